@@ -1,0 +1,1 @@
+"""The reference implementation: Kafka's KRaft controller, brokers and log as pure functions."""

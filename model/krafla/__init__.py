@@ -1,0 +1,1 @@
+"""The judge: everything that reads the TLA+ specs and passes sentence by them."""
