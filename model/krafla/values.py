@@ -1,0 +1,249 @@
+"""TLA+ values as plain Python values: immutable, hashable and in one canonical order.
+
+============================  =====================================================
+TLA+                          Python
+============================  =====================================================
+``BOOLEAN``, ``Int``          ``bool``, ``int``
+``STRING``, model value       ``str``, ``ModelValue``
+set                           ``frozenset``
+tuple or sequence             ``tuple``
+record, any other function    ``Function``
+============================  =====================================================
+
+A function whose domain is ``1..n`` *is* a sequence in TLA+, so ``function`` returns a
+``tuple`` for it, and ``()`` for the empty function. A state is a ``Function`` from
+variable names to values.
+
+Python holds that ``True == 1``; TLA+ does not. ``same`` compares as TLA+ does, and
+``sort_key`` is both the canonical order and a key in which the two differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, Union
+
+__all__ = [
+    "Function",
+    "ModelValue",
+    "Value",
+    "fmt",
+    "freeze",
+    "function",
+    "record",
+    "same",
+    "sort_key",
+    "sorted_values",
+]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ModelValue:
+    """A TLC model value: equal to itself and to nothing else."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Function(Mapping["Value", "Value"]):
+    """A TLA+ function that is not a sequence; a record when its domain is strings.
+
+    ``f[argument]`` applies it, ``f.field`` reads a field of a record (a field named like
+    a method of ``Mapping`` needs ``f["items"]``), and iteration is in canonical order.
+    Make one with ``function`` or ``record``: a domain of ``1..n`` raises ``ValueError``.
+    """
+
+    __slots__ = ("_key", "_map")
+    _key: tuple[Any, ...] | None
+    _map: dict[Value, Value]
+
+    def __init__(self, items: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> None:
+        entries = dict(items)
+        if is_sequence_domain(entries):
+            raise ValueError("a function over 1..n is a tuple: make it with function()")
+        self._map = {argument: entries[argument] for argument in sorted_values(entries)}
+        self._key = None
+
+    def __getitem__(self, argument: Value) -> Value:
+        return self._map[argument]
+
+    def __getattr__(self, field: str) -> Any:
+        # The result is Any: a caller who names a field knows the type of the record.
+        if not field.startswith("_") and field in self._map:
+            return self._map[field]
+        raise AttributeError(f"no field {field!r} in {fmt(self)}")
+
+    def __iter__(self) -> Iterator[Value]:
+        return iter(self._map)
+
+    def __len__(self) -> int:
+        return len(self._map)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Function):
+            return NotImplemented
+        return self._map == other._map and sort_key(self) == sort_key(other)
+
+    def __hash__(self) -> int:
+        return hash(self.sort_key())
+
+    def __reduce__(self) -> tuple[type[Function], tuple[dict[Value, Value]]]:
+        return Function, (self._map,)
+
+    def __repr__(self) -> str:
+        return f"Function({self._map!r})"
+
+    def __str__(self) -> str:
+        return fmt(self)
+
+    def sort_key(self) -> tuple[Any, ...]:
+        """Return the place in the canonical order, computed once; see ``sort_key``."""
+        if self._key is None:
+            entries = ((sort_key(key), sort_key(result)) for key, result in self._map.items())
+            self._key = (5, len(self._map), tuple(entries))
+        return self._key
+
+    def updated(self, argument: Value, result: Value) -> Function:
+        """Return the function that differs from this one at one argument.
+
+        Spec: ``[f EXCEPT ![argument] = result]``; ``KeyError`` outside the domain.
+        """
+        if argument not in self._map:
+            raise KeyError(argument)
+        return Function({**self._map, argument: result})
+
+    def replace(self, **fields: Value) -> Function:
+        """Return the record with these fields changed; ``KeyError`` for a field it has not."""
+        unknown = sorted(fields.keys() - self._map.keys())
+        if unknown:
+            raise KeyError(", ".join(unknown))
+        return Function([*self._map.items(), *fields.items()])
+
+
+Value: TypeAlias = Union[
+    bool, int, str, ModelValue, "frozenset[Value]", "tuple[Value, ...]", Function
+]
+
+
+def is_sequence_domain(domain: Iterable[Any]) -> bool:
+    """Return whether the arguments are exactly 1, 2, ..., n (n may be 0), booleans not counted."""
+    arguments = list(domain)
+    return all(type(argument) is int for argument in arguments) and (
+        sorted(arguments) == list(range(1, len(arguments) + 1))
+    )
+
+
+def function(items: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> Value:
+    """Return the TLA+ function with these results: a ``tuple`` over 1..n, else a ``Function``."""
+    entries = dict(items)
+    if is_sequence_domain(entries):
+        return tuple(entries[index] for index in range(1, len(entries) + 1))
+    return Function(entries)
+
+
+def record(**fields: Value) -> Function:
+    """Return the TLA+ record with these fields, at least one."""
+    return Function(fields)
+
+
+def freeze(plain: Any) -> Value:
+    """Return the TLA+ value of ordinary Python data: lists are sequences, dicts functions.
+
+    Sets, tuples and mappings are frozen to any depth; a value that has no counterpart
+    in TLA+ (``None``, ``float``, ...) raises ``TypeError``.
+    """
+    if isinstance(plain, bool | int | str | ModelValue):
+        return plain
+    if isinstance(plain, Mapping):
+        return function((freeze(argument), freeze(result)) for argument, result in plain.items())
+    if isinstance(plain, tuple | list):
+        return tuple(freeze(element) for element in plain)
+    if isinstance(plain, set | frozenset):
+        return frozenset(freeze(element) for element in plain)
+    raise TypeError(f"{type(plain).__name__} {plain!r} has no counterpart in TLA+")
+
+
+def sort_key(value: Value) -> tuple[Any, ...]:
+    """Return the place of a value in the canonical order, equal only for the same value.
+
+    The order is booleans, numbers, strings, model values, sequences, functions, sets;
+    sequences and sets by length first. It is hashable, so it serves as a memo key that
+    tells ``TRUE`` from ``1``.
+    """
+    if isinstance(value, bool):
+        return (0, value)
+    if isinstance(value, int):
+        return (1, value)
+    if isinstance(value, str):
+        return (2, value)
+    if isinstance(value, ModelValue):
+        return (3, value.name)
+    if isinstance(value, tuple):
+        return (4, len(value), tuple(sort_key(element) for element in value))
+    if isinstance(value, Function):
+        return value.sort_key()
+    if isinstance(value, frozenset):
+        return (6, len(value), tuple(sorted(sort_key(element) for element in value)))
+    raise TypeError(f"{type(value).__name__} {value!r} is not a TLA+ value")
+
+
+def sorted_values(values: Iterable[Any]) -> list[Any]:
+    """Return the values in canonical order."""
+    members = list(values)
+    if all(type(member) is str for member in members):
+        return sorted(members)
+    return sorted(members, key=sort_key)
+
+
+def same(left: Value, right: Value) -> bool:
+    """Return whether TLA+ holds the two equal; unlike in Python, ``TRUE`` is not ``1``."""
+    if left is right:
+        return True
+    if type(left) is not type(right) or left != right:
+        return False
+    return not isinstance(left, tuple | frozenset) or sort_key(left) == sort_key(right)
+
+
+def fmt(value: Value) -> str:
+    """Return the value in TLA+ syntax, members and fields in canonical order.
+
+    Functions that are not records need ``:>`` and ``@@`` of the module TLC.
+    """
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, str):
+        return f'"{escape(value)}"'
+    if isinstance(value, ModelValue):
+        return value.name
+    if isinstance(value, tuple):
+        return f"<<{', '.join(map(fmt, value))}>>"
+    if isinstance(value, frozenset):
+        return f"{{{', '.join(map(fmt, sorted_values(value)))}}}"
+    if isinstance(value, Function):
+        if is_record(value):
+            fields = (f"{field} |-> {fmt(result)}" for field, result in value.items())
+            return f"[{', '.join(fields)}]"
+        pairs = (f"{fmt(argument)} :> {fmt(result)}" for argument, result in value.items())
+        return f"({' @@ '.join(pairs)})"
+    raise TypeError(f"{type(value).__name__} {value!r} is not a TLA+ value")
+
+
+def is_record(value: Function) -> bool:
+    """Return whether every argument is a string that can be written as a field name."""
+    return all(
+        isinstance(field, str) and field.isascii() and field.isidentifier() for field in value
+    )
+
+
+def escape(text: str) -> str:
+    """Return the text as it stands between the quotes of a TLA+ string."""
+    for plain, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t")):
+        text = text.replace(plain, escaped)
+    return text
