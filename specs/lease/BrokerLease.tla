@@ -1,0 +1,706 @@
+----------------------------- MODULE BrokerLease -----------------------------
+(***************************************************************************)
+(* The lease of a broker: how a broker process registers with the active   *)
+(* controller, is unfenced, keeps its session alive by heartbeats, is      *)
+(* fenced when it falls silent, and shuts down with permission.            *)
+(*                                                                         *)
+(* Sources: KIP-631 (registration, heartbeats, fencing, controlled         *)
+(* shutdown), KIP-343 (a broker that fences itself), and Kafka 4.1 as      *)
+(* built. Where the KIP and Kafka differ, Kafka is followed and            *)
+(* docs/kip-differences.md has the row.                                    *)
+(*                                                                         *)
+(* An incarnation is one broker process. A restart is another incarnation  *)
+(* of the same broker id, and two processes may run with one id at once:   *)
+(* nothing but the protocol keeps them apart.                              *)
+(*                                                                         *)
+(* Time is kept as ages: how long ago something happened, by the clock of  *)
+(* the node that asks. An age past its timeout stops growing, since        *)
+(* nothing distinguishes one expired age from another; so the model is     *)
+(* finite without an end of time. Clocks are never compared, only what     *)
+(* they measure: clock_lead says how much more time a broker's clock has   *)
+(* seen pass than the controller's.                                        *)
+(*                                                                         *)
+(* What is not modelled                                                    *)
+(*  - Raft. The controller is one atomic log: what is written is committed *)
+(*    at once, and a failover only loses soft state. So the time between   *)
+(*    append and commit, and a batch that never commits, are absent.       *)
+(*  - Partitions. A broker leads something or nothing; the records that    *)
+(*    move leaderships are folded into the step that causes them.          *)
+(*  - Heartbeats for another epoch than the registered one. Kafka keeps a  *)
+(*    contact time for each (id, epoch) it hears from, but only reads that *)
+(*    of the registered epoch.                                             *)
+(*  - Listeners, features, racks, log directories, and every check of a    *)
+(*    registration other than the session of the registered incarnation.   *)
+(*  - A heartbeat that expires in the controller's queue (KAFKA-15019).    *)
+(*  - Migration from ZooKeeper.                                            *)
+(***************************************************************************)
+EXTENDS Network, FiniteSets
+
+CONSTANTS
+  Broker,          \* The broker ids.
+  Incarnation,     \* Every broker process there ever is.
+  BrokerOf,        \* [Incarnation -> Broker]: the id a process is configured with.
+  SessionTimeout,  \* broker.session.timeout.ms, by the controller's clock.
+  BrokerTimeout,   \* KIP-343: a lease older than this is void, by the broker's clock.
+  MaxSkew,         \* The most by which two clocks differ over any interval.
+  SelfFence,       \* TRUE: a broker stops serving when its lease is void. Kafka: FALSE.
+  Reorder,         \* TRUE: a request the broker gave up on may arrive after its successor.
+  Nil              \* No registration.
+
+ASSUME Constants ==
+  /\ Broker # {} /\ IsFiniteSet(Broker)
+  /\ Incarnation # {} /\ IsFiniteSet(Incarnation)
+  /\ BrokerOf \in [Incarnation -> Broker]
+  /\ SessionTimeout \in Nat \ {0}
+  /\ BrokerTimeout \in Nat \ {0}
+  /\ MaxSkew \in Nat
+  /\ SelfFence \in BOOLEAN
+  /\ Reorder \in BOOLEAN
+
+VARIABLES
+  registrations,               \* [Broker -> registration or Nil]: the image of the log.
+  log_end,                     \* The offset the next record will get.
+  contact_age,                 \* [Broker -> age]: since the last heartbeat of this epoch.
+  metadata_offset,             \* [Broker -> offset]: what its last heartbeat reported.
+  controlled_shutdown_offset,  \* [Broker -> offset]: what others must replay before it stops.
+  leads,                       \* The brokers that lead a partition.
+  status,                      \* [Incarnation -> broker state], as BrokerState in Kafka.
+  broker_epoch,                \* [Incarnation -> epoch]: what its registration returned.
+  applied_offset,              \* [Incarnation -> offset]: the last record it replayed.
+  request_age,                 \* [Incarnation -> age]: of the request it waits on.
+  lease_age,                   \* [Incarnation -> age]: since it sent the last heartbeat that
+                               \* was answered.
+  clock_lead,                  \* [Incarnation -> 0..MaxSkew].
+  messages                     \* The bag of messages in flight.
+
+controller_log == <<registrations, log_end, leads>>
+soft_state == <<contact_age, metadata_offset, controlled_shutdown_offset>>
+broker_clocks == <<request_age, lease_age, clock_lead>>
+vars == <<registrations, log_end, leads, contact_age, metadata_offset,
+          controlled_shutdown_offset, status, broker_epoch, applied_offset,
+          request_age, lease_age, clock_lead, messages>>
+------------------------------------------------------------------------------
+(* Values                                                                    *)
+
+NoEpoch == -1     \* Kafka: the broker epoch of a process that is not registered.
+NoOffset == -1    \* Kafka: no metadata offset reported, no controlled shutdown.
+NoAge == -1       \* No session, no request in flight, no lease.
+
+Epoch == Nat
+Offset == Nat \cup {NoOffset}
+Age(timeout) == 0 .. (timeout + 1)
+
+(* The age after a while longer; past its timeout an age stops growing. *)
+Older(age, elapsed, timeout) ==
+  IF age = NoAge THEN NoAge
+  ELSE IF age + elapsed > timeout THEN timeout + 1 ELSE age + elapsed
+
+Status == {"NOT_RUNNING", "STARTING", "RECOVERY", "RUNNING",
+           "PENDING_CONTROLLED_SHUTDOWN", "SHUTTING_DOWN", "CRASHED"}
+
+Registration ==
+  [incarnation : Incarnation, epoch : Epoch, record_offset : Nat,
+   fenced : BOOLEAN, in_controlled_shutdown : BOOLEAN]
+
+(* awaited: the process still waits for the answer. A request it gave up on  *)
+(* may arrive and take effect, but its answer reaches nobody.                *)
+RegistrationRequest ==
+  [type : {"RegistrationRequest"}, incarnation : Incarnation, awaited : BOOLEAN]
+RegistrationResponse ==
+  [type : {"RegistrationResponse"}, incarnation : Incarnation,
+   error : {"NONE", "DUPLICATE_BROKER_REGISTRATION"}, epoch : Epoch \cup {NoEpoch}]
+HeartbeatRequest ==
+  [type : {"HeartbeatRequest"}, incarnation : Incarnation, awaited : BOOLEAN,
+   epoch : Epoch, metadata_offset : Offset, want_fence : BOOLEAN, want_shut_down : BOOLEAN]
+HeartbeatResponse ==
+  [type : {"HeartbeatResponse"}, incarnation : Incarnation,
+   error : {"NONE", "STALE_BROKER_EPOCH"},
+   is_caught_up : BOOLEAN, is_fenced : BOOLEAN, should_shut_down : BOOLEAN]
+Message ==
+  RegistrationRequest \cup RegistrationResponse \cup HeartbeatRequest \cup HeartbeatResponse
+
+IsRequest(m) == m.type \in {"RegistrationRequest", "HeartbeatRequest"}
+
+TypeOK ==
+  /\ registrations \in [Broker -> Registration \cup {Nil}]
+  /\ log_end \in Nat
+  /\ leads \subseteq Broker
+  /\ contact_age \in [Broker -> Age(SessionTimeout) \cup {NoAge}]
+  /\ metadata_offset \in [Broker -> Offset]
+  /\ controlled_shutdown_offset \in [Broker -> Offset]
+  /\ status \in [Incarnation -> Status]
+  /\ broker_epoch \in [Incarnation -> Epoch \cup {NoEpoch}]
+  /\ applied_offset \in [Incarnation -> Offset]
+  /\ request_age \in [Incarnation -> Age(BrokerTimeout) \cup {NoAge}]
+  /\ lease_age \in [Incarnation -> Age(BrokerTimeout) \cup {NoAge}]
+  /\ clock_lead \in [Incarnation -> 0 .. MaxSkew]
+  /\ IsBagOf(messages, Message)
+------------------------------------------------------------------------------
+(* What the nodes ask of their own state                                     *)
+
+(* The process exists and runs the broker's code. *)
+Live(i) == status[i] \notin {"NOT_RUNNING", "SHUTTING_DOWN", "CRASHED"}
+
+(* The process waits for an answer; it has one request in flight at most. *)
+Waiting(i) == request_age[i] # NoAge
+
+Registered(b) == registrations[b] # Nil
+
+(* The registered broker is neither fenced nor leaving: it may lead. *)
+Active(b) ==
+  /\ Registered(b)
+  /\ ~registrations[b].fenced
+  /\ ~registrations[b].in_controlled_shutdown
+
+(* A session is valid up to and including its timeout. It belongs to the     *)
+(* registered epoch, fenced or not.                                          *)
+(* Kafka: BrokerHeartbeatTracker.hasValidSession.                            *)
+HasValidSession(b) == contact_age[b] # NoAge /\ contact_age[b] <= SessionTimeout
+
+(* The controller itself remembers that b is on its way out. A new           *)
+(* controller does not.                                                      *)
+ShuttingDown(b) == controlled_shutdown_offset[b] # NoOffset
+
+(* The least offset that every broker staying in the cluster has reported.   *)
+(* Kafka: BrokerHeartbeatManager.lowestActiveOffset.                         *)
+StayingBrokers == {b \in Broker : Registered(b) /\ ~registrations[b].fenced /\ ~ShuttingDown(b)}
+CaughtUpWithShutdown(b) ==
+  \A other \in StayingBrokers : metadata_offset[other] >= controlled_shutdown_offset[b]
+
+(* The broker state that answers heartbeat m of broker b.                    *)
+(* Kafka: BrokerHeartbeatManager.calculateNextBrokerState.                   *)
+NextBrokerState(b, m) ==
+  IF ShuttingDown(b) THEN
+    IF b \notin leads /\ CaughtUpWithShutdown(b)
+    THEN "SHUTDOWN_NOW" ELSE "CONTROLLED_SHUTDOWN"
+  ELSE IF registrations[b].fenced THEN
+    IF m.want_shut_down THEN "SHUTDOWN_NOW"
+    ELSE IF ~m.want_fence /\ m.metadata_offset >= registrations[b].record_offset
+    THEN "UNFENCED" ELSE "FENCED"
+  ELSE IF m.want_fence THEN
+    IF m.want_shut_down THEN "SHUTDOWN_NOW" ELSE "FENCED"
+  ELSE IF m.want_shut_down THEN
+    IF b \in leads THEN "CONTROLLED_SHUTDOWN" ELSE "SHUTDOWN_NOW"
+  ELSE "UNFENCED"
+------------------------------------------------------------------------------
+Init ==
+  /\ registrations = [b \in Broker |-> Nil]
+  /\ log_end = 0
+  /\ leads = {}
+  /\ contact_age = [b \in Broker |-> NoAge]
+  /\ metadata_offset = [b \in Broker |-> NoOffset]
+  /\ controlled_shutdown_offset = [b \in Broker |-> NoOffset]
+  /\ status = [i \in Incarnation |-> "NOT_RUNNING"]
+  /\ broker_epoch = [i \in Incarnation |-> NoEpoch]
+  /\ applied_offset = [i \in Incarnation |-> NoOffset]
+  /\ request_age = [i \in Incarnation |-> NoAge]
+  /\ lease_age = [i \in Incarnation |-> NoAge]
+  /\ clock_lead = [i \in Incarnation |-> 0]
+  /\ messages = NoMessages
+------------------------------------------------------------------------------
+(* The broker process                                                        *)
+
+(***************************************************************************)
+(* A process starts. It cannot start twice: its incarnation id is drawn    *)
+(* anew at each start.                                                     *)
+(*                                                                         *)
+(* Python: start.  Kafka: BrokerLifecycleManager.start.                    *)
+(***************************************************************************)
+StartBroker(i) ==
+  /\ status[i] = "NOT_RUNNING"
+  /\ status' = [status EXCEPT ![i] = "STARTING"]
+  /\ UNCHANGED <<controller_log, soft_state, broker_epoch, applied_offset, broker_clocks, messages>>
+
+(* What is left in flight when process i sends its next request. A network   *)
+(* that keeps order delivers nothing older after it.                         *)
+Overtaken(i) ==
+  IF Reorder THEN messages
+  ELSE Drop(messages, {m \in InFlight(messages) : m.incarnation = i /\ IsRequest(m)})
+
+(***************************************************************************)
+(* A process that has no epoch yet asks for one.                           *)
+(*                                                                         *)
+(* Python: send_registration.                                              *)
+(* Kafka: BrokerLifecycleManager.sendBrokerRegistration.                   *)
+(***************************************************************************)
+SendRegistration(i) ==
+  /\ Live(i)
+  /\ broker_epoch[i] = NoEpoch
+  /\ ~Waiting(i)
+  /\ messages' = Put(Overtaken(i),
+       [type |-> "RegistrationRequest", incarnation |-> i, awaited |-> TRUE])
+  /\ request_age' = [request_age EXCEPT ![i] = 0]
+  /\ UNCHANGED <<controller_log, soft_state, status, broker_epoch, applied_offset,
+                 lease_age, clock_lead>>
+
+(***************************************************************************)
+(* A registered process reports the offset it has replayed, and says what  *)
+(* it wants: to stay fenced while it starts, to be unfenced once it is     *)
+(* ready, to leave when it was told to stop.                               *)
+(*                                                                         *)
+(* Python: send_heartbeat.                                                 *)
+(* Kafka: BrokerLifecycleManager.sendBrokerHeartbeat.                      *)
+(***************************************************************************)
+WantFence(i) == CASE status[i] = "STARTING" -> {TRUE}
+                  [] status[i] = "RECOVERY" -> BOOLEAN
+                  [] OTHER -> {FALSE}
+
+SendHeartbeat(i, want_fence) ==
+  /\ Live(i)
+  /\ broker_epoch[i] # NoEpoch
+  /\ ~Waiting(i)
+  /\ want_fence \in WantFence(i)
+  /\ messages' = Put(Overtaken(i),
+       [type |-> "HeartbeatRequest", incarnation |-> i, awaited |-> TRUE,
+        epoch |-> broker_epoch[i], metadata_offset |-> applied_offset[i],
+        want_fence |-> want_fence,
+        want_shut_down |-> status[i] = "PENDING_CONTROLLED_SHUTDOWN"])
+  /\ request_age' = [request_age EXCEPT ![i] = 0]
+  /\ UNCHANGED <<controller_log, soft_state, status, broker_epoch, applied_offset,
+                 lease_age, clock_lead>>
+
+(***************************************************************************)
+(* The answer to a registration arrives: with the epoch, or with a refusal *)
+(* after which the process will ask again.                                 *)
+(*                                                                         *)
+(* Python: on_registration_response.                                       *)
+(* Kafka: BrokerLifecycleManager, BrokerRegistrationResponseEvent.         *)
+(***************************************************************************)
+HandleRegistrationResponse(m) ==
+  /\ m.type = "RegistrationResponse"
+  /\ Live(m.incarnation)
+  /\ messages' = Take(messages, m)
+  /\ request_age' = [request_age EXCEPT ![m.incarnation] = NoAge]
+  /\ broker_epoch' = [broker_epoch EXCEPT ![m.incarnation] =
+                        IF m.error = "NONE" THEN m.epoch ELSE @]
+  /\ UNCHANGED <<controller_log, soft_state, status, applied_offset, lease_age, clock_lead>>
+
+(* All that process i waited for, once it waits no longer: a request may     *)
+(* still arrive, an answer finds a closed connection.                        *)
+Unawaited(bag, i) ==
+  LET answers == {m \in InFlight(bag) : m.incarnation = i /\ ~IsRequest(m)}
+      asked   == {m \in InFlight(bag) : m.incarnation = i /\ IsRequest(m) /\ m.awaited}
+      rest    == Drop(bag, answers \cup asked)
+  IN  IF asked = {} THEN rest
+      ELSE Put(rest, [(CHOOSE m \in asked : TRUE) EXCEPT !.awaited = FALSE])
+
+(* Process i ends, and with it all that it kept in memory.                   *)
+Exit(i, last_status) ==
+  /\ status' = [status EXCEPT ![i] = last_status]
+  /\ broker_epoch' = [broker_epoch EXCEPT ![i] = NoEpoch]
+  /\ applied_offset' = [applied_offset EXCEPT ![i] = NoOffset]
+  /\ request_age' = [request_age EXCEPT ![i] = NoAge]
+  /\ lease_age' = [lease_age EXCEPT ![i] = NoAge]
+  /\ clock_lead' = [clock_lead EXCEPT ![i] = 0]
+  /\ messages' = Unawaited(messages, i)
+
+StatusAfter(current, m) ==
+  CASE m.error # "NONE" -> current
+    [] current = "STARTING" /\ m.is_caught_up -> "RECOVERY"
+    [] current = "RECOVERY" /\ ~m.is_fenced -> "RUNNING"
+    [] current = "PENDING_CONTROLLED_SHUTDOWN" /\ m.should_shut_down -> "SHUTTING_DOWN"
+    [] OTHER -> current
+
+(***************************************************************************)
+(* The answer to a heartbeat arrives. The lease it grants began when the   *)
+(* heartbeat was SENT: the controller heard it no earlier, so counting     *)
+(* from there can only end the lease too soon (!).                         *)
+(*                                                                         *)
+(* A RUNNING broker ignores that it is fenced: Kafka has no self-fencing.  *)
+(*                                                                         *)
+(* Python: on_heartbeat_response.                                          *)
+(* Kafka: BrokerLifecycleManager, BrokerHeartbeatResponseEvent.            *)
+(***************************************************************************)
+HandleHeartbeatResponse(m) ==
+  LET i == m.incarnation
+      next == StatusAfter(status[i], m)
+  IN
+  /\ m.type = "HeartbeatResponse"
+  /\ Live(i)
+  /\ \/ /\ next # "SHUTTING_DOWN"
+        /\ status' = [status EXCEPT ![i] = next]
+        /\ messages' = Take(messages, m)
+        /\ request_age' = [request_age EXCEPT ![i] = NoAge]
+        /\ lease_age' = [lease_age EXCEPT ![i] =
+                           IF SelfFence /\ m.error = "NONE"
+                           THEN request_age[i] ELSE @]                           \* (!)
+        /\ UNCHANGED <<broker_epoch, applied_offset, clock_lead>>
+     \/ /\ next = "SHUTTING_DOWN"
+        /\ Exit(i, "SHUTTING_DOWN")
+  /\ UNCHANGED <<controller_log, soft_state>>
+
+(***************************************************************************)
+(* A process stops waiting for an answer. The request may still arrive at  *)
+(* the controller; an answer finds a closed connection.                    *)
+(*                                                                         *)
+(* Python: on_request_timeout.                                             *)
+(* Kafka: BrokerLifecycleManager, the onTimeout handlers.                  *)
+(***************************************************************************)
+RequestTimeout(i) ==
+  /\ Live(i)
+  /\ Waiting(i)
+  /\ messages' = Unawaited(messages, i)
+  /\ request_age' = [request_age EXCEPT ![i] = NoAge]
+  /\ UNCHANGED <<controller_log, soft_state, status, broker_epoch, applied_offset,
+                 lease_age, clock_lead>>
+
+(***************************************************************************)
+(* A process replays committed metadata up to an offset.                   *)
+(*                                                                         *)
+(* Python: replay_metadata.  Kafka: MetadataLoader.handleCommit.           *)
+(***************************************************************************)
+ReplayMetadata(i, offset) ==
+  /\ Live(i)
+  /\ offset > applied_offset[i]
+  /\ offset < log_end
+  /\ applied_offset' = [applied_offset EXCEPT ![i] = offset]
+  /\ UNCHANGED <<controller_log, soft_state, status, broker_epoch, broker_clocks, messages>>
+
+(***************************************************************************)
+(* The operator tells a process to stop. Only a RUNNING broker asks the    *)
+(* controller for leave; any other just goes.                              *)
+(*                                                                         *)
+(* Python: begin_controlled_shutdown.                                      *)
+(* Kafka: BrokerLifecycleManager.beginControlledShutdown.                  *)
+(***************************************************************************)
+RequestShutdown(i) ==
+  /\ status[i] \in {"STARTING", "RECOVERY", "RUNNING"}
+  /\ \/ /\ status[i] = "RUNNING"
+        /\ status' = [status EXCEPT ![i] = "PENDING_CONTROLLED_SHUTDOWN"]
+        /\ UNCHANGED <<broker_epoch, applied_offset, broker_clocks, messages>>
+     \/ /\ status[i] # "RUNNING"
+        /\ Exit(i, "SHUTTING_DOWN")
+  /\ UNCHANGED <<controller_log, soft_state>>
+
+(***************************************************************************)
+(* A process dies without a word. What it sent is still under way.         *)
+(*                                                                         *)
+(* Python: Simulation.crash.                                               *)
+(***************************************************************************)
+Crash(i) ==
+  /\ Live(i)
+  /\ Exit(i, "CRASHED")
+  /\ UNCHANGED <<controller_log, soft_state>>
+------------------------------------------------------------------------------
+(* The active controller                                                     *)
+
+(* Requests nobody waits for are handled without an answer.                  *)
+Reply(m, response) == IF m.awaited THEN Answer(messages, m, response) ELSE Take(messages, m)
+
+(* The soft state of broker b starts afresh, its session with it.            *)
+ForgetSession(b) ==
+  /\ contact_age' = [contact_age EXCEPT ![b] = NoAge]
+  /\ metadata_offset' = [metadata_offset EXCEPT ![b] = NoOffset]
+  /\ controlled_shutdown_offset' = [controlled_shutdown_offset EXCEPT ![b] = NoOffset]
+
+(***************************************************************************)
+(* A new incarnation registers. Its epoch is the offset of its record, so  *)
+(* no two registrations ever share one. It starts out fenced, without a    *)
+(* session until its first heartbeat, and leads nothing.                   *)
+(*                                                                         *)
+(* Enabled only when no other incarnation holds a valid session.           *)
+(*                                                                         *)
+(* Python: register_broker.  Kafka: ClusterControlManager.registerBroker.  *)
+(***************************************************************************)
+RegisterBroker(m) ==
+  LET b == BrokerOf[m.incarnation] IN
+  /\ m.type = "RegistrationRequest"
+  /\ ~HasValidSession(b) \/ ~Registered(b)
+  /\ Registered(b) => registrations[b].incarnation # m.incarnation
+  /\ registrations' = [registrations EXCEPT ![b] =
+       [incarnation |-> m.incarnation, epoch |-> log_end, record_offset |-> log_end,
+        fenced |-> TRUE, in_controlled_shutdown |-> FALSE]]
+  /\ log_end' = log_end + 1
+  /\ leads' = leads \ {b}
+  /\ ForgetSession(b)
+  /\ messages' = Reply(m, [type |-> "RegistrationResponse", incarnation |-> m.incarnation,
+                           error |-> "NONE", epoch |-> log_end])
+  /\ UNCHANGED <<status, broker_epoch, applied_offset, broker_clocks>>
+
+(***************************************************************************)
+(* The registered incarnation registers again: it lost the first answer,   *)
+(* or an old copy of its request arrives. The epoch, and whether it is     *)
+(* fenced or leaving, stay (KAFKA-16952, KAFKA-16757); only the record is  *)
+(* new, and what the controller kept of the broker in memory besides its   *)
+(* session is forgotten.                                                   *)
+(*                                                                         *)
+(* Python: register_broker.  Kafka: ClusterControlManager.registerBroker.  *)
+(***************************************************************************)
+AmendRegistration(m) ==
+  LET b == BrokerOf[m.incarnation] IN
+  /\ m.type = "RegistrationRequest"
+  /\ Registered(b)
+  /\ registrations[b].incarnation = m.incarnation
+  /\ registrations' = [registrations EXCEPT ![b].record_offset = log_end]
+  /\ log_end' = log_end + 1
+  /\ metadata_offset' = [metadata_offset EXCEPT ![b] = NoOffset]
+  /\ controlled_shutdown_offset' = [controlled_shutdown_offset EXCEPT ![b] = NoOffset]
+  /\ messages' = Reply(m, [type |-> "RegistrationResponse", incarnation |-> m.incarnation,
+                           error |-> "NONE", epoch |-> registrations[b].epoch])
+  /\ UNCHANGED <<leads, contact_age, status, broker_epoch, applied_offset, broker_clocks>>
+
+(***************************************************************************)
+(* Another incarnation of the id holds a valid session: the newcomer is    *)
+(* refused until that session ends, even if the other has shut down.       *)
+(*                                                                         *)
+(* Python: register_broker.  Kafka: ClusterControlManager.registerBroker.  *)
+(***************************************************************************)
+RefuseRegistration(m) ==
+  LET b == BrokerOf[m.incarnation] IN
+  /\ m.type = "RegistrationRequest"
+  /\ Registered(b)
+  /\ registrations[b].incarnation # m.incarnation
+  /\ HasValidSession(b)
+  /\ messages' = Reply(m, [type |-> "RegistrationResponse", incarnation |-> m.incarnation,
+                           error |-> "DUPLICATE_BROKER_REGISTRATION", epoch |-> NoEpoch])
+  /\ UNCHANGED <<controller_log, soft_state, status, broker_epoch, applied_offset, broker_clocks>>
+
+(* Heartbeat m comes from the registered epoch of its broker.                *)
+(* Kafka: ClusterControlManager.checkBrokerEpoch.                            *)
+CurrentEpoch(m) ==
+  LET b == BrokerOf[m.incarnation] IN Registered(b) /\ registrations[b].epoch = m.epoch
+
+(***************************************************************************)
+(* A heartbeat of an epoch that is not, or no longer, registered is        *)
+(* refused and changes nothing.                                            *)
+(*                                                                         *)
+(* Python: process_broker_heartbeat.                                       *)
+(* Kafka: ReplicationControlManager.processBrokerHeartbeat.                *)
+(***************************************************************************)
+RejectHeartbeat(m) ==
+  /\ m.type = "HeartbeatRequest"
+  /\ ~CurrentEpoch(m)
+  /\ messages' = Reply(m, [type |-> "HeartbeatResponse", incarnation |-> m.incarnation,
+                           error |-> "STALE_BROKER_EPOCH", is_caught_up |-> FALSE,
+                           is_fenced |-> TRUE, should_shut_down |-> FALSE])
+  /\ UNCHANGED <<controller_log, soft_state, status, broker_epoch, applied_offset, broker_clocks>>
+
+(* What is common to the heartbeats that are heeded: broker b is heard from  *)
+(* now, and told where it stands.                                            *)
+HeedHeartbeat(m, next) ==
+  LET b == BrokerOf[m.incarnation] IN
+  /\ m.type = "HeartbeatRequest"
+  /\ CurrentEpoch(m)
+  /\ NextBrokerState(b, m) = next
+  /\ contact_age' = [contact_age EXCEPT ![b] = 0]
+  /\ messages' = Reply(m, [type |-> "HeartbeatResponse", incarnation |-> m.incarnation,
+                           error |-> "NONE",
+                           is_caught_up |-> m.metadata_offset >= registrations[b].record_offset,
+                           is_fenced |-> next \in {"FENCED", "SHUTDOWN_NOW"},
+                           should_shut_down |-> next = "SHUTDOWN_NOW"])
+  /\ UNCHANGED <<status, broker_epoch, applied_offset, broker_clocks>>
+
+(* Heartbeat m changes nothing but what the controller has heard of b.       *)
+RenewSession(m) ==
+  /\ metadata_offset' = [metadata_offset EXCEPT ![BrokerOf[m.incarnation]] = m.metadata_offset]
+  /\ UNCHANGED <<controller_log, controlled_shutdown_offset>>
+
+(* A record about broker b is written. Replaying it makes the controller     *)
+(* forget the offset that b had reported, until its next heartbeat.          *)
+(* Kafka: BrokerHeartbeatManager.register, called by every replay.           *)
+WriteRegistrationChange(b, registration) ==
+  /\ registrations' = [registrations EXCEPT ![b] = registration]
+  /\ log_end' = log_end + 1
+  /\ metadata_offset' = [metadata_offset EXCEPT ![b] = NoOffset]
+
+(* Broker b is fenced: it leads nothing and is no longer shutting down. A    *)
+(* broker that is fenced already is fenced again: Kafka writes the record.   *)
+WriteFence(b) ==
+  /\ WriteRegistrationChange(b, [registrations[b] EXCEPT !.fenced = TRUE])
+  /\ leads' = leads \ {b}
+  /\ controlled_shutdown_offset' = [controlled_shutdown_offset EXCEPT ![b] = NoOffset]
+
+(***************************************************************************)
+(* The seven ways to heed a heartbeat, by the state the broker was in and  *)
+(* the state NextBrokerState gives it.                                     *)
+(*                                                                         *)
+(* Python: process_broker_heartbeat.                                       *)
+(* Kafka: ReplicationControlManager.processBrokerHeartbeat.                *)
+(***************************************************************************)
+KeepFenced(m) ==
+  /\ HeedHeartbeat(m, "FENCED")
+  /\ registrations[BrokerOf[m.incarnation]].fenced
+  /\ RenewSession(m)
+
+(* Kafka: ReplicationControlManager.handleBrokerUnfenced. *)
+UnfenceBroker(m) ==
+  LET b == BrokerOf[m.incarnation] IN
+  /\ HeedHeartbeat(m, "UNFENCED")
+  /\ registrations[b].fenced
+  /\ WriteRegistrationChange(b, [registrations[b] EXCEPT !.fenced = FALSE])
+  /\ UNCHANGED <<leads, controlled_shutdown_offset>>
+
+KeepUnfenced(m) ==
+  /\ HeedHeartbeat(m, "UNFENCED")
+  /\ ~registrations[BrokerOf[m.incarnation]].fenced
+  /\ RenewSession(m)
+
+(* Only a heartbeat that was overtaken asks to fence an unfenced broker.     *)
+(* Kafka: ReplicationControlManager.handleBrokerFenced.                      *)
+FenceOnRequest(m) ==
+  /\ HeedHeartbeat(m, "FENCED")
+  /\ ~registrations[BrokerOf[m.incarnation]].fenced
+  /\ WriteFence(BrokerOf[m.incarnation])
+
+(* The broker leads something: its leaderships are moved, and it may go once *)
+(* the brokers that stay have replayed the move (KIP-841, KAFKA-14292).      *)
+(* Kafka: ReplicationControlManager.handleBrokerInControlledShutdown.        *)
+BeginControlledShutdown(m) ==
+  LET b == BrokerOf[m.incarnation] IN
+  /\ HeedHeartbeat(m, "CONTROLLED_SHUTDOWN")
+  /\ ~ShuttingDown(b)
+  /\ WriteRegistrationChange(b, [registrations[b] EXCEPT !.in_controlled_shutdown = TRUE])
+  /\ leads' = leads \ {b}
+  /\ controlled_shutdown_offset' = [controlled_shutdown_offset EXCEPT ![b] = log_end]
+
+ContinueControlledShutdown(m) ==
+  /\ HeedHeartbeat(m, "CONTROLLED_SHUTDOWN")
+  /\ ShuttingDown(BrokerOf[m.incarnation])
+  /\ RenewSession(m)
+
+(* Kafka: ReplicationControlManager.handleBrokerFenced, SHUTDOWN_NOW. *)
+ShutDownNow(m) ==
+  /\ HeedHeartbeat(m, "SHUTDOWN_NOW")
+  /\ WriteFence(BrokerOf[m.incarnation])
+
+(***************************************************************************)
+(* A session has run out. The broker is fenced, even if it is fenced       *)
+(* already (a broker that shut down is), and its session ends. One broker  *)
+(* a time (KAFKA-13173), in no fixed order among those overdue.            *)
+(*                                                                         *)
+(* Python: fence_stale_broker.                                             *)
+(* Kafka: ReplicationControlManager.maybeFenceOneStaleBroker.              *)
+(***************************************************************************)
+FenceStaleBroker(b) ==
+  /\ Registered(b)
+  /\ contact_age[b] > SessionTimeout
+  /\ WriteFence(b)
+  /\ contact_age' = [contact_age EXCEPT ![b] = NoAge]
+  /\ UNCHANGED <<status, broker_epoch, applied_offset, broker_clocks, messages>>
+
+(***************************************************************************)
+(* The operator removes a registration, whatever its state.                *)
+(*                                                                         *)
+(* Python: unregister_broker.                                              *)
+(* Kafka: ReplicationControlManager.unregisterBroker.                      *)
+(***************************************************************************)
+UnregisterBroker(b) ==
+  /\ Registered(b)
+  /\ registrations' = [registrations EXCEPT ![b] = Nil]
+  /\ log_end' = log_end + 1
+  /\ leads' = leads \ {b}
+  /\ ForgetSession(b)
+  /\ UNCHANGED <<status, broker_epoch, applied_offset, broker_clocks, messages>>
+
+(***************************************************************************)
+(* An active broker that leads nothing becomes the leader of a partition.  *)
+(*                                                                         *)
+(* Python: elect_leader.  Kafka: ReplicationControlManager.electLeader.    *)
+(***************************************************************************)
+ElectLeader(b) ==
+  /\ Active(b)
+  /\ b \notin leads
+  /\ leads' = leads \cup {b}
+  /\ log_end' = log_end + 1
+  /\ UNCHANGED <<registrations, soft_state, status, broker_epoch, applied_offset,
+                 broker_clocks, messages>>
+
+(***************************************************************************)
+(* Another controller becomes active, beginning its epoch with a record.   *)
+(* It knows the log and nothing else: each unfenced broker gets a whole    *)
+(* session anew; fenced brokers have none; who was shutting down, and how  *)
+(* far each broker had come, is forgotten.                                 *)
+(*                                                                         *)
+(* Python: activate.  Kafka: ClusterControlManager.activate.               *)
+(***************************************************************************)
+FailOver ==
+  /\ log_end' = log_end + 1
+  /\ contact_age' = [b \in Broker |->
+       IF Registered(b) /\ ~registrations[b].fenced THEN 0 ELSE NoAge]
+  /\ metadata_offset' = [b \in Broker |-> NoOffset]
+  /\ controlled_shutdown_offset' = [b \in Broker |-> NoOffset]
+  /\ UNCHANGED <<registrations, leads, status, broker_epoch, applied_offset,
+                 broker_clocks, messages>>
+------------------------------------------------------------------------------
+(* The world                                                                 *)
+
+(***************************************************************************)
+(* Time passes: a stretch by the controller's clock, and by each running   *)
+(* process's own. Over any interval no two clocks differ by more than      *)
+(* MaxSkew. A process that does not run measures nothing, and one that     *)
+(* does not fence itself has no use for what it could measure.             *)
+(*                                                                         *)
+(* Python: Simulation.advance.                                             *)
+(***************************************************************************)
+Tick(by_controller, by_broker) ==
+  /\ \A i \in Incarnation :
+       IF Live(i) /\ SelfFence
+       THEN clock_lead[i] + by_broker[i] - by_controller \in 0 .. MaxSkew
+       ELSE by_broker[i] = by_controller
+  /\ clock_lead' = [i \in Incarnation |-> clock_lead[i] + by_broker[i] - by_controller]
+  /\ contact_age' = [b \in Broker |-> Older(contact_age[b], by_controller, SessionTimeout)]
+  /\ request_age' = IF ~SelfFence THEN request_age ELSE
+       [i \in Incarnation |-> Older(request_age[i], by_broker[i], BrokerTimeout)]
+  /\ lease_age' = [i \in Incarnation |-> Older(lease_age[i], by_broker[i], BrokerTimeout)]
+  /\ UNCHANGED <<controller_log, metadata_offset, controlled_shutdown_offset, status,
+                 broker_epoch, applied_offset, messages>>
+
+(***************************************************************************)
+(* The network loses one copy of a message.                                *)
+(***************************************************************************)
+LoseMessage(m) ==
+  /\ messages' = Take(messages, m)
+  /\ UNCHANGED <<controller_log, soft_state, status, broker_epoch, applied_offset, broker_clocks>>
+
+(***************************************************************************)
+(* The network delivers a request once more. Answers to the copy reach     *)
+(* nobody, since the process takes one answer for each request.            *)
+(***************************************************************************)
+DuplicateMessage(m) ==
+  /\ IsRequest(m)
+  /\ Reorder
+  /\ messages' = Put(messages, [m EXCEPT !.awaited = FALSE])
+  /\ UNCHANGED <<controller_log, soft_state, status, broker_epoch, applied_offset, broker_clocks>>
+------------------------------------------------------------------------------
+ReplayableOffsets == 0 .. (log_end - 1)
+
+(* Time passes by single units; a clock either shows it or lags.             *)
+Elapsed == [Incarnation -> {0, 1}]
+
+BrokerNext ==
+  \/ \E i \in Incarnation : StartBroker(i)
+  \/ \E i \in Incarnation : SendRegistration(i)
+  \/ \E i \in Incarnation, want_fence \in BOOLEAN : SendHeartbeat(i, want_fence)
+  \/ \E m \in InFlight(messages) : HandleRegistrationResponse(m)
+  \/ \E m \in InFlight(messages) : HandleHeartbeatResponse(m)
+  \/ \E i \in Incarnation : RequestTimeout(i)
+  \/ \E i \in Incarnation, offset \in ReplayableOffsets : ReplayMetadata(i, offset)
+  \/ \E i \in Incarnation : RequestShutdown(i)
+  \/ \E i \in Incarnation : Crash(i)
+
+ControllerNext ==
+  \/ \E m \in InFlight(messages) : RegisterBroker(m)
+  \/ \E m \in InFlight(messages) : AmendRegistration(m)
+  \/ \E m \in InFlight(messages) : RefuseRegistration(m)
+  \/ \E m \in InFlight(messages) : RejectHeartbeat(m)
+  \/ \E m \in InFlight(messages) : KeepFenced(m)
+  \/ \E m \in InFlight(messages) : UnfenceBroker(m)
+  \/ \E m \in InFlight(messages) : KeepUnfenced(m)
+  \/ \E m \in InFlight(messages) : FenceOnRequest(m)
+  \/ \E m \in InFlight(messages) : BeginControlledShutdown(m)
+  \/ \E m \in InFlight(messages) : ContinueControlledShutdown(m)
+  \/ \E m \in InFlight(messages) : ShutDownNow(m)
+  \/ \E b \in Broker : FenceStaleBroker(b)
+  \/ \E b \in Broker : UnregisterBroker(b)
+  \/ \E b \in Broker : ElectLeader(b)
+  \/ FailOver
+
+WorldNext ==
+  \/ \E by_controller \in {0, 1}, by_broker \in Elapsed : Tick(by_controller, by_broker)
+  \/ \E m \in InFlight(messages) : LoseMessage(m)
+  \/ \E m \in InFlight(messages) : DuplicateMessage(m)
+
+Next == BrokerNext \/ ControllerNext \/ WorldNext
+
+Spec == Init /\ [][Next]_vars
+==============================================================================
