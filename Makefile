@@ -1,0 +1,64 @@
+# The doors of this repository. Each target prepares its own environment in $(VENV):
+# nothing is needed beforehand but make and Python 3.11 or newer. `make` alone lists them.
+
+VENV ?= .venv
+PYTHON ?= $(shell for candidate in python3.13 python3.12 python3.11 python3.14 python3; do \
+	if $$candidate -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' \
+	2>/dev/null; then echo $$candidate; break; fi; done)
+FUZZ_SECONDS ?= 600
+PYTEST_ARGS ?=
+
+BIN := $(VENV)/bin
+RUNTIME := $(VENV)/.installed-runtime
+DEV := $(VENV)/.installed-dev
+INPUTS := .ci/environment.py pyproject.toml requirements.lock
+
+.DEFAULT_GOAL := help
+.PHONY: help verify test check nightly bench lock
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+
+verify: $(RUNTIME) ## judge the models and the implementation: the first verdict
+	$(BIN)/krafla verify
+
+test: $(DEV) ## run the tests, in random order, one process for each processor
+	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+
+check: $(DEV) ## format, lint, types, import contracts, house rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q tests/test_tidy.py tests/test_import_contracts.py
+
+nightly: $(DEV) ## every model at its widest bounds, long fuzzing, 10,000 examples a property
+	$(BIN)/krafla check --tier full
+	$(BIN)/krafla check --tier nightly
+	$(BIN)/krafla fuzz lease --seconds $(FUZZ_SECONDS)
+	$(BIN)/python -m pytest -n auto --hypothesis-profile=nightly $(PYTEST_ARGS)
+
+bench: $(RUNTIME) ## measure, and print every figure the documents quote
+	$(BIN)/python bench/run.py
+
+# The dev lock is resolved under the runtime lock, so that the two never disagree.
+COMPILE = $(BIN)/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
+	--no-emit-index-url --no-emit-find-links --no-header --no-annotate
+lock: $(DEV) ## resolve both lock files again: for Linux and macOS, Python 3.11 and newer
+	$(COMPILE) pyproject.toml --group build --output-file requirements.lock $(LOCK_ARGS)
+	$(COMPILE) pyproject.toml --group dev --constraints requirements.lock \
+		--output-file requirements-dev.lock $(LOCK_ARGS)
+
+define install
+@python="$(PYTHON)"; if test -z "$$python"; then \
+	echo "krafla needs Python 3.11 or newer, with its venv module; none of python3.13," >&2; \
+	echo "python3.12, python3.11, python3.14, python3 is one. If it is installed elsewhere:" >&2; \
+	echo "    make PYTHON=/path/to/python3 $(MAKECMDGOALS)" >&2; exit 2; fi; \
+exec "$$python" .ci/environment.py "$(VENV)" $(1)
+endef
+
+$(RUNTIME): $(INPUTS)
+	$(call install,runtime)
+
+$(DEV): $(INPUTS) requirements-dev.lock
+	$(call install,dev)
