@@ -1,0 +1,20 @@
+------------------------ MODULE BrokerLeaseRefinement ------------------------
+(***************************************************************************)
+(* BrokerLease => UntimedLease: with time, heartbeats and processes left   *)
+(* out, what the controller writes follows the rules of a committed log.   *)
+(***************************************************************************)
+EXTENDS BrokerLeaseProperties
+
+Projected(r) ==
+  [incarnation |-> r.incarnation, epoch |-> r.epoch, fenced |-> r.fenced,
+   in_controlled_shutdown |-> r.in_controlled_shutdown]
+
+Log == INSTANCE UntimedLease WITH
+  registrations <- [b \in {x \in Broker : Registered(x)} |-> Projected(registrations[b])],
+  log_end <- log_end,
+  epoch_floor <- log_end
+
+RefinesUntimedLeaseProp == Log!Spec
+
+THEOREM Spec => Log!Spec
+==============================================================================

@@ -1,0 +1,210 @@
+---------------------------- MODULE UntimedLease -----------------------------
+(***************************************************************************)
+(* The broker lease as a committed metadata log shows it. There are no     *)
+(* heartbeats and no time: the controller may fence and unfence at will.   *)
+(* What is left are the rules that tie each record to the records before   *)
+(* it. BrokerLease refines this module (MCBrokerLeaseRefinement), and the  *)
+(* audit steps through it with the log of a real cluster, record by        *)
+(* record: each action takes the offset of the record that it stands for.  *)
+(*                                                                         *)
+(* What is not modelled                                                    *)
+(*  - Why the controller does what it does: sessions, heartbeats, offsets  *)
+(*    that brokers report.                                                 *)
+(*  - What records say besides the lease: listeners, features, racks,      *)
+(*    directories, partitions. Their records only take up offsets.         *)
+(*  - Transactions: a record inside an aborted one counts like any other.  *)
+(*    No record of this module is ever written inside one.                 *)
+(***************************************************************************)
+EXTENDS Integers, TLC
+
+CONSTANTS
+  Broker,        \* The broker ids. Bounds TypeOK and Next, not the actions.
+  Incarnation    \* The incarnation ids. Bounds TypeOK and Next, not the actions.
+
+VARIABLES
+  registrations,  \* From each registered broker to its registration.
+  log_end,        \* The offset after the last record.
+  epoch_floor     \* No new epoch may be less: the first offset of this batch from which
+                  \* on every record may belong to the same operation as the next one.
+
+vars == <<registrations, log_end, epoch_floor>>
+
+Registration ==
+  [incarnation : Incarnation, epoch : Nat, fenced : BOOLEAN, in_controlled_shutdown : BOOLEAN]
+
+TypeOK ==
+  /\ DOMAIN registrations \subseteq Broker
+  /\ \A b \in DOMAIN registrations : registrations[b] \in Registration
+  /\ log_end \in Nat
+  /\ epoch_floor \in 0 .. log_end
+
+Registered(b) == b \in DOMAIN registrations
+
+Init ==
+  /\ registrations = << >>
+  /\ log_end = 0
+  /\ epoch_floor = 0
+
+(* The record of this step is at an offset; the next operation begins after. *)
+Write(offset) ==
+  /\ offset >= log_end
+  /\ log_end' = offset + 1
+  /\ epoch_floor' = offset + 1
+
+(***************************************************************************)
+(* RegisterBrokerRecord of a new incarnation. Its epoch is the offset at   *)
+(* which its operation began; records that clean up after the previous     *)
+(* incarnation may stand in between, in the same batch.                    *)
+(*                                                                         *)
+(* Kafka: ClusterControlManager.registerBroker.                            *)
+(***************************************************************************)
+RegisterBroker(b, incarnation, epoch, fenced, in_controlled_shutdown, offset) ==
+  /\ Registered(b) => registrations[b].incarnation # incarnation
+  /\ epoch >= epoch_floor
+  /\ epoch <= offset
+  /\ fenced
+  /\ ~in_controlled_shutdown
+  /\ registrations' =
+       (b :> [incarnation |-> incarnation, epoch |-> epoch, fenced |-> fenced,
+              in_controlled_shutdown |-> in_controlled_shutdown]) @@ registrations
+  /\ Write(offset)
+
+(***************************************************************************)
+(* RegisterBrokerRecord of the incarnation that is registered: everything  *)
+(* the lease depends on stays as it is.                                    *)
+(*                                                                         *)
+(* Kafka: ClusterControlManager.registerBroker.                            *)
+(***************************************************************************)
+AmendRegistration(b, incarnation, epoch, fenced, in_controlled_shutdown, offset) ==
+  /\ Registered(b)
+  /\ registrations[b].incarnation = incarnation
+  /\ registrations[b].epoch = epoch
+  /\ registrations[b].fenced = fenced
+  /\ registrations[b].in_controlled_shutdown = in_controlled_shutdown
+  /\ UNCHANGED registrations
+  /\ Write(offset)
+
+(* A change record names the registration that it changes.                   *)
+Names(b, epoch) ==
+  /\ Registered(b)
+  /\ registrations[b].epoch = epoch
+
+(***************************************************************************)
+(* BrokerRegistrationChangeRecord, or FenceBrokerRecord of old metadata    *)
+(* versions. A fenced broker may be fenced again: the controller does so   *)
+(* when the session of a broker that has shut down runs out.               *)
+(*                                                                         *)
+(* Kafka: ReplicationControlManager.handleBrokerFenced.                    *)
+(***************************************************************************)
+FenceBroker(b, epoch, offset) ==
+  /\ Names(b, epoch)
+  /\ registrations' = [registrations EXCEPT ![b].fenced = TRUE]
+  /\ Write(offset)
+
+(***************************************************************************)
+(* Kafka: ReplicationControlManager.handleBrokerUnfenced.                  *)
+(***************************************************************************)
+UnfenceBroker(b, epoch, offset) ==
+  /\ Names(b, epoch)
+  /\ registrations[b].fenced
+  /\ registrations' = [registrations EXCEPT ![b].fenced = FALSE]
+  /\ Write(offset)
+
+(***************************************************************************)
+(* Kafka: ReplicationControlManager.handleBrokerInControlledShutdown.      *)
+(***************************************************************************)
+BeginControlledShutdown(b, epoch, offset) ==
+  /\ Names(b, epoch)
+  /\ ~registrations[b].fenced
+  /\ ~registrations[b].in_controlled_shutdown
+  /\ registrations' = [registrations EXCEPT ![b].in_controlled_shutdown = TRUE]
+  /\ Write(offset)
+
+(***************************************************************************)
+(* A change record that touches nothing of the lease: a log directory      *)
+(* failed.  Kafka: ReplicationControlManager.handleDirectoriesOffline.     *)
+(***************************************************************************)
+ChangeDirectories(b, epoch, offset) ==
+  /\ Names(b, epoch)
+  /\ UNCHANGED registrations
+  /\ Write(offset)
+
+(***************************************************************************)
+(* UnregisterBrokerRecord.                                                 *)
+(*                                                                         *)
+(* Kafka: ReplicationControlManager.unregisterBroker.                      *)
+(***************************************************************************)
+UnregisterBroker(b, epoch, offset) ==
+  /\ Names(b, epoch)
+  /\ registrations' = [other \in DOMAIN registrations \ {b} |-> registrations[other]]
+  /\ Write(offset)
+
+(***************************************************************************)
+(* A record of something else. Only one that changes a partition can       *)
+(* belong to the operation of a registration that follows it.              *)
+(***************************************************************************)
+OtherRecord(changes_partition, offset) ==
+  /\ offset >= log_end
+  /\ log_end' = offset + 1
+  /\ epoch_floor' = IF changes_partition THEN epoch_floor ELSE offset + 1
+  /\ UNCHANGED registrations
+
+(***************************************************************************)
+(* A batch begins. An operation whose records must appear together does    *)
+(* not begin before its batch.                                             *)
+(***************************************************************************)
+BeginBatch(base_offset) ==
+  /\ base_offset >= log_end
+  /\ log_end' = base_offset
+  /\ epoch_floor' = base_offset
+  /\ UNCHANGED registrations
+------------------------------------------------------------------------------
+Next ==
+  \/ \E b \in Broker, i \in Incarnation, epoch \in 0 .. log_end,
+        fenced, in_controlled_shutdown \in BOOLEAN :
+       RegisterBroker(b, i, epoch, fenced, in_controlled_shutdown, log_end)
+  \/ \E b \in Broker, i \in Incarnation, epoch \in 0 .. log_end,
+        fenced, in_controlled_shutdown \in BOOLEAN :
+       AmendRegistration(b, i, epoch, fenced, in_controlled_shutdown, log_end)
+  \/ \E b \in Broker, epoch \in 0 .. log_end : FenceBroker(b, epoch, log_end)
+  \/ \E b \in Broker, epoch \in 0 .. log_end : UnfenceBroker(b, epoch, log_end)
+  \/ \E b \in Broker, epoch \in 0 .. log_end : BeginControlledShutdown(b, epoch, log_end)
+  \/ \E b \in Broker, epoch \in 0 .. log_end : ChangeDirectories(b, epoch, log_end)
+  \/ \E b \in Broker, epoch \in 0 .. log_end : UnregisterBroker(b, epoch, log_end)
+  \/ \E changes_partition \in BOOLEAN : OtherRecord(changes_partition, log_end)
+  \/ BeginBatch(log_end)
+
+Spec == Init /\ [][Next]_vars
+------------------------------------------------------------------------------
+(* Properties                                                                *)
+
+(* An epoch is the offset of a record that was there before the end.         *)
+EpochWithinLogInv == \A b \in DOMAIN registrations : registrations[b].epoch < log_end
+
+(* No two registered brokers have the same epoch.                            *)
+(* Source: KIP-631. Broken by: an epoch that is not taken from the log.      *)
+EpochUniqueInv ==
+  \A a, b \in DOMAIN registrations :
+    a # b => registrations[a].epoch # registrations[b].epoch
+
+(* The offset after the log's end, and the floor under the next epoch, never *)
+(* go back.                                                                  *)
+LogGrowsProp == [][log_end' >= log_end /\ epoch_floor' >= epoch_floor]_vars
+
+(* The epoch of a broker id only grows, also over unregistration.            *)
+(* Source: KIP-631. Broken by: reusing an epoch.                             *)
+EpochGrowsProp ==
+  [][\A b \in DOMAIN registrations' :
+       LET new == registrations'[b] IN
+       IF Registered(b)
+       THEN new.epoch > registrations[b].epoch \/
+            (new.epoch = registrations[b].epoch
+             /\ new.incarnation = registrations[b].incarnation)
+       ELSE new.epoch >= epoch_floor]_vars
+
+(* Only a new incarnation takes back a controlled shutdown.                  *)
+ShutdownNotTakenBackProp ==
+  [][\A b \in DOMAIN registrations \cap DOMAIN registrations' :
+       (registrations[b].in_controlled_shutdown /\ ~registrations'[b].in_controlled_shutdown)
+         => registrations'[b].incarnation # registrations[b].incarnation]_vars
+==============================================================================
