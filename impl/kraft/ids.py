@@ -1,0 +1,67 @@
+"""Identifiers of a KRaft cluster: distinct types for the numbers and UUIDs that are easy to mix up.
+
+A UUID is kept as the text Kafka prints: 22 characters of URL-safe base64 without padding. Text is
+hashable, orders the same way everywhere, and reads the same in a record, in a trace and in a log.
+
+Kafka: org.apache.kafka.common.Uuid.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from functools import lru_cache
+from typing import Final, NewType
+
+NodeId = NewType("NodeId", int)
+BrokerId = NewType("BrokerId", int)
+ControllerId = NewType("ControllerId", int)
+BrokerEpoch = NewType("BrokerEpoch", int)
+Offset = NewType("Offset", int)
+Epoch = NewType("Epoch", int)
+LeaderEpoch = NewType("LeaderEpoch", int)
+PartitionEpoch = NewType("PartitionEpoch", int)
+PartitionId = NewType("PartitionId", int)
+
+Uuid = NewType("Uuid", str)
+IncarnationId = NewType("IncarnationId", str)
+DirectoryId = NewType("DirectoryId", str)
+TopicId = NewType("TopicId", str)
+
+UUID_BYTES: Final = 16
+UUID_TEXT_LENGTH: Final = 22
+
+ZERO_UUID: Final = Uuid("A" * UUID_TEXT_LENGTH)
+METADATA_TOPIC_ID: Final = TopicId("A" * 21 + "Q")
+METADATA_DIRECTORY: Final = "__cluster_metadata-0"
+
+NO_LEADER: Final = BrokerId(-1)
+NO_BROKER_EPOCH: Final = BrokerEpoch(-1)
+
+
+@lru_cache(maxsize=65536)
+def uuid_text(raw: bytes) -> str:
+    """Return Kafka's 22 character text of a 16 byte UUID.
+
+    Raises ValueError if `raw` is not 16 bytes long.
+    Kafka: Uuid.toString.
+    """
+    if len(raw) != UUID_BYTES:
+        raise ValueError(f"a UUID has {UUID_BYTES} bytes, not {len(raw)}")
+    return base64.urlsafe_b64encode(raw)[:UUID_TEXT_LENGTH].decode("ascii")
+
+
+@lru_cache(maxsize=65536)
+def uuid_bytes(text: str) -> bytes:
+    """Return the 16 bytes of a UUID written as Kafka writes it.
+
+    Raises ValueError unless `text` is the one canonical spelling of its value.
+    Kafka: Uuid.fromString.
+    """
+    try:
+        raw = base64.b64decode(text.encode("ascii") + b"==", altchars=b"-_", validate=True)
+    except (binascii.Error, UnicodeEncodeError):
+        raise ValueError(f"not a UUID in URL-safe base64: {text!r}") from None
+    if len(raw) != UUID_BYTES or uuid_text(raw) != text:
+        raise ValueError(f"not a UUID in URL-safe base64: {text!r}")
+    return raw

@@ -1,0 +1,106 @@
+"""Checkpoints: snapshots of the metadata image, and the bootstrap checkpoint of a new node.
+
+A checkpoint is a log file of its own: offsets from 0, a SnapshotHeader control record first, a
+SnapshotFooter last, each exactly once. Its name says which log prefix it stands for: the offset it
+ends before, and the epoch of the last record in it.
+
+Kafka: Snapshots, RecordsSnapshotReader, BootstrapDirectory.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kraft.errors import CorruptRecordError, TornTailError
+from kraft.log.segment import iter_batches
+from kraft.records.control_schemas import SNAPSHOT_FOOTER, SNAPSHOT_HEADER
+from kraft.records.limits import DEFAULT_LIMITS, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from kraft.records.batch import RecordBatch
+
+CHECKPOINT_NAME: Final = re.compile(r"(\d{20})-(\d{10})\.checkpoint(\.gz)?", re.ASCII)
+BOOTSTRAP_NAME: Final = "bootstrap.checkpoint"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Checkpoint:
+    """A snapshot file: the log offset it ends before, and the epoch of its last record."""
+
+    end_offset: int
+    epoch: int
+    path: Path
+
+
+def checkpoint_at(path: Path) -> Checkpoint | None:
+    """Return the checkpoint a file name stands for, None if it is not a checkpoint's name.
+
+    Kafka: Snapshots.parse.
+    """
+    match = CHECKPOINT_NAME.fullmatch(path.name)
+    return Checkpoint(int(match[1]), int(match[2]), path) if match else None
+
+
+def read_checkpoint(path: Path, *, limits: Limits = DEFAULT_LIMITS) -> Iterator[RecordBatch]:
+    """Yield the batches of a checkpoint after checking its name, its header and its footer.
+
+    Works for `<end offset>-<epoch>.checkpoint` and `bootstrap.checkpoint`. Raises
+    CorruptRecordError if the name is neither, if header or footer is missing, misplaced or there
+    twice, or if a batch has another epoch than the name; else as `iter_batches`. A checkpoint that
+    ends too early is corrupt, not torn: Kafka renames it into place only when it is complete.
+    """
+    checkpoint = checkpoint_at(path)
+    if checkpoint is None and path.name.removesuffix(".gz") != BOOTSTRAP_NAME:
+        raise CorruptRecordError("not the name of a checkpoint", path=path)
+    last_kind: int | None = None
+    next_offset = 0
+    try:
+        for batch in iter_batches(path, limits=limits):
+            _check_place(batch, next_offset, checkpoint)
+            next_offset = batch.next_offset
+            last_kind = _check_controls(batch, last_kind)
+            yield batch
+    except TornTailError as error:
+        raise CorruptRecordError(error.reason, path=path, position=error.position) from None
+    if last_kind != SNAPSHOT_FOOTER.api_key:
+        raise CorruptRecordError("the checkpoint has no SnapshotFooter at its end", path=path)
+
+
+def _check_place(batch: RecordBatch, expected: int, checkpoint: Checkpoint | None) -> None:
+    if batch.base_offset != expected:
+        raise CorruptRecordError(
+            f"a batch of a checkpoint starts at offset {batch.base_offset}, not {expected}",
+            path=batch.path,
+            position=batch.position,
+        )
+    if checkpoint is not None and batch.leader_epoch != checkpoint.epoch:
+        raise CorruptRecordError(
+            f"a batch of epoch {batch.leader_epoch} in a checkpoint of epoch {checkpoint.epoch}",
+            path=batch.path,
+            position=batch.position,
+        )
+
+
+def _check_controls(batch: RecordBatch, last_kind: int | None) -> int | None:
+    """Return the last record's control type (0: a metadata record) after checking the order."""
+    kinds = [record.control_type for record in batch.control_records()] or [0]
+    for kind in kinds:
+        if last_kind is None and kind != SNAPSHOT_HEADER.api_key:
+            raise _misplaced(batch, "the checkpoint does not start with a SnapshotHeader")
+        if last_kind is not None and kind == SNAPSHOT_HEADER.api_key:
+            raise _misplaced(batch, "a second SnapshotHeader in the checkpoint")
+        if last_kind == SNAPSHOT_FOOTER.api_key:
+            raise _misplaced(batch, "a record after the SnapshotFooter of the checkpoint")
+        last_kind = kind
+    return last_kind
+
+
+def _misplaced(batch: RecordBatch, reason: str) -> CorruptRecordError:
+    return CorruptRecordError(
+        reason, path=batch.path, position=batch.position, base_offset=batch.base_offset
+    )

@@ -1,0 +1,128 @@
+"""Opening files that may be anything: only regular files, only what was there at the start.
+
+A path may be a FIFO, a device, a directory, a symlink loop or unreadable; each is one clear error,
+and nothing blocks. `FileBytes` reads forward through a file, or through a gzipped one, and hands
+out exactly the bytes asked for, never holding more than that.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import stat
+import zlib
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from kraft.errors import CorruptRecordError, LimitExceededError, UnreadableFileError
+from kraft.records.limits import DEFAULT_LIMITS, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from io import FileIO
+    from pathlib import Path
+
+GZIP_SUFFIX: Final = ".gz"
+_STEP: Final = 1024 * 1024
+
+
+class FileBytes:
+    """A forward reader over the first `size` bytes of a file (None: to the end of the stream)."""
+
+    def __init__(
+        self, path: Path, stream: FileIO | gzip.GzipFile, size: int | None, limits: Limits
+    ) -> None:
+        self.path = path
+        self.position = 0
+        self._stream = stream
+        self._size = size
+        self._limits = limits
+
+    def read(self, length: int) -> bytes:
+        """Return the next `length` bytes, fewer only at the end of the file.
+
+        Raises UnreadableFileError if the system cannot deliver them, CorruptRecordError for a
+        broken gzip stream, LimitExceededError when a gzip stream never ends.
+        """
+        if self._size is not None:
+            length = min(length, self._size - self.position)
+        parts = []
+        left = length
+        try:
+            while left > 0:
+                part = self._stream.read(min(left, _STEP))
+                if not part:
+                    break
+                parts.append(part)
+                left -= len(part)
+                self.position += len(part)
+        except (zlib.error, gzip.BadGzipFile, EOFError) as error:
+            raise CorruptRecordError(
+                f"broken gzip file: {error}", path=self.path, position=self.position
+            ) from None
+        except OSError as error:
+            raise UnreadableFileError(self.path, _reason(error)) from None
+        if self.position > self._limits.file_bytes:
+            raise LimitExceededError(
+                f"the file has more than {self._limits.file_bytes} bytes", path=self.path
+            )
+        return b"".join(parts)
+
+
+@contextmanager
+def open_regular(path: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[FileBytes]:
+    """Yield a reader over a regular file; a name ending in `.gz` is decompressed on the way.
+
+    Only the bytes that were there at the start are read, so that a log that is being written gives
+    a consistent prefix. Raises UnreadableFileError for anything but a readable regular file.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_CLOEXEC", 0))
+    except (OSError, ValueError) as error:
+        raise UnreadableFileError(path, _reason(error)) from None
+    with os.fdopen(descriptor, "rb", buffering=0) as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise UnreadableFileError(path, f"not a regular file but {_kind(status.st_mode)}")
+        if path.name.endswith(GZIP_SUFFIX):
+            with gzip.GzipFile(fileobj=file, mode="rb") as stream:
+                yield FileBytes(path, stream, None, limits)
+        else:
+            yield FileBytes(path, file, status.st_size, limits)
+
+
+def read_small_text(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
+    """Return the whole of a small UTF-8 text file.
+
+    Raises UnreadableFileError, CorruptRecordError (not UTF-8) or LimitExceededError.
+    """
+    with open_regular(path, limits) as file:
+        raw = file.read(limits.small_file_bytes + 1)
+    if len(raw) > limits.small_file_bytes:
+        raise LimitExceededError(
+            f"the file has more than {limits.small_file_bytes} bytes", path=path
+        )
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CorruptRecordError(
+            f"invalid UTF-8: {error.reason}", path=path, position=error.start
+        ) from None
+
+
+def _kind(mode: int) -> str:
+    for is_kind, name in (
+        (stat.S_ISDIR, "a directory"),
+        (stat.S_ISFIFO, "a FIFO"),
+        (stat.S_ISCHR, "a character device"),
+        (stat.S_ISBLK, "a block device"),
+        (stat.S_ISSOCK, "a socket"),
+    ):
+        if is_kind(mode):
+            return name
+    return "something else"
+
+
+def _reason(error: Exception) -> str:
+    text = getattr(error, "strerror", None) or str(error)
+    return str(text)[:1].lower() + str(text)[1:]

@@ -1,0 +1,163 @@
+"""Segments of the metadata log: batches in order, read one at a time.
+
+A log is read as a stream: one batch in memory, each checked against the one before it. A file that
+ends inside a batch has a torn tail (a crash leaves that behind), a file that ends in zeros was
+preallocated; neither is corruption, and both are told apart from it.
+
+Kafka: FileRecords, FileLogInputStream, UnifiedLog.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kraft.errors import CorruptRecordError, DiscontinuityError, TornTailError
+from kraft.log.files import open_regular
+from kraft.log.findings import Finding, FindingKind
+from kraft.records.batch import (
+    HEADER,
+    HEADER_BYTES,
+    LOG_OVERHEAD,
+    BatchHeader,
+    RecordBatch,
+    check_framing,
+    parse_batch,
+)
+from kraft.records.limits import DEFAULT_LIMITS, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from kraft.log.files import FileBytes
+
+SEGMENT_NAME: Final = re.compile(r"(\d{20})\.log(\.gz)?", re.ASCII)
+_FRAMING_BYTES: Final = 17
+_ZERO_STEP: Final = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Segment:
+    """A segment file and the offset in its name, which its first batch starts with."""
+
+    base_offset: int
+    path: Path
+
+
+def segment_at(path: Path) -> Segment | None:
+    """Return the segment a file name stands for, None if it is not a segment's name."""
+    match = SEGMENT_NAME.fullmatch(path.name)
+    return Segment(int(match[1]), path) if match else None
+
+
+def iter_batches(
+    path: Path, *, limits: Limits = DEFAULT_LIMITS, findings: list[Finding] | None = None
+) -> Iterator[RecordBatch]:
+    """Yield the batches of one log file (`.log`, `.checkpoint`, either gzipped), in order.
+
+    A torn tail ends the iteration with TornTailError, or, when `findings` is given, with a finding
+    appended to it; a zero tail or an empty file is a finding. Within the file, offsets must be
+    contiguous and epochs must not decrease: DiscontinuityError. Raises UnreadableFileError and
+    CorruptRecordError and its kinds. Records are checked when they are asked for.
+    """
+    notes: list[Finding] = [] if findings is None else findings
+    previous: RecordBatch | None = None
+    with open_regular(path, limits) as file:
+        try:
+            while (batch := _next_batch(file, limits, notes)) is not None:
+                check_follows(previous, batch)
+                yield batch
+                previous = batch
+        except TornTailError as error:
+            if findings is None:
+                raise
+            findings.append(Finding(FindingKind.TORN_TAIL, path, error.reason, error.position))
+    if previous is None and not notes:
+        notes.append(Finding(FindingKind.EMPTY_SEGMENT, path, "0 batches"))
+
+
+def read_segments(
+    segments: Iterable[Segment],
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    findings: list[Finding] | None = None,
+) -> Iterator[RecordBatch]:
+    """Yield the batches of several segments as one log, in order of their names.
+
+    Raises as `iter_batches`, and DiscontinuityError where one segment does not continue the other,
+    also behind a torn tail, which only the last segment may have.
+    """
+    previous: RecordBatch | None = None
+    for segment in sorted(segments):
+        fresh = True
+        for batch in iter_batches(segment.path, limits=limits, findings=findings):
+            if fresh and batch.base_offset != segment.base_offset:
+                raise DiscontinuityError(
+                    f"the segment is named {segment.base_offset} and starts with offset"
+                    f" {batch.base_offset}",
+                    path=segment.path,
+                    position=0,
+                )
+            fresh = False
+            check_follows(previous, batch)
+            yield batch
+            previous = batch
+
+
+def check_follows(previous: RecordBatch | None, batch: RecordBatch) -> None:
+    """Raise DiscontinuityError unless `batch` continues the log right after `previous`."""
+    if previous is None:
+        return
+    if batch.base_offset != previous.next_offset:
+        what = "gap" if batch.base_offset > previous.next_offset else "overlap"
+        raise DiscontinuityError(
+            f"offset {what}: a batch starts at {batch.base_offset}, the one before it ends at"
+            f" {previous.last_offset}",
+            path=batch.path,
+            position=batch.position,
+        )
+    if batch.leader_epoch < previous.leader_epoch:
+        raise DiscontinuityError(
+            f"epoch {batch.leader_epoch} at offset {batch.base_offset} after epoch"
+            f" {previous.leader_epoch} at offset {previous.base_offset}",
+            path=batch.path,
+            position=batch.position + LOG_OVERHEAD,
+        )
+
+
+def _next_batch(file: FileBytes, limits: Limits, notes: list[Finding]) -> RecordBatch | None:
+    position = file.position
+    start = file.read(HEADER_BYTES)
+    if not start:
+        return None
+    if not any(start) and _only_zeros_left(file):
+        length = file.position - position
+        notes.append(Finding(FindingKind.ZERO_TAIL, file.path, f"{length} zero bytes", position))
+        return None
+    if len(start) < _FRAMING_BYTES:
+        raise _torn(file, position, f"{len(start)} bytes of a batch header")
+    header = BatchHeader._make(HEADER.unpack(start.ljust(HEADER_BYTES, b"\x00")))
+    try:
+        check_framing(header.base_offset, header.length, header.magic, limits)
+    except CorruptRecordError as error:
+        raise error.located(
+            path=file.path, shift=position, base_offset=header.base_offset
+        ) from None
+    size = header.length + LOG_OVERHEAD
+    rest = file.read(size - len(start)) if len(start) == HEADER_BYTES else b""
+    if len(start) + len(rest) < size:
+        raise _torn(file, position, f"{len(start) + len(rest)} of {size} bytes of a batch")
+    return parse_batch(start + rest, position=position, path=file.path, limits=limits)
+
+
+def _torn(file: FileBytes, position: int, what: str) -> TornTailError:
+    return TornTailError(f"the file ends after {what}", path=file.path, position=position)
+
+
+def _only_zeros_left(file: FileBytes) -> bool:
+    while part := file.read(_ZERO_STEP):
+        if any(part):
+            return False
+    return True

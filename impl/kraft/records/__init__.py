@@ -1,0 +1,1 @@
+"""Kafka metadata records: schemas, codec, record batches."""

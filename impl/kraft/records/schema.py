@@ -1,0 +1,148 @@
+"""What a schema of a Kafka message is: fields with types, versions, tags, defaults and nullability.
+
+Values in Python: BOOL bool; the integers int; FLOAT64 float; UUID the 22 character text of
+`kraft.ids`; STRING str; BYTES bytes; an array a tuple; a struct a dict in schema order. All
+messages here are "flexible": lengths are unsigned varints and every struct ends with a section of
+tagged fields.
+
+Kafka: the message generator's schemas (`common/metadata/*.json`, `common/message/*.json`).
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from kraft.ids import ZERO_UUID
+
+UNKNOWN_TAGGED_FIELDS: Final = "_unknownTaggedFields"
+"""Key in a decoded struct for tagged fields no schema names: a tuple of (tag, bytes)."""
+
+Fields = dict[str, Any]
+
+
+class FieldType(enum.Enum):
+    """The wire type of one field, or of the elements of an array field."""
+
+    BOOL = "bool"
+    INT8 = "int8"
+    INT16 = "int16"
+    UINT16 = "uint16"
+    INT32 = "int32"
+    UINT32 = "uint32"
+    INT64 = "int64"
+    FLOAT64 = "float64"
+    UUID = "uuid"
+    STRING = "string"
+    BYTES = "bytes"
+    STRUCT = "struct"
+
+
+FIXED_FORMATS: Final[dict[FieldType, str]] = {
+    FieldType.BOOL: "B",
+    FieldType.INT8: "b",
+    FieldType.INT16: "h",
+    FieldType.UINT16: "H",
+    FieldType.INT32: "i",
+    FieldType.UINT32: "I",
+    FieldType.INT64: "q",
+    FieldType.FLOAT64: "d",
+    FieldType.UUID: "16s",
+}
+"""Format characters of the `struct` module, for the types of a fixed size."""
+
+_ZERO_VALUES: Final[dict[FieldType, object]] = {
+    FieldType.BOOL: False,
+    FieldType.FLOAT64: 0.0,
+    FieldType.UUID: ZERO_UUID,
+    FieldType.STRING: "",
+    FieldType.BYTES: b"",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a message: present from version `since` on; with a `tag`, in the tagged section.
+
+    `nullable` fields may be null in every version that has them. `default` is what a reader sees
+    when a tagged field is absent.
+    """
+
+    name: str
+    type: FieldType
+    since: int = 0
+    array: bool = False
+    nullable: bool = False
+    tag: int | None = None
+    default: object = None
+    members: tuple[Field, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """One kind of message: its name and id as Kafka gives them, and its versions 0..`newest`."""
+
+    name: str
+    api_key: int
+    newest: int
+    fields: tuple[Field, ...]
+
+    def supports(self, version: int) -> bool:
+        """Return whether `version` is one of this schema's versions."""
+        return 0 <= version <= self.newest
+
+
+def field(
+    name: str,
+    type_: FieldType,
+    *,
+    since: int = 0,
+    tag: int | None = None,
+    default: object = ...,
+    nullable: bool = False,
+) -> Field:
+    """Return a plain field; without a `default` it is the zero value of its type."""
+    if default is ...:
+        default = _ZERO_VALUES.get(type_, 0)
+    return Field(name, type_, since, nullable=nullable, tag=tag, default=default)
+
+
+def array(
+    name: str,
+    element: FieldType | tuple[Field, ...],
+    *,
+    since: int = 0,
+    tag: int | None = None,
+    nullable: bool = False,
+) -> Field:
+    """Return an array field of a type or of structs; a nullable one is null by default."""
+    members = element if isinstance(element, tuple) else ()
+    type_ = FieldType.STRUCT if isinstance(element, tuple) else element
+    default: object = None if nullable else ()
+    return Field(name, type_, since, True, nullable, tag, default, members)
+
+
+def struct_field(name: str, members: tuple[Field, ...], *, since: int = 0) -> Field:
+    """Return a field that is a single struct."""
+    return Field(name, FieldType.STRUCT, since, members=members)
+
+
+@lru_cache(maxsize=1024)
+def plain_fields(fields: tuple[Field, ...], version: int) -> tuple[Field, ...]:
+    """Return the untagged fields of `version`, in wire order."""
+    return tuple(f for f in fields if f.since <= version and f.tag is None)
+
+
+@lru_cache(maxsize=1024)
+def tagged_fields(fields: tuple[Field, ...], version: int) -> dict[int, Field]:
+    """Return the tagged fields of `version` by tag, in ascending order of tags."""
+    tagged = [(f.tag, f) for f in fields if f.since <= version and f.tag is not None]
+    return dict(sorted(tagged, key=lambda pair: pair[0]))
+
+
+@lru_cache(maxsize=1024)
+def fields_of(fields: tuple[Field, ...], version: int) -> tuple[Field, ...]:
+    """Return all fields of `version` in schema order, which is the order of Kafka's JSON."""
+    return tuple(f for f in fields if f.since <= version)

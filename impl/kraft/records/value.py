@@ -1,0 +1,90 @@
+"""The value of one metadata record: frame version, api key, version, then the body.
+
+Kafka: AbstractApiMessageSerde, MetadataRecordSerde.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kraft.errors import UnsupportedVersionError
+from kraft.records.codec import decode_body, encode_body
+from kraft.records.metadata_schemas import METADATA_SCHEMAS
+from kraft.records.wire import Reader
+
+if TYPE_CHECKING:
+    from kraft.records.schema import Fields, Schema
+
+FRAME_VERSION: Final = 1
+MAX_INT16: Final = 0x7FFF
+
+
+class MetadataValue(NamedTuple):
+    """A decoded value: which record type, in which version, with which fields."""
+
+    api_key: int
+    version: int
+    fields: Fields
+
+
+def decode_value(value: bytes) -> MetadataValue:
+    """Return the decoded value of a metadata record.
+
+    Raises CorruptRecordError for bytes that are not one, UnsupportedVersionError for a frame
+    version, record type or record version that Kafka 4.1 does not have. Positions count from the
+    start of the value.
+    Kafka: AbstractApiMessageSerde.read.
+    """
+    return read_value(Reader(value))
+
+
+def read_value(reader: Reader) -> MetadataValue:
+    """Return the decoded value in all of what `reader` covers; raises as `decode_value`."""
+    schema, version = _read_type(reader)
+    return MetadataValue(schema.api_key, version, decode_body(schema, version, reader))
+
+
+def encode_value(api_key: int, version: int, fields: Fields) -> bytes:
+    """Return the value bytes of a metadata record.
+
+    Raises ValueError for an unknown type or version, or fields that do not fit its schema.
+    Kafka: AbstractApiMessageSerde.write.
+    """
+    schema = METADATA_SCHEMAS.get(api_key)
+    if schema is None or not schema.supports(version):
+        raise ValueError(f"no metadata record with api key {api_key} version {version}")
+    head = bytes((FRAME_VERSION, api_key, version))
+    return head + encode_body(schema, version, fields)
+
+
+def _read_type(reader: Reader) -> tuple[Schema, int]:
+    start = reader.position
+    frame = reader.uvarint("the frame version")
+    if frame != FRAME_VERSION:
+        raise UnsupportedVersionError(
+            f"frame version {frame}, only {FRAME_VERSION} is known",
+            position=start,
+            field="frame version",
+        )
+    api_key = _read_int16(reader, "api key")
+    schema = METADATA_SCHEMAS.get(api_key)
+    if schema is None:
+        raise UnsupportedVersionError(
+            f"unknown record type with api key {api_key}", position=start, field="api key"
+        )
+    version = _read_int16(reader, "version")
+    if not schema.supports(version):
+        raise UnsupportedVersionError(
+            f"{schema.name} version {version}, the newest known is {schema.newest}",
+            position=start,
+            field="version",
+        )
+    return schema, version
+
+
+def _read_int16(reader: Reader, what: str) -> int:
+    start = reader.position
+    value = reader.uvarint(f"the {what}")
+    if value > MAX_INT16:
+        raise reader.corrupt(f"the {what} {value} does not fit 16 bits", start)
+    return value
