@@ -1,0 +1,1 @@
+"""Audits of real Kafka: metadata logs on disk, judged by the specs."""
