@@ -1,0 +1,1 @@
+"""Verdicts in the forms that people and machines read."""

@@ -1,0 +1,75 @@
+"""One row of the closing table: a question, its answer, and what the answer rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from krafla.verdict import Verdict, worst
+
+__all__ = ["Kind", "Report", "Row"]
+
+
+class Kind(Enum):
+    """What sort of question a row asks."""
+
+    MODEL = "model"
+    EXPECTED_FAILURE = "expected failure"
+    FUZZ = "fuzz"
+    TRACE = "trace"
+    AUDIT = "audit"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One question of a verification, answered.
+
+    ``bounds`` says within what the verdict holds; ``evidence`` lists what was counted and seen;
+    ``reasons`` says why the verdict is not "held"; ``reproduce`` is the command that asks this one
+    question again; ``seconds`` is wall-clock time.
+    """
+
+    kind: Kind
+    name: str
+    verdict: Verdict
+    bounds: str
+    evidence: tuple[str, ...]
+    reasons: tuple[str, ...]
+    reproduce: str
+    seconds: float
+
+    def as_json(self) -> dict[str, object]:
+        """Return the row with plain values only, for ``--json``."""
+        return {
+            "kind": self.kind.value,
+            "name": self.name,
+            "verdict": self.verdict.value,
+            "bounds": self.bounds,
+            "evidence": list(self.evidence),
+            "reasons": list(self.reasons),
+            "reproduce": self.reproduce,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All rows of one verification, in the order in which they were asked."""
+
+    rows: tuple[Row, ...]
+    seconds: float
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the worst verdict of all rows; of no rows it is inconclusive."""
+        return worst(row.verdict for row in self.rows)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the report with plain values only, for ``--json``."""
+        return {
+            "format": 1,
+            "verdict": self.verdict.value,
+            "exit_code": int(self.verdict.exit_code),
+            "seconds": round(self.seconds, 3),
+            "rows": [row.as_json() for row in self.rows],
+        }
