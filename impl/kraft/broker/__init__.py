@@ -1,0 +1,1 @@
+"""The broker process, as far as the broker lease goes."""

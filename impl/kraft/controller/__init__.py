@@ -1,0 +1,1 @@
+"""The active controller, as far as the broker lease goes."""

@@ -1,0 +1,42 @@
+"""RPC 63: a registered broker says how far it has come and what it wants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kraft.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from kraft.ids import BrokerEpoch, BrokerId, Offset
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerHeartbeatRequest:
+    """RPC 63. `current_metadata_offset` is the last offset replayed, -1 before the first.
+
+    The incarnation is not in it: the epoch names the process.
+
+    Spec: BrokerLease!HeartbeatRequest.
+    Kafka: BrokerHeartbeatRequest.
+    """
+
+    broker_id: BrokerId
+    broker_epoch: BrokerEpoch
+    current_metadata_offset: Offset
+    want_fence: bool
+    want_shut_down: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerHeartbeatResponse:
+    """RPC 63, the answer: where the controller says the broker stands.
+
+    Spec: BrokerLease!HeartbeatResponse.
+    Kafka: BrokerHeartbeatResponse.
+    """
+
+    error_code: ErrorCode = ErrorCode.NONE
+    is_caught_up: bool = False
+    is_fenced: bool = True
+    should_shut_down: bool = False

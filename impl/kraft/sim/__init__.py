@@ -1,0 +1,1 @@
+"""Deterministic simulation of a cluster: choices in, states out."""
