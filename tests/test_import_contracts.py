@@ -1,0 +1,99 @@
+"""Shows that each import contract of pyproject.toml is kept, and breaks when it is violated."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+LINT = (
+    "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
+)
+
+VIOLATIONS = [
+    ("kraft/records/planted.py", "import kraft.log.planted", "point down"),
+    ("kraft/controller/planted.py", "import kraft.broker.planted", "point down"),
+    ("kraft/fresh/__init__.py", "", "not listed as layers"),
+    ("kraft/log/planted.py", "import krafla", "does not know the judge"),
+    ("kraft/sim/planted.py", "import hypothesis", "does not know the judge"),
+    ("kraft/log/planted.py", "import time", "no clock"),
+    ("kraft/controller/planted.py", "from random import choice", "no clock"),
+    ("krafla/oracle/planted.py", "import kraft.records.planted", "see kraft"),
+    ("krafla/cli/planted.py", "import kraft.controller.planted", "see kraft"),
+    ("krafla/audit/planted.py", "import kraft.controller.planted", "see kraft"),
+    ("krafla/refinement/planted.py", "import jpype", "the JVM lives"),
+    ("krafla/audit/planted.py", "import subprocess", "the JVM lives"),
+    ("krafla/oracle/planted.py", "import subprocess", "the JVM lives"),
+    ("krafla/tlc/planted.py", "import z3", "z3 only in proofs"),
+    ("krafla/audit/planted.py", "import pyspark.sql", "z3 only in proofs"),
+]
+ALLOWED = [
+    ("krafla/refinement/planted.py", "import kraft.controller.planted"),
+    ("krafla/fuzz/planted.py", "import kraft.sim.planted"),
+    ("krafla/audit/planted.py", "import kraft.records.planted"),
+    ("krafla/oracle/planted.py", "import jpype"),
+    ("krafla/tlc/planted.py", "import subprocess"),
+    ("krafla/pipeline/planted.py", "import pyspark.sql"),
+    ("kraft/sim/planted.py", "import random"),
+]
+
+
+def skeleton(root: Path) -> None:
+    """Lay every package of the design out, empty, under the contracts of this repository."""
+    shutil.copy(ROOT / "pyproject.toml", root)
+    kraft = ["", "records", "rpc", "log", "raft", "controller", "broker", "sim"]
+    krafla = ["", "cli", "tlc", "oracle", "refinement", "fuzz", "audit", "pipeline", "proofs"]
+    for package, children in (("kraft", kraft), ("krafla", krafla)):
+        for child in children:
+            write(root / package / child / "__init__.py", "")
+            if child:
+                write(root / package / child / "planted.py", "")
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def lint(root: Path, *places: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", LINT],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, places)), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(("path", "line", "contract"), VIOLATIONS)
+def test_a_violation_breaks_the_contract(tmp_path, path, line, contract):
+    skeleton(tmp_path)
+    write(tmp_path / path, line + "\n")
+
+    finished = lint(tmp_path, tmp_path)
+
+    assert finished.returncode == 1, finished.stdout + finished.stderr
+    assert contract in finished.stdout.partition("Broken contracts")[2]
+
+
+def test_what_the_design_allows_keeps_every_contract(tmp_path):
+    skeleton(tmp_path)
+    for path, line in ALLOWED:
+        write(tmp_path / path, line + "\n")
+
+    finished = lint(tmp_path, tmp_path)
+
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    assert "0 broken" in finished.stdout
+
+
+def test_this_repository_keeps_every_contract():
+    finished = lint(ROOT, ROOT / "impl", ROOT / "model")
+
+    assert finished.returncode == 0, finished.stdout + finished.stderr

@@ -1,0 +1,56 @@
+"""Shows that tests/conftest.py turns a skip into a failure under CI, and only there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SKIPS = {
+    "a test that skips": "import pytest\ndef test_it():\n    pytest.skip('no such log')\n",
+    "a test marked to skip": (
+        "import pytest\n@pytest.mark.skip(reason='no such log')\ndef test_it(): pass\n"
+    ),
+    "a module that skips": "import pytest\npytest.skip('no such log', allow_module_level=True)\n",
+    "a fixture that skips": "def test_it(corpus): pass\n",
+}
+
+
+def run(folder: Path, source: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    shutil.copy(Path(__file__).with_name("conftest.py"), folder)
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    (folder / "test_planted.py").write_text(source + "\ndef test_other(): assert 1 + 1 == 2\n")
+    kept = {k: v for k, v in os.environ.items() if k not in {"CI", "KRAFLA_CORPUS"}}
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-ra", "-p", "no:xdist", "-p", "no:cacheprovider", folder],
+        cwd=folder,
+        env={**kept, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("source", SKIPS.values(), ids=SKIPS)
+def test_a_skip_fails_when_ci_is_set_and_says_its_reason(tmp_path, source):
+    finished = run(tmp_path, source, CI="true")
+
+    assert finished.returncode in {1, 2}, finished.stdout
+    assert "was skipped, and CI is set" in finished.stdout
+
+
+def test_a_skip_outside_ci_passes_and_prints_its_reason(tmp_path):
+    finished = run(tmp_path, SKIPS["a fixture that skips"])
+
+    assert finished.returncode == 0, finished.stdout
+    assert "KRAFLA_CORPUS does not name" in finished.stdout
+
+
+def test_an_expected_failure_is_not_a_skip(tmp_path):
+    source = "import pytest\n@pytest.mark.xfail(strict=True)\ndef test_it(): assert not True\n"
+
+    assert run(tmp_path, source, CI="true").returncode == 0

@@ -1,0 +1,177 @@
+"""Shows that each house rule flags what it forbids, and leaves a sound tree alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.tidy import code_rules, document_rules, spec_rules, text_rules
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SOUND = {
+    "impl/kraft/__init__.py": '"""The judged."""\n',
+    "impl/kraft/controller/__init__.py": '"""Handlers."""\nfrom .lease import fence\n',
+    "impl/kraft/controller/lease.py": (
+        '"""Leases.\n\nKafka: `ClusterControlManager.registerBroker`.\n"""\n\n'
+        "class Lease:\n"
+        '    """A lease."""\n\n'
+        "    def renew(self):\n"
+        '        """Return it.\n\n        Spec: `Lease!Renew`.\n        """\n\n'
+        "def fence(broker):  # noqa: ARG001 the interface names its argument\n"
+        '    """Return nothing."""\n'
+        "    try:\n        int('1')\n    except ValueError:\n        return\n"
+    ),
+    "tests/test_lease.py": "def test_a_lease_ends():\n    assert 1 + 1 == 2\n",
+    "tests/mutants/guards.py": 'MUTANTS = ["forgets-the-guard"]\n',
+    "specs/lease/Lease.tla": (
+        "---- MODULE Lease ----\nRenew(i) == TRUE\nStop ==\n  /\\ TRUE\nInv == TRUE\n"
+        "Next ==\n  \\/ \\E i \\in Broker : Renew(i)\n  \\/ Stop\n\nSpec == Next\n====\n"
+    ),
+    "specs/lease/Small.cfg": "SPECIFICATION Spec\n",
+    "specs/manifest.toml": '[[model]]\nname = "lease-small"\nconfiguration = "lease/Small.cfg"\n',
+    "docs/naming.md": (
+        "# Names\n\n## Lease\n\n| spec action | python |\n|---|---|\n"
+        "| `Renew(i)` | `kraft.controller.lease.Lease.renew` |\n"
+        "| `Stop` | `kraft.controller.fence` |\n"
+    ),
+    "docs/claims.md": (
+        "| claim | invariant | test | model | mutant |\n|---|---|---|---|---|\n"
+        "| it ends | `Lease!Inv` | `tests/test_lease.py::test_a_lease_ends` | `lease-small` "
+        "| `forgets-the-guard` |\n"
+    ),
+    "README.md": "See [the names](docs/naming.md#lease) and [below](#two-words).\n\n# Two words\n",
+}
+SWALLOWS = "def run(step):\n    try:\n        step()\n    except Exception:\n        return None\n"
+NAMES = "## Lease\n\n| spec action | python |\n|---|---|\n"
+CLAIMS = "| claim | invariant | test | model | mutant |\n|---|---|---|---|---|\n"
+
+PLANTED = [
+    (code_rules.files_are_short, "tests/long.py", "x = 1\n" * 401, "401 lines"),
+    (
+        code_rules.functions_are_short,
+        "tests/long.py",
+        "def long():\n" + "    x = 1\n" * 60,
+        "long has 61 lines",
+    ),
+    (code_rules.public_names_have_docstrings, "impl/kraft/bare.py", "", "module has no docstring"),
+    (
+        code_rules.public_names_have_docstrings,
+        "model/krafla/bare.py",
+        '"""Module."""\nclass Bare:\n    """Class."""\n    def method(self): ...\n',
+        "method has no docstring",
+    ),
+    (code_rules.packages_do_not_print, "impl/kraft/loud.py", "print('x')\n", "print()"),
+    (code_rules.errors_are_not_swallowed, "tests/calm.py", SWALLOWS, "catches everything"),
+    (
+        code_rules.errors_are_not_swallowed,
+        "tests/calm.py",
+        SWALLOWS.replace("except Exception", "except"),
+        "catches everything",
+    ),
+    (
+        code_rules.errors_are_not_swallowed,
+        "tests/calm.py",
+        SWALLOWS.replace("except Exception", "except (ValueError, BaseException)"),
+        "catches everything",
+    ),
+    (code_rules.silenced_checks_give_a_reason, "tests/q.py", "x = 1  # noqa: E501\n", "reason"),
+    (code_rules.silenced_checks_give_a_reason, "tests/q.py", "x = 1  # noqa\n", "reason"),
+    (
+        code_rules.silenced_checks_give_a_reason,
+        "tests/q.py",
+        "x = 1  # type: ignore  # since it is so\n",
+        "name of the check",
+    ),
+    (code_rules.tests_can_fail, "tests/test_v.py", "def test_it():\n    x = 1\n", "nothing"),
+    (code_rules.tests_can_fail, "tests/test_v.py", "def test_it():\n    assert True\n", "nothing"),
+    (text_rules.no_forbidden_words, "docs/a.md", "see /wo" + "rk/main\n", "path of one machine"),
+    (text_rules.no_forbidden_words, "Makefile", "# pypi" + ".org\n", "registry host"),
+    (text_rules.no_forbidden_words, "specs/a.tla", "\\* TO" + "DO\n", "unfinished"),
+    (text_rules.no_forbidden_words, "impl/a.py", "raise Not" + "ImplementedError\n", "unfinished"),
+    (spec_rules.spec_references_resolve, "impl/kraft/s.py", '"""Spec: `Lease!Gone`."""\n', "Gone"),
+    (spec_rules.spec_references_resolve, "impl/kraft/s.py", "# Spec: Renew.\n", "names no"),
+    (spec_rules.kafka_references_name_a_class, "impl/kraft/k.py", "# Kafka: so.\n", "names no"),
+    (spec_rules.every_model_is_in_the_manifest, "specs/lease/Stray.cfg", "", "no model"),
+    (document_rules.links_resolve, "docs/a.md", "[gone](gone.md)\n", "dead link"),
+    (document_rules.links_resolve, "docs/a.md", "[gone](../README.md#gone)\n", "dead link"),
+    (document_rules.links_resolve, "docs/a.md", "[gone](#gone)\n", "dead link"),
+    (document_rules.names_agree, "docs/naming.md", NAMES + "| `Gone(i)` | - |\n", "Gone"),
+    (
+        document_rules.names_agree,
+        "docs/naming.md",
+        NAMES + "| `Stop` | `kraft.controller.lease.Lease.gone` |\n",
+        "no Python name",
+    ),
+    (document_rules.unnamed_actions, "docs/naming.md", NAMES + "| `Stop` | - |\n", "Renew"),
+    (document_rules.claims_are_shown, "docs/claims.md", CLAIMS + "| so | - | - | - | - |", "shows"),
+] + [
+    (document_rules.claims_are_shown, "docs/claims.md", f"{CLAIMS}| so | {cells} |\n", "no such")
+    for cells in (
+        "`Lease!Gone` | - | - | -",
+        "- | `tests/test_lease.py::test_gone` | - | -",
+        "- | `tests/test_gone.py::test_a_lease_ends` | - | -",
+        "- | - | `gone` | -",
+        "`Lease!Inv` | - | - | `gone`",
+    )
+]
+
+
+def plant(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("rule", "name", "text", "message"),
+    PLANTED,
+    ids=[f"{row[0].__name__}-{number}" for number, row in enumerate(PLANTED)],
+)
+def test_a_rule_flags_the_planted_file(tmp_path, rule, name, text, message):
+    plant(tmp_path, SOUND | {name: text})
+
+    findings = rule(tmp_path).findings
+
+    assert any(message in str(finding) for finding in findings), findings
+
+
+@pytest.mark.parametrize(
+    "rule", dict.fromkeys(row[0] for row in PLANTED), ids=lambda rule: rule.__name__
+)
+def test_a_rule_looks_at_a_sound_tree_and_finds_nothing(tmp_path, rule):
+    plant(tmp_path, SOUND)
+
+    inspection = rule(tmp_path)
+
+    assert inspection.looked_at
+    assert not inspection.findings
+
+
+def test_no_rule_reads_hidden_folders_or_installed_packages(tmp_path):
+    plant(tmp_path, {".venv/lib/a.py": "print()\n", "impl/site-packages/a.py": "print()\n"})
+
+    assert code_rules.files_are_short(tmp_path).looked_at == 0
+
+
+def test_only_the_script_of_ci_may_say_where_the_corpus_is(tmp_path):
+    line = "KRAFLA_CORPUS=../shared" + "/corpus\n"
+    plant(tmp_path, {".ci/run": line, ".ci/other": line})
+
+    findings = text_rules.no_forbidden_words(tmp_path).findings
+
+    assert [finding.path for finding in findings] == [".ci/other"]
+
+
+def test_every_rule_has_something_planted_for_it():
+    modules = (code_rules, document_rules, spec_rules, text_rules)
+    rules = {
+        name
+        for module in modules
+        for name, value in vars(module).items()
+        if getattr(value, "__annotations__", {}).get("return") == "Inspection"
+    }
+
+    assert rules == {row[0].__name__ for row in PLANTED}
