@@ -6,7 +6,7 @@ This is the reference: it reads a schema field by field and names the field in e
 Raises `CorruptRecordError` for bytes that are not a body of the given schema and version, and
 `ValueError` for fields that cannot be encoded.
 
-Kafka: the generated `read` and `write` methods of messages.
+Kafka: MessageDataGenerator, which writes the `read` and `write` methods of messages.
 """
 
 from __future__ import annotations

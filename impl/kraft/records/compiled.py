@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import struct
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from kraft.ids import uuid_text
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
@@ -68,8 +68,7 @@ def body_decoder(api_key: int, version: int) -> Callable[[bytes, int], Fields]:
         **{f"layout_{i}": struct.Struct(code).unpack_from for i, code in enumerate(layouts)},
     }
     exec(compile(source, f"<decoder {api_key}.{version}>", "exec"), names)  # noqa: S102 - own tables
-    decoder: Callable[[bytes, int], Fields] = names["decode"]  # type: ignore[assignment]
-    return decoder
+    return cast("Callable[[bytes, int], Fields]", names["decode"])
 
 
 def decoder_source(fields: tuple[Field, ...], version: int) -> tuple[str, tuple[str, ...]]:

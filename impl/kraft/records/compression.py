@@ -16,7 +16,7 @@ import zlib
 from typing import TYPE_CHECKING, Final
 
 import cramjam
-import lz4.frame  # type: ignore[import-untyped]
+import lz4.frame  # type: ignore[import-untyped]  # it has no stubs
 import zstandard
 
 from kraft.errors import CorruptRecordError, LimitExceededError

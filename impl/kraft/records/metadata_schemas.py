@@ -2,7 +2,7 @@
 
 `METADATA_SCHEMAS` maps an api key to its schema. Keys 6, 13 and 16 were never released.
 
-Kafka: `common/metadata/*.json` of kafka-metadata 4.1.
+Kafka: MetadataRecordType, from `common/metadata/*.json` of kafka-metadata 4.1.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Values in Python: BOOL bool; the integers int; FLOAT64 float; UUID the 22 charac
 messages here are "flexible": lengths are unsigned varints and every struct ends with a section of
 tagged fields.
 
-Kafka: the message generator's schemas (`common/metadata/*.json`, `common/message/*.json`).
+Kafka: MessageSpec, read from `common/metadata/*.json` and `common/message/*.json`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@ r"""Records as the JSON text Kafka prints: its field names, its order, its omiss
 A tagged field with its default value is left out, bytes are base64, a UUID is its 22 characters.
 Text stays on one line and cannot steer a terminal: what is not printable appears as `\uXXXX`.
 
-Kafka: the generated JSON converters, printed by Jackson.
+Kafka: MetadataJsonConverters, printed by Jackson.
 """
 
 from __future__ import annotations
