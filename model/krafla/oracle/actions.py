@@ -1,0 +1,164 @@
+r"""The named actions of a next-state relation, and the branches through which Next takes them.
+
+``Next`` is taken apart along disjunctions, bounded ``\\E`` and operators that only choose among
+other actions. What remains is a list of branches: one operator each, with the values that
+constant quantifiers gave its parameters. A quantifier over a set that depends on the state
+stays inside its branch: ``\\E m \\in messages : A(m) \\/ B(m)`` becomes one branch for A and one
+for B, which yields the same steps and tells whose each is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from krafla.oracle.jvm import JavaError
+from krafla.oracle.nodes import ACTION_LEVEL, CONSTANT_LEVEL, Opcode, Tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krafla.oracle.sources import Place
+
+__all__ = ["Branch", "NamedAction", "branches"]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedAction:
+    """An action of the spec by name, with the names of its parameters."""
+
+    name: str
+    parameters: tuple[str, ...]
+    place: Place
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(self.parameters)})" if self.parameters else self.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Branch:
+    r"""One way through Next: ``node`` in ``context`` is a whole action for TLC.
+
+    ``quantifiers`` are the state-dependent ``\\E`` around ``inner``, outermost first. Where
+    ``inner`` applies the operator, its arguments give the parameters; elsewhere ``context``
+    binds them.
+    """
+
+    definition: Any
+    node: Any
+    context: Any
+    quantifiers: tuple[Any, ...] = ()
+    inner: Any = None
+
+    @property
+    def name(self) -> str:
+        """Return the name of the operator."""
+        return str(self.definition.getName().toString())
+
+
+def branches(tree: Tree, next_action: Any, empty_state: Any) -> list[Branch]:
+    """Return every branch of the next-state relation, in the order of the spec."""
+    splitter = _Splitter(tree, empty_state)
+    definition = next_action.getOpDef()
+    return list(splitter.split(next_action.pred, next_action.con, definition))
+
+
+class _Splitter:
+    def __init__(self, tree: Tree, empty_state: Any) -> None:
+        self._tree = tree
+        self._tool = tree.tool
+        self._empty_state = empty_state
+
+    def split(self, node: Any, context: Any, definition: Any) -> Iterator[Branch]:
+        node = self._tree.strip(node)
+        if not self._tree.is_application(node):
+            yield Branch(definition, node, context)
+            return
+        opcode = self._tree.opcode(node, context)
+        if opcode == Opcode.USER:
+            yield from self._split_operator(node, context, definition)
+        elif opcode in (Opcode.OR, Opcode.DISJUNCTION_LIST):
+            for disjunct in node.getArgs():
+                yield from self.split(disjunct, context, definition)
+        elif opcode == Opcode.EXISTS and self._chooses(node, context):
+            yield from self._split_exists(node, context, definition)
+        else:
+            yield Branch(definition, node, context)
+
+    def _split_operator(self, node: Any, context: Any, definition: Any) -> Iterator[Branch]:
+        applied = self._tree.definition(node, context)
+        if applied is None:
+            yield Branch(definition, node, context)
+            return
+        inside = context
+        if any(int(argument.getLevel()) != CONSTANT_LEVEL for argument in node.getArgs()):
+            yield Branch(applied, node, context, inner=node)
+            return
+        for parameter, argument in zip(applied.getParams(), node.getArgs(), strict=True):
+            inside = inside.cons(parameter, self._tool.eval(argument, context, self._empty_state))
+        body = applied.getBody()
+        if self._chooses(body, inside):
+            yield from self.split(body, inside, applied)
+        else:
+            yield Branch(applied, body, inside)
+
+    def _split_exists(self, node: Any, context: Any, definition: Any) -> Iterator[Branch]:
+        contexts = self._contexts(node, context)
+        if contexts is None:
+            yield from self._split_inside(node, context, definition, ())
+            return
+        for bound in contexts:
+            yield from self.split(node.getArgs()[0], bound, definition)
+
+    def _contexts(self, node: Any, context: Any) -> list[Any] | None:
+        """Return one context per element of constant bounds, ``None`` if they are not."""
+        if any(int(bound.getLevel()) != CONSTANT_LEVEL for bound in node.getBdedQuantBounds()):
+            return None
+        empty = self._empty_state
+        try:
+            enumerator = self._tool.contexts(node, context, empty, empty, 0)
+            found = []
+            while (bound := enumerator.nextElement()) is not None:
+                found.append(bound)
+        except JavaError:
+            return None
+        return found
+
+    def _split_inside(
+        self, node: Any, context: Any, definition: Any, quantifiers: tuple[Any, ...]
+    ) -> Iterator[Branch]:
+        """Distribute state-dependent quantifiers over the disjunctions below them."""
+        node = self._tree.strip(node)
+        opcode = self._tree.opcode(node, context) if self._tree.is_application(node) else None
+        if opcode in (Opcode.OR, Opcode.DISJUNCTION_LIST):
+            for disjunct in node.getArgs():
+                yield from self._split_inside(disjunct, context, definition, quantifiers)
+            return
+        if opcode == Opcode.EXISTS and (not quantifiers or self._chooses(node, context)):
+            body = node.getArgs()[0]
+            yield from self._split_inside(body, context, definition, (*quantifiers, node))
+            return
+        applied = self._tree.definition(node, context) if opcode == Opcode.USER else None
+        whole = node
+        for quantifier in reversed(quantifiers):
+            whole = self._tree.rebuilt_exists(quantifier, whole)
+        inner = None if applied is None else node
+        yield Branch(applied or definition, whole, context, quantifiers, inner)
+
+    def _chooses(self, node: Any, context: Any) -> bool:
+        """Return whether a node only chooses among actions that have names of their own."""
+        node = self._tree.strip(node)
+        if not self._tree.is_application(node):
+            return False
+        opcode = self._tree.opcode(node, context)
+        if opcode in (Opcode.OR, Opcode.DISJUNCTION_LIST, Opcode.EXISTS):
+            return any(self._leads_to_action(part, context) for part in node.getArgs())
+        return opcode == Opcode.USER and self._leads_to_action(node, context)
+
+    def _leads_to_action(self, node: Any, context: Any) -> bool:
+        node = self._tree.strip(node)
+        if not self._tree.is_application(node):
+            return False
+        if self._tree.opcode(node, context) == Opcode.USER:
+            return int(node.getLevel()) == ACTION_LEVEL
+        return self._chooses(node, context)

@@ -1,0 +1,113 @@
+"""Why the spec says no: the conjunct that is false, its place, its text, and its values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from krafla.oracle.blame import Blame, Reason
+from krafla.oracle.difference import Difference, differences
+from krafla.oracle.errors import EvaluationError
+from krafla.values import Value, fmt, freeze, same
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from krafla.oracle.spec import Spec
+    from krafla.oracle.state import State
+
+__all__ = ["Explanation", "explain_action_property", "explain_invariant", "explain_step"]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The finding in one sentence, with the false conjuncts and the variables that differ.
+
+    ``reasons`` is empty when there is nothing to explain. ``differences`` compares the state
+    the spec leads to (expected) with the one that was proposed (got).
+    """
+
+    finding: str
+    reasons: tuple[Reason, ...] = ()
+    differences: tuple[Difference, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [self.finding]
+        for reason in self.reasons:
+            lines += [f"  {line}" for line in str(reason).splitlines()]
+        lines += [f"  {difference}" for difference in self.differences]
+        return "\n".join(lines)
+
+
+def explain_step(
+    spec: Spec,
+    state: State,
+    action: str,
+    parameters: tuple[Value, ...],
+    after: Mapping[str, Any] | None = None,
+) -> Explanation:
+    """Return why an action is not enabled or does not lead to ``after``."""
+    call = _call(action, parameters)
+    definition = spec.definition(action)
+    context = spec.bind(definition, parameters)
+    try:
+        found = spec.outcomes(state, action, *parameters)
+    except EvaluationError:
+        reasons = Blame(spec, state.java).of(definition.getBody(), context)
+        return Explanation(f"{call} cannot be evaluated", reasons)
+    if not found:
+        reasons = Blame(spec, state.java).of(definition.getBody(), context)
+        return Explanation(f"{call} is not enabled", reasons)
+    if after is None:
+        return Explanation(f"{call} is enabled")
+
+    proposed = {variable: freeze(value) for variable, value in after.items()}
+    nearest = min(found, key=lambda outcome: len(_wrong(outcome, proposed)))
+    wrong = _wrong(nearest, proposed)
+    if not wrong:
+        return Explanation(f"{call} leads to the expected state")
+    details = tuple(
+        detail
+        for variable in wrong
+        for detail in differences(variable, nearest[variable], proposed[variable])
+    )
+    target = nearest.replace(**{variable: proposed[variable] for variable in wrong})
+    reasons = Blame(spec, state.java, target.java).of(definition.getBody(), context)
+    several = "" if len(found) == 1 else f" (nearest of {len(found)} outcomes)"
+    variables = ", ".join(wrong)
+    return Explanation(f"{call} leads to another {variables}{several}", reasons, details)
+
+
+def explain_invariant(spec: Spec, name: str, state: State) -> Explanation:
+    """Return which conjunct of an invariant is false in a state."""
+    blame = Blame(spec, state.java, spec.empty_state)
+    try:
+        if spec.check_invariant(name, state):
+            return Explanation(f"{name} holds")
+    except EvaluationError:
+        return Explanation(f"{name} cannot be evaluated", _of_definition(spec, name, blame))
+    return Explanation(f"{name} is false", _of_definition(spec, name, blame))
+
+
+def explain_action_property(spec: Spec, name: str, before: State, after: State) -> Explanation:
+    """Return which conjunct of an action property is false of a step."""
+    blame = Blame(spec, before.java, after.java)
+    try:
+        if spec.check_action_property(name, before, after):
+            return Explanation(f"{name} holds of the step")
+    except EvaluationError:
+        return Explanation(f"{name} cannot be evaluated", _of_definition(spec, name, blame))
+    return Explanation(f"{name} is false of the step", _of_definition(spec, name, blame))
+
+
+def _of_definition(spec: Spec, name: str, blame: Blame) -> tuple[Reason, ...]:
+    body = spec.definition(name).getBody()
+    return blame.of(body, spec.empty_context)
+
+
+def _wrong(outcome: State, proposed: Mapping[str, Value]) -> list[str]:
+    return [variable for variable, value in proposed.items() if not same(outcome[variable], value)]
+
+
+def _call(action: str, parameters: tuple[Value, ...]) -> str:
+    return f"{action}({', '.join(map(fmt, parameters))})" if parameters else action

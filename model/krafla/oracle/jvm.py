@@ -1,0 +1,94 @@
+"""The one Java virtual machine of this process, and a private copy of TLC for each spec.
+
+TLC keeps statics for the spec it has loaded: interned strings, variables, model values. So
+every loaded spec gets the classes from a class loader of its own (``TlcClasses``).
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from typing import Any
+
+import jpype  # type: ignore[import-untyped]
+
+from krafla.oracle.errors import JvmError
+from krafla.tlc.jar import find_jar
+from krafla.tlc.jre import find_jre
+
+__all__ = ["JavaError", "TlcClasses", "java", "start"]
+
+# What TLC throws: its own complaints, and Java's.
+JavaError: Any = jpype.JException
+
+_OPTIONS = (
+    # One thread evaluates, heaps are small: the serial collector starts fastest and leaves the
+    # other cores to the other test processes.
+    "-XX:+UseSerialGC",
+    "-Xms64m",
+    "-Xmx1g",
+    "-Xss4m",
+    "-XX:-UsePerfData",
+    "-Xshare:auto",
+)
+_started_in: int | None = None
+
+
+def start() -> None:
+    """Start the virtual machine, unless it runs; ``JvmError`` where it cannot."""
+    global _started_in
+    if _started_in == os.getpid():
+        return
+    if _started_in is not None:
+        raise JvmError(
+            "this process was forked from one that runs a JVM and cannot use it: start worker "
+            "processes by 'spawn', or load the spec only after the fork"
+        )
+    if not jpype.isJVMStarted():
+        # TLC unpacks its standard modules into java.io.tmpdir under fixed names, so two
+        # processes sharing it could read each other's half-written files.
+        scratch = tempfile.mkdtemp(prefix="krafla-oracle-")
+        atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+        _start_in(scratch)
+    _started_in = os.getpid()
+
+
+def _start_in(scratch: str) -> None:
+    try:
+        jpype.startJVM(
+            str(find_jre().libjvm), *_OPTIONS, f"-Djava.io.tmpdir={scratch}", classpath=[],
+            convertStrings=False,
+        )  # fmt: skip
+    except (OSError, RuntimeError, jpype.JVMNotFoundException) as error:
+        raise JvmError(f"the Java virtual machine did not start: {error}") from error
+
+
+def java(name: str) -> Any:
+    """Return a class of the Java platform."""
+    start()
+    return jpype.JClass(name)
+
+
+class TlcClasses:
+    """A private copy of TLC's classes: ``classes("tlc2.tool.Action")``."""
+
+    def __init__(self) -> None:
+        start()
+        platform = java("java.lang.ClassLoader").getPlatformClassLoader()
+        address = java("java.io.File")(str(find_jar().path)).toURI().toURL()
+        self._loader = java("java.net.URLClassLoader")([address], platform)
+        self._loaded: dict[str, Any] = {}
+
+    def __call__(self, name: str) -> Any:
+        """Return the class of this name; the same one every time."""
+        if name not in self._loaded:
+            self._loaded[name] = jpype.JClass(name, loader=self._loader)
+        return self._loaded[name]
+
+    def array(self, name: str) -> Any:
+        """Return the class of arrays of a class."""
+        # JClass("name[]") would look in the platform's loader, which does not know the class.
+        elements = java("java.lang.reflect.Array").newInstance(self(name).class_, 0)
+        return jpype.JClass(elements.getClass())

@@ -1,0 +1,147 @@
+"""Loading a spec into TLC's evaluator, with every complaint of the parser turned into one error."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from krafla.oracle.errors import SpecError
+from krafla.oracle.jvm import JavaError, TlcClasses, java
+from krafla.oracle.sources import Sources, spec_folders
+from krafla.oracle.wrapper import WRAPPER, Wrapping, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["LoadedTool", "find_module", "load_tool"]
+
+_MODEL = "KraflaModel"
+# SANY tells a place in two ways.
+_SEMANTIC_PLACE = re.compile(
+    r"line (?P<line>\d+), col (?P<column>\d+) to line \d+, col \d+ of module (?P<module>\w+)"
+)
+_SYNTAX_PLACE = re.compile(r"at line (?P<line>\d+), col(?:umn)? (?P<column>\d+)")
+_CONFIGURATION_LINE = re.compile(r"configuration file at line (?P<line>\d+)")
+_CHATTER = re.compile(
+    r"^(Parsing file .*|Semantic processing of module .*|Starting\.\.\. .*|Semantic errors:"
+    r"|\*\*\* (Errors|Abort messages|Warnings): \d+|tla2sany\.semantic\.AbortException"
+    r"|\*\*\*Parse Error\*\*\*|Residual stack trace follows:|Unknown location|In module \w+"
+    r"|Fatal errors while parsing TLA\+ spec in file .*|Could not parse module .*"
+    r"|(Definition|Module body|Module definition) starting at line .*)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedTool:
+    """TLC's evaluator of one spec, with the classes and source files it came from."""
+
+    classes: TlcClasses
+    tool: Any
+    sources: Sources
+
+
+def find_module(name: str, path: Path | None, folders: Sequence[Path]) -> Path:
+    """Return the file of a module; ``SpecError`` naming where it was looked for."""
+    if path is not None:
+        found = path / f"{name}.tla" if path.is_dir() else path
+        if not found.is_file():
+            raise SpecError(f"there is no module {name} here", str(path))
+        return found
+    for folder in folders:
+        if (folder / f"{name}.tla").is_file():
+            return folder / f"{name}.tla"
+    searched = ", ".join(folder.name for folder in folders) or "an empty specs folder"
+    raise SpecError(f"there is no module {name} (looked in {searched})")
+
+
+def load_tool(
+    wrapping: Wrapping, *, path: Path | None = None, configuration: Path | None = None
+) -> LoadedTool:
+    """Return an evaluator for a module with constants, or with its configuration file."""
+    folders = spec_folders()
+    module = find_module(wrapping.module, path, folders)
+    folders = [module.parent, *(folder for folder in folders if folder != module.parent)]
+    with tempfile.TemporaryDirectory(prefix="krafla-spec-") as temporary:
+        scratch = Path(temporary)
+        root = wrapping.module
+        if configuration is None:
+            root = WRAPPER
+            text, settings = wrap(wrapping)
+            (scratch / f"{WRAPPER}.tla").write_text(text, encoding="utf-8")
+            (scratch / f"{_MODEL}.cfg").write_text(settings, encoding="utf-8")
+        elif configuration.is_file():
+            shutil.copyfile(configuration, scratch / f"{_MODEL}.cfg")
+        else:
+            raise SpecError("there is no such configuration file", str(configuration))
+        sources = Sources(folders)
+        classes = TlcClasses()
+        tool = _start_tool(classes, scratch, root, [scratch, *folders], (sources, configuration))
+    return LoadedTool(classes, tool, sources)
+
+
+def _start_tool(
+    classes: TlcClasses,
+    scratch: Path,
+    root: str,
+    folders: list[Path],
+    blame: tuple[Sources, Path | None],
+) -> Any:
+    console = classes("util.ToolIO")
+    heard = java("java.io.ByteArrayOutputStream")()
+    console.out = console.err = java("java.io.PrintStream")(heard, True)
+    console.setUserDir(str(scratch))
+    classes("tlc2.util.FP64").Init(0)
+    paths = java("java.lang.String[]")([f"{folder.resolve()}/" for folder in folders])
+    resolver = classes("util.SimpleFilenameToStream")(paths)
+    fast_tool = classes("tlc2.tool.impl.FastTool")
+    try:
+        tool = fast_tool(str(scratch), root, _MODEL, resolver)
+        _check_assumptions(tool, blame[0])
+    except JavaError as error:
+        raise _complaint(str(heard.toString()), error, *blame) from None
+    # From here on only Print and PrintT of a spec would write, and nobody would read it.
+    silence = java("java.io.OutputStream").nullOutputStream()
+    console.out = console.err = java("java.io.PrintStream")(silence)
+    return tool
+
+
+def _check_assumptions(tool: Any, sources: Sources) -> None:
+    for assumption in tool.getAssumptions():
+        if not tool.isValid(assumption):
+            place = sources.place(assumption)
+            text = " ".join(sources.text(place).split())
+            raise SpecError(f"the constants break the assumption {text}", str(place))
+
+
+def _complaint(heard: str, error: Any, sources: Sources, configuration: Path | None) -> SpecError:
+    """Return what SANY or TLC said as one error with its place."""
+    lines = [line.strip() for line in heard.splitlines()]
+    said = [line for line in lines if line and not _CHATTER.match(line)]
+    place = _place(heard, sources)
+    message = str(error.getMessage() or error).strip()
+    if "Parsing or semantic analysis failed" not in message:
+        said = message.splitlines()
+        settings = _CONFIGURATION_LINE.search(message)
+        if settings and configuration is not None:
+            place = f"{configuration}:{settings['line']}"
+        elif place is None and configuration is not None:
+            place = str(configuration)
+    said = [line for line in said if not _SEMANTIC_PLACE.fullmatch(line)]
+    return SpecError(" ".join(said) or message, place)
+
+
+def _place(heard: str, sources: Sources) -> str | None:
+    found = _SEMANTIC_PLACE.search(heard)
+    if found:
+        path = sources.find(found["module"])
+        return f"{path or found['module']}:{found['line']}"
+    found = _SYNTAX_PLACE.search(heard)
+    if found:
+        # The module that does not parse is the last one that was opened.
+        opened = re.findall(r"^Parsing file (.+)$", heard, flags=re.MULTILINE)
+        return f"{opened[-1] if opened else 'module'}:{found['line']}"
+    return None

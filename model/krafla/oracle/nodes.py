@@ -1,0 +1,96 @@
+"""SANY's semantic tree: which kind of node stands for which construct of TLA+."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["Opcode", "Tree"]
+
+
+class Kind:
+    """Kinds of nodes (``tla2sany.semantic.ASTConstants``)."""
+
+    VARIABLE = 3
+    BUILT_IN = 7
+    OPERATOR_ARGUMENT = 8
+    APPLICATION = 9
+    LET = 10
+    FORMAL_PARAMETER = 11
+    SUBSTITUTION = 13
+    LABEL = 29
+    THEOREM_SUBSTITUTION = 30
+
+
+class Opcode:
+    """Built-in operators (``tlc2.tool.ToolGlobals``); 0 is an operator of the spec."""
+
+    USER = 0
+    EXISTS = 2
+    FOR_ALL = 3
+    CASE = 4
+    CONJUNCTION_LIST = 6
+    DISJUNCTION_LIST = 7
+    APPLY = 9
+    IF = 11
+    SELECT = 15
+    NOT = 27
+    EQUAL = 35
+    AND = 36
+    OR = 37
+    IMPLIES = 38
+    PRIME = 48
+    SQUARE_ACTION = 51
+    BOX = 59
+
+
+ACTION_LEVEL = 2
+CONSTANT_LEVEL = 0
+
+
+class Tree:
+    """Questions about nodes that need TLC's tables of one loaded spec."""
+
+    def __init__(self, classes: Any, tool: Any) -> None:
+        self._opcode_of = classes("tlc2.tool.BuiltInOPs").getOpCode
+        self._application = classes("tla2sany.semantic.OpApplNode")
+        self.definition_class = classes("tla2sany.semantic.OpDefNode")
+        self._expressions = classes("tla2sany.semantic.ExprOrOpArgNode")
+        self.tool = tool
+
+    def opcode(self, node: Any, context: Any) -> int:
+        """Return the built-in operator a node applies; 0 for one of the spec's own."""
+        symbol = node.getOperator()
+        code = int(self._opcode_of(symbol.getName()))
+        if code == Opcode.USER:
+            definition = self.definition(node, context)
+            if definition is not None:
+                code = int(self._opcode_of(definition.getName()))
+        return code
+
+    def definition(self, node: Any, context: Any) -> Any | None:
+        """Return the definition a node applies, or ``None`` for a bound name or value."""
+        found = self.tool.lookup(node.getOperator(), context, False)
+        return found if type(found) is self.definition_class else None
+
+    def strip(self, node: Any) -> Any:
+        """Return what a LET or a label stands around; TLC evaluates LET by need."""
+        while int(node.getKind()) in (Kind.LET, Kind.LABEL):
+            node = node.getBody()
+        return node
+
+    def is_application(self, node: Any) -> bool:
+        """Return whether the node applies an operator, built-in or not."""
+        return int(node.getKind()) == Kind.APPLICATION
+
+    def rebuilt_exists(self, quantifier: Any, body: Any) -> Any:
+        r"""Return ``\E`` over the same bounds around another body."""
+        return self._application(
+            quantifier.getOperator().getName(),
+            quantifier.getUnbdedQuantSymbols(),
+            [body],
+            quantifier.getBdedQuantSymbolLists(),
+            quantifier.isBdedQuantATuple(),
+            quantifier.getBdedQuantBounds(),
+            quantifier.getTreeNode(),
+            None,
+        )

@@ -1,0 +1,338 @@
+"""A TLA+ spec loaded into this process: the one place that says what a step may be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from krafla.oracle.actions import Branch, NamedAction, branches
+from krafla.oracle.convert import Converter
+from krafla.oracle.errors import AmbiguousStep, EvaluationError, NotEnabled, SpecError
+from krafla.oracle.jvm import JavaError
+from krafla.oracle.loading import load_tool
+from krafla.oracle.nodes import Kind, Opcode, Tree
+from krafla.oracle.state import State
+from krafla.oracle.wrapper import Wrapping
+from krafla.values import Value, freeze, same, sort_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from krafla.oracle.explain import Explanation
+    from krafla.oracle.loading import LoadedTool
+
+__all__ = ["Spec"]
+
+_REMEMBERED_STEPS = 100_000
+
+
+class Spec:
+    """One spec with its constants; make it with ``Spec.load``. Not for several threads."""
+
+    def __init__(self, name: str, loaded: LoadedTool) -> None:
+        self.name = name
+        self.tool = loaded.tool
+        self.classes = loaded.classes
+        self.sources = loaded.sources
+        self.tree = Tree(loaded.classes, loaded.tool)
+        self.converter = Converter(loaded.classes)
+        self.empty_context = loaded.classes("tlc2.util.Context").Empty
+        self.empty_state = loaded.classes("tlc2.tool.TLCState").Empty
+        self._action_class = loaded.classes("tlc2.tool.Action")
+        self._module = self.tool.getRootModule()
+        self._unique = loaded.classes("util.UniqueString").uniqueStringOf
+        declared = list(self.empty_state.getVars())
+        self._variables = {str(node.getName().toString()): node.getName() for node in declared}
+        self.variables = tuple(self._variables)
+        self.branches: tuple[Branch, ...] = tuple(self._branches())
+        self._definitions: dict[str, Any] = {b.name: b.definition for b in self.branches}
+        self.actions = tuple(self._named(d) for d in self._definitions.values())
+        self._predicates: dict[str, list[Any]] = {}
+        self._steps: dict[tuple[Any, ...], tuple[State, ...]] = {}
+
+    @classmethod
+    def load(
+        cls,
+        name: str,
+        constants: Mapping[str, Any] | None = None,
+        *,
+        cfg: Path | str | None = None,
+        path: Path | str | None = None,
+        definitions: Mapping[str, Any] | None = None,
+        expressions: Mapping[str, str] | None = None,
+        init: str = "Init",
+        next: str = "Next",  # noqa: A002 - TLA+'s word for it
+        invariants: Sequence[str] = (),
+        constraints: Sequence[str] = (),
+        action_constraints: Sequence[str] = (),
+        properties: Sequence[str] = (),
+    ) -> Spec:
+        """Return module ``name`` ready to be asked, with constants as plain Python values.
+
+        Either ``constants`` (and ``definitions`` that replace operators, ``expressions`` that
+        add operators as TLA+ text, and what ``explore`` shall check), or a module with its own
+        configuration file ``cfg``. ``path`` is the module's file or folder; without it the spec
+        tree is searched. ``SpecError`` names the file and line of whatever is wrong.
+        """
+        wrapping = Wrapping(
+            name, dict(constants or {}), dict(definitions or {}), dict(expressions or {}),
+            init, next, tuple(invariants), tuple(constraints), tuple(action_constraints),
+            tuple(properties),
+        )  # fmt: skip
+        if cfg is not None and wrapping != Wrapping(name):
+            raise SpecError("a configuration file already says all that arguments could", str(cfg))
+        loaded = load_tool(
+            wrapping,
+            path=None if path is None else Path(path),
+            configuration=None if cfg is None else Path(cfg),
+        )
+        return cls(name, loaded)
+
+    def initial_states(self) -> list[State]:
+        """Return every initial state."""
+        found = self._evaluated(self.tool.getInitStates)
+        states = (State(self, found.elementAt(index)) for index in range(found.size()))
+        return list(dict.fromkeys(states))
+
+    def state(self, values: Mapping[str, Any]) -> State:
+        """Return the state with these values of the variables, all of them."""
+        missing = [variable for variable in self.variables if variable not in values]
+        if missing:
+            raise EvaluationError(f"a state of {self.name} also needs {', '.join(missing)}")
+        return self._bound(self.empty_state.createEmpty(), values)
+
+    def rebind(self, state: State, values: Mapping[str, Any]) -> State:
+        """Return ``state`` with other values of some variables."""
+        return self._bound(state.java.copy(), values)
+
+    def read_variable(self, java: Any, variable: str) -> Value:
+        """Return a variable's value in one of TLC's states."""
+        return self.converter.to_python(java.lookup(self._variable(variable)))
+
+    def outcomes(self, state: State, action: str, *parameters: Any) -> tuple[State, ...]:
+        """Return the states a named action leads to; none if it is not enabled.
+
+        The action may be any operator of the spec; its quantifiers in Next are not consulted,
+        so a parameter outside the set Next takes it from is not refused here.
+        """
+        try:
+            key = (state.fingerprint, action, *map(sort_key, parameters))
+        except TypeError:
+            parameters = tuple(map(freeze, parameters))
+            key = (state.fingerprint, action, *map(sort_key, parameters))
+        known = self._steps.get(key)
+        if known is None:
+            definition = self.definition(action)
+            context = self.bind(definition, parameters)
+            known = self._successors(definition.getBody(), context, state, definition)
+            if len(self._steps) >= _REMEMBERED_STEPS:
+                self._steps.clear()
+            self._steps[key] = known
+        return known
+
+    def apply(
+        self,
+        state: State,
+        action: str,
+        *parameters: Any,
+        expect: Mapping[str, Any] | None = None,
+    ) -> State:
+        """Return the state after one step of a named action.
+
+        ``expect`` gives values of some variables after the step; it chooses among several
+        outcomes. Raises ``NotEnabled`` with the false conjunct, ``UnexpectedPostState`` with the
+        variables that differ, ``AmbiguousStep`` if several outcomes remain.
+        """
+        found = self.outcomes(state, action, *parameters)
+        if not found:
+            raise NotEnabled(self.explain(state, action, parameters))
+        if expect is not None:
+            wanted = {variable: freeze(value) for variable, value in expect.items()}
+            fitting = [
+                after
+                for after in found
+                if all(same(after[variable], value) for variable, value in wanted.items())
+            ]
+            if not fitting:
+                from krafla.oracle.errors import UnexpectedPostState
+
+                raise UnexpectedPostState(self.explain(state, action, parameters, after=wanted))
+            found = tuple(fitting)
+        if len(found) > 1:
+            differing = [v for v in self.variables if len({sort_key(s[v]) for s in found}) > 1]
+            raise AmbiguousStep(action, found, differing)
+        return found[0]
+
+    def successors(self, state: State) -> list[tuple[str, tuple[Value, ...], State]]:
+        """Return every step Next allows from a state: action, parameters, state after it."""
+        steps = []
+        for branch in self.branches:
+            for parameters, node, context in self._instances(branch, state):
+                found = self._successors(node, context, state, branch.definition)
+                steps += [(branch.name, parameters, after) for after in found]
+        return steps
+
+    def check_invariant(self, name: str, state: State) -> bool:
+        """Return whether a state predicate holds in a state."""
+        return all(
+            bool(self._evaluated(self.tool.isValid, predicate, state.java))
+            for predicate in self._predicate(name)
+        )
+
+    def check_action_property(self, name: str, before: State, after: State) -> bool:
+        """Return whether a step satisfies ``[][A]_v``, or an operator over a step."""
+        return all(
+            bool(self._evaluated(self.tool.isValid, predicate, before.java, after.java))
+            for predicate in self._predicate(name)
+        )
+
+    def in_model(self, state: State) -> bool:
+        """Return whether a state satisfies every CONSTRAINT."""
+        return bool(self._evaluated(self.tool.isInModel, state.java))
+
+    def evaluate(self, operator: str, state: State | None = None, *arguments: Any) -> Value:
+        """Return the value of an operator for these arguments, in a state if it needs one."""
+        definition = self.definition(operator)
+        context = self.bind(definition, arguments)
+        java = self.empty_state if state is None else state.java
+        value = self._evaluated(self.tool.eval, definition.getBody(), context, java)
+        return self.converter.to_python(value)
+
+    def explain(
+        self,
+        state: State,
+        action: str,
+        parameters: Sequence[Any] = (),
+        *,
+        after: Mapping[str, Any] | None = None,
+    ) -> Explanation:
+        """Return why an action is not enabled, or does not lead to ``after``."""
+        from krafla.oracle.explain import explain_step
+
+        return explain_step(self, state, action, tuple(map(freeze, parameters)), after)
+
+    def explain_invariant(self, name: str, state: State) -> Explanation:
+        """Return which conjunct of an invariant is false in a state, with a witness."""
+        from krafla.oracle.explain import explain_invariant
+
+        return explain_invariant(self, name, state)
+
+    def explain_action_property(self, name: str, before: State, after: State) -> Explanation:
+        """Return which conjunct of an action property a step breaks."""
+        from krafla.oracle.explain import explain_action_property
+
+        return explain_action_property(self, name, before, after)
+
+    def definition(self, name: str) -> Any:
+        """Return SANY's definition of an operator; ``SpecError`` if there is none."""
+        found = self._definitions.get(name)
+        if found is None:
+            found = self._module.getOpDef(self._unique(name))
+            if found is None:
+                raise SpecError(f"{self.name} has no operator {name}")
+            self._definitions[name] = found
+        return found
+
+    def bind(self, definition: Any, parameters: Sequence[Any]) -> Any:
+        """Return a context that gives an operator's parameters these values."""
+        formals = definition.getParams()
+        if len(formals) != len(parameters):
+            raise SpecError(
+                f"{definition.getName()} takes {len(formals)} parameters, not {len(parameters)}"
+            )
+        context = self.empty_context
+        for formal, parameter in zip(formals, parameters, strict=True):
+            context = context.cons(formal, self.converter.to_java(parameter))
+        return context
+
+    def _bound(self, java: Any, values: Mapping[str, Any]) -> State:
+        for variable, value in values.items():
+            java = java.bind(self._variable(variable), self.converter.to_java(value))
+        return State(self, java)
+
+    def _variable(self, name: str) -> Any:
+        found = self._variables.get(name)
+        if found is None:
+            raise EvaluationError(
+                f"{self.name} has no variable {name} (it has {', '.join(self.variables)})"
+            )
+        return found
+
+    def _branches(self) -> list[Branch]:
+        step = self.tool.getNextStateSpec()
+        return [] if step is None else branches(self.tree, step, self.empty_state)
+
+    def _named(self, definition: Any) -> NamedAction:
+        names = tuple(str(formal.getName().toString()) for formal in definition.getParams())
+        name = str(definition.getName().toString())
+        return NamedAction(name, names, self.sources.place(definition))
+
+    def _instances(
+        self, branch: Branch, state: State
+    ) -> Iterator[tuple[tuple[Value, ...], Any, Any]]:
+        """Yield each choice of a branch's quantifiers: parameters, action node, context."""
+        contexts = [branch.context]
+        for quantifier in branch.quantifiers:
+            contexts = [
+                inner for outer in contexts for inner in self._choices(quantifier, outer, state)
+            ]
+        formals = branch.definition.getParams()
+        for context in contexts:
+            if branch.inner is None:
+                bound = [context.lookup(formal) for formal in formals]
+                node = branch.node if not branch.quantifiers else None
+                yield tuple(map(self.converter.to_python, bound)), node, context
+                continue
+            inside = self.empty_context
+            values = []
+            for formal, argument in zip(formals, branch.inner.getArgs(), strict=True):
+                value = self._evaluated(self.tool.eval, argument, context, state.java)
+                inside = inside.cons(formal, value)
+                values.append(self.converter.to_python(value))
+            yield tuple(values), branch.definition.getBody(), inside
+
+    def _choices(self, quantifier: Any, context: Any, state: State) -> Iterator[Any]:
+        enumerator = self._evaluated(
+            self.tool.contexts, quantifier, context, state.java, self.empty_state, 0
+        )
+        while (bound := enumerator.nextElement()) is not None:
+            yield bound
+
+    def _successors(
+        self, node: Any, context: Any, state: State, definition: Any
+    ) -> tuple[State, ...]:
+        action = self._action_class(node, context, definition)
+        found = self._evaluated(self.tool.getNextStates, action, state.java)
+        count = found.size()
+        if count == 1:
+            return (State(self, found.elementAt(0)),)
+        states = (State(self, found.elementAt(index)) for index in range(count))
+        return tuple(dict.fromkeys(states))
+
+    def _predicate(self, name: str) -> list[Any]:
+        found = self._predicates.get(name)
+        if found is None:
+            body = self.definition(name).getBody()
+            nodes = self._steps_of(body)
+            found = [self._action_class(node, self.empty_context) for node in nodes]
+            self._predicates[name] = found
+        return found
+
+    def _steps_of(self, node: Any) -> list[Any]:
+        r"""Return what ``[]A /\\ []B`` says of one step: A and B."""
+        if int(node.getKind()) != Kind.APPLICATION:
+            return [node]
+        opcode = self.tree.opcode(node, self.empty_context)
+        if opcode == Opcode.BOX:
+            return [node.getArgs()[0]]
+        if opcode in (Opcode.AND, Opcode.CONJUNCTION_LIST):
+            return [step for part in node.getArgs() for step in self._steps_of(part)]
+        return [node]
+
+    def _evaluated(self, question: Any, *arguments: Any) -> Any:
+        """Return TLC's answer, or its complaint as an ``EvaluationError``."""
+        try:
+            return question(*arguments)
+        except JavaError as error:
+            message = " ".join(str(error.getMessage() or error).split())
+            raise EvaluationError(f"{self.name}: {message}") from None
