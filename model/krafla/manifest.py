@@ -1,0 +1,252 @@
+"""Read ``specs/manifest.toml``: every model, what it must answer, and what makes that credible."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from krafla.verdict import KraflaError
+
+__all__ = ["EXPECTATIONS", "KINDS", "TIERS", "Manifest", "Model", "find_specs", "load", "model_of"]
+
+MANIFEST_NAME = "manifest.toml"
+ENVIRONMENT_VARIABLE = "KRAFLA_SPECS"
+TIERS = ("smoke", "full", "nightly")
+EXPECTATIONS = ("holds", "violates")
+KINDS = ("safety", "liveness", "refinement", "witness", "simulation")
+# Folders that belong to no search path but their own: their modules break rules on purpose.
+_APART = frozenset({"broken"})
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """One model: a module and a cfg, and the answer that is expected of them.
+
+    ``property`` is what must fail if ``expect`` is ``violates``. ``distinct`` and
+    ``generated`` are exact counts of states. ``untaken`` holds, with its reason, each
+    action that need not be taken. ``witnesses`` are state predicates that must be reached.
+    ``behaviours`` and ``depth`` bound a simulation.
+    """
+
+    name: str
+    module: Path
+    config: Path
+    search_path: tuple[Path, ...]
+    spec: str
+    tier: str = "smoke"
+    expect: str = "holds"
+    property: str | None = None
+    kind: str = "safety"
+    distinct: int | None = None
+    generated: int | None = None
+    untaken: tuple[tuple[str, str], ...] = ()
+    witnesses: tuple[str, ...] = ()
+    bounds: str = ""
+    workers: int | None = None
+    behaviours: int | None = None
+    depth: int = 100
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The models in the order of the file, and the cfg files that no model names."""
+
+    path: Path
+    models: tuple[Model, ...]
+    unlisted: tuple[Path, ...]
+
+    def select(self, names: tuple[str, ...] = (), tier: str | None = None) -> tuple[Model, ...]:
+        """Return the named models, or all of a tier, or all; ``KraflaError`` for a name unknown."""
+        by_name = {model.name: model for model in self.models}
+        unknown = [name for name in names if name not in by_name]
+        if unknown:
+            known = ", ".join(sorted(by_name)) or "none"
+            raise KraflaError(f"no model {unknown[0]!r}; there are: {known}", str(self.path))
+        chosen = [by_name[name] for name in dict.fromkeys(names)] if names else list(self.models)
+        return tuple(model for model in chosen if tier is None or model.tier == tier)
+
+
+def find_specs() -> Path:
+    """Return the folder of the specs: ``KRAFLA_SPECS``, the repository's, or the wheel's.
+
+    ``KraflaError`` if none of them holds a manifest.
+    """
+    chosen = os.environ.get(ENVIRONMENT_VARIABLE)
+    if chosen:
+        if not (Path(chosen) / MANIFEST_NAME).is_file():
+            raise KraflaError(f"{ENVIRONMENT_VARIABLE} holds no {MANIFEST_NAME}", chosen)
+        return Path(chosen).resolve()
+    package = Path(str(resources.files("krafla")))
+    for folder in (package / "specs", package.parent.parent / "specs"):
+        if (folder / MANIFEST_NAME).is_file():
+            return folder.resolve()
+    raise KraflaError(
+        f"no specs/{MANIFEST_NAME} beside this installation; set it with KRAFLA_SPECS"
+    )
+
+
+def load(specs: Path | None = None) -> Manifest:
+    """Return the manifest of a folder of specs (by default the one ``find_specs`` finds).
+
+    ``KraflaError`` names the line, the model and the key at fault.
+    """
+    folder = specs.resolve() if specs is not None else find_specs()
+    path = folder / MANIFEST_NAME
+    try:
+        text = path.read_text(encoding="utf-8")
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise KraflaError(f"not TOML: {error}", str(path)) from error
+    except UnicodeDecodeError as error:
+        raise KraflaError("not UTF-8 text", f"{path}, byte {error.start}") from error
+    except OSError as error:
+        raise KraflaError(error.strerror or str(error), str(path)) from error
+    unknown = sorted(data.keys() - {"model"})
+    entries = data.get("model", [])
+    if unknown or not isinstance(entries, list):
+        raise KraflaError("a manifest consists of [[model]] tables only", str(path))
+    readers = [_Entry(path, text, index, entry) for index, entry in enumerate(entries)]
+    models = tuple(reader.model(folder) for reader in readers)
+    _refuse_duplicates(models)
+    listed = {model.config for model in models}
+    configs = sorted(config.resolve() for config in folder.rglob("*.cfg"))
+    return Manifest(path, models, tuple(config for config in configs if config not in listed))
+
+
+def model_of(module: Path, config: Path, **fields: Any) -> Model:
+    """Return a model of two files that no manifest lists; nothing is expected of its counts."""
+    module, config = module.resolve(), config.resolve()
+    return Model(
+        name=fields.pop("name", config.stem),
+        module=module,
+        config=config,
+        search_path=fields.pop("search_path", (module.parent,)),
+        spec=fields.pop("spec", module.stem),
+        **fields,
+    )
+
+
+def search_path(folder: Path, module: Path) -> tuple[Path, ...]:
+    """Return where modules are looked for: beside the module, in ``lib``, in the other rooms."""
+    rooms = sorted({one.parent for one in folder.rglob("*.tla")} - {module.parent, folder / "lib"})
+    others = [room for room in rooms if not _APART.intersection(room.relative_to(folder).parts)]
+    return (module.parent, folder / "lib", *others)
+
+
+def _refuse_duplicates(models: tuple[Model, ...]) -> None:
+    seen: dict[str, Model] = {}
+    for model in models:
+        first = seen.setdefault(model.name, model)
+        if first is not model:
+            raise KraflaError(f"model {model.name!r} stands also at {first.place}", model.place)
+
+
+# For each key: its type, and whether it must be there.
+_KEYS: dict[str, tuple[type, bool]] = {
+    "name": (str, True),
+    "module": (str, True),
+    "cfg": (str, True),
+    "tier": (str, True),
+    "expect": (str, True),
+    "property": (str, False),
+    "kind": (str, True),
+    "distinct": (int, False),
+    "generated": (int, False),
+    "actions": (str, False),
+    "untaken": (dict, False),
+    "witnesses": (list, False),
+    "bounds": (str, True),
+    "spec": (str, True),
+    "workers": (int, False),
+    "behaviours": (int, False),
+    "depth": (int, False),
+}
+# Those whose value becomes the field of the same name unchanged.
+_PLAIN_KEYS = (
+    *("name", "spec", "tier", "expect", "property", "kind", "distinct", "generated", "bounds"),
+    *("workers", "behaviours", "depth"),
+)
+_CHOICES = {"tier": TIERS, "expect": EXPECTATIONS, "kind": KINDS, "actions": ("all",)}
+
+
+class _Entry:
+    """One ``[[model]]`` table, read key by key, with the lines it came from."""
+
+    def __init__(self, path: Path, text: str, index: int, data: dict[str, Any]) -> None:
+        self.path = path
+        self.data = data
+        lines = text.splitlines()
+        heads = [n for n, line in enumerate(lines) if re.match(r"\s*\[\[\s*model\s*\]\]", line)]
+        self.start = heads[index] if index < len(heads) else 0
+        end = heads[index + 1] if index + 1 < len(heads) else len(lines)
+        self.lines = lines[self.start : end]
+
+    def place(self, key: str | None = None) -> str:
+        for offset, line in enumerate(self.lines):
+            if key is not None and re.match(rf"\s*\[?(?:model\.)?{re.escape(key)}\b", line):
+                return f"{self.path}:{self.start + offset + 1}"
+        return f"{self.path}:{self.start + 1}"
+
+    def error(self, message: str, key: str | None = None) -> KraflaError:
+        name = self.data.get("name")
+        who = f"model {name!r}" if isinstance(name, str) else "this model"
+        return KraflaError(f"{who}: {message}", self.place(key))
+
+    def check(self) -> None:
+        for key in self.data:
+            if key not in _KEYS:
+                raise self.error(f"there is no key {key!r}; known: {', '.join(_KEYS)}", key)
+        for key, (kind, required) in _KEYS.items():
+            value = self.data.get(key)
+            if value is None:
+                if required:
+                    raise self.error(f"the key {key!r} is missing")
+            elif type(value) is not kind:
+                raise self.error(f"{key!r} must be a {kind.__name__}, found {value!r}", key)
+            elif key in _CHOICES and value not in _CHOICES[key]:
+                choices = ", ".join(_CHOICES[key])
+                raise self.error(f"{key!r} is one of {choices}, found {value!r}", key)
+            elif isinstance(value, int) and value < 1:
+                raise self.error(f"{key!r} must be at least 1, found {value}", key)
+        self.check_sense()
+
+    def check_sense(self) -> None:
+        fails = self.data["expect"] == "violates"
+        if fails and not self.data.get("property"):
+            raise self.error("expect = 'violates' needs the 'property' that must fail", "expect")
+        if not fails and "property" in self.data:
+            raise self.error("'property' has a meaning only if expect = 'violates'", "property")
+        simulated = self.data["kind"] == "simulation"
+        if simulated and "behaviours" not in self.data:
+            raise self.error("kind = 'simulation' needs the number of 'behaviours'", "kind")
+        for action, reason in self.data.get("untaken", {}).items():
+            if not isinstance(reason, str) or not reason.strip():
+                raise self.error(f"'untaken' gives no reason for {action}", "untaken")
+        for witness in self.data.get("witnesses", []):
+            if not isinstance(witness, str) or not re.fullmatch(r"\w+", witness):
+                raise self.error(f"'witnesses' lists names, found {witness!r}", "witnesses")
+
+    def file(self, folder: Path, key: str) -> Path:
+        path = (folder / str(self.data[key])).resolve()
+        if not path.is_file():
+            raise self.error(f"there is no file {self.data[key]}", key)
+        return path
+
+    def model(self, folder: Path) -> Model:
+        self.check()
+        module = self.file(folder, "module")
+        return Model(
+            module=module,
+            config=self.file(folder, "cfg"),
+            search_path=search_path(folder, module),
+            witnesses=tuple(self.data.get("witnesses", ())),
+            untaken=tuple(self.data.get("untaken", {}).items()),
+            place=self.place("name"),
+            **{key: self.data[key] for key in _PLAIN_KEYS if key in self.data},
+        )

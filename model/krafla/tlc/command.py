@@ -1,0 +1,132 @@
+"""Lay out the folder one run works in, and the command that runs TLC there."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from krafla.tlc.probe import PROBE_INVARIANT, PROBE_MODULE, probe_module
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from krafla.manifest import Model
+    from krafla.tlc.config import ModelConfig
+    from krafla.tlc.jar import TlcJar
+    from krafla.tlc.jre import JavaRuntime
+
+__all__ = ["Options", "Simulation", "default_heap_mb", "prepare", "reproduce"]
+
+_CONFIG_NAME = "model.cfg"
+# Deep recursion in a spec costs stack in every worker; unused stack costs nothing.
+_STACK = "16m"
+# Below this many states a search is over before the optimising compiler has paid for itself.
+_SMALL = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """Random behaviours instead of all of them: how many, how long, from which seed."""
+
+    behaviours: int
+    depth: int = 100
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a model is run; the defaults check it whole with one worker."""
+
+    workers: int = 1
+    coverage: bool = True
+    progress: bool = False
+    simulation: Simulation | None = None
+    heap_mb: int | None = None
+
+
+def prepare(
+    model: Model,
+    config: ModelConfig,
+    options: Options,
+    *,
+    jar: TlcJar,
+    jre: JavaRuntime,
+    folder: Path,
+) -> list[str]:
+    """Return the command, having written the files it needs into ``folder``.
+
+    The command must be started in ``folder``: TLC searches its library path only for a
+    root module named without a folder.
+    """
+    for name in ("states", "tmp"):
+        (folder / name).mkdir()
+    probed = bool(model.witnesses) or (options.progress and options.simulation is None)
+    if probed:
+        live = options.progress and options.simulation is None
+        text = probe_module(model.module.stem, model.witnesses, progress=live)
+        (folder / f"{PROBE_MODULE}.tla").write_text(text, encoding="utf-8")
+        config = config.with_line(f"INVARIANT {PROBE_INVARIANT}")
+    arguments = []
+    if not jar.capabilities.has("CHECK_DEADLOCK"):
+        # An older TLC knows the option only.
+        arguments = [] if config.checks_deadlock else ["-deadlock"]
+        config = config.without(["CHECK_DEADLOCK"])
+    (folder / _CONFIG_NAME).write_text(config.text, encoding="utf-8")
+    root = PROBE_MODULE if probed else model.module.stem
+    return [
+        *_java(model, options, jar, jre, folder),
+        *("tlc2.TLC", "-tool", "-fp", "0", "-checkpoint", "0"),
+        *("-workers", str(options.workers), "-metadir", str(folder / "states")),
+        *_mode(options),
+        *arguments,
+        *("-config", _CONFIG_NAME, f"{root}.tla"),
+    ]
+
+
+def _java(model: Model, options: Options, jar: TlcJar, jre: JavaRuntime, folder: Path) -> list[str]:
+    small = model.distinct is not None and model.distinct < _SMALL
+    collector = "-XX:+UseSerialGC" if small or options.workers == 1 else "-XX:+UseParallelGC"
+    return [
+        str(jre.java),
+        collector,
+        *(["-XX:TieredStopAtLevel=1"] if small else []),
+        f"-Xmx{options.heap_mb or default_heap_mb()}m",
+        f"-Xss{_STACK}",
+        # TLC writes numbers as the locale does; this wrapper reads 1,234.
+        *("-Duser.language=en", "-Duser.country=US"),
+        f"-Djava.io.tmpdir={folder / 'tmp'}",
+        f"-DTLA-Library={os.pathsep.join(map(str, model.search_path))}",
+        *("-cp", str(jar.path)),
+    ]
+
+
+def _mode(options: Options) -> list[str]:
+    simulation = options.simulation
+    if simulation is None:
+        # Coverage is written each so many minutes, and always at the end.
+        return ["-coverage", "60"] if options.coverage else []
+    return [
+        *("-simulate", f"num={simulation.behaviours}"),
+        *("-depth", str(simulation.depth), "-seed", str(simulation.seed)),
+    ]
+
+
+def default_heap_mb() -> int:
+    """Return a quarter of the machine's memory, at least 512 MB and at most 16 GB."""
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 2048
+    return max(512, min(16_384, total // 4 // 2**20))
+
+
+def reproduce(model: Model, options: Options) -> str:
+    """Return the command of this project that asks the same question again."""
+    words = ["krafla", "check", model.name, "--workers", str(options.workers)]
+    if options.simulation is not None:
+        simulation = options.simulation
+        words += ["--simulate", str(simulation.behaviours), "--depth", str(simulation.depth)]
+        words += ["--seed", str(simulation.seed)]
+    return shlex.join(words)

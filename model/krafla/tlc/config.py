@@ -1,0 +1,122 @@
+"""Read a TLC configuration file (cfg), and write variants of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from krafla.values_text import ValueTextError, parse
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from krafla.values import Value
+
+__all__ = ["ModelConfig", "read_config"]
+
+_KEYWORD = re.compile(
+    r"""(?<!\S)(?:
+        CONSTANTS? | (?:ACTION_|TYPE_)?CONSTRAINTS? | INVARIANTS? | PROPERTY | PROPERTIES
+      | SPECIFICATION | INIT | NEXT | VIEW | SYMMETRY | TYPE | CHECK_DEADLOCK | ALIAS
+      | POSTCONDITION
+    )(?!\S)""",
+    re.VERBOSE,
+)
+_COMMENT = re.compile(r"\(\*.*?\*\)|\\\*[^\n]*", re.DOTALL)
+_BINDING = re.compile(r"(\w+)\s*(=|<-)\s*(?:\[\s*\w+\s*\])?")
+INVARIANT_KEYWORDS = ("INVARIANT", "INVARIANTS")
+PROPERTY_KEYWORDS = ("PROPERTY", "PROPERTIES")
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The text of a cfg and what it names. Variants keep every line where it was."""
+
+    text: str
+
+    @cached_property
+    def _plain(self) -> str:
+        # Comments become blanks, so that offsets stay true.
+        return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), self.text)
+
+    @cached_property
+    def _sections(self) -> list[tuple[str, int, int, int]]:
+        heads = list(_KEYWORD.finditer(self._plain))
+        ends = [head.start() for head in heads[1:]] + [len(self._plain)]
+        return [
+            (head[0], head.start(), head.end(), end) for head, end in zip(heads, ends, strict=True)
+        ]
+
+    def _words(self, keywords: Iterable[str]) -> tuple[str, ...]:
+        chosen = frozenset(keywords)
+        bodies = [self._plain[body:end] for word, _, body, end in self._sections if word in chosen]
+        return tuple(" ".join(bodies).split())
+
+    @property
+    def invariants(self) -> tuple[str, ...]:
+        """Return the names under INVARIANT(S), in order."""
+        return self._words(INVARIANT_KEYWORDS)
+
+    @property
+    def properties(self) -> tuple[str, ...]:
+        """Return the names under PROPERTY and PROPERTIES, in order."""
+        return self._words(PROPERTY_KEYWORDS)
+
+    @property
+    def checks_deadlock(self) -> bool:
+        """Return whether a state without successor is an error, as it is by default."""
+        return self._words(["CHECK_DEADLOCK"]) != ("FALSE",)
+
+    @property
+    def constants(self) -> tuple[tuple[str, Value], ...]:
+        """Return the constants that the cfg gives a value, in order.
+
+        Those replaced by an operator (``<-``) are defined in the module and left out.
+        """
+        found: list[tuple[str, Value]] = []
+        for word, _, body, end in self._sections:
+            if word not in {"CONSTANT", "CONSTANTS"}:
+                continue
+            text = self._plain[body:end]
+            heads = list(_BINDING.finditer(text))
+            ends = [head.start() for head in heads[1:]] + [len(text)]
+            for head, stop in zip(heads, ends, strict=True):
+                if head[2] == "=":
+                    found.extend(_constant(head[1], text[head.end() : stop]))
+        return tuple(found)
+
+    def without(self, keywords: Iterable[str]) -> ModelConfig:
+        """Return the cfg with the sections of these keywords blanked out."""
+        chosen = frozenset(keywords)
+        text = self.text
+        for word, start, _, end in self._sections:
+            if word in chosen:
+                blank = re.sub(r"[^\n]", " ", text[start:end])
+                text = text[:start] + blank + text[end:]
+        return ModelConfig(text)
+
+    def with_line(self, line: str) -> ModelConfig:
+        """Return the cfg with one more line at its end."""
+        return ModelConfig(f"{self.text.rstrip()}\n{line}\n")
+
+
+def _constant(name: str, text: str) -> list[tuple[str, Value]]:
+    try:
+        return [(name, parse(text))]
+    except ValueTextError:
+        # TLC judges the cfg; a constant we cannot read is only missing from the trace.
+        return []
+
+
+def read_config(path: Path) -> ModelConfig:
+    """Return the configuration in a file; ``KraflaError`` if it cannot be read."""
+    try:
+        return ModelConfig(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise KraflaError("not UTF-8 text", f"{path}, byte {error.start}") from error
+    except OSError as error:
+        raise KraflaError(error.strerror or str(error), str(path)) from error

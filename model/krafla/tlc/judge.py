@@ -1,0 +1,128 @@
+"""Pass sentence on a run: what the manifest expects of the model, and what makes it credible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from krafla.tlc.outcome import (
+    ActionPropertyViolated,
+    AssertionFailed,
+    AssumptionFailed,
+    ConfigError,
+    Deadlock,
+    EvaluationError,
+    Finished,
+    InvariantViolated,
+    SpecError,
+    TemporalPropertyViolated,
+    describe,
+    violated_names,
+)
+from krafla.verdict import KraflaError, Verdict
+
+if TYPE_CHECKING:
+    from krafla.manifest import Model
+    from krafla.tlc.run import RunResult
+
+__all__ = ["Judgement", "judge"]
+
+_VIOLATIONS = (
+    InvariantViolated,
+    ActionPropertyViolated,
+    TemporalPropertyViolated,
+    Deadlock,
+    AssertionFailed,
+)
+# What is wrong with the question rather than with the answer.
+_MISTAKES = (SpecError, ConfigError, AssumptionFailed, EvaluationError)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The verdict on one model, and the reasons, the decisive first."""
+
+    verdict: Verdict
+    reasons: tuple[str, ...]
+
+
+def judge(model: Model, result: RunResult) -> Judgement:
+    """Return the verdict that the run supports.
+
+    A model that should hold does so if TLC finished, the states are exactly as many as
+    pinned, every action was taken and every witness reached. A model that should fail
+    holds if the property it names failed. Anything else is never green: violations are
+    violated, all doubt is inconclusive. ``KraflaError`` if the spec or its cfg is at fault.
+    """
+    if isinstance(result.outcome, _MISTAKES):
+        raise KraflaError(describe(result.outcome), f"model {model.name}")
+    if model.expect == "violates":
+        return _expected_failure(model, result)
+    if isinstance(result.outcome, _VIOLATIONS):
+        return Judgement(Verdict.VIOLATED, (describe(result.outcome),))
+    if not isinstance(result.outcome, Finished):
+        return Judgement(Verdict.INCONCLUSIVE, (describe(result.outcome),))
+    doubts = _doubts(model, result)
+    if doubts:
+        return Judgement(Verdict.INCONCLUSIVE, doubts)
+    return Judgement(Verdict.HELD, (describe(result.outcome),))
+
+
+def _expected_failure(model: Model, result: RunResult) -> Judgement:
+    names = violated_names(result.outcome)
+    if model.property in names:
+        return Judgement(Verdict.HELD, (f"{model.property} failed, as it must",))
+    if isinstance(result.outcome, Finished) and not result.outcome.simulated:
+        reason = f"{model.property} should fail in this model, but holds in every reachable state"
+        return Judgement(Verdict.VIOLATED, (reason,))
+    what = describe(result.outcome)
+    if isinstance(result.outcome, _VIOLATIONS) and names:
+        return Judgement(Verdict.VIOLATED, (f"{model.property} should fail, but {what}",))
+    return Judgement(
+        Verdict.INCONCLUSIVE, (f"{model.property} should fail; it is not known to: {what}",)
+    )
+
+
+def _doubts(model: Model, result: RunResult) -> tuple[str, ...]:
+    """Return every reason not to believe a run without errors."""
+    doubts = [f"witness {name} was not reached" for name in model.witnesses]
+    doubts = [doubt for doubt, name in zip(doubts, model.witnesses, strict=True)
+              if name not in result.reached]  # fmt: skip
+    if result.simulation is not None:
+        if model.kind != "simulation":
+            doubts.append("simulation can find violations, but not show that there are none")
+        return tuple(doubts)
+    doubts += _count_doubts("distinct", model.distinct, result.distinct)
+    if model.generated is not None:
+        doubts += _count_doubts("generated", model.generated, result.generated)
+    return (*doubts, *_action_doubts(model, result))
+
+
+def _count_doubts(what: str, pinned: int | None, found: int | None) -> list[str]:
+    if pinned is None:
+        return [f"no number of {what} states is pinned; TLC found {found}"]
+    if pinned != found:
+        return [f"{found} {what} states, pinned are {pinned}"]
+    return []
+
+
+def _action_doubts(model: Model, result: RunResult) -> list[str]:
+    if result.coverage is None:
+        return ["it is not known whether every action was taken"]
+    if not result.coverage:
+        return ["the spec has no action"]
+    excused = dict(model.untaken)
+    doubts = [
+        f"action {action.name} was never taken ({action.location})"
+        for action in result.coverage
+        if action.taken == 0 and action.name not in excused
+    ]
+    taken = {action.name for action in result.coverage if action.taken > 0}
+    doubts += [
+        f"action {name} was taken, but is listed as untaken" for name in excused if name in taken
+    ]
+    known = {action.name for action in result.coverage}
+    doubts += [
+        f"'untaken' names {name}, which is no action" for name in excused if name not in known
+    ]
+    return doubts

@@ -1,0 +1,249 @@
+"""Gather what a run of TLC reports: counts, progress, coverage, errors, states."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from krafla.tlc.codes import ERROR_CLASSES, Code, MessageClass
+from krafla.tlc.messages import Message, MessageReader
+from krafla.tlc.probe import parse_probe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Output", "PrintedState", "Progress"]
+
+_NUMBER = r"(-?\d[\d,]*)"
+_PROGRESS = re.compile(
+    rf"Progress\((-?\d+)\).*?: {_NUMBER} states generated.*?, {_NUMBER} distinct states found"
+    rf".*?, {_NUMBER} states left"
+)
+_STATS = re.compile(
+    rf"{_NUMBER} states generated, {_NUMBER} distinct states found, {_NUMBER} states left"
+)
+_PROBABILITY = re.compile(r"val = ([\d.]+(?:E[+-]?\d+)?)")
+_COVERED = re.compile(r"^(<.*>): (\d+):(\d+)$")
+_PARSED_FILE = re.compile(r"^Parsing file (.+\.tla)\b")
+_KEPT_LINES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a search has come; ``queue`` counts states whose successors are not yet known.
+
+    ``generated`` is told once a minute only.
+    """
+
+    distinct: int
+    queue: int
+    depth: int
+    generated: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedState:
+    """One state of a counterexample as printed: its number, its label and its variables."""
+
+    number: int
+    label: str
+    text: str
+
+
+@dataclass(slots=True)
+class Output:
+    """Takes the lines of one run and holds what they said, the latest for each matter.
+
+    Feed every line, then ``close``. ``on_progress`` is called for each progress report.
+    """
+
+    on_progress: Callable[[Progress], None] | None = None
+    version: str = ""
+    simulated: bool = False
+    progress: Progress | None = None
+    stats: tuple[int, int, int] | None = None
+    depth: int | None = None
+    initial_states: int | None = None
+    collision_probability: float | None = None
+    succeeded: bool = False
+    finished: bool = False
+    truncated: bool = False
+    errors: list[Message] = field(default_factory=list)
+    warnings: list[Message] = field(default_factory=list)
+    states: list[PrintedState] = field(default_factory=list)
+    back_to: PrintedState | None = None
+    stuttering: bool = False
+    coverage: list[tuple[str, int, int]] = field(default_factory=list)
+    coverage_complete: bool = False
+    files: dict[str, Path] = field(default_factory=dict)
+    parser_lines: list[str] = field(default_factory=list)
+    printed: deque[str] = field(default_factory=lambda: deque(maxlen=_KEPT_LINES))
+    reached: set[str] = field(default_factory=set)
+    _reader: MessageReader = field(default_factory=MessageReader)
+    parsing: bool = False
+
+    def feed(self, line: str) -> None:
+        """Take one line; no text whatever raises."""
+        for item in self._reader.feed(line):
+            if isinstance(item, Message):
+                self._message(item)
+            else:
+                self._loose(item)
+
+    def close(self) -> None:
+        """Say that no more lines come; an unfinished message makes the output ``truncated``."""
+        self.truncated = self._reader.is_open or self._reader.damaged or not self.finished
+
+    def _loose(self, line: str) -> None:
+        parsed = _PARSED_FILE.match(line)
+        if parsed:
+            path = Path(parsed[1])
+            self.files.setdefault(path.stem, path)
+        if self.parsing:
+            if len(self.parser_lines) < _KEPT_LINES:
+                self.parser_lines.append(line)
+            return
+        probe = parse_probe(line)
+        if probe is None:
+            self.printed.append(line)
+        elif isinstance(probe, str):
+            self.reached.add(probe)
+        else:
+            self.note_progress(Progress(*probe))
+
+    def note_progress(self, progress: Progress) -> None:
+        """Take one progress report and pass it on."""
+        self.progress = progress
+        if self.on_progress is not None:
+            self.on_progress(progress)
+
+    def _message(self, message: Message) -> None:
+        handler = _HANDLERS.get(message.code)
+        if handler is not None:
+            handler(self, message)
+        if message.kind in ERROR_CLASSES:
+            self.errors.append(message)
+        elif message.kind == MessageClass.WARNING:
+            self.warnings.append(message)
+
+
+def _on_version(output: Output, message: Message) -> None:
+    output.version = message.text
+
+
+def _on_simulate(output: Output, _message: Message) -> None:
+    output.simulated = True
+
+
+def _on_sany_start(output: Output, _message: Message) -> None:
+    output.parsing = True
+
+
+def _on_sany_end(output: Output, _message: Message) -> None:
+    output.parsing = False
+
+
+def _on_init(output: Output, message: Message) -> None:
+    counts = re.findall(_NUMBER, message.text)
+    output.initial_states = _integer(counts[0]) if counts else None
+
+
+def _on_progress_message(output: Output, message: Message) -> None:
+    found = _PROGRESS.search(message.text)
+    if found:
+        depth, generated, distinct, queue = map(_integer, found.groups())
+        output.note_progress(Progress(distinct, queue, depth, generated))
+
+
+def _on_stats(output: Output, message: Message) -> None:
+    found = _STATS.search(message.text)
+    if found:
+        generated, distinct, queue = map(_integer, found.groups())
+        output.stats = (generated, distinct, queue)
+
+
+def _on_depth(output: Output, message: Message) -> None:
+    numbers = re.findall(_NUMBER, message.text)
+    output.depth = _integer(numbers[0]) if numbers else None
+
+
+def _on_success(output: Output, message: Message) -> None:
+    output.succeeded = True
+    found = [float(value) for value in _PROBABILITY.findall(message.text)]
+    output.collision_probability = max(found, default=None)
+
+
+def _on_finished(output: Output, _message: Message) -> None:
+    output.finished = True
+
+
+def _on_state(output: Output, message: Message) -> None:
+    head, _, body = message.text.partition("\n")
+    number, _, label = head.partition(":")
+    if number.strip().isdigit():
+        output.states.append(PrintedState(int(number), label.strip(), body))
+
+
+def _on_back_to(output: Output, message: Message) -> None:
+    number = re.search(r"\d+", message.text)
+    if number:
+        output.back_to = PrintedState(int(number[0]), message.text, "")
+
+
+def _on_stuttering(output: Output, _message: Message) -> None:
+    output.stuttering = True
+
+
+def _on_initial_violation(output: Output, message: Message) -> None:
+    _, _, body = message.text.partition("\n")
+    output.states.append(PrintedState(1, "<Initial predicate>", body))
+
+
+def _on_coverage_start(output: Output, _message: Message) -> None:
+    # Each report covers everything since the start: the last whole one counts.
+    output.coverage.clear()
+    output.coverage_complete = False
+
+
+def _on_coverage(output: Output, message: Message) -> None:
+    found = _COVERED.match(message.text)
+    if found:
+        output.coverage.append((found[1], int(found[2]), int(found[3])))
+
+
+def _on_coverage_end(output: Output, _message: Message) -> None:
+    output.coverage_complete = True
+
+
+def _integer(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+_HANDLERS: dict[int, Callable[[Output, Message], None]] = {
+    Code.VERSION: _on_version,
+    Code.MODE_SIMULATE: _on_simulate,
+    Code.SANY_START: _on_sany_start,
+    Code.SANY_END: _on_sany_end,
+    Code.INIT_GENERATED_1: _on_init,
+    Code.INIT_GENERATED_2: _on_init,
+    Code.INIT_GENERATED_3: _on_init,
+    Code.INIT_GENERATED_4: _on_init,
+    Code.PROGRESS: _on_progress_message,
+    Code.PROGRESS_SIMULATION: _on_progress_message,
+    Code.STATS: _on_stats,
+    Code.SEARCH_DEPTH: _on_depth,
+    Code.SUCCESS: _on_success,
+    Code.FINISHED: _on_finished,
+    Code.STATE_PRINT: _on_state,
+    Code.STATE_PRINT_1: _on_state,
+    Code.BACK_TO_STATE: _on_back_to,
+    Code.STUTTERING: _on_stuttering,
+    Code.INVARIANT_VIOLATED_INITIAL: _on_initial_violation,
+    Code.PROPERTY_VIOLATED_INITIAL: _on_initial_violation,
+    Code.COVERAGE_START: _on_coverage_start,
+    Code.COVERAGE_NEXT: _on_coverage,
+    Code.COVERAGE_END: _on_coverage_end,
+}

@@ -1,0 +1,210 @@
+"""Decide how a run ended, from its codes and its exit status together."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from krafla.tlc.codes import (
+    ASSUMPTION,
+    CONFIG_ERRORS,
+    EVALUATION_ERRORS,
+    EXPLANATIONS,
+    OUT_OF_MEMORY,
+    SPEC_ERRORS,
+    TOO_MANY_STATES,
+    Code,
+)
+from krafla.tlc.outcome import (
+    ActionPropertyViolated,
+    AssertionFailed,
+    AssumptionFailed,
+    ConfigError,
+    Deadlock,
+    EvaluationError,
+    Finished,
+    InvariantViolated,
+    Killed,
+    Outcome,
+    OutOfMemory,
+    SpecError,
+    TemporalPropertyViolated,
+    TooManyStates,
+    Unknown,
+)
+
+if TYPE_CHECKING:
+    from krafla.tlc.messages import Message
+    from krafla.tlc.output import Output
+
+__all__ = ["outcome_of"]
+
+_NAME = re.compile(
+    r"^(?:Invariant|Action property|Property|Evaluating invariant) (.+?) (?:is|failed)"
+)
+_ASSUMPTION = re.compile(r"^\S+(?: assumption)? (line .+? of module \w+)")
+_PLACE = re.compile(
+    r"[Ll]ine (\d+), col(?:umn)? (\d+) to line (\d+), col(?:umn)? (\d+) (?:in|of module) (\w+)"
+)
+_PARSE_PLACE = re.compile(r"at line (\d+), column \d+")
+_LINE = re.compile(r"\bline (\d+)")
+_FAILED_MODULE = re.compile(r"^Could not parse module (\w+)", re.MULTILINE)
+
+# What each outcome's exit status may be; TLC falls back on 255 for errors it did not foresee.
+_EXPECTED_STATUS: dict[type, frozenset[int]] = {
+    Finished: frozenset({0}),
+    InvariantViolated: frozenset({12}),
+    ActionPropertyViolated: frozenset({12, 13}),
+    TemporalPropertyViolated: frozenset({13}),
+    Deadlock: frozenset({11}),
+    AssumptionFailed: frozenset({10}),
+    AssertionFailed: frozenset({12, 13, 14, 75, 76, 77, 255}),
+    EvaluationError: frozenset({13, 75, 76, 77, 255}),
+    SpecError: frozenset({150, 255}),
+    ConfigError: frozenset({75, 151, 255}),
+}
+
+
+def outcome_of(output: Output, exit_status: int) -> Outcome:
+    """Return how the run ended; anything incomplete, contradictory or new is ``Unknown``.
+
+    ``exit_status`` is negative for a process ended by a signal, as in ``subprocess``.
+    """
+    if exit_status < 0:
+        return Killed(-exit_status)
+    error = next((one for one in output.errors if one.code not in EXPLANATIONS), None)
+    if error is not None and _codes(error) & OUT_OF_MEMORY:
+        # The heap may be exhausted anywhere: neither the end nor the status can be relied on.
+        return OutOfMemory(error.text)
+    if output.truncated:
+        return Unknown(f"the output breaks off (exit status {exit_status})")
+    outcome = _success(output) if error is None else _failure(error, output)
+    expected = _EXPECTED_STATUS.get(type(outcome))
+    if expected is not None and exit_status not in expected:
+        return Unknown(f"exit status {exit_status} does not fit the messages ({outcome})")
+    if exit_status == 0 and not isinstance(outcome, Finished | Unknown):
+        return Unknown(f"exit status 0 does not fit the messages ({outcome})")
+    return outcome
+
+
+def _success(output: Output) -> Outcome:
+    if output.errors:
+        return Unknown(output.errors[0].all_texts())
+    if output.simulated:
+        return Finished(simulated=True)
+    if not output.succeeded:
+        return Unknown("TLC neither reports success nor an error")
+    if output.stats is None or output.stats[2] != 0:
+        return Unknown("TLC reports success without having emptied its queue")
+    if not output.initial_states:
+        # Vacuous: TLC calls a spec without behaviours correct.
+        return Unknown("the spec has no initial state, so nothing was checked")
+    return Finished(output.collision_probability)
+
+
+def _failure(error: Message, output: Output) -> Outcome:
+    violation = _violation(error)
+    if violation is not None:
+        return violation
+    codes = _codes(error)
+    text = error.all_texts()
+    if codes & ASSUMPTION:
+        place = _ASSUMPTION.match(error.text)
+        return AssumptionFailed(_short(place[1]) if place else "an unknown place", text)
+    if codes & SPEC_ERRORS:
+        return _spec_error(output)
+    if Code.ASSERT_FAILED in codes:
+        inner = _find(error, Code.ASSERT_FAILED)
+        return AssertionFailed(_after_first_line(inner.text), _deepest_place(output))
+    if codes & TOO_MANY_STATES:
+        return TooManyStates(text)
+    if codes & CONFIG_ERRORS:
+        return _config_error(error)
+    if codes & EVALUATION_ERRORS or error.code == Code.INVARIANT_EVALUATION_FAILED:
+        name = _NAME.match(error.text)
+        return EvaluationError(text, _deepest_place(output), name[1] if name else None)
+    # The frames of a Java stack trace say nothing of the spec.
+    lines = [line for line in text.splitlines() if not line.startswith("\tat ")]
+    return Unknown(f"code {error.code}: {' '.join(lines)}")
+
+
+def _violation(error: Message) -> Outcome | None:
+    if error.code == Code.DEADLOCK:
+        return Deadlock()
+    if error.code == Code.TEMPORAL_PROPERTY_VIOLATED:
+        return TemporalPropertyViolated()
+    initial = error.code in {Code.INVARIANT_VIOLATED_INITIAL, Code.PROPERTY_VIOLATED_INITIAL}
+    found = _NAME.match(error.text)
+    if error.code in {Code.INVARIANT_VIOLATED, Code.INVARIANT_VIOLATED_INITIAL}:
+        if found is None:
+            return Unknown(f"no invariant is named in {error.text!r}")
+        return InvariantViolated(found[1], initial)
+    if error.code in {Code.ACTION_PROPERTY_VIOLATED, Code.PROPERTY_VIOLATED_INITIAL}:
+        if found is None:
+            return Unknown(f"no property is named in {error.text!r}")
+        if _PLACE.search(found[1]):
+            return ActionPropertyViolated(None, _short(found[1]), initial)
+        return ActionPropertyViolated(found[1], None, initial)
+    return None
+
+
+def _spec_error(output: Output) -> SpecError:
+    """Read the parser's report, the one part of TLC's output that has no codes."""
+    text = "\n".join(output.parser_lines)
+    place = _PLACE.search(text)
+    if place is not None:
+        # One report is a place, an empty line, and the text; the next report follows.
+        text = text[place.end() :]
+        following = [line.strip() for line in text.splitlines() if line.strip()]
+        message = following[0] if following else "semantic error"
+        return SpecError(message, _file(output, place[5]), int(place[1]))
+    start = next((n for n, line in enumerate(output.parser_lines) if "***" in line), 0)
+    lines = [line.strip() for line in output.parser_lines[start:] if not line.startswith("Parsing")]
+    lines = [line for line in lines if line and not line.startswith(("***", "tla2sany."))]
+    syntax = _PARSE_PLACE.search(text)
+    module = _FAILED_MODULE.search(text)
+    if syntax is not None:
+        last = next(reversed(output.files), None)
+        file = _file(output, module[1] if module else last)
+        return SpecError(lines[0] if lines else "syntax error", file, int(syntax[1]))
+    missing = next((line for line in lines if line.startswith("Cannot find source file")), None)
+    return SpecError(missing or " ".join(lines[:3]) or "the spec does not parse")
+
+
+def _config_error(error: Message) -> ConfigError:
+    inner = next((one for one in error.inner if one.code in CONFIG_ERRORS), error)
+    line = _LINE.search(inner.text) if inner.code < 6000 and inner.code >= 5001 else None
+    return ConfigError(inner.all_texts(), None, int(line[1]) if line else None)
+
+
+def _file(output: Output, module: str | None) -> str | None:
+    if module is None:
+        return None
+    path = output.files.get(module)
+    return str(path) if path is not None else f"{module}.tla"
+
+
+def _codes(message: Message) -> set[int]:
+    return {message.code}.union(*(_codes(inner) for inner in message.inner))
+
+
+def _find(message: Message, code: int) -> Message:
+    if message.code == code:
+        return message
+    return next(_find(inner, code) for inner in message.inner if code in _codes(inner))
+
+
+def _deepest_place(output: Output) -> str | None:
+    nested = [one for one in output.errors if one.code == Code.NESTED_EXPRESSION]
+    places = _PLACE.findall(nested[-1].text) if nested else []
+    return f"{places[-1][4]}:{places[-1][0]}" if places else None
+
+
+def _short(text: str) -> str:
+    place = _PLACE.search(text)
+    return f"{place[5]}:{place[1]}" if place else text
+
+
+def _after_first_line(text: str) -> str:
+    first, _, rest = text.partition("\n")
+    return rest.strip() or first

@@ -1,0 +1,236 @@
+"""Run a model under TLC and return everything the run says about it."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from krafla.tlc.actions import SourceText, parse_label
+from krafla.tlc.command import Options, Simulation, prepare, reproduce
+from krafla.tlc.config import INVARIANT_KEYWORDS, PROPERTY_KEYWORDS, ModelConfig, read_config
+from krafla.tlc.counterexample import counterexample
+from krafla.tlc.jar import TlcJar, find_jar
+from krafla.tlc.jre import JavaRuntime, find_jre
+from krafla.tlc.outcome import (
+    ActionPropertyViolated,
+    ConfigError,
+    Interrupted,
+    Outcome,
+    TemporalPropertyViolated,
+    Unknown,
+    claim_of,
+)
+from krafla.tlc.output import Output, Progress
+from krafla.tlc.process import run_process
+from krafla.tlc.reading import outcome_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from krafla.manifest import Model
+    from krafla.traces import Trace
+
+__all__ = ["ActionCoverage", "Progress", "RunResult", "Simulation", "run"]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionCoverage:
+    """How often an action was taken, and how many of its successors were new states."""
+
+    name: str
+    taken: int
+    distinct: int
+    location: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What one run found. Counts are ``None`` where TLC gave none, as before the search.
+
+    ``coverage`` is ``None`` unless a complete report was asked for and given; it has one
+    entry for each action name. ``reached`` are the witnesses that were seen.
+    """
+
+    outcome: Outcome
+    generated: int | None
+    distinct: int | None
+    depth: int | None
+    queue_left: int | None
+    seconds: float
+    coverage: tuple[ActionCoverage, ...] | None
+    reached: tuple[str, ...]
+    counterexample: Trace | None
+    simulation: Simulation | None
+    version: str
+    java: JavaRuntime
+    jar: TlcJar
+    exit_status: int
+    warnings: tuple[str, ...]
+    printed: tuple[str, ...]
+    java_command: tuple[str, ...]
+    reproduce: str
+
+
+def run(
+    model: Model,
+    *,
+    workers: int = 1,
+    progress: Callable[[Progress], None] | None = None,
+    timeout: float | None = None,
+    coverage: bool = True,
+    simulation: Simulation | None = None,
+    heap_mb: int | None = None,
+) -> RunResult:
+    """Return what TLC says of the model.
+
+    ``timeout`` is in seconds and ends the run as ``Interrupted``. TLC does not name a
+    temporal property that fails, nor a property of another module: if the model has
+    several, each is run alone to find out, within the same time. ``KraflaError`` if there
+    is no Java, no TLC, or the files cannot be read; ``KeyboardInterrupt`` passes through
+    once the process and its files are gone.
+    """
+    options = Options(workers, coverage, progress is not None, simulation, heap_mb)
+    config = read_config(model.config)
+    started = time.monotonic()
+    single = _Run(model, config, options, find_jar(), find_jre())
+    result = single.result(progress, timeout)
+    names = config.properties
+    unnamed = result.outcome == TemporalPropertyViolated() or (
+        isinstance(result.outcome, ActionPropertyViolated) and result.outcome.name is None
+    )
+    if not unnamed:
+        return result
+    left = None if timeout is None else max(0.0, started + timeout - time.monotonic())
+    outcome = _named(result.outcome, names if len(names) == 1 else _failing(single, names, left))
+    return _with_outcome(result, outcome, time.monotonic() - started)
+
+
+def _named(outcome: Outcome, names: tuple[str, ...]) -> Outcome:
+    if isinstance(outcome, TemporalPropertyViolated):
+        return TemporalPropertyViolated(names)
+    assert isinstance(outcome, ActionPropertyViolated), "only properties go without a name"
+    return replace(outcome, name=names[0]) if len(names) == 1 else outcome
+
+
+def _failing(single: _Run, names: tuple[str, ...], timeout: float | None) -> tuple[str, ...]:
+    """Return the properties that fail when each is run alone; none if time runs out."""
+    deadline = None if timeout is None else time.monotonic() + timeout
+    base = single.config.without([*INVARIANT_KEYWORDS, *PROPERTY_KEYWORDS])
+    options = replace(single.options, coverage=False, progress=False)
+    failing: list[str] = []
+    for name in names:
+        left = None if deadline is None else max(0.0, deadline - time.monotonic())
+        alone = replace(
+            single,
+            model=replace(single.model, witnesses=()),
+            config=base.with_line(f"PROPERTY {name}"),
+            options=options,
+        )
+        outcome = alone.result(None, left).outcome
+        if isinstance(outcome, Interrupted | Unknown):
+            return ()
+        if isinstance(outcome, TemporalPropertyViolated | ActionPropertyViolated):
+            failing.append(name)
+    return tuple(failing)
+
+
+def _with_outcome(result: RunResult, outcome: Outcome, seconds: float) -> RunResult:
+    trace = result.counterexample
+    if trace is not None:
+        trace = replace(trace, claim=claim_of(outcome))
+    return replace(result, outcome=outcome, counterexample=trace, seconds=seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One process: the model as the cfg at hand has it."""
+
+    model: Model
+    config: ModelConfig
+    options: Options
+    jar: TlcJar
+    jre: JavaRuntime
+
+    def result(
+        self, progress: Callable[[Progress], None] | None, timeout: float | None
+    ) -> RunResult:
+        output = Output(on_progress=progress)
+        started = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix="krafla-tlc-", ignore_cleanup_errors=True) as name:
+            folder = Path(name)
+            command = prepare(
+                self.model, self.config, self.options, jar=self.jar, jre=self.jre, folder=folder
+            )
+            status, expired, errors = run_process(command, folder, output.feed, timeout)
+            output.close()
+            outcome = self._outcome(output, status, errors, timeout if expired else None)
+            # The states' labels are looked up in the modules, some of which lie in the folder.
+            trace = counterexample(
+                output,
+                spec=self.model.spec,
+                constants=self.config.constants,
+                claim=claim_of(outcome),
+                model=self.model.name,
+            )
+            coverage = _coverage(output) if self.options.coverage else None
+        generated, distinct, queue = output.stats or _counts(output.progress)
+        return RunResult(
+            outcome=outcome,
+            generated=generated,
+            distinct=None if output.simulated else distinct,
+            depth=output.depth,
+            queue_left=None if output.simulated else queue,
+            seconds=time.monotonic() - started,
+            coverage=coverage,
+            reached=tuple(sorted(output.reached)),
+            counterexample=trace,
+            simulation=self.options.simulation,
+            version=output.version,
+            java=self.jre,
+            jar=self.jar,
+            exit_status=status,
+            warnings=tuple(message.all_texts() for message in output.warnings),
+            printed=tuple(output.printed),
+            java_command=tuple(command),
+            reproduce=reproduce(self.model, self.options),
+        )
+
+    def _outcome(self, output: Output, status: int, errors: str, expired: float | None) -> Outcome:
+        if expired is not None:
+            return Interrupted(f"the time of {expired:g} s ran out")
+        outcome = outcome_of(output, status)
+        if isinstance(outcome, ConfigError) and outcome.file is None:
+            return replace(outcome, file=str(self.model.config))
+        if isinstance(outcome, Unknown) and errors:
+            return Unknown(f"{outcome.reason}; stderr: {errors.splitlines()[0][:300]}")
+        return outcome
+
+
+def _counts(progress: Progress | None) -> tuple[int | None, int | None, int | None]:
+    if progress is None:
+        return None, None, None
+    return progress.generated, progress.distinct, progress.queue
+
+
+def _coverage(output: Output) -> tuple[ActionCoverage, ...] | None:
+    """Return the coverage of each action; the disjuncts that apply one action count together."""
+    if not output.coverage_complete:
+        return None
+    source = SourceText(output.files)
+    found: dict[str, ActionCoverage] = {}
+    for text, distinct, taken in output.coverage:
+        label = parse_label(text)
+        if label is None:
+            continue
+        label = source.resolve(label)
+        before = found.get(label.name)
+        found[label.name] = ActionCoverage(
+            label.name,
+            taken + (before.taken if before else 0),
+            distinct + (before.distinct if before else 0),
+            before.location if before else label.location,
+        )
+    return tuple(found.values())
