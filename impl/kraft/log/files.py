@@ -38,6 +38,13 @@ class FileBytes:
         self._size = size
         self._limits = limits
 
+    def changed(self) -> str | None:
+        """Return how the file's size has changed since it was opened, None if it has not."""
+        size = os.fstat(self._stream.fileno()).st_size
+        if self._size is None or size == self._size:
+            return None
+        return f"it had {self._size} bytes and has {size}"
+
     def read(self, length: int) -> bytes:
         """Return the next `length` bytes, fewer only at the end of the file.
 
@@ -80,10 +87,11 @@ def open_regular(path: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[FileBy
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_CLOEXEC", 0))
     except (OSError, ValueError) as error:
         raise UnreadableFileError(path, _reason(error)) from None
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(descriptor)
+        raise UnreadableFileError(path, f"not a regular file but {_kind(status.st_mode)}")
     with os.fdopen(descriptor, "rb", buffering=0) as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise UnreadableFileError(path, f"not a regular file but {_kind(status.st_mode)}")
         if path.name.endswith(GZIP_SUFFIX):
             with gzip.GzipFile(fileobj=file, mode="rb") as stream:
                 yield FileBytes(path, stream, None, limits)

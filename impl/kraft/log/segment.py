@@ -74,6 +74,8 @@ def iter_batches(
             if findings is None:
                 raise
             findings.append(Finding(FindingKind.TORN_TAIL, path, error.reason, error.position))
+        if change := file.changed():
+            notes.append(Finding(FindingKind.FILE_CHANGED, path, change))
     if previous is None and not notes:
         notes.append(Finding(FindingKind.EMPTY_SEGMENT, path, "0 batches"))
 
@@ -86,13 +88,16 @@ def read_segments(
 ) -> Iterator[RecordBatch]:
     """Yield the batches of several segments as one log, in order of their names.
 
-    Raises as `iter_batches`, and DiscontinuityError where one segment does not continue the other,
-    also behind a torn tail, which only the last segment may have.
+    Raises as `iter_batches`, and DiscontinuityError where one segment does not continue the other.
+    Only the last segment may have a torn tail; in another one it is corrupt.
     """
     previous: RecordBatch | None = None
-    for segment in sorted(segments):
+    ordered = sorted(segments)
+    for segment in ordered:
         fresh = True
-        for batch in iter_batches(segment.path, limits=limits, findings=findings):
+        is_last = segment is ordered[-1]
+        notes: list[Finding] | None = findings if is_last else []
+        for batch in iter_batches(segment.path, limits=limits, findings=notes):
             if fresh and batch.base_offset != segment.base_offset:
                 raise DiscontinuityError(
                     f"the segment is named {segment.base_offset} and starts with offset"
@@ -104,6 +109,20 @@ def read_segments(
             check_follows(previous, batch)
             yield batch
             previous = batch
+        if notes is not None and not is_last:
+            _refuse_torn(notes)
+            if findings is not None:
+                findings.extend(notes)
+
+
+def _refuse_torn(notes: list[Finding]) -> None:
+    for note in notes:
+        if note.kind is FindingKind.TORN_TAIL:
+            raise CorruptRecordError(
+                f"{note.detail}, but another segment follows",
+                path=note.path,
+                position=note.position,
+            )
 
 
 def check_follows(previous: RecordBatch | None, batch: RecordBatch) -> None:
@@ -132,12 +151,12 @@ def _next_batch(file: FileBytes, limits: Limits, notes: list[Finding]) -> Record
     start = file.read(HEADER_BYTES)
     if not start:
         return None
+    if len(start) < _FRAMING_BYTES:
+        raise _torn(file, position, f"{len(start)} bytes of a batch header")
     if not any(start) and _only_zeros_left(file):
         length = file.position - position
         notes.append(Finding(FindingKind.ZERO_TAIL, file.path, f"{length} zero bytes", position))
         return None
-    if len(start) < _FRAMING_BYTES:
-        raise _torn(file, position, f"{len(start)} bytes of a batch header")
     header = BatchHeader._make(HEADER.unpack(start.ljust(HEADER_BYTES, b"\x00")))
     try:
         check_framing(header.base_offset, header.length, header.magic, limits)
