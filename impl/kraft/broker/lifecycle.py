@@ -7,14 +7,16 @@ by the process's own clock, which is never compared with another.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from kraft.errors import ErrorCode
 from kraft.ids import NO_BROKER_EPOCH, Offset
+from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest
 
 if TYPE_CHECKING:
     from kraft.ids import BrokerEpoch, BrokerId, IncarnationId
-    from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest
+    from kraft.rpc import BrokerHeartbeatResponse, BrokerRegistrationResponse
 
 NO_OFFSET: Final = Offset(-1)
 
@@ -31,6 +33,9 @@ class BrokerState(enum.Enum):
     RUNNING = 3
     PENDING_CONTROLLED_SHUTDOWN = 6
     SHUTTING_DOWN = 7
+
+
+_NOT_LIVE: Final = frozenset({BrokerState.NOT_RUNNING, BrokerState.SHUTTING_DOWN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +90,236 @@ class Step:
 
     state: BrokerLifecycle
     effects: tuple[Effect, ...] = ()
+
+
+def is_live(state: BrokerLifecycle) -> bool:
+    """Return whether the process runs.
+
+    Spec: BrokerLease!Live.
+    """
+    return state.state not in _NOT_LIVE
+
+
+def is_waiting(state: BrokerLifecycle) -> bool:
+    """Return whether the process waits for an answer.
+
+    Spec: BrokerLease!Waiting.
+    """
+    return state.request is not None
+
+
+def can_send_registration(state: BrokerLifecycle) -> bool:
+    """Return whether the process has to ask for an epoch, and waits for no other answer."""
+    return is_live(state) and state.broker_epoch == NO_BROKER_EPOCH and not is_waiting(state)
+
+
+def can_send_heartbeat(state: BrokerLifecycle, *, want_fence: bool) -> bool:
+    """Return whether the process may send a heartbeat that wants this.
+
+    While it catches up it wants to be fenced; in recovery, until it is ready; later it does not.
+
+    Spec: BrokerLease!WantFence.
+    """
+    if not is_live(state) or state.broker_epoch == NO_BROKER_EPOCH or is_waiting(state):
+        return False
+    match state.state:
+        case BrokerState.STARTING:
+            return want_fence
+        case BrokerState.RECOVERY:
+            return True
+        case _:
+            return not want_fence
+
+
+def can_replay_metadata(state: BrokerLifecycle, offset: Offset) -> bool:
+    """Return whether `offset` is ahead of all that the process has replayed."""
+    return is_live(state) and offset > state.applied_offset
+
+
+def can_begin_controlled_shutdown(state: BrokerLifecycle) -> bool:
+    """Return whether the process runs and was not told to stop before."""
+    return is_live(state) and state.state is not BrokerState.PENDING_CONTROLLED_SHUTDOWN
+
+
+def lease_is_void(state: BrokerLifecycle, now_ms: int) -> bool:
+    """Return whether a broker that fences itself must not serve: it has no lease, or it ran out.
+
+    Kafka never asks; KIP-343 does.
+
+    Spec: BrokerLeaseProperties!Serving.
+    """
+    if state.broker_timeout_ms is None:
+        return False
+    return state.lease_start_ms is None or now_ms - state.lease_start_ms > state.broker_timeout_ms
+
+
+def is_serving(state: BrokerLifecycle, now_ms: int) -> bool:
+    """Return whether the process takes itself for a broker that may lead.
+
+    Spec: BrokerLeaseProperties!Serving.
+    """
+    return state.state is BrokerState.RUNNING and not lease_is_void(state, now_ms)
+
+
+def start(state: BrokerLifecycle) -> Step:
+    """Begin to run.
+
+    Spec: BrokerLease!StartBroker.
+    Kafka: BrokerLifecycleManager.start.
+    """
+    assert state.state is BrokerState.NOT_RUNNING
+    return Step(replace(state, state=BrokerState.STARTING))
+
+
+def send_registration(state: BrokerLifecycle, now_ms: int) -> Step:
+    """Ask the controller for an epoch.
+
+    Spec: BrokerLease!SendRegistration.
+    Kafka: BrokerLifecycleManager.sendBrokerRegistration.
+    """
+    assert can_send_registration(state)
+    return _send(state, BrokerRegistrationRequest(state.broker_id, state.incarnation_id), now_ms)
+
+
+def send_heartbeat(state: BrokerLifecycle, *, want_fence: bool, now_ms: int) -> Step:
+    """Report the offset replayed, and what the process wants.
+
+    Spec: BrokerLease!SendHeartbeat.
+    Kafka: BrokerLifecycleManager.sendBrokerHeartbeat.
+    """
+    assert can_send_heartbeat(state, want_fence=want_fence)
+    request = BrokerHeartbeatRequest(
+        state.broker_id,
+        state.broker_epoch,
+        state.applied_offset,
+        want_fence=want_fence,
+        want_shut_down=state.state is BrokerState.PENDING_CONTROLLED_SHUTDOWN,
+    )
+    return _send(state, request, now_ms)
+
+
+def on_registration_response(
+    state: BrokerLifecycle, correlation_id: int, response: BrokerRegistrationResponse
+) -> Step:
+    """Take the epoch, or stay without one and ask again later. A late answer is ignored.
+
+    Spec: BrokerLease!HandleRegistrationResponse.
+    Kafka: BrokerLifecycleManager.BrokerRegistrationResponseEvent.
+    """
+    if not is_awaited(state, correlation_id):
+        return Step(state)
+    if response.error_code is not ErrorCode.NONE:
+        return Step(replace(state, request=None))
+    return Step(replace(state, request=None, broker_epoch=response.broker_epoch))
+
+
+def on_heartbeat_response(
+    state: BrokerLifecycle, correlation_id: int, response: BrokerHeartbeatResponse
+) -> Step:
+    """Move on as the controller says, and renew the lease. A late answer is ignored.
+
+    Spec: BrokerLease!HandleHeartbeatResponse.
+    Kafka: BrokerLifecycleManager.BrokerHeartbeatResponseEvent.
+    """
+    if not is_awaited(state, correlation_id):
+        return Step(state)
+    assert state.request is not None
+    following = state_after(state.state, response)
+    if following is BrokerState.SHUTTING_DOWN:
+        return _exit(state)
+    lease_start_ms = state.lease_start_ms
+    if response.error_code is ErrorCode.NONE:
+        lease_start_ms = lease_start_of(state, state.request)
+    answered = replace(state, state=following, request=None, lease_start_ms=lease_start_ms)
+    return Step(answered)
+
+
+def is_awaited(state: BrokerLifecycle, correlation_id: int) -> bool:
+    """Return whether an answer belongs to the request the process waits on."""
+    return state.request is not None and state.request.correlation_id == correlation_id
+
+
+def lease_start_of(state: BrokerLifecycle, request: RequestInFlight) -> int | None:
+    """Return when the lease begins that the answer to a heartbeat grants: when that was sent.
+
+    The controller heard it no earlier, so counting from there can only end the lease too soon.
+    """
+    return None if state.broker_timeout_ms is None else request.sent_ms
+
+
+def state_after(current: BrokerState, response: BrokerHeartbeatResponse) -> BrokerState:
+    """Return the state a heartbeat's answer leads to. A RUNNING broker ignores that it is fenced.
+
+    Spec: BrokerLease!StatusAfter.
+    Kafka: BrokerLifecycleManager.BrokerHeartbeatResponseEvent.
+    """
+    if response.error_code is not ErrorCode.NONE:
+        return current
+    match current:
+        case BrokerState.STARTING if response.is_caught_up:
+            return BrokerState.RECOVERY
+        case BrokerState.RECOVERY if not response.is_fenced:
+            return BrokerState.RUNNING
+        case BrokerState.PENDING_CONTROLLED_SHUTDOWN if response.should_shut_down:
+            return BrokerState.SHUTTING_DOWN
+        case _:
+            return current
+
+
+def on_request_timeout(state: BrokerLifecycle) -> Step:
+    """Stop waiting for an answer; the request may still arrive.
+
+    Spec: BrokerLease!RequestTimeout.
+    Kafka: BrokerLifecycleManager.BrokerHeartbeatResponseHandler.
+    """
+    assert is_live(state)
+    assert is_waiting(state)
+    return Step(replace(state, request=None), (Disconnect(),))
+
+
+def replay_metadata(state: BrokerLifecycle, offset: Offset) -> Step:
+    """Have replayed committed metadata up to and including `offset`.
+
+    Spec: BrokerLease!ReplayMetadata.
+    Kafka: MetadataLoader.handleCommit.
+    """
+    assert can_replay_metadata(state, offset)
+    return Step(replace(state, applied_offset=offset))
+
+
+def begin_controlled_shutdown(state: BrokerLifecycle) -> Step:
+    """Stop: a RUNNING broker asks the controller for leave with its heartbeats, any other goes.
+
+    Spec: BrokerLease!RequestShutdown.
+    Kafka: BrokerLifecycleManager.beginControlledShutdown.
+    """
+    assert can_begin_controlled_shutdown(state)
+    if state.state is BrokerState.RUNNING:
+        return Step(replace(state, state=BrokerState.PENDING_CONTROLLED_SHUTDOWN))
+    return _exit(state)
+
+
+def without_memory(state: BrokerLifecycle) -> BrokerLifecycle:
+    """Return the process as it was before it started: what it is, nothing it learned."""
+    return BrokerLifecycle(state.broker_id, state.incarnation_id, state.broker_timeout_ms)
+
+
+def _exit(state: BrokerLifecycle) -> Step:
+    """Shut down; memory and connection end with the process.
+
+    Spec: BrokerLease!Exit.
+    """
+    ended = replace(without_memory(state), state=BrokerState.SHUTTING_DOWN)
+    return Step(ended, (Disconnect(),))
+
+
+def _send(
+    state: BrokerLifecycle, request: BrokerRegistrationRequest | BrokerHeartbeatRequest, now_ms: int
+) -> Step:
+    correlation_id = state.next_correlation_id
+    waiting = replace(
+        state,
+        request=RequestInFlight(correlation_id, now_ms),
+        next_correlation_id=correlation_id + 1,
+    )
+    return Step(waiting, (Send(correlation_id, request),))

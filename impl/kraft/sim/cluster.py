@@ -5,61 +5,33 @@ Two equal clusters behave alike from here on.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from immutables import Map
+from immutables import Map
 
-    from kraft.broker.lifecycle import BrokerLifecycle
-    from kraft.controller.active import ControllerState
+from kraft.broker.lifecycle import BrokerLifecycle, is_live
+from kraft.controller.active import ControllerState, first_controller
+
+if TYPE_CHECKING:
     from kraft.controller.stand_ins import Record
     from kraft.ids import IncarnationId
-    from kraft.rpc import (
-        BrokerHeartbeatRequest,
-        BrokerHeartbeatResponse,
-        BrokerRegistrationRequest,
-        BrokerRegistrationResponse,
-    )
-    from kraft.sim.choices import Choice
     from kraft.sim.configuration import Configuration
-
-    Payload = (
-        BrokerRegistrationRequest
-        | BrokerRegistrationResponse
-        | BrokerHeartbeatRequest
-        | BrokerHeartbeatResponse
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Envelope:
-    """One message in flight, between a process and the controller.
-
-    `incarnation_id` is the process that sent it or is to get it. `is_awaited`: that process still
-    waits for the answer; it is true of every response.
-
-    Spec: BrokerLease!Message.
-    """
-
-    message_id: int
-    incarnation_id: IncarnationId
-    correlation_id: int
-    payload: Payload
-    is_awaited: bool
+    from kraft.sim.network import Network
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
     """One broker process and its clock.
 
-    `time_ms` is what its own clock measured since it started, which was at `started_at_ms` by the
-    controller's clock. `crashed` is known to the simulation only.
+    `started_at_ms` is by the controller's clock; `clock_lead_ms` is how much more time the process
+    measured since then by its own clock. `crashed` is known to the simulation only.
     """
 
     lifecycle: BrokerLifecycle
-    time_ms: int = 0
     started_at_ms: int = 0
+    clock_lead_ms: int = 0
     crashed: bool = False
 
 
@@ -70,34 +42,69 @@ class Cluster:
     configuration: Configuration
     controller: ControllerState
     processes: Map[IncarnationId, Process]
-    network: tuple[Envelope, ...] = ()
+    network: Network = ()
     log: tuple[Record, ...] = ()
     controller_time_ms: int = 0
     next_message_id: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """The choice was possible and this is what it was: the name of an action of BrokerLease."""
+def first_cluster(configuration: Configuration) -> Cluster:
+    """Return the cluster before anything happened.
 
-    action: str
+    Spec: BrokerLease!Init.
+    """
+    return Cluster(
+        configuration,
+        first_controller(configuration.session_timeout_ms),
+        Map(
+            {
+                identity.incarnation_id: Process(
+                    BrokerLifecycle(
+                        identity.broker_id,
+                        identity.incarnation_id,
+                        configuration.broker_timeout_ms,
+                    )
+                )
+                for identity in configuration.processes
+            }
+        ),
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """The choice was not possible now, and nothing changed."""
-
-    reason: str
+def broker_time_ms(cluster: Cluster, process: Process) -> int:
+    """Return the time by a process's own clock, which began at 0 when the process started."""
+    return cluster.controller_time_ms - process.started_at_ms + process.clock_lead_ms
 
 
-Outcome = Done | Refused
+def is_running(process: Process) -> bool:
+    """Return whether a process exists and runs.
+
+    Spec: BrokerLease!Live.
+    """
+    return not process.crashed and is_live(process.lifecycle)
 
 
-@dataclass(frozen=True, slots=True)
-class StepResult:
-    """One step of a run: what was, what was chosen, what came of it, what is."""
+def status(process: Process) -> str:
+    """Return the broker state of a process by name, or CRASHED.
 
-    before: Cluster
-    after: Cluster
-    choice: Choice
-    outcome: Outcome
+    Spec: BrokerLease!Status.
+    """
+    return "CRASHED" if process.crashed else process.lifecycle.state.name
+
+
+def digest(cluster: Cluster) -> str:
+    """Return 16 hexadecimal digits that are equal for equal clusters, in every process."""
+    image, heartbeats = cluster.controller.image, cluster.controller.heartbeats
+    everything = (
+        cluster.configuration,
+        sorted(image.registrations.items()),
+        sorted(image.leads),
+        image.log_end,
+        sorted(heartbeats.brokers.items()),
+        [cluster.processes[each.incarnation_id] for each in cluster.configuration.processes],
+        cluster.network,
+        cluster.log,
+        cluster.controller_time_ms,
+        cluster.next_message_id,
+    )
+    return hashlib.blake2b(repr(everything).encode(), digest_size=8).hexdigest()

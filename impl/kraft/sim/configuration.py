@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
-from kraft.ids import BrokerId, IncarnationId  # noqa: TC001 - msgspec reads the types
+from kraft.ids import BrokerId, IncarnationId, uuid_bytes
+
+SESSION_TIMEOUT_MS: Final = 9_000  # broker.session.timeout.ms
+HEARTBEAT_INTERVAL_MS: Final = 2_000  # broker.heartbeat.interval.ms
+KIP_631_SESSION_TIMEOUT_MS: Final = 18_000
+KIP_631_HEARTBEAT_INTERVAL_MS: Final = 3_000
 
 
 class ConfigurationError(ValueError):
@@ -14,7 +21,7 @@ class ConfigurationError(ValueError):
 class ProcessIdentity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One broker process: its incarnation id, and the broker id it is configured with.
 
-    Spec: BrokerLease!BrokerOf.
+    Spec: BrokerLease!Constants.
     """
 
     incarnation_id: IncarnationId
@@ -34,9 +41,85 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     processes: tuple[ProcessIdentity, ...]
-    session_timeout_ms: int = 9_000  # broker.session.timeout.ms
-    heartbeat_interval_ms: int = 2_000  # broker.heartbeat.interval.ms
-    request_timeout_ms: int = 4_500  # half a session: the channel to the controller
+    session_timeout_ms: int = SESSION_TIMEOUT_MS
+    heartbeat_interval_ms: int = HEARTBEAT_INTERVAL_MS
+    request_timeout_ms: int = SESSION_TIMEOUT_MS // 2
     broker_timeout_ms: int | None = None
     max_skew_ms: int = 0
     reorder: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse what no cluster can be."""
+        if not self.processes:
+            raise ConfigurationError("processes: there is none")
+        ids = [identity.incarnation_id for identity in self.processes]
+        for incarnation_id in sorted(ids):
+            if ids.count(incarnation_id) > 1:
+                raise ConfigurationError(f"processes: {incarnation_id} is listed twice")
+            try:
+                uuid_bytes(incarnation_id)
+            except ValueError as error:
+                raise ConfigurationError(f"processes: {error}") from None
+        positive = ("session_timeout_ms", "heartbeat_interval_ms", "request_timeout_ms")
+        for name in positive:
+            if getattr(self, name) < 1:
+                raise ConfigurationError(f"{name}: {getattr(self, name)} is not positive")
+        if self.broker_timeout_ms is not None and self.broker_timeout_ms < 1:
+            raise ConfigurationError(f"broker_timeout_ms: {self.broker_timeout_ms} is not positive")
+        if self.max_skew_ms < 0:
+            raise ConfigurationError(f"max_skew_ms: {self.max_skew_ms} is negative")
+        if self.max_skew_ms and self.broker_timeout_ms is None:
+            raise ConfigurationError(
+                f"max_skew_ms: {self.max_skew_ms}, but brokers that do not fence themselves"
+                " have no use for a clock"
+            )
+
+
+def broker_ids(configuration: Configuration) -> tuple[BrokerId, ...]:
+    """Return the broker ids that have a process, sorted."""
+    return tuple(sorted({identity.broker_id for identity in configuration.processes}))
+
+
+def processes(broker_count: int, processes_per_broker: int) -> tuple[ProcessIdentity, ...]:
+    """Return identities with readable incarnation ids, such as `broker-1-process-2---A`."""
+    return tuple(
+        ProcessIdentity(_incarnation_id(broker, process), BrokerId(broker))
+        for broker in range(1, broker_count + 1)
+        for process in range(1, processes_per_broker + 1)
+    )
+
+
+def kafka_4_1(broker_count: int = 3, processes_per_broker: int = 4) -> Configuration:
+    """Return Kafka 4.1's defaults: heartbeats every 2 s, sessions of 9 s, no self-fencing."""
+    return Configuration(processes(broker_count, processes_per_broker))
+
+
+def kip_631(broker_count: int = 3, processes_per_broker: int = 4) -> Configuration:
+    """Return the defaults KIP-631 published: heartbeats every 3 s, sessions of 18 s."""
+    return Configuration(
+        processes(broker_count, processes_per_broker),
+        session_timeout_ms=KIP_631_SESSION_TIMEOUT_MS,
+        heartbeat_interval_ms=KIP_631_HEARTBEAT_INTERVAL_MS,
+        request_timeout_ms=KIP_631_SESSION_TIMEOUT_MS // 2,
+    )
+
+
+def kip_343(broker_count: int = 3, processes_per_broker: int = 4) -> Configuration:
+    """Return brokers that fence themselves before the controller does, in order and with skew.
+
+    A broker's lease and the skew of the clocks together are no longer than a session.
+    """
+    return Configuration(
+        processes(broker_count, processes_per_broker),
+        broker_timeout_ms=SESSION_TIMEOUT_MS - 1_000,
+        max_skew_ms=1_000,
+        reorder=False,
+    )
+
+
+PROFILES: Final = {"kafka-4.1": kafka_4_1, "kip-631": kip_631, "kip-343": kip_343}
+
+
+def _incarnation_id(broker: int, process: int) -> IncarnationId:
+    # Text that is also a UUID in URL-safe base64: 22 characters, of which the last has no odd bits.
+    return IncarnationId(f"broker-{broker}-process-{process}".ljust(21, "-") + "A")
