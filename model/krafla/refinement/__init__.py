@@ -1,0 +1,1 @@
+"""Implementation step to spec action: the only place that sees both sides."""

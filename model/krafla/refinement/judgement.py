@@ -1,0 +1,57 @@
+"""What the spec says of one step of the implementation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from krafla.oracle.explain import Explanation
+    from krafla.refinement.actions import SpecAction
+
+__all__ = ["Agreed", "Divergence", "Finding", "Judgement", "PropertyViolated"]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """The spec allows the step; ``action`` is ``None`` if nothing happened and nothing could."""
+
+    action: SpecAction | None
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """The implementation took a step the spec has not, or refused one it has.
+
+    ``variables`` are those that differ, none if the action is not enabled at all. ``breaks``
+    names the properties that the state the implementation is in now breaks.
+    """
+
+    index: int
+    action: SpecAction
+    explanation: Explanation
+    variables: tuple[str, ...] = ()
+    breaks: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"step {self.index}: {self.explanation}"]
+        if self.breaks:
+            lines.append(f"  the implementation's state breaks {', '.join(self.breaks)}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyViolated:
+    """The spec allows the step, but it breaks a property of the spec."""
+
+    index: int
+    action: SpecAction
+    name: str
+    explanation: Explanation
+
+    def __str__(self) -> str:
+        return f"step {self.index}, {self.action.name}: {self.explanation}"
+
+
+Finding: TypeAlias = Divergence | PropertyViolated
+Judgement: TypeAlias = Agreed | Divergence | PropertyViolated

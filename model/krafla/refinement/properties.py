@@ -1,0 +1,58 @@
+"""Which properties of BrokerLease are judged: all that the properties module defines.
+
+They are read from the module itself, so a property added there is judged from then on.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+__all__ = ["CONDITIONAL", "MODULE", "Properties", "read_properties"]
+
+MODULE: Final = "BrokerLeaseProperties"
+
+# Why each of these is not judged in every run. Whoever meets the condition asks for it.
+CONDITIONAL: Final = {
+    "NoOverlapInv": "brokers must fence themselves in time, requests keep order, and nobody "
+    "may unregister a live broker",
+    "OneServerPerIdInv": "as NoOverlapInv",
+    "ShutdownSeenByOthersProp": "a failover or an amended registration forgets the offset",
+}
+
+_DEFINITION = re.compile(r"^(?P<name>\w+?(?P<suffix>Inv|Prop|Reach)) *==", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Properties:
+    """Names of properties: of every state, of every step, and of some state (witnesses)."""
+
+    invariants: tuple[str, ...]
+    steps: tuple[str, ...]
+    witnesses: tuple[str, ...]
+
+
+def read_properties(module: Path, also: Collection[str] = ()) -> Properties:
+    """Return the unconditional properties of a module, and those conditional ones asked for.
+
+    ``KraflaError`` if the module defines none, or one that was asked for is not conditional:
+    a judge without properties would agree to everything.
+    """
+    unknown = sorted(set(also) - CONDITIONAL.keys())
+    if unknown:
+        raise KraflaError(f"{', '.join(unknown)}: no conditional property", str(module))
+    found: dict[str, list[str]] = {"Inv": [], "Prop": [], "Reach": []}
+    for match in _DEFINITION.finditer(module.read_text(encoding="utf-8")):
+        if match["name"] not in CONDITIONAL or match["name"] in also:
+            found[match["suffix"]].append(match["name"])
+    empty = [suffix for suffix, names in found.items() if not names]
+    if empty:
+        raise KraflaError(f"defines no property called ...{empty[0]}", str(module))
+    return Properties(("TypeOK", *found["Inv"]), tuple(found["Prop"]), tuple(found["Reach"]))
