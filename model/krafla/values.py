@@ -87,7 +87,11 @@ class Function(Mapping["Value", "Value"]):
             return True
         if not isinstance(other, Function):
             return NotImplemented
-        return self._map == other._map and sort_key(self) == sort_key(other)
+        if len(self._map) != len(other._map):
+            return False
+        # Both are in canonical order, so the same functions agree pair by pair.
+        pairs = zip(self._map.items(), other._map.items(), strict=True)
+        return all(same(a, b) and same(x, y) for (a, x), (b, y) in pairs)
 
     def __hash__(self) -> int:
         return hash(self.sort_key())
@@ -130,6 +134,9 @@ Value: TypeAlias = Union[
 ]
 
 
+_UNMISTAKABLE = (str, ModelValue, Function)
+
+
 def is_sequence_domain(domain: Iterable[Any]) -> bool:
     """Return whether the arguments are exactly 1, 2, ..., n (n may be 0), booleans not counted."""
     arguments = list(domain)
@@ -157,7 +164,7 @@ def freeze(plain: Any) -> Value:
     Sets, tuples and mappings are frozen to any depth; a value that has no counterpart
     in TLA+ (``None``, ``float``, ...) raises ``TypeError``.
     """
-    if isinstance(plain, bool | int | str | ModelValue):
+    if isinstance(plain, bool | int | str | ModelValue | Function):
         return plain
     if isinstance(plain, Mapping):
         return function((freeze(argument), freeze(result)) for argument, result in plain.items())
@@ -204,9 +211,16 @@ def same(left: Value, right: Value) -> bool:
     """Return whether TLA+ holds the two equal; unlike in Python, ``TRUE`` is not ``1``."""
     if left is right:
         return True
-    if type(left) is not type(right) or left != right:
+    if type(left) is not type(right):
         return False
-    return not isinstance(left, tuple | frozenset) or sort_key(left) == sort_key(right)
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return len(left) == len(right) and all(map(same, left, right))
+    if left != right:
+        return False
+    # Sets of numbers, booleans or sequences may still hide TRUE as 1; other members cannot.
+    if isinstance(left, frozenset) and not all(isinstance(m, _UNMISTAKABLE) for m in left):
+        return sort_key(left) == sort_key(right)
+    return True
 
 
 def fmt(value: Value) -> str:

@@ -49,6 +49,7 @@ class Branch:
     context: Any
     quantifiers: tuple[Any, ...] = ()
     inner: Any = None
+    is_application: bool = False
 
     @property
     def name(self) -> str:
@@ -92,7 +93,7 @@ class _Splitter:
             return
         inside = context
         if any(int(argument.getLevel()) != CONSTANT_LEVEL for argument in node.getArgs()):
-            yield Branch(applied, node, context, inner=node)
+            yield Branch(applied, node, context, inner=node, is_application=True)
             return
         for parameter, argument in zip(applied.getParams(), node.getArgs(), strict=True):
             inside = inside.cons(parameter, self._tool.eval(argument, context, self._empty_state))
@@ -142,8 +143,8 @@ class _Splitter:
         whole = node
         for quantifier in reversed(quantifiers):
             whole = self._tree.rebuilt_exists(quantifier, whole)
-        inner = None if applied is None else node
-        yield Branch(applied or definition, whole, context, quantifiers, inner)
+        owner = definition if applied is None else applied
+        yield Branch(owner, whole, context, quantifiers, node, applied is not None)
 
     def _chooses(self, node: Any, context: Any) -> bool:
         """Return whether a node only chooses among actions that have names of their own."""

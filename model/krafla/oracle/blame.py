@@ -221,7 +221,7 @@ class Blame:
         if note is None:
             outcome = self.holds(node, context)
             note = outcome if isinstance(outcome, str) else "is false"
-        found = []
+        found: list[tuple[str, Value]] = []
         for part in parts(self._tree, node, context):
             value = self._value(part, context)
             name = self._line(part)

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from krafla import manifest
 from krafla.oracle.errors import SpecError
 from krafla.oracle.jvm import JavaError, TlcClasses, java
-from krafla.oracle.sources import Sources, spec_folders
+from krafla.oracle.sources import Sources
 from krafla.oracle.wrapper import WRAPPER, Wrapping, wrap
+from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,27 +46,34 @@ class LoadedTool:
     sources: Sources
 
 
-def find_module(name: str, path: Path | None, folders: Sequence[Path]) -> Path:
-    """Return the file of a module; ``SpecError`` naming where it was looked for."""
+def find_module(name: str, path: Path | None) -> Path:
+    """Return the file of a module: at ``path`` (a file or folder), or in the spec tree."""
     if path is not None:
         found = path / f"{name}.tla" if path.is_dir() else path
         if not found.is_file():
             raise SpecError(f"there is no module {name} here", str(path))
-        return found
-    for folder in folders:
-        if (folder / f"{name}.tla").is_file():
-            return folder / f"{name}.tla"
-    searched = ", ".join(folder.name for folder in folders) or "an empty specs folder"
-    raise SpecError(f"there is no module {name} (looked in {searched})")
+        return found.resolve()
+    tree = manifest.find_specs()
+    matches = sorted(tree.rglob(f"{name}.tla"))
+    if len(matches) != 1:
+        rooms = ", ".join(str(match.parent.relative_to(tree)) for match in matches)
+        problem = f"is in several folders ({rooms}): say which" if matches else "does not exist"
+        raise SpecError(f"module {name} {problem}", str(tree))
+    return matches[0]
 
 
 def load_tool(
-    wrapping: Wrapping, *, path: Path | None = None, configuration: Path | None = None
+    wrapping: Wrapping,
+    *,
+    path: Path | None = None,
+    configuration: Path | None = None,
+    search_path: Sequence[Path] | None = None,
 ) -> LoadedTool:
     """Return an evaluator for a module with constants, or with its configuration file."""
-    folders = spec_folders()
-    module = find_module(wrapping.module, path, folders)
+    module = find_module(wrapping.module, path)
+    folders = list(search_path) if search_path is not None else _folders_for(module)
     folders = [module.parent, *(folder for folder in folders if folder != module.parent)]
+    sources = Sources(folders)
     with tempfile.TemporaryDirectory(prefix="krafla-spec-") as temporary:
         scratch = Path(temporary)
         root = wrapping.module
@@ -77,10 +86,19 @@ def load_tool(
             shutil.copyfile(configuration, scratch / f"{_MODEL}.cfg")
         else:
             raise SpecError("there is no such configuration file", str(configuration))
-        sources = Sources(folders)
         classes = TlcClasses()
         tool = _start_tool(classes, scratch, root, [scratch, *folders], (sources, configuration))
     return LoadedTool(classes, tool, sources)
+
+
+def _folders_for(module: Path) -> list[Path]:
+    """Return where the modules it EXTENDS may be: its room, and the spec tree around it."""
+    try:
+        tree = manifest.find_specs()
+    except KraflaError:
+        # A spec outside any tree stands on its own.
+        return [module.parent]
+    return list(manifest.search_path(tree, module))
 
 
 def _start_tool(

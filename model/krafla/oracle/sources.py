@@ -1,33 +1,18 @@
-"""Where modules are found, and the text of a spec by its location."""
+"""The text of a spec by its location."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.errors import SpecError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
-__all__ = ["Place", "Sources", "spec_folders"]
-
-
-def spec_folders() -> list[Path]:
-    """Return the folders of the spec tree that hold modules, in a fixed order."""
-    root = _specs_root()
-    return sorted({path.parent for path in root.rglob("*.tla")}) if root.is_dir() else []
-
-
-def _specs_root() -> Path:
-    try:
-        from krafla.manifest import specs_dir
-    except ModuleNotFoundError:
-        return Path(__file__).parents[3] / "specs"
-
-    return Path(specs_dir())
+__all__ = ["Place", "Sources"]
 
 
 @dataclass(frozen=True, slots=True, order=True)

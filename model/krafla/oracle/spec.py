@@ -11,12 +11,14 @@ from krafla.oracle.errors import AmbiguousStep, EvaluationError, NotEnabled, Spe
 from krafla.oracle.jvm import JavaError
 from krafla.oracle.loading import load_tool
 from krafla.oracle.nodes import Kind, Opcode, Tree
+from krafla.oracle.reductions import Reductions
 from krafla.oracle.state import State
 from krafla.oracle.wrapper import Wrapping
 from krafla.values import Value, freeze, same, sort_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from krafla.oracle.explain import Explanation
     from krafla.oracle.loading import LoadedTool
@@ -41,12 +43,13 @@ class Spec:
         self._action_class = loaded.classes("tlc2.tool.Action")
         self._module = self.tool.getRootModule()
         self._unique = loaded.classes("util.UniqueString").uniqueStringOf
-        declared = list(self.empty_state.getVars())
+        declared = sorted(self.empty_state.getVars(), key=self._declaration)
         self._variables = {str(node.getName().toString()): node.getName() for node in declared}
         self.variables = tuple(self._variables)
         self.branches: tuple[Branch, ...] = tuple(self._branches())
         self._definitions: dict[str, Any] = {b.name: b.definition for b in self.branches}
         self.actions = tuple(self._named(d) for d in self._definitions.values())
+        self._reductions = Reductions(loaded.classes)
         self._predicates: dict[str, list[Any]] = {}
         self._steps: dict[tuple[Any, ...], tuple[State, ...]] = {}
 
@@ -58,6 +61,7 @@ class Spec:
         *,
         cfg: Path | str | None = None,
         path: Path | str | None = None,
+        search_path: Sequence[Path] | None = None,
         definitions: Mapping[str, Any] | None = None,
         expressions: Mapping[str, str] | None = None,
         init: str = "Init",
@@ -71,8 +75,9 @@ class Spec:
 
         Either ``constants`` (and ``definitions`` that replace operators, ``expressions`` that
         add operators as TLA+ text, and what ``explore`` shall check), or a module with its own
-        configuration file ``cfg``. ``path`` is the module's file or folder; without it the spec
-        tree is searched. ``SpecError`` names the file and line of whatever is wrong.
+        configuration file ``cfg``. ``path`` is the module's file or folder (default: wherever it
+        is in the spec tree), ``search_path`` the folders of the modules it needs.
+        ``SpecError`` names the file and line of whatever is wrong.
         """
         wrapping = Wrapping(
             name, dict(constants or {}), dict(definitions or {}), dict(expressions or {}),
@@ -85,6 +90,7 @@ class Spec:
             wrapping,
             path=None if path is None else Path(path),
             configuration=None if cfg is None else Path(cfg),
+            search_path=search_path,
         )
         return cls(name, loaded)
 
@@ -165,12 +171,7 @@ class Spec:
 
     def successors(self, state: State) -> list[tuple[str, tuple[Value, ...], State]]:
         """Return every step Next allows from a state: action, parameters, state after it."""
-        steps = []
-        for branch in self.branches:
-            for parameters, node, context in self._instances(branch, state):
-                found = self._successors(node, context, state, branch.definition)
-                steps += [(branch.name, parameters, after) for after in found]
-        return steps
+        return [step for branch in self.branches for step in self._steps_by(branch, state)]
 
     def check_invariant(self, name: str, state: State) -> bool:
         """Return whether a state predicate holds in a state."""
@@ -197,6 +198,13 @@ class Spec:
         java = self.empty_state if state is None else state.java
         value = self._evaluated(self.tool.eval, definition.getBody(), context, java)
         return self.converter.to_python(value)
+
+    def reduced(self) -> AbstractContextManager[None]:
+        """Return a context in which fingerprints obey SYMMETRY and VIEW, as in a TLC run.
+
+        Outside of it they do not: a single step must tell symmetric states apart.
+        """
+        return self._reductions
 
     def explain(
         self,
@@ -258,6 +266,9 @@ class Spec:
             )
         return found
 
+    def _declaration(self, variable: Any) -> Any:
+        return self.sources.place(variable)
+
     def _branches(self) -> list[Branch]:
         step = self.tool.getNextStateSpec()
         return [] if step is None else branches(self.tree, step, self.empty_state)
@@ -267,36 +278,47 @@ class Spec:
         name = str(definition.getName().toString())
         return NamedAction(name, names, self.sources.place(definition))
 
-    def _instances(
+    def _steps_by(
         self, branch: Branch, state: State
-    ) -> Iterator[tuple[tuple[Value, ...], Any, Any]]:
-        """Yield each choice of a branch's quantifiers: parameters, action node, context."""
-        contexts = [branch.context]
-        for quantifier in branch.quantifiers:
-            contexts = [
-                inner for outer in contexts for inner in self._choices(quantifier, outer, state)
-            ]
-        formals = branch.definition.getParams()
-        for context in contexts:
-            if branch.inner is None:
-                bound = [context.lookup(formal) for formal in formals]
-                node = branch.node if not branch.quantifiers else None
-                yield tuple(map(self.converter.to_python, bound)), node, context
-                continue
-            inside = self.empty_context
-            values = []
-            for formal, argument in zip(formals, branch.inner.getArgs(), strict=True):
-                value = self._evaluated(self.tool.eval, argument, context, state.java)
-                inside = inside.cons(formal, value)
-                values.append(self.converter.to_python(value))
-            yield tuple(values), branch.definition.getBody(), inside
+    ) -> Iterator[tuple[str, tuple[Value, ...], State]]:
+        """Yield the steps of one branch, choosing for its quantifiers as TLC does."""
+        definition = branch.definition
+        if not branch.quantifiers:
+            found = self._successors(branch.node, branch.context, state, definition)
+            if found:
+                parameters = self._parameters(branch, branch.context, state)
+                yield from ((branch.name, parameters, after) for after in found)
+            return
+        # Asked as a whole first: most branches allow nothing, and few choices of the others do.
+        if not self._successors(branch.node, branch.context, state, definition):
+            return
+        for context in self._choices(branch.quantifiers, branch.context, state):
+            found = self._successors(branch.inner, context, state, definition)
+            if found:
+                parameters = self._parameters(branch, context, state)
+                yield from ((branch.name, parameters, after) for after in found)
 
-    def _choices(self, quantifier: Any, context: Any, state: State) -> Iterator[Any]:
+    def _choices(self, quantifiers: Sequence[Any], context: Any, state: State) -> Iterator[Any]:
+        if not quantifiers:
+            yield context
+            return
         enumerator = self._evaluated(
-            self.tool.contexts, quantifier, context, state.java, self.empty_state, 0
+            self.tool.contexts, quantifiers[0], context, state.java, self.empty_state, 0
         )
         while (bound := enumerator.nextElement()) is not None:
-            yield bound
+            yield from self._choices(quantifiers[1:], bound, state)
+
+    def _parameters(self, branch: Branch, context: Any, state: State) -> tuple[Value, ...]:
+        """Return the values a branch gives the operator's parameters in one choice."""
+        formals = branch.definition.getParams()
+        if branch.is_application:
+            values = [
+                self._evaluated(self.tool.eval, argument, context, state.java)
+                for argument in branch.inner.getArgs()
+            ]
+        else:
+            values = [context.lookup(formal) for formal in formals]
+        return tuple(map(self.converter.to_python, values))
 
     def _successors(
         self, node: Any, context: Any, state: State, definition: Any

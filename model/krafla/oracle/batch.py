@@ -1,0 +1,151 @@
+"""TLC's questions asked of thousands of states by a few calls into the JVM.
+
+A call costs one to three microseconds, a successor not much more. So a chunk of states is sent
+through Java streams, whose functions are TLC's own methods as method handles.
+"""
+
+from __future__ import annotations
+
+from array import array as numbers
+from typing import TYPE_CHECKING, Any
+
+from krafla.oracle.jvm import java
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from krafla.oracle.spec import Spec
+
+__all__ = ["Batch"]
+
+
+class Batch:
+    """The batched questions of one spec. States are TLC's own here, not ``State``."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        self._handles = java("java.lang.invoke.MethodHandles")
+        self._lookup = self._handles.publicLookup()
+        self._type = java("java.lang.invoke.MethodType").methodType
+        self._as_interface = java("java.lang.invoke.MethodHandleProxies").asInterfaceInstance
+        self._arrays = java("java.util.Arrays")
+        self._list = java("java.util.ArrayList")
+        self._tool = spec.tool
+        self._tool_class = spec.classes("tlc2.tool.impl.Tool").class_
+        self._state_class = spec.classes("tlc2.tool.TLCState").class_
+        self._action_class = spec.classes("tlc2.tool.Action")
+        self._vector_class = spec.classes("tlc2.tool.StateVec").class_
+        self._int = java("java.lang.Integer").TYPE
+        self._boolean = java("java.lang.Boolean").TYPE
+        self._size = self._to_int(
+            self._lookup.findVirtual(self._vector_class, "size", self._type(self._int))
+        )
+        self._fingerprint = self._as_interface(
+            java("java.util.function.ToLongFunction").class_,
+            self._lookup.findVirtual(
+                self._state_class, "fingerPrint", self._type(java("java.lang.Long").TYPE)
+            ),
+        )
+        self._elements = self._elements_of_vector()
+        self._next = self._lookup.findVirtual(
+            self._tool_class,
+            "getNextStates",
+            self._type(self._vector_class, self._action_class.class_, [self._state_class]),
+        ).bindTo(self._tool)
+
+    def action(self, node: Any, context: Any, definition: Any) -> Any:
+        """Return the function from a state to its successors by one action."""
+        action = self._action_class(node, context, definition)
+        return self._function(self._next.bindTo(action))
+
+    def predicate(self, action: Any) -> Any:
+        """Return the test whether a state predicate holds."""
+        kind = self._type(self._boolean, self._action_class.class_, [self._state_class])
+        handle = self._lookup.findVirtual(self._tool_class, "isValid", kind)
+        return self._test(handle.bindTo(self._tool).bindTo(action))
+
+    def in_model(self) -> Any:
+        """Return the test whether a state satisfies every CONSTRAINT."""
+        kind = self._type(self._boolean, self._state_class)
+        handle = self._lookup.findVirtual(self._tool_class, "isInModel", kind)
+        return self._test(handle.bindTo(self._tool))
+
+    def step_predicate(self, action: Any) -> Any:
+        """Return the handle that tests a step, for ``steps_satisfying``."""
+        kind = self._type(
+            self._boolean, self._action_class.class_, [self._state_class, self._state_class]
+        )
+        handle = self._lookup.findVirtual(self._tool_class, "isValid", kind)
+        return handle.bindTo(self._tool).bindTo(action)
+
+    def action_constraint(self) -> Any:
+        """Return the handle that tests a step against every ACTION_CONSTRAINT."""
+        kind = self._type(self._boolean, self._state_class, [self._state_class])
+        handle = self._lookup.findVirtual(self._tool_class, "isInActions", kind)
+        return handle.bindTo(self._tool)
+
+    def chunk(self, states: Sequence[Any]) -> Any:
+        """Return states as a Java list."""
+        return self._list(states)
+
+    def successors(self, function: Any, chunk: Any) -> tuple[numbers[int], Any, numbers[int]]:
+        """Return how many successors each state has, all of them, and their fingerprints."""
+        vectors = chunk.stream().map(function).toArray()
+        sizes = _numbers("i", self._arrays.stream(vectors).mapToInt(self._size).toArray())
+        if not any(sizes):
+            return sizes, None, numbers("q")
+        found = self._arrays.stream(vectors).flatMap(self._elements).toArray()
+        stream = self._arrays.stream(found).mapToLong(self._fingerprint)
+        return sizes, found, _numbers("q", stream.toArray())
+
+    def satisfying(self, test: Any, chunk: Any) -> numbers[int]:
+        """Return 1 for each state of which the test holds, 0 for the others."""
+        return _numbers("i", chunk.stream().mapToInt(test).toArray())
+
+    def array(self, states: Sequence[Any]) -> Any:
+        """Return states as a Java array."""
+        return java("java.lang.Object[]")(states)
+
+    def steps_satisfying(self, handle: Any, sources: Any, targets: Any) -> numbers[int]:
+        """Return 1 for each step, from ``sources[i]`` to ``targets[i]``, that satisfies."""
+        getter = self._handles.arrayElementGetter(java("java.lang.Object[]").class_)
+        narrow = self._type(self._state_class, self._int)
+        pick = [getter.bindTo(sources).asType(narrow), getter.bindTo(targets).asType(narrow)]
+        pairs = self._handles.filterArguments(handle, 0, pick)
+        both = self._handles.permuteArguments(pairs, self._type(self._boolean, self._int), [0, 0])
+        numbered = self._handles.explicitCastArguments(both, self._type(self._int, self._int))
+        unary = self._as_interface(java("java.util.function.IntUnaryOperator").class_, numbered)
+        indices = java("java.util.stream.IntStream").range(0, len(sources))
+        return _numbers("i", indices.map(unary).toArray())
+
+    def _elements_of_vector(self) -> Any:
+        """Return the function from a StateVec to the stream of its states."""
+        stream_class = java("java.util.stream.Stream").class_
+        objects = java("java.lang.Object[]").class_
+        slice_type = self._type(stream_class, objects, [self._int, self._int])
+        handle = self._lookup.findStatic(self._arrays.class_, "stream", slice_type)
+        from_start = self._handles.insertArguments(handle, 1, [java("java.lang.Integer")(0)])
+        field = self._vector_class.getDeclaredField("v")
+        field.setAccessible(True)
+        content = self._lookup.unreflectGetter(field)
+        content = content.asType(self._type(objects, self._vector_class))
+        size = self._lookup.findVirtual(self._vector_class, "size", self._type(self._int))
+        filtered = self._handles.filterArguments(from_start, 0, [content, size])
+        once = self._type(stream_class, self._vector_class)
+        return self._function(self._handles.permuteArguments(filtered, once, [0, 0]))
+
+    def _function(self, handle: Any) -> Any:
+        return self._as_interface(java("java.util.function.Function").class_, handle)
+
+    def _to_int(self, handle: Any) -> Any:
+        return self._as_interface(java("java.util.function.ToIntFunction").class_, handle)
+
+    def _test(self, handle: Any) -> Any:
+        kind = self._type(self._int, self._state_class)
+        return self._to_int(self._handles.explicitCastArguments(handle, kind))
+
+
+def _numbers(typecode: str, java_array: Any) -> numbers[int]:
+    copied = numbers(typecode)
+    copied.frombytes(memoryview(java_array).tobytes())
+    return copied

@@ -1,0 +1,285 @@
+"""Every state of a finite model, breadth first, counted exactly as TLC counts."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from krafla.oracle.batch import Batch
+from krafla.oracle.errors import EvaluationError
+from krafla.oracle.jvm import JavaError
+from krafla.oracle.state import State
+
+if TYPE_CHECKING:
+    from krafla.oracle.spec import Spec
+
+__all__ = ["OUTSIDE", "Coverage", "Exploration", "Violation", "explore"]
+
+# The target of a step that leaves the model (CONSTRAINT): counted, but not explored.
+OUTSIDE = -1
+# Large enough that building the streams is nothing beside evaluating, small enough to hold.
+_CHUNK = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A property of the configuration that is false: of a state, or of the step to it."""
+
+    name: str
+    path: tuple[tuple[str, State], ...]
+    is_step: bool
+
+
+@dataclass(slots=True)
+class Coverage:
+    """How often an action was taken, and how many states it was the first to reach."""
+
+    taken: int = 0
+    discovered: int = 0
+
+
+class _States(Sequence[State]):
+    """The states in the order they were found; made into ``State`` when asked for."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        self.java: list[Any] = []
+
+    def __len__(self) -> int:
+        return len(self.java)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [State(self._spec, java) for java in self.java[index]]
+        return State(self._spec, self.java[index])
+
+
+@dataclass(slots=True)
+class Exploration:
+    """What breadth-first search found.
+
+    States have indexes in order of discovery. Step ``i`` goes from ``sources[i]`` to
+    ``targets[i]`` by ``actions[labels[i]]``; the target is ``OUTSIDE`` where a constraint cuts.
+    ``generated`` counts initial states and steps, as TLC's "states generated" does.
+    """
+
+    spec: Spec
+    states: _States
+    actions: tuple[str, ...]
+    generated: int = 0
+    depth: int = 0
+    is_complete: bool = True
+    violation: Violation | None = None
+    coverage: dict[str, Coverage] = field(default_factory=dict)
+    sources: array[int] = field(default_factory=lambda: array("q"))
+    targets: array[int] = field(default_factory=lambda: array("q"))
+    labels: array[int] = field(default_factory=lambda: array("i"))
+    fingerprints: array[int] = field(default_factory=lambda: array("q"))
+    parents: array[int] = field(default_factory=lambda: array("q"))
+    arrivals: array[int] = field(default_factory=lambda: array("i"))
+
+    @property
+    def distinct(self) -> int:
+        """Return the number of distinct states, TLC's "distinct states found"."""
+        return len(self.states)
+
+    @property
+    def edges(self) -> int:
+        """Return the number of steps taken, duplicates included."""
+        return len(self.targets)
+
+    @property
+    def digest(self) -> str:
+        """Return SHA-256 over the sorted fingerprints: equal for equal sets of states."""
+        mask = 2**64 - 1
+        ordered = sorted(fingerprint & mask for fingerprint in self.fingerprints)
+        content = b"".join(fingerprint.to_bytes(8, "big") for fingerprint in ordered)
+        return hashlib.sha256(content).hexdigest()
+
+    def deadlocks(self) -> list[int]:
+        """Return the states without any step, by index."""
+        live = set(self.sources)
+        return [index for index in range(len(self.states)) if index not in live]
+
+    def path(self, index: int) -> tuple[tuple[str, State], ...]:
+        """Return a shortest way to a state: each state with the action that led to it.
+
+        The first entry is an initial state; its action is "Init".
+        """
+        steps: list[tuple[str, State]] = []
+        while index >= 0:
+            label = self.arrivals[index]
+            steps.append((self.actions[label] if label >= 0 else "Init", self.states[index]))
+            index = self.parents[index]
+        return tuple(reversed(steps))
+
+
+def explore(spec: Spec, *, limit: int | None = None, until_violation: bool = True) -> Exploration:
+    """Return every reachable state of a model with its steps, checking what was configured.
+
+    Invariants, constraints and ``[][A]_v`` properties are those of ``Spec.load``. At ``limit``
+    distinct states, or at the first violation, the search stops and is not complete.
+    """
+    with spec.reduced():
+        search = _Search(spec, limit, until_violation=until_violation)
+        try:
+            search.run()
+        except JavaError as error:
+            message = " ".join(str(error.getMessage() or error).split())
+            raise EvaluationError(f"{spec.name}: {message}") from None
+    return search.found
+
+
+class _Search:
+    def __init__(self, spec: Spec, limit: int | None, *, until_violation: bool) -> None:
+        tool = spec.tool
+        self._batch = Batch(spec)
+        self._limit = limit
+        self._until_violation = until_violation
+        names = tuple(action.name for action in spec.actions)
+        self._branches = [
+            (names.index(branch.name),
+             self._batch.action(branch.node, branch.context, branch.definition))
+            for branch in spec.branches
+        ]  # fmt: skip
+        self._in_model = self._batch.in_model() if list(tool.getModelConstraints()) else None
+        constrained = list(tool.getActionConstraints())
+        self._constraint = self._batch.action_constraint() if constrained else None
+        self._invariants = [
+            (str(name), self._batch.predicate(action))
+            for name, action in zip(tool.getInvNames(), tool.getInvariants(), strict=True)
+        ]
+        self._properties = [
+            (str(name), self._batch.step_predicate(action))
+            for name, action in zip(
+                tool.getImpliedActNames(), tool.getImpliedActions(), strict=True
+            )
+        ]
+        self._spec = spec
+        self._index: dict[int, int] = {}
+        self._outside: set[int] = set()
+        self.found = Exploration(spec, _States(spec), names)
+        self.found.coverage = {name: Coverage() for name in names}
+
+    def run(self) -> None:
+        """Search level by level until nothing new is found."""
+        self._start()
+        first = 0
+        while first < len(self.found.states) and not self._is_over():
+            last = len(self.found.states)
+            self.found.depth += 1
+            for start in range(first, last, _CHUNK):
+                self._expand(start, min(start + _CHUNK, last))
+                if self._is_over():
+                    break
+            first = last
+
+    def _is_over(self) -> bool:
+        stopped = self._until_violation and self.found.violation is not None
+        full = self._limit is not None and len(self.found.states) >= self._limit
+        if stopped or full:
+            self.found.is_complete = False
+        return stopped or full
+
+    def _start(self) -> None:
+        initial = self._spec.tool.getInitStates()
+        states = [initial.elementAt(index) for index in range(initial.size())]
+        fingerprints = [int(state.fingerPrint()) for state in states]
+        self.found.generated = len(states)
+        self._admit(states, fingerprints, [-1] * len(states), -1)
+
+    def _expand(self, start: int, end: int) -> None:
+        sources = self.found.states.java[start:end]
+        chunk = self._batch.chunk(sources)
+        for label, function in self._branches:
+            sizes, states, fingerprints = self._batch.successors(function, chunk)
+            if states is None:
+                continue
+            origins = [
+                origin
+                for origin, size in enumerate(sizes, start=start)
+                for _ in range(size)
+            ]  # fmt: skip
+            self._take(label, origins, states, fingerprints)
+
+    def _take(self, label: int, origins: list[int], states: Any, fingerprints: array[int]) -> None:
+        """Record the steps of one action from one chunk of states."""
+        found = self.found
+        found.generated += len(origins)
+        java = found.states.java
+        allowed = None
+        if self._constraint is not None:
+            befores = self._batch.array([java[origin] for origin in origins])
+            allowed = self._batch.steps_satisfying(self._constraint, befores, states)
+        index, outside = self._index, self._outside
+        fresh: dict[int, int] = {}
+        for position, fingerprint in enumerate(fingerprints):
+            if fingerprint in index or fingerprint in outside:
+                continue
+            if allowed is None or allowed[position]:
+                fresh.setdefault(fingerprint, position)
+        if fresh:
+            positions = fresh.values()
+            new = [states[position] for position in positions]
+            self._admit(new, list(fresh), [origins[position] for position in positions], label)
+        found.sources.extend(origins)
+        found.labels.extend([label] * len(origins))
+        get = index.get
+        found.targets.extend(
+            [get(fingerprint, OUTSIDE) for fingerprint in fingerprints]
+            if allowed is None
+            else [
+                get(fingerprint, OUTSIDE) if allowed[position] else OUTSIDE
+                for position, fingerprint in enumerate(fingerprints)
+            ]
+        )
+        found.coverage[found.actions[label]].taken += len(origins)
+        self._check_steps(label, origins, states)
+
+    def _admit(
+        self, states: list[Any], fingerprints: list[int], parents: list[int], label: int
+    ) -> None:
+        """Add new states that lie in the model, and check the invariants of all."""
+        found = self.found
+        chunk = self._batch.chunk(states)
+        inside = None if self._in_model is None else self._batch.satisfying(self._in_model, chunk)
+        for position, fingerprint in enumerate(fingerprints):
+            if inside is not None and not inside[position]:
+                self._outside.add(fingerprint)
+            elif fingerprint not in self._index:
+                self._index[fingerprint] = len(found.states)
+                found.states.java.append(states[position])
+                found.fingerprints.append(fingerprint)
+                found.parents.append(parents[position])
+                found.arrivals.append(label)
+                if label >= 0:
+                    found.coverage[found.actions[label]].discovered += 1
+        for name, test in self._invariants:
+            if found.violation is None:
+                holds = self._batch.satisfying(test, chunk)
+                if not all(holds):
+                    position = holds.index(0)
+                    self._violate(name, parents[position], label, states[position])
+
+    def _check_steps(self, label: int, origins: list[int], states: Any) -> None:
+        if not self._properties:
+            return
+        java = self.found.states.java
+        befores = self._batch.array([java[origin] for origin in origins])
+        for name, handle in self._properties:
+            if self.found.violation is None:
+                holds = self._batch.steps_satisfying(handle, befores, states)
+                if not all(holds):
+                    position = holds.index(0)
+                    self._violate(name, origins[position], label, states[position], is_step=True)
+
+    def _violate(
+        self, name: str, parent: int, label: int, state: Any, *, is_step: bool = False
+    ) -> None:
+        before = self.found.path(parent) if parent >= 0 else ()
+        action = self.found.actions[label] if label >= 0 else "Init"
+        path = (*before, (action, State(self._spec, state)))
+        self.found.violation = Violation(name, path, is_step)
