@@ -19,11 +19,13 @@ from krafla.tlc.outcome import (
     ConfigError,
     Interrupted,
     Outcome,
+    SpecError,
     TemporalPropertyViolated,
     Unknown,
     claim_of,
 )
 from krafla.tlc.output import Output, Progress
+from krafla.tlc.probe import PROBE_MODULE
 from krafla.tlc.process import run_process
 from krafla.tlc.reading import outcome_of
 
@@ -204,6 +206,9 @@ class _Run:
         outcome = outcome_of(output, status)
         if isinstance(outcome, ConfigError) and outcome.file is None:
             return replace(outcome, file=str(self.model.config))
+        if isinstance(outcome, SpecError) and Path(outcome.file or "").stem == PROBE_MODULE:
+            where = f"named as a witness in {self.model.place or 'the model'}"
+            return SpecError(f"{outcome.message} ({where})")
         if isinstance(outcome, Unknown) and errors:
             return Unknown(f"{outcome.reason}; stderr: {errors.splitlines()[0][:300]}")
         return outcome

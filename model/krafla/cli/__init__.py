@@ -1,0 +1,160 @@
+"""The command ``krafla``: one module for each verb, imported when that verb is used.
+
+A verb's module defines ``command``, a function typer can read. It returns an ``ExitCode``
+and raises ``KraflaError``; everything else about errors is settled here, once.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from importlib import import_module, metadata
+from importlib.util import find_spec
+from inspect import cleandoc
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from krafla.verdict import ExitCode, KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+__all__ = ["VERBS", "application", "main"]
+
+# Each verb in the order of the help, with its line there: the help imports no verb.
+VERBS = {
+    "verify": "Judge the models, the implementation and recorded logs: the first verdict.",
+    "check": "Check models with TLC; show counterexamples.",
+    "explore": "Step through a spec by hand.",
+    "fuzz": "Drive simulated clusters with faults; the spec judges every step.",
+    "replay": "Play a trace on the spec or on the implementation.",
+    "audit": "Follow the log of a real Kafka cluster against the spec.",
+    "campaign": "Fuzz or audit at scale, on Spark.",
+    "doctor": "Show what this installation found, and what is missing.",
+}
+
+_HELP = """Check Kafka's KRaft controller against its TLA+ specs.
+
+\b
+Start here:
+  krafla doctor             what was found, and what is missing
+  krafla check              check every smoke model with TLC
+  krafla check --help       more about one command
+\b
+Exit status: 0 held, 1 violated, 2 could not run,
+3 inconclusive, 4 crashed, 130 interrupted.
+"""
+# As a shell reports a program whose reader has left.
+_BROKEN_PIPE = 128 + signal.SIGPIPE if hasattr(signal, "SIGPIPE") else 141
+
+
+def main() -> None:
+    """Run the command line and exit with one of the statuses of ``ExitCode``."""
+    signal.signal(signal.SIGTERM, _terminated)
+    arguments = sys.argv[1:]
+    verb = next((word for word in arguments if not word.startswith("-")), None)
+    application(verb)()
+
+
+def application(verb: str | None) -> typer.Typer:
+    """Return the command line in which ``verb`` is loaded; of the others only the help line is."""
+    app = typer.Typer(
+        add_completion=False,
+        help=_HELP,
+        no_args_is_help=True,
+        # Plain help is readable at any width and does not cost an import of rich.
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_global_options)
+    for name, line in VERBS.items():
+        if find_spec(f"{__name__}.{name}") is None:
+            continue
+        if name == verb:
+            command = _guarded(lambda name=name: import_module(f"{__name__}.{name}").command)()
+            text = cleandoc(command.__doc__ or line).replace("\\b", "\b")
+            app.command(name, help=text, short_help=line)(_guarded(command))
+        else:
+            app.command(name, help=line)(_unloaded)
+    return app
+
+
+def _global_options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version and exit.", is_eager=True,
+                     callback=lambda wanted: _show_version(wanted)),
+    ] = False,
+) -> None:  # fmt: skip
+    pass
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"krafla {metadata.version('krafla')}\n")
+        raise typer.Exit
+
+
+def _unloaded() -> None:
+    raise AssertionError("the verb that is run is the verb that is loaded")
+
+
+def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function with each way of failing turned into its exit status."""
+
+    @functools.wraps(function)
+    def guarded(*arguments: Any, **options: Any) -> Any:
+        try:
+            result = function(*arguments, **options)
+        except (typer.Exit, typer.Abort, typer.BadParameter):
+            raise
+        except KraflaError as error:
+            _say(f"krafla: {error}")
+            raise typer.Exit(error.exit_code) from None
+        except KeyboardInterrupt:
+            _say("krafla: interrupted")
+            raise typer.Exit(ExitCode.INTERRUPTED) from None
+        except BrokenPipeError:
+            # Whoever read our output has left; the interpreter must not try to flush to it.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(_BROKEN_PIPE) from None
+        except Exception as error:  # noqa: BLE001  # the last resort: reported whole, exit status 4
+            _report_crash(error)
+            raise typer.Exit(ExitCode.CRASHED) from None
+        if isinstance(result, ExitCode):
+            raise typer.Exit(int(result))
+        return result
+
+    return guarded
+
+
+def _report_crash(error: Exception) -> None:
+    """Say in one line that this program is at fault, and keep the rest in a file."""
+    report = "".join(traceback.format_exception(error))
+    summary = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+    try:
+        descriptor, name = tempfile.mkstemp(prefix="krafla-crash-", suffix=".txt")
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(f"krafla {metadata.version('krafla')}, Python {sys.version}\n")
+            file.write(f"{sys.argv}\n{report}")
+        where = f"details in {Path(name)}"
+    except OSError:
+        where = f"details:\n{report}"
+    _say(f"krafla: crashed, this is a fault in krafla itself ({summary}); {where}")
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+
+
+def _terminated(number: int, _frame: FrameType | None) -> None:
+    # Raised where the program stands, so that what it started is ended and cleaned up.
+    raise SystemExit(128 + number)

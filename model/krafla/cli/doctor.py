@@ -1,0 +1,114 @@
+"""``krafla doctor``: what this installation found, and how to get what is missing."""
+
+from __future__ import annotations
+
+import json
+import platform
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from krafla.cli import screen
+from krafla.manifest import load
+from krafla.tlc.jar import find_jar
+from krafla.tlc.jre import find_jre
+from krafla.verdict import ExitCode, KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Finding", "command", "examine"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked for: found or not, needed or not, and what to do about it."""
+
+    name: str
+    found: bool
+    needed: bool
+    detail: str
+
+
+def examine() -> tuple[Finding, ...]:
+    """Return everything that was looked for. Fetches the TLC jar if this machine has none."""
+    return (
+        Finding("krafla", True, True, metadata.version("krafla")),
+        Finding("python", True, True, f"{platform.python_version()} ({platform.platform()})"),
+        _sought("java", _java),
+        _sought("tlc", _tlc),
+        _package("jpype", "jpype1", "pip install jpype1", needed=True),
+        _sought("specs", _specs),
+        _package("z3", "z3-solver", "for proofs: pip install z3-solver"),
+        _package("pyspark", "pyspark", "for krafla campaign: pip install 'krafla[spark]'"),
+    )
+
+
+def _sought(name: str, search: Callable[[], str]) -> Finding:
+    try:
+        return Finding(name, True, True, search())
+    except KraflaError as error:
+        return Finding(name, False, True, str(error))
+
+
+def _java() -> str:
+    jre = find_jre()
+    return f"{jre.version} from {jre.source}: {jre.home}"
+
+
+def _tlc() -> str:
+    jar = find_jar()
+    capabilities = jar.capabilities
+    return (
+        f"{capabilities.version} from {jar.source}: {jar.path} (sha256 {jar.sha256[:16]}...); "
+        f"can {' '.join(capabilities.names())}"
+    )
+
+
+def _specs() -> str:
+    manifest = load()
+    unlisted = f", {len(manifest.unlisted)} cfg not listed" if manifest.unlisted else ""
+    return f"{manifest.path.parent}: {len(manifest.models)} models{unlisted}"
+
+
+def _package(name: str, distribution: str, advice: str, *, needed: bool = False) -> Finding:
+    try:
+        return Finding(name, True, needed, metadata.version(distribution))
+    except metadata.PackageNotFoundError:
+        return Finding(name, False, needed, advice)
+
+
+def command(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+) -> ExitCode:
+    r"""Show what this installation found, and what is missing.
+
+    \b
+    Examples:
+      krafla doctor
+      krafla doctor --json
+    \b
+    Exit status 2 if something that is needed is missing.
+    """
+    findings = examine()
+    console = screen.stdout()
+    if as_json:
+        console.print(
+            json.dumps([asdict(finding) for finding in findings], indent=2),
+            markup=False,
+            soft_wrap=True,
+        )
+    else:
+        for finding in findings:
+            mark, style = _mark(finding)
+            screen.line(console, (f"{mark:8}", style), f"{finding.name:8} {finding.detail}")
+    missing = any(finding.needed and not finding.found for finding in findings)
+    return ExitCode.COULD_NOT_RUN if missing else ExitCode.HELD
+
+
+def _mark(finding: Finding) -> tuple[str, str]:
+    if finding.found:
+        return "ok", "green"
+    return ("MISSING", "bold red") if finding.needed else ("absent", "dim")

@@ -1,0 +1,77 @@
+"""What every verb needs of a terminal: output that suits pipes, narrow windows and NO_COLOR."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
+
+from krafla.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["VERDICT_STYLES", "LiveLine", "line", "stderr", "stdout"]
+
+VERDICT_STYLES = {
+    Verdict.HELD: "bold green",
+    Verdict.VIOLATED: "bold red",
+    Verdict.INCONCLUSIVE: "bold yellow",
+}
+# On a file or a pipe, a line of progress is worth this much silence.
+_PLAIN_INTERVAL_SECONDS = 10.0
+
+
+def stdout() -> Console:
+    """Return the console for results."""
+    return Console(highlight=False, soft_wrap=True)
+
+
+def stderr() -> Console:
+    """Return the console for progress and hints."""
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def line(console: Console, *parts: str | tuple[str, str]) -> None:
+    """Print one line; a part may be ``(text, style)``. Nothing in the text is markup."""
+    console.print(Text.assemble(*parts), soft_wrap=True)
+
+
+class LiveLine:
+    """A line of progress on stderr: rewritten in place on a terminal, else printed now and then.
+
+    Use as a context; nothing of it is left on a terminal afterwards.
+    """
+
+    def __init__(self, *, quiet: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+        self._console = stderr()
+        self._quiet = quiet
+        self._clock = clock
+        self._printed = clock()
+
+    def __enter__(self) -> LiveLine:
+        return self
+
+    def __exit__(self, *_exception: Any) -> None:
+        self._erase()
+
+    def show(self, text: str) -> None:
+        """Show the text as the state of things now."""
+        if self._quiet:
+            return
+        if self._console.is_terminal:
+            width = max(1, self._console.width - 1)
+            sys.stderr.write(f"\r\x1b[K{text[:width]}")
+            sys.stderr.flush()
+        elif self._clock() - self._printed >= _PLAIN_INTERVAL_SECONDS:
+            self._printed = self._clock()
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()
+
+    def _erase(self) -> None:
+        if not self._quiet and self._console.is_terminal:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

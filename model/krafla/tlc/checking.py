@@ -1,0 +1,92 @@
+"""Check one model of the manifest: run it, judge the run, and say what the verdict rests on."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from krafla.tlc.command import Simulation
+from krafla.tlc.judge import Judgement, judge
+from krafla.tlc.outcome import Finished
+from krafla.tlc.run import RunResult, run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from krafla.manifest import Model
+    from krafla.tlc.output import Progress
+    from krafla.verdict import Verdict
+
+__all__ = ["Check", "check_model", "evidence"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A model, the run it had, and the sentence passed on it."""
+
+    model: Model
+    result: RunResult
+    judgement: Judgement
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the verdict on the model."""
+        return self.judgement.verdict
+
+
+def check_model(
+    model: Model,
+    *,
+    workers: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    timeout: float | None = None,
+    simulation: Simulation | None = None,
+) -> Check:
+    """Return the verdict on the model with all that led to it.
+
+    ``workers`` are threads of TLC: by default what the manifest says, else one for each
+    processor. A model of kind ``simulation`` is simulated as the manifest bounds it.
+    ``KraflaError`` if the model could not be run, or its spec or cfg is at fault.
+    """
+    if simulation is None and model.kind == "simulation" and model.behaviours is not None:
+        simulation = Simulation(model.behaviours, model.depth)
+    result = run(
+        model,
+        workers=workers or model.workers or os.cpu_count() or 1,
+        progress=progress,
+        timeout=timeout,
+        coverage=simulation is None,
+        simulation=simulation,
+    )
+    return Check(model, result, judge(model, result))
+
+
+def evidence(model: Model, result: RunResult) -> tuple[str, ...]:
+    """Return what was counted and seen in the run, one short sentence each."""
+    facts: list[str] = []
+    if result.simulation is not None:
+        simulation = result.simulation
+        facts.append(
+            f"{simulation.behaviours:,} random behaviours of at most {simulation.depth} steps, "
+            f"seed {simulation.seed}"
+        )
+    if result.distinct is not None:
+        pinned = " (as pinned)" if result.distinct == model.distinct else ""
+        facts.append(f"{result.distinct:,} distinct states{pinned}")
+    if result.generated is not None:
+        facts.append(f"{result.generated:,} generated")
+    if result.depth is not None and isinstance(result.outcome, Finished):
+        facts.append(f"depth {result.depth}")
+    if result.queue_left:
+        facts.append(f"{result.queue_left:,} left unexplored")
+    if result.coverage is not None and isinstance(result.outcome, Finished):
+        taken = sum(action.taken > 0 for action in result.coverage)
+        facts.append(f"{taken} of {len(result.coverage)} actions taken")
+    if model.witnesses:
+        seen = sum(name in result.reached for name in model.witnesses)
+        facts.append(f"{seen} of {len(model.witnesses)} witnesses reached")
+    if isinstance(result.outcome, Finished) and result.outcome.collision_probability is not None:
+        facts.append(f"odds of a missed state {result.outcome.collision_probability:.1g}")
+    facts.append(f"{result.seconds:.1f} s")
+    return tuple(facts)
