@@ -57,9 +57,12 @@ def array_layout(code: str, count: int) -> struct.Struct:
 def body_decoder(api_key: int, version: int) -> Callable[[bytes, int], Fields]:
     """Return the compiled decoder of a record type: (value bytes, start of body) to fields.
 
-    Raises KeyError for an unknown type.
+    Raises KeyError for an unknown type or version.
     """
-    source, layouts = decoder_source(METADATA_SCHEMAS[api_key].fields, version)
+    schema = METADATA_SCHEMAS[api_key]
+    if not schema.supports(version):
+        raise KeyError(version)
+    source, layouts = decoder_source(schema.fields, version)
     names: dict[str, object] = {
         "Mismatch": Mismatch,
         "wide_uvarint": wide_uvarint,

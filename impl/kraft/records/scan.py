@@ -1,8 +1,9 @@
 """The fast way through a batch's records: every record checked, fields built only where wanted.
 
-The loop recognises records of a known shape. Whatever looks different goes to `record`, which reads
-it by the book and either accepts it or names what is wrong. So this module decides nothing by
-itself: it may be slow for a strange log, never lenient.
+The loop recognises records of a known shape; the rest it decodes with `compiled` where they have
+the form Kafka gives every record (no attributes, timestamp delta 0, no key, no headers). Whatever
+looks different goes to `record`, which reads it by the book and either accepts it or names what is
+wrong. So this module refuses nothing by itself: it may be slow for a strange log, never lenient.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kraft.errors import CorruptRecordError
-from kraft.records.compiled import DECODE_FAILURES, Mismatch, body_decoder
+from kraft.records.compiled import DECODE_FAILURES, Mismatch, body_decoder, wide_uvarint
 from kraft.records.record import MetadataRecord, read_metadata_record
-from kraft.records.shape import Shape, ShapeMemo, ordinary_start
-from kraft.records.value import decode_value
+from kraft.records.shape import Shape, ShapeMemo, kind_of, ordinary_start
+from kraft.records.value import FRAME_VERSION, decode_value
 from kraft.records.wire import Reader
 
 if TYPE_CHECKING:
@@ -45,27 +46,28 @@ def scan_metadata_records(
     position = start
     for index in range(count):
         body, end, shape = _match(data, position, index)
-        if shape is None:
-            reader = Reader(data, position)
-            record = read_metadata_record(reader, index, base_offset, base_timestamp)
-            end = reader.position
-            _SHAPES.learn(data[body:end], index)
-            type_ = (record.api_key, record.version)
-            if wanted is None or record.api_key in wanted:
-                records.append(record._replace(position=position + position_shift))
-        else:
+        if shape is not None:
             type_ = shape.type
             if wanted is None or type_[0] in wanted:
                 value = data[body + shape.value_start : end - 1]
+                place = (base_offset + index, base_timestamp)
+                fields = _fields(type_, value)
                 records.append(
-                    MetadataRecord(
-                        base_offset + index,
-                        base_timestamp,
-                        *type_,
-                        _fields(type_, value),
-                        value,
-                        position + position_shift,
-                    )
+                    MetadataRecord(*place, *type_, fields, value, position + position_shift)
+                )
+        else:
+            timestamp = base_timestamp
+            record = _ordinary_record(data, (position, body, end), index)
+            if record is None:
+                reader = Reader(data, position)
+                record = read_metadata_record(reader, index, base_offset, base_timestamp)
+                timestamp, end = record.timestamp, reader.position
+            _SHAPES.learn(data[body:end], index)
+            type_ = (record.api_key, record.version)
+            if wanted is None or type_[0] in wanted:
+                place = position + position_shift
+                records.append(
+                    record._replace(offset=base_offset + index, timestamp=timestamp, position=place)
                 )
         tally[type_] = tally.get(type_, 0) + 1
         position = end
@@ -79,7 +81,7 @@ def scan_metadata_records(
 def _match(data: bytes, position: int, index: int) -> tuple[int, int, Shape | None]:
     """Return where the record starts after its length, where it ends, and its shape if known.
 
-    A record whose length takes more than two bytes is too long for a shape; it starts nowhere.
+    A record whose length is no ordinary varint starts at the end of the data.
     """
     try:
         size = data[position]
@@ -89,17 +91,42 @@ def _match(data: bytes, position: int, index: int) -> tuple[int, int, Shape | No
             body += 1
             size = size & 0x7F | high << 7
             if high >= 0x80:
-                return len(data), 0, None
-    except IndexError:
+                size, body = wide_uvarint(data, position)
+    except (IndexError, Mismatch):
         return len(data), 0, None
     end = body + (size >> 1)
     begin = ordinary_start(index)
     if end <= len(data) and data.startswith(begin, body):
         number = int.from_bytes(data[body:end], "big")
-        for shape in _SHAPES.by_kind.get(size << 3 | len(begin), ()):
+        for shape in _SHAPES.by_kind.get(kind_of(size, len(begin)), ()):
             if number & shape.mask == shape.expected:
                 return body, end, shape
     return body, end, None
+
+
+def _ordinary_record(data: bytes, place: tuple[int, int, int], index: int) -> MetadataRecord | None:
+    """Return a record of the form Kafka writes, of whatever shape; None if it is not one for sure.
+
+    `place` is where the record's length, the rest of it, and what follows it start. Offset and
+    timestamp are left to the caller.
+    """
+    position, body, end = place
+    begin = ordinary_start(index)
+    if end > len(data) or not data.startswith(begin, body):
+        return None
+    try:
+        size, start = wide_uvarint(data, position)
+        length, value_start = wide_uvarint(data, body + len(begin))
+        value = data[value_start : end - 1]
+        if (size | length) & 1 or start != body or length != 2 * len(value) or data[end - 1]:
+            return None
+        frame, api_key, version = value[:_BODY_START]
+        if frame != FRAME_VERSION:
+            return None
+        fields = body_decoder(api_key, version)(value, _BODY_START)
+    except (Mismatch, KeyError, ValueError, *DECODE_FAILURES):
+        return None
+    return MetadataRecord(0, 0, api_key, version, fields, value, position)
 
 
 def _fields(type_: tuple[int, int], value: bytes) -> Fields:

@@ -62,12 +62,13 @@ _ZERO_VALUES: Final[dict[FieldType, object]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Field:
     """One field of a message: present from version `since` on; with a `tag`, in the tagged section.
 
     `nullable` fields may be null in every version that has them. `default` is what a reader sees
-    when a tagged field is absent.
+    when a tagged field is absent. A field is equal to itself alone, which makes the caches below
+    cheap to ask.
     """
 
     name: str

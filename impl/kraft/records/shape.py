@@ -19,8 +19,8 @@ from typing import Final, NamedTuple
 from kraft.records.value import read_value
 from kraft.records.wire import Reader, encode_varint
 
-MAX_SHAPES_PER_KIND: Final = 16
-MAX_KINDS: Final = 4096
+MAX_SHAPES_PER_KIND: Final = 6
+MAX_SHAPES: Final = 1024
 MAX_RECORD_BYTES: Final = 1024
 
 
@@ -69,15 +69,14 @@ class ShapeMemo:
 
     def __init__(self) -> None:
         self.by_kind: dict[int, list[Shape]] = {}
+        self._room = MAX_SHAPES
 
     def learn(self, record: bytes, index: int) -> None:
         """Add the shape of a record that was read in full as number `index` of its batch."""
         start = ordinary_start(index)
-        if len(record) > MAX_RECORD_BYTES or not record.startswith(start):
+        if not self._room or len(record) > MAX_RECORD_BYTES or not record.startswith(start):
             return
-        kind = kind_of(2 * len(record), len(start))
-        if kind not in self.by_kind and len(self.by_kind) >= MAX_KINDS:
-            return
-        shapes = self.by_kind.setdefault(kind, [])
+        shapes = self.by_kind.setdefault(kind_of(2 * len(record), len(start)), [])
         if len(shapes) < MAX_SHAPES_PER_KIND:
             shapes.append(shape_of(record, len(start)))
+            self._room -= 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-f]{4})|.)")
 _FIRST_SURROGATE: Final = 0xD800
 _LAST_BMP: Final = 0xFFFF
+_NEVER: Final = object()
 
 
 def fields_json(schema_fields: tuple[Field, ...], version: int, values: Fields) -> str:
@@ -56,11 +58,26 @@ def java_double(value: float) -> str:
 
 def _plain_struct(schema_fields: tuple[Field, ...], version: int, values: Fields) -> Fields:
     plain: Fields = {}
-    for f in fields_of(schema_fields, version):
-        value = values[f.name]
-        if f.tag is None or value != f.default:
-            plain[f.name] = _plain_value(f, version, value)
+    for name, omitted, special in _plan(schema_fields, version):
+        value = values[name]
+        if value != omitted:
+            plain[name] = value if special is None else _plain_value(special, version, value)
     return plain
+
+
+@lru_cache(maxsize=256)
+def _plan(
+    schema_fields: tuple[Field, ...], version: int
+) -> tuple[tuple[str, object, Field | None], ...]:
+    """Return for each field: its name, the value it is left out at, itself if it needs a hand."""
+    return tuple(
+        (
+            f.name,
+            _NEVER if f.tag is None else f.default,
+            f if f.type in (FieldType.STRUCT, FieldType.FLOAT64) else None,
+        )
+        for f in fields_of(schema_fields, version)
+    )
 
 
 def _plain_value(f: Field, version: int, value: Any) -> Any:

@@ -12,7 +12,7 @@ from kraft.records.batch import HEADER_BYTES
 from kraft.records.builder import encode_batch, metadata_batch
 from kraft.records.record import MetadataRecord, encode_record, read_metadata_record
 from kraft.records.scan import scan_metadata_records
-from kraft.records.shape import MAX_SHAPES_PER_KIND, ShapeMemo, ordinary_start, shape_of
+from kraft.records.shape import MAX_SHAPES, MAX_SHAPES_PER_KIND, ShapeMemo, ordinary_start, shape_of
 from kraft.records.value import encode_value
 from kraft.records.wire import Reader
 
@@ -123,3 +123,8 @@ def test_the_memo_of_shapes_is_bounded():
     assert [len(shapes) for shapes in memo.by_kind.values()] == [MAX_SHAPES_PER_KIND]
     memo.learn(encode_record(0, encode_value(28, 0, {"topicName": "x" * 5000}))[2:], 0)
     assert len(memo.by_kind) == 1
+    for size in range(100, 500):
+        for other in range(4):
+            fields = {"resourceName": "x" * other, "name": "y" * (size - other)}
+            memo.learn(encode_record(0, encode_value(4, 0, fields))[2:], 0)
+    assert sum(map(len, memo.by_kind.values())) == MAX_SHAPES
