@@ -65,10 +65,8 @@ def scan_metadata_records(
             _SHAPES.learn(data[body:end], index)
             type_ = (record.api_key, record.version)
             if wanted is None or type_[0] in wanted:
-                place = position + position_shift
-                records.append(
-                    record._replace(offset=base_offset + index, timestamp=timestamp, position=place)
-                )
+                offset, at = base_offset + index, position + position_shift
+                records.append(record._replace(offset=offset, timestamp=timestamp, position=at))
         tally[type_] = tally.get(type_, 0) + 1
         position = end
     if position != len(data):
