@@ -184,8 +184,9 @@ UnfencedSawOwnRegistrationProp ==
            /\ m.metadata_offset >= old.record_offset]_vars
 
 (* The controller fences a broker that asked neither for that nor to shut    *)
-(* down only after its session ran out. Source: KIP-631, broker leases. Broken by: fencing at    *)
-(* the timeout instead of after it.                                          *)
+(* down only after its session ran out.                                      *)
+(* Source: KIP-631, broker leases. Broken by: fencing at the timeout instead *)
+(* of after it.                                                              *)
 FencedOnlyWhenDueProp ==
   [][\A b \in Broker :
        LET old == registrations[b] new == registrations'[b] IN
@@ -198,8 +199,9 @@ FencedOnlyWhenDueProp ==
               /\ m.epoch = old.epoch
               /\ m.want_fence \/ m.want_shut_down \/ ShuttingDown(b)]_vars
 
-(* A session is renewed by a heartbeat of the registered epoch, or by a      *)
-(* failover, and by nothing else. Source: Kafka, BrokerHeartbeatTracker.     *)
+(* A session is renewed by a heartbeat of the registered epoch, or for an    *)
+(* unfenced broker by a failover, and by nothing else.                       *)
+(* Source: Kafka, BrokerHeartbeatTracker.                                    *)
 (* Broken by: counting a stale heartbeat as contact.                         *)
 SessionRenewedByHeartbeatProp ==
   [][\A b \in Broker :
@@ -209,7 +211,7 @@ SessionRenewedByHeartbeatProp ==
               /\ Registered(b)
               /\ BrokerOf[m.incarnation] = b
               /\ m.epoch = registrations[b].epoch
-         \/ metadata_offset' = [other \in Broker |-> NoOffset]]_vars
+         \/ FailOver /\ Registered(b) /\ ~registrations[b].fenced]_vars
 
 (* A broker process moves only along the states of its lifecycle.            *)
 (* Source: KIP-631, broker state machine; Kafka, BrokerLifecycleManager.     *)
@@ -224,59 +226,129 @@ StatusMovesProp ==
   [][\A i \in Incarnation :
        status'[i] # status[i] => <<status[i], status'[i]>> \in StatusMoves]_vars
 
-(* When a broker goes after a controlled shutdown, every broker that stays   *)
-(* has replayed the record that took its leaderships away.                   *)
-(* Source: Kafka, BrokerHeartbeatManager.calculateNextBrokerState.           *)
-(* False after a failover or an amended registration, which lose the offset: *)
-(* see MCBrokerLeaseForgottenShutdown.                                       *)
-ShutdownSeenByOthersProp ==
+(* The offset that others must replay before a broker may go is that of the  *)
+(* record that began its controlled shutdown. While it is remembered it      *)
+(* stays what it was, however many heartbeats follow.                        *)
+(* Source: KAFKA-14292. Broken by: raising it with every heartbeat.          *)
+ShutdownOffsetFixedProp ==
   [][\A b \in Broker :
-       (/\ Registered(b) /\ registrations'[b] # Nil
-        /\ registrations[b].in_controlled_shutdown /\ ~registrations[b].fenced
-        /\ registrations'[b].fenced
-        /\ ~(contact_age[b] > SessionTimeout)
-        /\ \E m \in InFlight(messages) : /\ m.type = "HeartbeatRequest"
-                                         /\ BrokerOf[m.incarnation] = b
-                                         /\ m.want_shut_down) =>
-         \A other \in Broker \ {b} : Active(other) =>
-           metadata_offset[other] >= controlled_shutdown_offset[b]
-           /\ controlled_shutdown_offset[b] # NoOffset]_vars
+       ShuttingDown(b)' =>
+         IF ShuttingDown(b)
+         THEN controlled_shutdown_offset'[b] = controlled_shutdown_offset[b]
+         ELSE /\ controlled_shutdown_offset'[b] = log_end
+              /\ log_end' = log_end + 1]_vars
+
+(* The controller answers process i that it may stop. *)
+LeaveGiven(i) ==
+  \E m \in InFlight(messages') \ InFlight(messages) :
+    m.type = "HeartbeatResponse" /\ m.incarnation = i /\ m.should_shut_down
+
+(* Process i runs, and is the registered process of an active broker. *)
+ActiveProcess(i) ==
+  /\ Live(i)
+  /\ Active(BrokerOf[i])
+  /\ registrations[BrokerOf[i]].epoch = broker_epoch[i]
+
+(* A broker of which the controller remembers that it is shutting down gets  *)
+(* leave only when every process of an active broker has replayed the record *)
+(* that took its leaderships away.                                           *)
+(* Source: Kafka, BrokerHeartbeatManager.calculateNextBrokerState. Broken    *)
+(* by: not waiting for the others. What happens when the controller forgets: *)
+(* ShutdownSeenByOthersProp in MCBrokerLeaseTwo.                             *)
+LeaveAwaitsOthersProp ==
+  [][\A i \in Incarnation :
+       (LeaveGiven(i) /\ ShuttingDown(BrokerOf[i])) =>
+         \A j \in Incarnation :
+           ActiveProcess(j) /\ BrokerOf[j] # BrokerOf[i] =>
+             applied_offset[j] >= controlled_shutdown_offset[BrokerOf[i]]]_vars
+
+(* Who gets leave is fenced with the same step, and so leads nothing.        *)
+(* Source: KIP-631, controlled shutdown. Broken by: letting a leader go.     *)
+LeaveIsFencedProp ==
+  [][\A i \in Incarnation :
+       LeaveGiven(i) =>
+         /\ Registered(BrokerOf[i])
+         /\ registrations'[BrokerOf[i]].fenced
+         /\ BrokerOf[i] \notin leads']_vars
 ------------------------------------------------------------------------------
-(* Witnesses: a model in which one of these cannot happen is too small.      *)
+(* Witnesses: a model in which one of these cannot be reached is too small.  *)
+(* Each is true only of states that the thing it names has led to.           *)
 
-(* A failover gives an overdue broker another session.                       *)
-FailOverRenewsSessionReach ==
-  \E b \in Broker : Active(b) /\ contact_age[b] > SessionTimeout /\ log_end > 0
-
-(* An unfenced broker's registration was amended. *)
+(* An unfenced broker's registration was amended: the amendment is the last  *)
+(* record, so unfencing came before it.                                      *)
 AmendedWhileUnfencedReach ==
-  \E b \in Broker : Registered(b) /\ ~registrations[b].fenced
+  \E b \in Broker :
+    /\ Registered(b)
+    /\ ~registrations[b].fenced
     /\ registrations[b].record_offset > registrations[b].epoch
+    /\ registrations[b].record_offset = log_end - 1
 
-(* A newcomer is refused because the other incarnation's session is valid.   *)
+(* A newcomer was refused because the other incarnation's session is valid.  *)
 DuplicateRefusedReach ==
   \E m \in InFlight(messages) :
     m.type = "RegistrationResponse" /\ m.error = "DUPLICATE_BROKER_REGISTRATION"
 
-(* A second incarnation is registered in place of the first. *)
+(* Another incarnation was registered in place of one that still runs. *)
 DisplacedReach ==
-  \E i \in Incarnation : Live(i) /\ broker_epoch[i] # NoEpoch
-    /\ Registered(BrokerOf[i]) /\ registrations[BrokerOf[i]].incarnation # i
+  \E i \in Incarnation :
+    /\ Live(i)
+    /\ broker_epoch[i] # NoEpoch
+    /\ Registered(BrokerOf[i])
+    /\ registrations[BrokerOf[i]].incarnation # i
 
-(* A stale epoch is told so. *)
+(* A process was told that its epoch is stale. *)
 StaleEpochToldReach ==
   \E m \in InFlight(messages) : m.type = "HeartbeatResponse" /\ m.error = "STALE_BROKER_EPOCH"
 
-(* Fencing ends a controlled shutdown that had begun. *)
+(* What is registered of its broker is process i. *)
+RegisteredProcess(i) ==
+  /\ Registered(BrokerOf[i])
+  /\ registrations[BrokerOf[i]].incarnation = i
+
+(* A controlled shutdown had begun, and then the broker was fenced for its   *)
+(* silence. Four records follow a registration at least until then: unfence, *)
+(* elect, begin, fence; with no more than these it was not given leave.      *)
 ShutdownCancelledByFenceReach ==
-  \E b \in Broker : Registered(b) /\ registrations[b].fenced
-    /\ registrations[b].in_controlled_shutdown /\ contact_age[b] = NoAge
+  \E i \in Incarnation :
+    /\ status[i] = "PENDING_CONTROLLED_SHUTDOWN"
+    /\ RegisteredProcess(i)
+    /\ LET r == registrations[BrokerOf[i]] IN
+         r.in_controlled_shutdown /\ r.fenced /\ log_end = r.epoch + 5
+    /\ contact_age[BrokerOf[i]] = NoAge
 
-(* A process shut down with leave. *)
-ShutDownReach == \E i \in Incarnation : status[i] = "SHUTTING_DOWN" /\ log_end > 3
+(* A process stopped with leave, after a controlled shutdown. (Without leave *)
+(* only a process stops that never asked for it.)                            *)
+ShutDownWithLeaveReach ==
+  \E i \in Incarnation :
+    /\ status[i] = "SHUTTING_DOWN"
+    /\ RegisteredProcess(i)
+    /\ registrations[BrokerOf[i]].in_controlled_shutdown
 
-(* A RUNNING process is fenced and does not know. *)
+(* The log says that a broker is shutting down, and the controller has       *)
+(* forgotten since when.                                                     *)
+ShutdownForgottenReach ==
+  \E b \in Broker :
+    /\ Registered(b)
+    /\ registrations[b].in_controlled_shutdown
+    /\ ~registrations[b].fenced
+    /\ ~ShuttingDown(b)
+
+(* A broker that is shutting down asked again, and must wait for the others. *)
+WaitsForOthersReach ==
+  \E b \in Broker :
+    ShuttingDown(b) /\ metadata_offset[b] # NoOffset /\ ~CaughtUpWithShutdown(b)
+
+(* A RUNNING process was fenced and does not know. *)
 FencedWhileRunningReach ==
-  \E i \in Incarnation : status[i] = "RUNNING" /\ Registered(BrokerOf[i])
-    /\ registrations[BrokerOf[i]].incarnation = i /\ registrations[BrokerOf[i]].fenced
+  \E i \in Incarnation :
+    /\ status[i] = "RUNNING"
+    /\ RegisteredProcess(i)
+    /\ registrations[BrokerOf[i]].fenced
+
+(* A broker serves on a lease that is not fresh. *)
+ServingReach == \E i \in Incarnation : Serving(i) /\ lease_age[i] > 0
+
+(* A broker stopped serving because its lease is void. *)
+LeaseVoidReach ==
+  \E i \in Incarnation : status[i] = "RUNNING" /\ lease_age[i] > BrokerTimeout
 ==============================================================================

@@ -3,10 +3,16 @@
 (* BrokerLease within bounds. MaxLogEnd bounds the records, and with them  *)
 (* failovers, registrations and changes of fencing; MaxInFlight bounds the *)
 (* messages under way at once. Time has no end.                            *)
+(*                                                                         *)
+(* A model takes the operators below in place of those of BrokerLease, to  *)
+(* leave out what another model looks at: `FailOver <- NoFailOver`. What   *)
+(* is left out here and why is in specs/manifest.toml.                     *)
 (***************************************************************************)
 EXTENDS BrokerLeaseProperties
 
 CONSTANTS MaxLogEnd, MaxInFlight
+
+ASSUME Bounded == MaxLogEnd \in Nat \ {0} /\ MaxInFlight \in Nat \ {0}
 
 CONSTANTS b1, b2, p1, p2, p3
 
@@ -14,12 +20,32 @@ OneBroker == {b1}
 TwoBrokers == {b1, b2}
 OneProcess == {p1}
 TwoProcesses == {p1, p2}
+ThreeProcesses == {p1, p2, p3}
 BrokerOfAll == [i \in Incarnation |-> b1]
-BrokerOfEach == [i \in Incarnation |-> IF i = p1 THEN b1 ELSE b2]
+BrokerOfEach == [i \in Incarnation |-> IF i = p2 THEN b2 ELSE b1]
 
 (* A process that replays at all replays all there is. The offsets between   *)
 (* are told apart by nothing but heartbeats sent in between.                 *)
 OnlyLatest == {log_end - 1}
+
+(* Every clock shows the same: for models without SelfFence, in which the    *)
+(* brokers' clocks matter to nobody.                                         *)
+OneClock == {[i \in Incarnation |-> elapsed] : elapsed \in {0, 1}}
+
+(* Actions left out. TLC counts them under the name Never.                   *)
+Never == \E nothing \in {} : FALSE
+NoFailOver == Never
+NoUnregister(b) == Never
+NoElection(b) == Never
+NoStaleFence(b) == Never
+NoStart(i) == Never
+NoRegistration(i) == Never
+NoCrash(i) == Never
+NoShutdown(i) == Never
+NoRequestTimeout(i) == Never
+NoLoss(m) == Never
+NoDuplicate(m) == Never
+NoTick(by_controller, by_broker) == Never
 
 RECURSIVE CopiesOf(_)
 CopiesOf(set) ==
