@@ -1,0 +1,143 @@
+"""Sorting metadata logs into clusters: by the cluster id of their nodes and the folder they share.
+
+Two folders may hold copies of one cluster, taken at different times; they are two clusters here.
+Nodes of different clusters in one cluster's folder are a mistake, and a finding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from krafla.audit.result import Finding, Weight
+from kraft.errors import UnreadableFileError
+from kraft.log.directory import check_identities, find_metadata_logs
+from kraft.log.findings import FindingKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from krafla.audit.inventory import Inventory
+    from kraft.log.directory import MetadataLog
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Logs that belong together: `cluster_id` is None if no meta.properties names one."""
+
+    cluster_id: str | None
+    folder: Path
+    members: tuple[Inventory, ...]
+    findings: tuple[Finding, ...]
+
+
+def find_logs(paths: Iterable[Path]) -> tuple[list[MetadataLog], list[Finding]]:
+    """Return the metadata logs at or below the paths, each once, and what is wrong with paths."""
+    found: dict[Path, MetadataLog] = {}
+    findings = []
+    for path in paths:
+        try:
+            logs = find_metadata_logs(path)
+        except UnreadableFileError as error:
+            findings.append(Finding(Weight.UNREADABLE, "unreadable", error.reason, error.path))
+            continue
+        if not logs:
+            nothing = "no __cluster_metadata-0 directory here or below"
+            findings.append(Finding(Weight.UNREADABLE, "nothing to audit", nothing, path))
+        for log in logs:
+            found.setdefault(log.directory.resolve(), log)
+    return sorted(found.values(), key=lambda log: log.directory), findings
+
+
+def group(inventories: Sequence[Inventory]) -> list[Cluster]:
+    """Return the clusters that logs belong to, in order of their folders."""
+    named = [member for member in inventories if member.cluster_id is not None]
+    parts = _parts(named)
+    for member in inventories:
+        if member.cluster_id is None:
+            _nearest(member, parts).append(member)
+    clusters = [_cluster(part) for part in parts]
+    return sorted(clusters, key=lambda cluster: (cluster.folder, cluster.cluster_id or ""))
+
+
+def _parts(named: Sequence[Inventory]) -> list[list[Inventory]]:
+    """Split logs by folder until each part is one cluster, or a folder mixes several."""
+    if not named:
+        return []
+    if len({member.cluster_id for member in named}) == 1:
+        return [list(named)]
+    depth = len(_common([_node(member) for member in named]).parts)
+    below: dict[Path | None, list[Inventory]] = {}
+    for member in named:
+        node = _node(member)
+        child = Path(*node.parts[: depth + 1]) if len(node.parts) > depth else None
+        below.setdefault(child, []).append(member)
+    if len(below) == 1:
+        return [list(named)]
+    singles = [part[0] for part in below.values() if len(part) == 1]
+    if _is_mixed(singles):
+        rest = [part for part in below.values() if len(part) > 1]
+        return [singles, *(p for part in rest for p in _parts(part))]
+    return [found for part in below.values() for found in _parts(part)]
+
+
+def _is_mixed(nodes: Sequence[Inventory]) -> bool:
+    """Return whether nodes side by side are one cluster's folder with a stranger in it."""
+    ids = [member.cluster_id for member in nodes]
+    if len(set(ids)) < 2:
+        return False
+    siblings = len({_node(member).parent for member in nodes}) == 1
+    return siblings or len(set(ids)) < len(ids)
+
+
+def _cluster(part: list[Inventory]) -> Cluster:
+    members = tuple(sorted(part, key=lambda member: member.path))
+    ids = sorted({m.cluster_id for m in members if m.cluster_id is not None})
+    folder = _common([_node(member) for member in members])
+    conflicts: dict[Path, Finding] = {}
+    present = [member.log for member in members if not _is_set_aside(member, members)]
+    for found in check_identities(present):
+        if found.kind is not FindingKind.UNREADABLE_IDENTITY:
+            finding = Finding(Weight.UNREADABLE, found.kind.value, found.detail, found.path)
+            conflicts.setdefault(found.path, finding)
+    return Cluster(ids[0] if len(ids) == 1 else None, folder, members, tuple(conflicts.values()))
+
+
+def _is_set_aside(member: Inventory, members: Sequence[Inventory]) -> bool:
+    """Return whether a log lies inside the folder of its own node: a disk from before."""
+    return any(
+        other.node_id == member.node_id and _node(other) in _node(member).parents
+        for other in members
+    )
+
+
+def _nearest(member: Inventory, parts: list[list[Inventory]]) -> list[Inventory]:
+    """Return the part that a log without an identity belongs to, or a part of its own.
+
+    Such a log (an old disk, set aside; a bare copy) belongs to the nearest cluster that it shares a
+    batch with: batches carry timestamps and CRCs, so no other cluster has the same.
+    """
+    related = [part for part in parts if any(_share_a_batch(member, other) for other in part)]
+    for folder in _node(member).parents:
+        near = [p for p in related if any(_node(other).is_relative_to(folder) for other in p)]
+        if near:
+            return near[0]
+    parts.append([])
+    return parts[-1]
+
+
+def _share_a_batch(left: Inventory, right: Inventory) -> bool:
+    theirs = set(zip(right.offsets, right.marks, strict=False))
+    return any(batch in theirs for batch in zip(left.offsets, left.marks, strict=False))
+
+
+def _node(member: Inventory) -> Path:
+    return member.path.parent.absolute()
+
+
+def _common(paths: Sequence[Path]) -> Path:
+    common = paths[0]
+    while not all(path.is_relative_to(common) for path in paths):
+        common = common.parent
+    return common

@@ -1,0 +1,338 @@
+"""One history, judged: the batches of a log from where its state is known to its end.
+
+Two judges work on it side by side. The spec steps through the records of the lease (`SpecRun`); the
+log invariants are asked about the folded image. Both stop at the first violation: what follows it
+would only repeat it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from krafla.audit import checkpoints
+from krafla.audit.image import IMAGE_API_KEYS, Image
+from krafla.audit.invariants import (
+    CHECKPOINT_FOLDED,
+    MAX_RECORDS_PER_BATCH,
+    PARTITION_EXISTS,
+    RECORD_INVARIANTS,
+    REPLICAS_REGISTERED,
+    Invariant,
+    Subject,
+    evidence_of,
+    partition_objections,
+    replicas_objection,
+)
+from krafla.audit.inventory import unreadable
+from krafla.audit.judge import LoadingSpec, SpecRun
+from krafla.audit.mapping import (
+    SPEC,
+    STATE_API_KEYS,
+    OtherRecords,
+    Step,
+    UnmappableRecordError,
+    lease_step,
+)
+from krafla.audit.partitions import PartitionState, change_values, key_text, partition_key
+from krafla.audit.result import Finding, Weight
+from kraft.errors import CorruptRecordError, UnreadableFileError
+from kraft.ids import uuid_bytes
+from kraft.records.lease import lease_record
+from kraft.records.metadata_schemas import (
+    ABORT_TRANSACTION,
+    FEATURE_LEVEL,
+    PARTITION,
+    PARTITION_CHANGE,
+    PRODUCER_IDS,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from kraft.records.batch import RecordBatch
+    from kraft.records.record import MetadataRecord
+
+_WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS
+_JUDGED: Final = STATE_API_KEYS | {FEATURE_LEVEL.api_key, PRODUCER_IDS.api_key}
+_QUEUE: Final = 2000
+"""So many steps wait for the spec before the reading of the log waits for it, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What judging a history gave: findings, the offset it was judged up to, steps of the spec.
+
+    `stopped_at` is the offset behind which nothing was judged, because of a finding there.
+    """
+
+    findings: tuple[Finding, ...]
+    stopped_at: int | None
+    judged_to: int
+    records: int
+    steps: int
+
+
+class History:
+    """Judges a history batch by batch; `outcome` asks for the answer.
+
+    It starts at offset 0 with nothing, or at `start` with the image of a checkpoint. `expected`
+    has, for an offset, the checkpoints that end there.
+    """
+
+    def __init__(
+        self,
+        loading: LoadingSpec,
+        start: int,
+        image: Image,
+        expected: Mapping[int, tuple[Path, ...]],
+    ) -> None:
+        self._image = image
+        self._spec = SpecRun(loading, start, dict(image.registrations))
+        self._steps: list[Step] = []
+        self._others = OtherRecords()
+        self._expected = expected
+        self._findings: list[Finding] = []
+        self._aside: list[Finding] = []
+        self._doubt: Finding | None = None
+        self._brokers_changed = True
+        self._end = start
+        self._records = 0
+        self._path: Path | None = None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether something was found behind which nothing is judged any more."""
+        return bool(self._findings)
+
+    def add(self, batch: RecordBatch) -> None:
+        """Judge the next batch. Raises CorruptRecordError and its kinds for its records."""
+        self._path = batch.path
+        counts: dict[tuple[int, int], int] = {}
+        records = batch.metadata_records(_WANTED, counts)
+        self._others.begin_batch(batch.base_offset)
+        changed = sum(n for (key, _), n in counts.items() if key == PARTITION_CHANGE.api_key)
+        changes = change_values(batch, changed) if changed else []
+        self._walk(batch, records, changes)
+        self._records += batch.count
+        self._end = batch.next_offset
+        if not self._findings and batch.count < MAX_RECORDS_PER_BATCH:
+            self._end_operation(batch)
+        if not self._findings:
+            self._compare(batch.next_offset)
+        if self._findings or len(self._steps) >= _QUEUE:
+            self._ask_spec()
+
+    def outcome(self) -> Outcome:
+        """Return the answer for all batches added."""
+        self._ask_spec()
+        doubts = [] if self._doubt is None else [self._doubt]
+        findings = (*self._findings, *doubts, *self._aside)
+        stops = [f.offset for f in self._findings if f.offset is not None]
+        stopped_at = min(stops, default=None)
+        return Outcome(findings, stopped_at, self._end, self._records, self._spec.taken)
+
+    def _walk(
+        self, batch: RecordBatch, records: list[MetadataRecord], changes: list[tuple[int, bytes]]
+    ) -> None:
+        """Fold a batch in the order of its records, judging each on the way."""
+        done = 0
+        unsaid, said = batch.base_offset, 0
+        for record in records:
+            until = bisect_left(changes, (record.offset - batch.base_offset,), lo=done)
+            if until > done and not self._change(batch, changes[done:until]):
+                return
+            done = until
+            if record.api_key in STATE_API_KEYS:
+                if record.offset > unsaid:
+                    only = done - said == record.offset - unsaid
+                    self._others.add(record.offset - 1, only_partitions=only)
+                unsaid, said = record.offset + 1, done
+            if not self._judge_and_fold(record):
+                return
+        if done < len(changes) and not self._change(batch, changes[done:]):
+            return
+        if batch.next_offset > unsaid:
+            only = len(changes) - said == batch.next_offset - unsaid
+            self._others.add(batch.last_offset, only_partitions=only)
+
+    def _judge_and_fold(self, record: MetadataRecord) -> bool:
+        """Fold one record; return False if that is where the history stops."""
+        image = self._image
+        if record.api_key in _JUDGED:
+            lease = None
+            if record.api_key in STATE_API_KEYS:
+                lease = lease_record(record.api_key, record.fields)
+                self._step(record)
+            subject = Subject(image, record, lease)
+            for invariant in RECORD_INVARIANTS:
+                objection = invariant.objection(subject)
+                if objection is not None:
+                    self._violated(invariant, objection, record)
+            if lease is not None:
+                image.apply_lease(lease)
+                self._brokers_changed = True
+                return not self._findings
+        if record.api_key == PARTITION.api_key:
+            objection = replicas_objection(image, (), record.fields["replicas"])
+            if objection is not None:
+                self._violated(REPLICAS_REGISTERED, objection, record)
+        if record.api_key == ABORT_TRANSACTION.api_key:
+            self._abort(record)
+        else:
+            image.apply_other(record)
+        return not self._findings
+
+    def _step(self, record: MetadataRecord) -> None:
+        """Queue the action of the spec that a record of the lease stands for."""
+        broker = record.fields["brokerId" if "brokerId" in record.fields else "id"]
+        try:
+            step = lease_step(record, self._image.registrations.get(broker), self._path)
+        except UnmappableRecordError as error:
+            rule = Invariant(
+                f"{SPEC}!Next", "every record of the lease is one action of the spec", SPEC
+            )
+            self._violated(rule, str(error), record)
+            return
+        self._steps += [*self._others.take(), step]
+
+    def _abort(self, record: MetadataRecord) -> None:
+        before = self._image.before_transaction()
+        if before is None:
+            return
+        if before.registrations != self._image.registrations:
+            self._findings.append(
+                Finding(
+                    Weight.INCONCLUSIVE,
+                    "not modelled",
+                    "an aborted transaction changes registrations, which the spec does not know",
+                    self._path,
+                    record.position,
+                    record.offset,
+                )
+            )
+            return
+        self._image = before
+
+    def _change(self, batch: RecordBatch, changes: list[tuple[int, bytes]]) -> bool:
+        """Fold partition changes; return False if one of them is a violation."""
+        refusal = self._image.partitions.change(changes, self._replicas_objection)
+        if refusal is None:
+            return True
+        (record,) = (
+            r
+            for r in batch.metadata_records(frozenset({PARTITION_CHANGE.api_key}))
+            if r.offset == batch.base_offset + refusal.record_index
+        )
+        key = partition_key(record.fields["partitionId"], uuid_bytes(record.fields["topicId"]))
+        if refusal.objection is None:
+            self._violated(PARTITION_EXISTS, f"there is no partition {key_text(key)}", record)
+        else:
+            objection = f"partition {key_text(key)}: {refusal.objection}"
+            self._violated(REPLICAS_REGISTERED, objection, record)
+        return False
+
+    def _replicas_objection(self, before: PartitionState, after: PartitionState) -> str | None:
+        if before.replicas == after.replicas:
+            return None
+        return replicas_objection(self._image, before.replicas, after.replicas)
+
+    def _end_operation(self, batch: RecordBatch) -> None:
+        """Judge the partitions where an operation may have ended.
+
+        A batch of as many records as an operation is cut into may end within one: then its
+        partitions are looked at when the next batch ends.
+        """
+        partitions = self._image.partitions
+        states = partitions.settle()
+        if self._brokers_changed:
+            states = partitions.present()
+            self._brokers_changed = False
+        active = self._image.active()
+        suspects = [
+            (state, broken)
+            for state in sorted(states)
+            if (broken := partition_objections(self._image, state, active))
+        ]
+        for state, broken in suspects:
+            key = partitions.holder(state)
+            if key is None:
+                continue
+            record = _responsible(batch, key)
+            for invariant, objection in broken:
+                detail = f"partition {key_text(key)}: {objection}"
+                self._violated(invariant, detail, record, batch=batch)
+            return
+
+    def _compare(self, offset: int) -> None:
+        """Compare the image with the checkpoints that end at an offset."""
+        for path in self._expected.get(offset, ()):
+            try:
+                found = checkpoints.difference(self._image, checkpoints.image_at(path))
+            except (CorruptRecordError, UnreadableFileError) as error:
+                self._aside.append(unreadable(error))
+                continue
+            if found is not None:
+                self._aside.append(
+                    Finding(
+                        Weight.VIOLATION,
+                        CHECKPOINT_FOLDED.id,
+                        found,
+                        path,
+                        offset=offset,
+                        evidence=evidence_of(CHECKPOINT_FOLDED),
+                    )
+                )
+
+    def _violated(
+        self,
+        invariant: Invariant,
+        objection: str,
+        record: MetadataRecord | None,
+        *,
+        batch: RecordBatch | None = None,
+    ) -> None:
+        position = offset = None
+        if record is not None:
+            position, offset = record.position, record.offset
+        elif batch is not None:
+            position, offset = batch.position, batch.base_offset
+        from krafla.audit.record_text import record_text  # only where something is wrong
+
+        evidence = evidence_of(invariant, None if record is None else record_text(record))
+        self._findings.append(
+            Finding(
+                Weight.VIOLATION, invariant.id, objection, self._path, position, offset, evidence
+            )
+        )
+
+    def _ask_spec(self) -> None:
+        """Have the spec take the steps that wait; its violation may be earlier than ours."""
+        if self._doubt is None:
+            found = self._spec.take(self._steps)
+            if found is not None and found.weight is Weight.VIOLATION:
+                self._findings = [found, *self._not_after(found)]
+            else:
+                self._doubt = found
+        self._steps.clear()
+
+    def _not_after(self, finding: Finding) -> Iterable[Finding]:
+        assert finding.offset is not None, "a violation of the spec has an offset"
+        return (f for f in self._findings if f.offset is not None and f.offset <= finding.offset)
+
+
+def _responsible(batch: RecordBatch, key: bytes) -> MetadataRecord | None:
+    """Return the last record of a batch that changes a partition, else a broker; None if none."""
+    of_brokers = None
+    of_partition = None
+    wanted = frozenset({PARTITION.api_key, PARTITION_CHANGE.api_key}) | STATE_API_KEYS
+    for record in batch.metadata_records(wanted):
+        if record.api_key in STATE_API_KEYS:
+            of_brokers = record
+        elif key == partition_key(
+            record.fields["partitionId"], uuid_bytes(record.fields["topicId"])
+        ):
+            of_partition = record
+    return of_partition or of_brokers

@@ -1,0 +1,203 @@
+"""What a metadata log says so far about brokers, features and partitions: the folded image.
+
+The fold is total: a record that makes no sense (a change of a broker nobody registered) changes
+nothing, and it is the invariants that object to it.
+
+Kafka: ClusterControlManager.replay, ReplicationControlManager.replay, FeatureControlManager.replay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from krafla.audit.partitions import Partitions, partition_key, state_of
+from kraft.ids import uuid_bytes
+from kraft.records.lease import (
+    FENCE,
+    UNFENCE,
+    BrokerRegistrationChangeRecord,
+    FenceBrokerRecord,
+    RegisterBrokerRecord,
+    UnfenceBrokerRecord,
+    UnregisterBrokerRecord,
+)
+from kraft.records.metadata_schemas import (
+    ABORT_TRANSACTION,
+    BEGIN_TRANSACTION,
+    END_TRANSACTION,
+    FEATURE_LEVEL,
+    PARTITION,
+    PRODUCER_IDS,
+    REMOVE_TOPIC,
+)
+
+if TYPE_CHECKING:
+    from kraft.records.lease import LeaseRecord
+    from kraft.records.record import MetadataRecord
+    from kraft.records.schema import Fields
+
+ELR_FEATURE: Final = "eligible.leader.replicas.version"
+IMAGE_API_KEYS: Final = frozenset(
+    schema.api_key
+    for schema in (
+        PARTITION,
+        REMOVE_TOPIC,
+        FEATURE_LEVEL,
+        PRODUCER_IDS,
+        BEGIN_TRANSACTION,
+        END_TRANSACTION,
+        ABORT_TRANSACTION,
+    )
+)
+"""Records outside the lease that the image or an invariant looks at, but for partition changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRegistration:
+    """A registered broker; directories and endpoints as its last records gave them."""
+
+    incarnation: str
+    epoch: int
+    fenced: bool
+    in_controlled_shutdown: bool
+    directories: tuple[str, ...] = ()
+    features: tuple[tuple[str, int, int], ...] = ()
+
+    @property
+    def active(self) -> bool:
+        """Whether the broker may lead partitions and be in sync.
+
+        Kafka: ClusterControlManager.isActive.
+        """
+        return not self.fenced and not self.in_controlled_shutdown
+
+
+def registration_of(record: RegisterBrokerRecord) -> BrokerRegistration:
+    """Return the registration that a RegisterBrokerRecord gives its broker."""
+    return BrokerRegistration(
+        record.incarnation_id,
+        record.broker_epoch,
+        record.fenced,
+        record.in_controlled_shutdown,
+        tuple(sorted(record.log_dirs)),
+        tuple(sorted((f.name, f.minimum, f.maximum) for f in record.features)),
+    )
+
+
+class Image:
+    """The fold of a log; changed in place, record by record.
+
+    `epochs` has the highest epoch each broker id ever had, `newest_epoch` the highest of all.
+    `displaced` are brokers whose new incarnation took the place of one that was not fenced, until
+    they are fenced or unfenced again.
+    """
+
+    def __init__(self) -> None:
+        self.registrations: dict[int, BrokerRegistration] = {}
+        self.epochs: dict[int, int] = {}
+        self.newest_epoch = -1
+        self.features: dict[str, int] = {}
+        self.displaced: set[int] = set()
+        self.partitions = Partitions()
+        self._before_transaction: Image | None = None
+
+    def apply_lease(self, record: LeaseRecord) -> None:
+        """Fold a record of the lease."""
+        if isinstance(record, RegisterBrokerRecord):
+            self._register(record)
+        elif isinstance(record, UnregisterBrokerRecord):
+            self.registrations.pop(record.broker_id, None)
+            self.displaced.discard(record.broker_id)
+        elif isinstance(record, FenceBrokerRecord):
+            self._change(record.broker_id, fenced=FENCE)
+        elif isinstance(record, UnfenceBrokerRecord):
+            self._change(record.broker_id, fenced=UNFENCE)
+        elif isinstance(record, BrokerRegistrationChangeRecord):
+            self._change(
+                record.broker_id,
+                fenced=record.fenced,
+                shutting_down=bool(record.in_controlled_shutdown),
+                directories=record.log_dirs,
+            )
+        self.partitions.forget_transitions()
+
+    def apply_other(self, record: MetadataRecord) -> None:
+        """Fold a record that is neither of the lease nor a change of a partition."""
+        fields = record.fields
+        if record.api_key == PARTITION.api_key:
+            topic = uuid_bytes(fields["topicId"])
+            self.partitions.put(partition_key(fields["partitionId"], topic), state_of(fields))
+        elif record.api_key == REMOVE_TOPIC.api_key:
+            self.partitions.remove_topic(uuid_bytes(fields["topicId"]))
+        elif record.api_key == FEATURE_LEVEL.api_key:
+            self._feature(fields)
+        elif record.api_key == BEGIN_TRANSACTION.api_key:
+            self._before_transaction = self.copy()
+        elif record.api_key == END_TRANSACTION.api_key:
+            self._before_transaction = None
+
+    def before_transaction(self) -> Image | None:
+        """Return the image an aborted transaction leads back to; None if none is open."""
+        return self._before_transaction
+
+    def active(self) -> frozenset[int]:
+        """Return the ids of brokers that may lead partitions and be in sync."""
+        return frozenset(b for b, registered in self.registrations.items() if registered.active)
+
+    def excused(self) -> frozenset[int]:
+        """Return the brokers that may be inactive and still lead, for the time being.
+
+        Before eligible leader replicas (KIP-966), a new incarnation could take the place of one
+        that was still unfenced without a change of its partitions; they change when it is fenced
+        or unfenced next. Kafka: KAFKA-18106.
+        """
+        return frozenset() if self.features.get(ELR_FEATURE, 0) > 0 else frozenset(self.displaced)
+
+    def copy(self) -> Image:
+        """Return an independent copy."""
+        twin = Image()
+        twin.registrations = dict(self.registrations)
+        twin.epochs = dict(self.epochs)
+        twin.newest_epoch = self.newest_epoch
+        twin.features = dict(self.features)
+        twin.displaced = set(self.displaced)
+        twin.partitions = self.partitions.copy()
+        return twin
+
+    def _register(self, record: RegisterBrokerRecord) -> None:
+        broker = record.broker_id
+        before = self.registrations.get(broker)
+        if before is None or before.incarnation != record.incarnation_id:
+            self.displaced.discard(broker)
+            if before is not None and not before.fenced:
+                self.displaced.add(broker)
+        self.registrations[broker] = registration_of(record)
+        self.epochs[broker] = max(self.epochs.get(broker, -1), record.broker_epoch)
+        self.newest_epoch = max(self.newest_epoch, record.broker_epoch)
+
+    def _change(
+        self,
+        broker: int,
+        *,
+        fenced: int,
+        shutting_down: bool = False,
+        directories: tuple[str, ...] = (),
+    ) -> None:
+        before = self.registrations.get(broker)
+        if before is None:
+            return
+        if fenced:
+            self.displaced.discard(broker)
+        self.registrations[broker] = replace(
+            before,
+            fenced=before.fenced if fenced == 0 else fenced == FENCE,
+            in_controlled_shutdown=before.in_controlled_shutdown or shutting_down,
+            directories=tuple(sorted(directories)) or before.directories,
+        )
+
+    def _feature(self, fields: Fields) -> None:
+        if fields["featureLevel"]:
+            self.features[fields["name"]] = fields["featureLevel"]
+        else:
+            self.features.pop(fields["name"], None)

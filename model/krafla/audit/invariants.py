@@ -1,0 +1,390 @@
+"""What a metadata log must never say about registration and fencing, beside the spec's own rules.
+
+Three sorts. A `RecordInvariant` looks at one record and the image before it. A `PartitionInvariant`
+looks at a partition where an operation may end: at the end of a batch. `REPLICAS_REGISTERED` looks
+at what a record assigns. Each check returns None, or the sentence that says what is wrong.
+
+The ids are those of a list of invariants of Kafka's metadata: B for brokers, P for partitions,
+T for topics, O for others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from krafla.audit.result import Evidence
+from kraft.ids import NO_BROKER_EPOCH, uuid_bytes
+from kraft.records.lease import (
+    BrokerRegistrationChangeRecord,
+    NoOpRecord,
+    RegisterBrokerRecord,
+)
+from kraft.records.metadata_schemas import FEATURE_LEVEL, PRODUCER_IDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from krafla.audit.image import BrokerRegistration, Image
+    from krafla.audit.partitions import PartitionState
+    from kraft.records.lease import LeaseRecord
+    from kraft.records.record import MetadataRecord
+
+RESERVED_DIRECTORIES: Final = 100
+"""Directory ids below this number have a meaning of their own. Kafka: DirectoryId.RESERVED."""
+MAX_RECORDS_PER_BATCH: Final = 10_000
+"""A longer operation that need not be atomic is cut here. Kafka: QuorumController."""
+METADATA_VERSION: Final = "metadata.version"
+MINIMUM_METADATA_VERSION: Final = 1
+
+
+class Subject(NamedTuple):
+    """What a record invariant looks at: the image before the record, and the record."""
+
+    image: Image
+    record: MetadataRecord
+    lease: LeaseRecord | None
+
+    def registered(self) -> BrokerRegistration | None:
+        """Return the registration, before the record, of the broker a lease record names."""
+        if self.lease is None or isinstance(self.lease, NoOpRecord):
+            return None
+        return self.image.registrations.get(self.lease.broker_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """An invariant's name: its id, what it says in a sentence, and where that comes from."""
+
+    id: str
+    statement: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordInvariant(Invariant):
+    """An invariant of each record."""
+
+    objection: Callable[[Subject], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionInvariant(Invariant):
+    """An invariant of each partition at the end of an operation.
+
+    `objection` is asked for a partition with the active and the excused brokers.
+    """
+
+    objection: Callable[[PartitionState, frozenset[int], frozenset[int]], str | None]
+
+
+def _new_incarnation(subject: Subject) -> RegisterBrokerRecord | None:
+    record, before = subject.lease, subject.registered()
+    if not isinstance(record, RegisterBrokerRecord):
+        return None
+    known = before is not None and before.incarnation == record.incarnation_id
+    return None if known else record
+
+
+def _same_incarnation(subject: Subject) -> tuple[RegisterBrokerRecord, BrokerRegistration] | None:
+    record, before = subject.lease, subject.registered()
+    if not isinstance(record, RegisterBrokerRecord) or before is None:
+        return None
+    return (record, before) if before.incarnation == record.incarnation_id else None
+
+
+def _epoch_is_new(subject: Subject) -> str | None:
+    record = _new_incarnation(subject)
+    if record is None:
+        return None
+    epoch, offset = record.broker_epoch, subject.record.offset
+    if epoch > offset:
+        return f"epoch {epoch} of broker {record.broker_id} is beyond its record at {offset}"
+    used = subject.image.epochs.get(record.broker_id, -1)
+    if epoch <= used:
+        return f"broker {record.broker_id} had epoch {used} before, {epoch} is not greater"
+    if epoch <= subject.image.newest_epoch:
+        newest = subject.image.newest_epoch
+        return f"epoch {epoch} of broker {record.broker_id} is older than epoch {newest} in the log"
+    return None
+
+
+def _starts_fenced(subject: Subject) -> str | None:
+    record = _new_incarnation(subject)
+    if record is None or (record.fenced and not record.in_controlled_shutdown):
+        return None
+    how = "unfenced" if not record.fenced else "in controlled shutdown"
+    return f"the new incarnation of broker {record.broker_id} is registered {how}"
+
+
+def _names_registration(subject: Subject) -> str | None:
+    record, before = subject.lease, subject.registered()
+    if record is None or isinstance(record, RegisterBrokerRecord | NoOpRecord):
+        return None
+    if before is None:
+        return f"broker {record.broker_id} is not registered"
+    if before.epoch != record.broker_epoch:
+        return (
+            f"broker {record.broker_id} is registered with epoch {before.epoch},"
+            f" the record names {record.broker_epoch}"
+        )
+    return None
+
+
+def _shutdown_stays(subject: Subject) -> str | None:
+    found = _same_incarnation(subject)
+    if found is None or found[0].in_controlled_shutdown or not found[1].in_controlled_shutdown:
+        return None
+    return f"the same incarnation of broker {found[0].broker_id} is no longer shutting down"
+
+
+def _supports(name: str, level: int, ranges: tuple[tuple[str, int, int], ...]) -> bool:
+    """Return whether a broker that announced these ranges supports a feature at a level.
+
+    A broker that does not name a feature supports level 0 of it, which is no level; of the
+    metadata version, it supports the first.
+
+    Kafka: ClusterControlManager.processRegistrationFeature.
+    """
+    absent = MINIMUM_METADATA_VERSION if name == METADATA_VERSION else 0
+    low, high = next(((low, high) for n, low, high in ranges if n == name), (absent, absent))
+    return level == 0 or low <= level <= high
+
+
+def _features_supported(subject: Subject) -> str | None:
+    if isinstance(subject.lease, RegisterBrokerRecord):
+        ranges = tuple((f.name, f.minimum, f.maximum) for f in subject.lease.features)
+        for name, level in sorted(subject.image.features.items()):
+            if not _supports(name, level, ranges):
+                return f"broker {subject.lease.broker_id} does not support {name} at level {level}"
+    elif subject.record.api_key == FEATURE_LEVEL.api_key:
+        name, level = subject.record.fields["name"], subject.record.fields["featureLevel"]
+        for broker, registered in sorted(subject.image.registrations.items()):
+            if not _supports(name, level, registered.features):
+                return f"registered broker {broker} does not support {name} at level {level}"
+    return None
+
+
+def _directories_owned(subject: Subject) -> str | None:
+    record = subject.lease
+    if not isinstance(record, RegisterBrokerRecord | BrokerRegistrationChangeRecord):
+        return None
+    directories = record.log_dirs
+    if len(set(directories)) != len(directories):
+        return f"broker {record.broker_id} names a directory id twice"
+    for directory in sorted(directories):
+        if int.from_bytes(uuid_bytes(directory), "big") < RESERVED_DIRECTORIES:
+            return f"directory id {directory} of broker {record.broker_id} is reserved"
+        for other, registered in sorted(subject.image.registrations.items()):
+            if other != record.broker_id and directory in registered.directories:
+                return f"directory {directory} of broker {record.broker_id} is broker {other}'s"
+    return None
+
+
+def _directories_shrink(subject: Subject) -> str | None:
+    record, before = subject.lease, subject.registered()
+    if not isinstance(record, BrokerRegistrationChangeRecord) or before is None:
+        return None
+    added = sorted(set(record.log_dirs) - set(before.directories))
+    if not added:
+        return None
+    return f"broker {record.broker_id} gains directory {added[0]} without registering anew"
+
+
+def _endpoints_reachable(subject: Subject) -> str | None:
+    record = subject.lease
+    if not isinstance(record, RegisterBrokerRecord):
+        return None
+    if not record.endpoints:
+        return f"broker {record.broker_id} has no endpoint"
+    for endpoint in record.endpoints:
+        if endpoint.port == 0:
+            return f"endpoint {endpoint.name} of broker {record.broker_id} has port 0"
+    return None
+
+
+def _producer_ids_granted(subject: Subject) -> str | None:
+    if subject.record.api_key != PRODUCER_IDS.api_key:
+        return None
+    fields = subject.record.fields
+    broker, epoch = fields["brokerId"], fields["brokerEpoch"]
+    before = subject.image.registrations.get(broker)
+    if before is None:
+        return f"producer ids go to broker {broker}, which is not registered"
+    if epoch not in (before.epoch, NO_BROKER_EPOCH):
+        return f"producer ids go to broker {broker} of epoch {epoch}, it has epoch {before.epoch}"
+    return None
+
+
+_REGISTER: Final = "KIP-631; Kafka: ClusterControlManager.registerBroker"
+_REPLAY: Final = "Kafka: ClusterControlManager.replay"
+_ACTIVE: Final = "KIP-841; Kafka: PartitionChangeBuilder.electLeader"
+
+RECORD_INVARIANTS: Final = (
+    RecordInvariant(
+        "B2",
+        "a new incarnation's epoch is greater than every epoch before, and at most its own offset",
+        _REGISTER,
+        _epoch_is_new,
+    ),
+    RecordInvariant(
+        "B5",
+        "a new incarnation is registered fenced and not in controlled shutdown",
+        _REGISTER,
+        _starts_fenced,
+    ),
+    RecordInvariant(
+        "B6",
+        "a record that changes or removes a registration names it by its epoch",
+        _REPLAY,
+        _names_registration,
+    ),
+    RecordInvariant(
+        "B7",
+        "a controlled shutdown ends only with a new incarnation",
+        "KIP-841; " + _REPLAY,
+        _shutdown_stays,
+    ),
+    RecordInvariant(
+        "B8",
+        "every registered broker supports every feature at its finalized level",
+        "KIP-584; Kafka: ClusterControlManager.processRegistrationFeature",
+        _features_supported,
+    ),
+    RecordInvariant(
+        "B9",
+        "directory ids are not reserved, and each belongs to one broker once",
+        "KIP-858; " + _REPLAY,
+        _directories_owned,
+    ),
+    RecordInvariant(
+        "B10",
+        "a change record only takes directories away",
+        "KIP-858; Kafka: ReplicationControlManager.handleDirectoriesOffline",
+        _directories_shrink,
+    ),
+    RecordInvariant(
+        "B15", "a broker has endpoints, each with a port", _REGISTER, _endpoints_reachable
+    ),
+    RecordInvariant(
+        "O2",
+        "producer ids are given to a broker under its current epoch",
+        "Kafka: ProducerIdControlManager.generateNextProducerId",
+        _producer_ids_granted,
+    ),
+)
+
+
+def _leader_is_active(
+    state: PartitionState, active: frozenset[int], excused: frozenset[int]
+) -> str | None:
+    if state.leader < 0 or state.leader in active or state.leader in excused:
+        return None
+    return f"its leader {state.leader} is not active"
+
+
+def _isr_is_active(
+    state: PartitionState, active: frozenset[int], excused: frozenset[int]
+) -> str | None:
+    if len(state.isr) < 2:
+        return None
+    for broker in state.isr:
+        if broker not in active and broker not in excused:
+            return f"broker {broker} is in its ISR {list(state.isr)} and not active"
+    return None
+
+
+def _last_of_isr_leads_if_active(
+    state: PartitionState, active: frozenset[int], excused: frozenset[int]
+) -> str | None:
+    if len(state.isr) != 1 or state.leader < 0:
+        return None
+    (broker,) = state.isr
+    if broker in active or broker in excused:
+        return None
+    return f"it has leader {state.leader}, but broker {broker}, alone in its ISR, is not active"
+
+
+PARTITION_INVARIANTS: Final = (
+    PartitionInvariant(
+        "P11",
+        "a leader is registered, unfenced and not in controlled shutdown",
+        _ACTIVE,
+        _leader_is_active,
+    ),
+    PartitionInvariant(
+        "P12",
+        "of two or more in-sync replicas, none is fenced or in controlled shutdown",
+        _ACTIVE,
+        _isr_is_active,
+    ),
+    PartitionInvariant(
+        "P13",
+        "a partition whose only in-sync replica is not active has no leader",
+        _ACTIVE,
+        _last_of_isr_leads_if_active,
+    ),
+)
+
+REPLICAS_REGISTERED: Final = Invariant(
+    "T8",
+    "replicas are there, distinct, and registered when they are assigned",
+    "KIP-455; Kafka: ReplicationControlManager.validateManualPartitionAssignment",
+)
+PARTITION_EXISTS: Final = Invariant(
+    "T5",
+    "a partition change names a partition that exists",
+    "Kafka: ReplicationControlManager.replay",
+)
+CHECKPOINT_FOLDED: Final = Invariant(
+    "L4",
+    "a checkpoint is the fold of the log up to its end offset",
+    "KIP-630; Kafka: MetadataImage",
+)
+CHECKPOINT_ALIGNED: Final = Invariant(
+    "L5", "a checkpoint ends where a batch ends", "KIP-630; Kafka: SnapshotGenerator"
+)
+LOGS_MATCH: Final = Invariant(
+    "LogMatching",
+    "logs that hold a record of the same offset and epoch agree up to it; what is committed stays",
+    "Raft, Log Matching and Leader Completeness; KIP-595",
+)
+EVERY_INVARIANT: Final = (
+    *RECORD_INVARIANTS,
+    *PARTITION_INVARIANTS,
+    REPLICAS_REGISTERED,
+    PARTITION_EXISTS,
+    CHECKPOINT_FOLDED,
+    CHECKPOINT_ALIGNED,
+    LOGS_MATCH,
+)
+
+
+def evidence_of(invariant: Invariant, record: str | None = None) -> Evidence:
+    """Return the evidence that an invariant was broken, by a record if one is to blame."""
+    return Evidence(invariant.id, invariant.statement, invariant.source, record=record)
+
+
+def replicas_objection(image: Image, before: tuple[int, ...], after: tuple[int, ...]) -> str | None:
+    """Return what is wrong with assigning replicas `after` to a partition that had `before`."""
+    if not after:
+        return "the partition has no replicas"
+    if len(set(after)) != len(after):
+        return f"replicas {list(after)} name a broker twice"
+    for broker in after:
+        if broker not in before and broker not in image.registrations:
+            return f"replica {broker} is assigned, but is not a registered broker"
+    return None
+
+
+def partition_objections(
+    image: Image, state: PartitionState, active: frozenset[int]
+) -> list[tuple[PartitionInvariant, str]]:
+    """Return the invariants a partition breaks at the end of an operation, and how."""
+    excused = image.excused()
+    found = []
+    for invariant in PARTITION_INVARIANTS:
+        objection = invariant.objection(state, active, excused)
+        if objection is not None:
+            found.append((invariant, objection))
+    return found

@@ -1,0 +1,139 @@
+"""What lies in one metadata log directory: every batch's identity, every checkpoint, every fault.
+
+A first pass over the files checks framing, CRC, order and continuity, and keeps for each batch its
+base offset and one number made of its epoch and CRC: enough to tell whether two nodes hold the same
+batches. The CRC covers everything else that matters: attributes, record count, the records.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from krafla.audit.result import Finding, Weight
+from kraft.errors import CorruptRecordError, UnreadableFileError
+from kraft.log.directory import read_metadata_log
+from kraft.log.findings import FindingKind
+from kraft.log.text_files import read_leader_epochs, read_meta_properties, read_quorum_state
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from kraft.log.checkpoint import Checkpoint
+    from kraft.log.directory import MetadataLog
+    from kraft.log.findings import Finding as LogFinding
+
+_EPOCH_SHIFT: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """One directory after the first pass.
+
+    `offsets` has each batch's base offset and last the offset after the log's end; `marks` has each
+    batch's epoch and CRC as one number. If the log is broken somewhere, they end there.
+    """
+
+    log: MetadataLog
+    cluster_id: str | None
+    node_id: int | None
+    offsets: array[int]
+    marks: array[int]
+    records: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def path(self) -> Path:
+        """The directory."""
+        return self.log.directory
+
+    @property
+    def first(self) -> int:
+        """The offset of the first record in the segments."""
+        return self.offsets[0]
+
+    @property
+    def end(self) -> int:
+        """The offset after the last whole batch."""
+        return self.offsets[-1]
+
+    @property
+    def checkpoints(self) -> tuple[Checkpoint, ...]:
+        """The checkpoints in order of their end offsets."""
+        return self.log.checkpoints
+
+    def epoch_at(self, index: int) -> int:
+        """Return the epoch of a batch."""
+        return self.marks[index] >> _EPOCH_SHIFT
+
+
+def take_inventory(log: MetadataLog) -> Inventory:
+    """Return what lies in a directory; whatever cannot be read is among its findings."""
+    findings: list[Finding] = []
+    cluster_id, node_id = _identity(log, findings)
+    offsets, marks = array("q"), array("Q")
+    noticed: list[LogFinding] = []
+    end = records = 0
+    try:
+        for batch in read_metadata_log(log, findings=noticed):
+            offsets.append(batch.base_offset)
+            marks.append(batch.leader_epoch << _EPOCH_SHIFT | batch.crc)
+            end = batch.next_offset
+            records += batch.count
+    except (CorruptRecordError, UnreadableFileError) as error:
+        findings.append(unreadable(error))
+    if not offsets and log.checkpoints:
+        end = log.checkpoints[-1].end_offset
+    offsets.append(end)
+    findings += map(_note, noticed)
+    for path, reader in (
+        (log.quorum_state, read_quorum_state),
+        (log.leader_epochs, read_leader_epochs),
+    ):
+        _check_readable(path, reader, findings)
+    return Inventory(log, cluster_id, node_id, offsets, marks, records, tuple(findings))
+
+
+def unreadable(error: CorruptRecordError | UnreadableFileError) -> Finding:
+    """Return the finding that says what a reader refused."""
+    if isinstance(error, UnreadableFileError):
+        return Finding(Weight.UNREADABLE, "unreadable", error.reason, error.path)
+    reason = error.reason if error.field is None else f"{error.reason} (field {error.field})"
+    offset = error.base_offset if error.offset is None else error.offset
+    return Finding(Weight.UNREADABLE, "corrupt", reason, error.path, error.position, offset)
+
+
+def _identity(log: MetadataLog, findings: list[Finding]) -> tuple[str | None, int | None]:
+    if log.meta_properties is None:
+        return None, None
+    try:
+        meta = read_meta_properties(log.meta_properties)
+    except (CorruptRecordError, UnreadableFileError) as error:
+        findings.append(unreadable(error))
+        return None, None
+    return meta.cluster_id, meta.node_id
+
+
+def _check_readable(
+    path: Path | None, reader: Callable[[Path], object], findings: list[Finding]
+) -> None:
+    if path is None:
+        return
+    try:
+        reader(path)
+    except (CorruptRecordError, UnreadableFileError) as error:
+        findings.append(unreadable(error))
+
+
+def _note(finding: LogFinding) -> Finding:
+    """Return a reader's finding as a note; a file that changed meanwhile is a doubt."""
+    doubt = finding.kind is FindingKind.FILE_CHANGED
+    return Finding(
+        Weight.INCONCLUSIVE if doubt else Weight.NOTE,
+        finding.kind.value,
+        finding.detail,
+        finding.path,
+        finding.position,
+    )

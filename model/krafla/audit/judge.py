@@ -1,0 +1,263 @@
+"""The spec as judge of a history: every step of the lease taken in UntimedLease.tla itself.
+
+The spec loads in a thread of its own while the log is being read. TLC's numbers have 32 bits, so
+offsets and epochs are given to it relative to `base`, where a history starts; all that the spec
+does with them is compare and add one.
+
+Spec: UntimedLease
+"""
+
+from __future__ import annotations
+
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.audit.mapping import SPEC, Step
+from krafla.audit.result import Evidence, FalseConjunct, Finding, Weight
+from krafla.values import Function, fmt, function, record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from krafla.audit.image import BrokerRegistration
+    from krafla.oracle import Spec, State
+    from krafla.oracle.blame import Reason
+    from krafla.oracle.explain import Explanation
+    from krafla.values import Value
+
+INVARIANTS: Final = ("EpochWithinLogInv", "EpochUniqueInv")
+PROPERTIES: Final = ("LogGrowsProp", "EpochGrowsProp", "ShutdownNotTakenBackProp")
+_NUMBERS: Final = frozenset({"epoch", "offset", "base_offset"})
+_INT32: Final = 2**31
+
+
+class LoadingSpec:
+    """UntimedLease, being loaded from the moment this is made; `get` waits for it."""
+
+    def __init__(self) -> None:
+        self._spec: Spec | None = None
+        self._error: BaseException | None = None
+        self._thread = Thread(target=self._load, name="load the spec", daemon=True)
+        self._thread.start()
+
+    def get(self) -> Spec:
+        """Return the spec; raises what its loading raised, a KraflaError."""
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        assert self._spec is not None, "loaded, or an error said why not"
+        return self._spec
+
+    def _load(self) -> None:
+        try:
+            from krafla.oracle import Spec
+
+            self._spec = Spec.load(SPEC, {"Broker": frozenset(), "Incarnation": frozenset()})
+        except BaseException as error:  # noqa: BLE001 - raised again by get, in the caller's thread
+            self._error = error
+
+
+class SpecRun:
+    """One history in the spec: give it steps in order, it answers with the first violation.
+
+    The history starts in Init at offset 0, or at `start` with these registrations.
+    """
+
+    def __init__(
+        self, loading: LoadingSpec, start: int, registrations: Mapping[int, BrokerRegistration]
+    ) -> None:
+        self._loading = loading
+        self._start = start
+        self._registrations = registrations
+        self._base = 0 if start < _INT32 // 2 else start
+        self._state: State | None = None
+        self.taken = 0
+
+    def take(self, steps: Iterable[Step]) -> Finding | None:
+        """Return the first violation, or that TLC's numbers are too small; else None."""
+        if self._state is None:
+            finding = self._begin()
+            if finding is not None:
+                return finding
+        for step in steps:
+            finding = self._take(step)
+            if finding is not None:
+                return finding
+            self.taken += 1
+        return None
+
+    def _begin(self) -> Finding | None:
+        spec = self._loading.get()
+        if self._start == 0:
+            (self._state,) = spec.initial_states()
+            return None
+        epochs = [registered.epoch for registered in self._registrations.values()]
+        if any(not _fits(epoch - self._base) for epoch in epochs):
+            return _too_large(self._start, None)
+        registered: Value = function(
+            {
+                broker: record(
+                    incarnation=r.incarnation,
+                    epoch=r.epoch - self._base,
+                    fenced=r.fenced,
+                    in_controlled_shutdown=r.in_controlled_shutdown,
+                )
+                for broker, r in self._registrations.items()
+            }
+        )
+        end = self._start - self._base
+        self._state = spec.state({"registrations": registered, "log_end": end, "epoch_floor": end})
+        for name in INVARIANTS:
+            if not spec.check_invariant(name, self._state):
+                explanation = spec.explain_invariant(name, self._state)
+                return self._broken(name, None, explanation, self._state)
+        return None
+
+    def _take(self, step: Step) -> Finding | None:
+        spec, before = self._loading.get(), self._state
+        assert before is not None, "a run begins before its first step"
+        values = [self._relative(name, value) for name, value in step.parameters]
+        if any(type(value) is int and not _fits(value) for value in values):
+            return _too_large(step.offset, step)
+        found = spec.outcomes(before, step.action, *values)
+        if not found:
+            return self._refused(step, spec.explain(before, step.action, values), before)
+        (after,) = found
+        self._state = after
+        if step.place is None:
+            return None
+        for name in INVARIANTS:
+            if not spec.check_invariant(name, after):
+                return self._broken(name, step, spec.explain_invariant(name, after), before)
+        for name in PROPERTIES:
+            if not spec.check_action_property(name, before, after):
+                explanation = spec.explain_action_property(name, before, after)
+                return self._broken(name, step, explanation, before)
+        return None
+
+    def _relative(self, name: str, value: Value) -> Value:
+        return value - self._base if name in _NUMBERS and isinstance(value, int) else value
+
+    def _refused(self, step: Step, explanation: Explanation, before: State) -> Finding:
+        false = tuple(self._false(explanation.reasons))
+        said = false[0].text if false else explanation.finding
+        evidence = Evidence(
+            rule=f"{SPEC}!{step.action}",
+            statement=f"{step.action} is allowed only where each of its conjuncts is true",
+            source=false[0].place if false else SPEC,
+            record=_record_text(step),
+            action=step.action,
+            parameters=step.parameters,
+            false=false,
+            state=self._state_text(before),
+            expected=self._legal(step, before),
+        )
+        return _violation(step, f"{step.action} is not allowed: false is {said}", evidence)
+
+    def _broken(
+        self, name: str, step: Step | None, explanation: Explanation, before: State
+    ) -> Finding:
+        false = tuple(self._false(explanation.reasons))
+        evidence = Evidence(
+            rule=f"{SPEC}!{name}",
+            statement=f"{name} holds at every record of a log",
+            source=false[0].place if false else SPEC,
+            record=None if step is None else _record_text(step),
+            action=None if step is None else step.action,
+            parameters=() if step is None else step.parameters,
+            false=false,
+            state=self._state_text(before),
+        )
+        said = false[0].text if false else explanation.finding
+        if step is None:
+            return Finding(
+                Weight.VIOLATION, name, f"{name} is false: {said}", offset=self._start,
+                evidence=evidence,
+            )  # fmt: skip
+        return _violation(step, f"{name} is false: {said}", evidence)
+
+    def _false(self, reasons: Iterable[Reason]) -> Iterator[FalseConjunct]:
+        for reason in reasons:
+            values = tuple((name, fmt(self._absolute(name, v))) for name, v in reason.values)
+            yield FalseConjunct(" ".join(reason.text.split()), str(reason.place), values)
+            yield from self._false(reason.alternatives)
+
+    def _state_text(self, state: State) -> tuple[str, ...]:
+        return tuple(f"{name} = {fmt(self._absolute(name, state[name]))}" for name in state)
+
+    def _absolute(self, name: str, value: Value) -> Value:
+        """Return a value of the spec with offsets and epochs as they are in the log."""
+        if not self._base:
+            return value
+        if isinstance(value, Function):
+            return Function({k: self._absolute(str(k), v) for k, v in value.items()})
+        if isinstance(value, tuple):
+            return tuple(self._absolute("", v) for v in value)
+        last = name.rpartition(".")[2]
+        shifted = last in _NUMBERS or last in ("log_end", "epoch_floor")
+        if shifted and isinstance(value, int) and not isinstance(value, bool):
+            return value + self._base
+        return value
+
+    def _legal(self, step: Step, before: State) -> str:
+        """Return what a record about the same broker could have said here, asking the spec."""
+        spec = self._loading.get()
+        named: dict[str, Any] = dict(step.parameters)
+        broker, offset = named["b"], step.offset - self._base
+        state = {name: before[name] for name in before}
+        registrations = dict(_items(state["registrations"]))
+        floor = self._absolute("epoch_floor", state["epoch_floor"])
+        anew = f"a new incarnation, fenced, with an epoch from {floor} to {step.offset}"
+        if broker not in registrations:
+            return f"broker {broker} is not registered: only {anew}"
+        epoch = registrations[broker]["epoch"]
+        changes = (
+            "FenceBroker", "UnfenceBroker", "BeginControlledShutdown", "ChangeDirectories",
+            "UnregisterBroker",
+        )  # fmt: skip
+        legal = [name for name in changes if spec.outcomes(before, name, broker, epoch, offset)]
+        return f"{', '.join(legal)} with epoch {self._absolute('epoch', epoch)}; or {anew}"
+
+
+def _items(value: Value) -> Iterator[tuple[Any, Any]]:
+    """Yield argument and result of a function, which may look like a sequence."""
+    if isinstance(value, tuple):
+        yield from enumerate(value, 1)
+    else:
+        assert isinstance(value, Function), "registrations are a function"
+        yield from value.items()
+
+
+def _fits(number: int) -> bool:
+    return -_INT32 <= number < _INT32 - 1
+
+
+def _too_large(offset: int, step: Step | None) -> Finding:
+    return Finding(
+        Weight.INCONCLUSIVE,
+        "number too large for TLC",
+        "an offset or epoch is too far from where this history starts for TLC's 32 bits:"
+        " not stepped through the spec from here on",
+        path=None if step is None or step.place is None else step.place.path,
+        position=None if step is None or step.place is None else step.place.position,
+        offset=offset,
+    )
+
+
+def _record_text(step: Step) -> str | None:
+    from krafla.audit.record_text import record_text
+
+    return None if step.place is None else record_text(step.place.record)
+
+
+def _violation(step: Step, detail: str, evidence: Evidence) -> Finding:
+    place = step.place
+    return Finding(
+        Weight.VIOLATION,
+        evidence.rule,
+        detail,
+        path=None if place is None else place.path,
+        position=None if place is None else place.position,
+        offset=step.offset,
+        evidence=evidence,
+    )

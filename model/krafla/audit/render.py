@@ -1,0 +1,205 @@
+"""A report for people and for programs.
+
+The JSON document has `schema`: 1, and within it nothing is removed or renamed:
+
+    {"schema": 1, "verdict", "exit_code", "paths": [],
+     "clusters": [{"cluster_id", "folder", "verdict", "findings": [],
+       "directories": [{"path", "node_id", "verdict", "batches", "records", "first_offset",
+         "end_offset", "judged_from", "judged_to", "checkpoints", "same_history_as",
+         "findings": []}]}],
+     "findings": [],
+     "counts": {"clusters", "directories", "histories", "records", "steps"}}
+
+A finding is {"weight", "kind", "detail", "path", "byte", "offset", "evidence"}, where the weight is
+note, inconclusive, unreadable or violation, and the evidence null or
+{"rule", "statement", "source", "record", "action", "parameters": {}, "state": [], "expected",
+"false": [{"text", "place", "values": {}}]}. What is unknown is null. Verdicts are held, violated
+and inconclusive.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.audit.invariants import EVERY_INVARIANT
+from krafla.audit.result import Finding, Weight
+from krafla.values import fmt
+from krafla.verdict import Verdict
+from kraft.errors import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krafla.audit.result import ClusterResult, DirectoryResult, Evidence, Report
+    from krafla.values import Value
+
+SCHEMA: Final = 1
+_LABEL: Final = 10
+_LONG_RECORD: Final = 2000
+
+
+def document(report: Report) -> dict[str, Any]:
+    """Return the report as plain data, in the form described above."""
+    return {
+        "schema": SCHEMA,
+        "verdict": report.verdict.value,
+        "exit_code": int(report.exit_code),
+        "paths": [str(path) for path in report.paths],
+        "clusters": [_cluster(cluster) for cluster in report.clusters],
+        "findings": [_finding(finding) for finding in report.findings],
+        "counts": _counts(report),
+    }
+
+
+def text_lines(report: Report, *, quiet: bool = False) -> Iterator[str]:
+    """Yield the report line by line; with `quiet`, only what did not hold, and the verdict."""
+    for finding in report.findings:
+        yield from _finding_lines(finding)
+    for cluster in report.clusters:
+        if not quiet or cluster.verdict is not Verdict.HELD:
+            yield from _cluster_lines(cluster, quiet=quiet)
+    yield f"{report.verdict.name}  {_totals(report)}"
+    if not quiet:
+        yield f"    judged by UntimedLease.tla and {len(EVERY_INVARIANT)} invariants of the log"
+        paths = " ".join(shlex.quote(printable(str(path))) for path in report.paths)
+        yield f"    reproduce: krafla audit {paths}"
+
+
+def _cluster_lines(cluster: ClusterResult, *, quiet: bool) -> Iterator[str]:
+    name = cluster.cluster_id or "of unknown id"
+    yield f"{cluster.verdict.name}  {printable(str(cluster.folder))}  cluster {name}"
+    if not quiet:
+        for directory in cluster.directories:
+            yield f"    {_directory_line(cluster, directory)}"
+    for finding in cluster.all_findings():
+        if not quiet or finding.weight is not Weight.NOTE:
+            holders = [d for d in cluster.directories if finding in d.findings]
+            yield from _finding_lines(finding, 0 if finding.evidence is None else len(holders))
+
+
+def _directory_line(cluster: ClusterResult, directory: DirectoryResult) -> str:
+    try:
+        path = directory.path.absolute().relative_to(cluster.folder)
+    except ValueError:
+        path = directory.path
+    node = "" if directory.node_id is None else f", node {directory.node_id}"
+    judged = f"offsets {directory.judged_from} to {directory.judged_to - 1}"
+    if directory.judged_to <= directory.judged_from:
+        judged = "nothing judged"
+    return (
+        f"{directory.verdict.value:<13}{printable(str(path))}{node}:"
+        f" {directory.records:,} records in {directory.batches:,} batches, {judged}"
+    )
+
+
+def _finding_lines(finding: Finding, holders: int = 0) -> Iterator[str]:
+    yield f"  {finding.weight.value}  {finding}"
+    evidence = finding.evidence
+    if evidence is not None:
+        for label, text in _evidence_lines(evidence):
+            yield f"      {label:<{_LABEL}}{printable(text)}"
+        if holders > 1:
+            yield f"      {'in':<{_LABEL}}{holders} directories of the cluster"
+
+
+def _evidence_lines(evidence: Evidence) -> Iterator[tuple[str, str]]:
+    yield "rule", f"{evidence.rule}: {evidence.statement} ({evidence.source})"
+    if evidence.record is not None:
+        yield "record", _cut(evidence.record)
+    if evidence.action is not None:
+        arguments = ", ".join(f"{name} = {fmt(value)}" for name, value in evidence.parameters)
+        yield "action", f"{evidence.action}({arguments})"
+    for conjunct in evidence.false:
+        yield "false", f"{conjunct.text}  [{conjunct.place}]"
+        for name, value in conjunct.values:
+            yield "", f"{name} = {_cut(value)}"
+    for number, line in enumerate(evidence.state):
+        yield "before" if number == 0 else "", _cut(line)
+    if evidence.expected is not None:
+        yield "legal", evidence.expected
+
+
+def _totals(report: Report) -> str:
+    counts = _counts(report)
+    return (
+        f"{counts['clusters']:,} clusters, {counts['directories']:,} directories,"
+        f" {counts['histories']:,} distinct histories, {counts['records']:,} records,"
+        f" {counts['steps']:,} steps of the spec"
+    )
+
+
+def _counts(report: Report) -> dict[str, int]:
+    directories = [d for cluster in report.clusters for d in cluster.directories]
+    return {
+        "clusters": len(report.clusters),
+        "directories": len(directories),
+        "histories": report.histories,
+        "records": sum(d.records for d in directories),
+        "steps": report.steps,
+    }
+
+
+def _cluster(cluster: ClusterResult) -> dict[str, Any]:
+    return {
+        "cluster_id": cluster.cluster_id,
+        "folder": str(cluster.folder),
+        "verdict": cluster.verdict.value,
+        "findings": [_finding(finding) for finding in cluster.findings],
+        "directories": [_directory(directory) for directory in cluster.directories],
+    }
+
+
+def _directory(directory: DirectoryResult) -> dict[str, Any]:
+    shared = directory.same_history_as
+    return {
+        "path": str(directory.path),
+        "node_id": directory.node_id,
+        "verdict": directory.verdict.value,
+        "batches": directory.batches,
+        "records": directory.records,
+        "first_offset": directory.first_offset,
+        "end_offset": directory.end_offset,
+        "judged_from": directory.judged_from,
+        "judged_to": directory.judged_to,
+        "checkpoints": directory.checkpoints,
+        "same_history_as": None if shared is None else str(shared),
+        "findings": [_finding(finding) for finding in directory.findings],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "weight": finding.weight.value,
+        "kind": finding.kind,
+        "detail": finding.detail,
+        "path": None if finding.path is None else str(finding.path),
+        "byte": finding.position,
+        "offset": finding.offset,
+        "evidence": None if finding.evidence is None else _evidence(finding.evidence),
+    }
+
+
+def _evidence(evidence: Evidence) -> dict[str, Any]:
+    return {
+        "rule": evidence.rule,
+        "statement": evidence.statement,
+        "source": evidence.source,
+        "record": None if evidence.record is None else json.loads(evidence.record),
+        "action": evidence.action,
+        "parameters": {name: _plain(value) for name, value in evidence.parameters},
+        "false": [
+            {"text": c.text, "place": c.place, "values": dict(c.values)} for c in evidence.false
+        ],
+        "state": list(evidence.state),
+        "expected": evidence.expected,
+    }
+
+
+def _plain(value: Value) -> bool | int | str:
+    return value if isinstance(value, bool | int | str) else fmt(value)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONG_RECORD else f"{text[: _LONG_RECORD - 3]}..."
