@@ -145,8 +145,7 @@ class FailOver(_Choice, frozen=True, tag=True):
 class Tick(_Choice, frozen=True, tag=True):
     """Let time pass by the controller's clock, and by each live process's own.
 
-    `by_broker_ms` lists the processes whose clock shows another time than the controller's, sorted
-    by incarnation id.
+    `by_broker_ms` lists the processes whose clock shows another time than the controller's.
 
     Spec: BrokerLease!Tick.
     """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kraft.sim.cluster import Cluster, Process, is_running
 from kraft.sim.network import copy_of, find, is_request, take
-from kraft.sim.outcome import UNKNOWN_MESSAGE, Refused, done
+from kraft.sim.outcome import UNKNOWN_MESSAGE, UNKNOWN_PROCESS, Refused, done
 
 if TYPE_CHECKING:
     from kraft.sim import choices
@@ -49,14 +49,13 @@ def tick(cluster: Cluster, choice: choices.Tick) -> Result:
     by_controller_ms, processes = choice.by_controller_ms, cluster.processes
     if by_controller_ms < 0:
         return cluster, Refused("time does not run backwards")
-    if choice.by_broker_ms != tuple(sorted(dict(choice.by_broker_ms).items())):
-        return cluster, Refused("the clocks are not listed once each, in order")
-    for incarnation_id, by_broker_ms in choice.by_broker_ms:
+    for incarnation_id, by_broker_ms in dict(choice.by_broker_ms).items():
         process = processes.get(incarnation_id)
-        if process is None or not is_running(process):
-            return cluster, Refused("a process that does not run has no clock")
+        if process is None:
+            return cluster, UNKNOWN_PROCESS
         lead_ms = process.clock_lead_ms + by_broker_ms - by_controller_ms
-        if by_broker_ms < 0 or not 0 <= lead_ms <= cluster.configuration.max_skew_ms:
+        lead_max_ms = cluster.configuration.max_skew_ms if is_running(process) else 0
+        if by_broker_ms < 0 or not 0 <= lead_ms <= lead_max_ms:
             return cluster, Refused("clocks do not differ by that much")
         ticked = Process(process.lifecycle, process.started_at_ms, lead_ms)
         processes = processes.set(incarnation_id, ticked)
