@@ -61,7 +61,7 @@ _EXPECTED_STATUS: dict[type, frozenset[int]] = {
     AssertionFailed: frozenset({12, 13, 14, 75, 76, 77, 255}),
     EvaluationError: frozenset({13, 75, 76, 77, 255}),
     SpecError: frozenset({150, 255}),
-    ConfigError: frozenset({75, 151, 255}),
+    ConfigError: frozenset({75, 76, 151, 255}),
 }
 
 
