@@ -115,7 +115,7 @@ class Function(Mapping["Value", "Value"]):
     def updated(self, argument: Value, result: Value) -> Function:
         """Return the function that differs from this one at one argument.
 
-        Spec: ``[f EXCEPT ![argument] = result]``; ``KeyError`` outside the domain.
+        In TLA+, ``[f EXCEPT ![argument] = result]``; ``KeyError`` outside the domain.
         """
         if argument not in self._map:
             raise KeyError(argument)

@@ -95,6 +95,11 @@ class Converter:
             known = self._to_java[key] = self._build(value)
         return known
 
+    def forget(self) -> None:
+        """Drop what is remembered; values already given out stay valid."""
+        self._from_java.clear()
+        self._to_java.clear()
+
     def _read_set(self, java: Any) -> Value:
         members = java.elems.toArray()
         return frozenset(self.to_python(member) for member in members if member is not None)

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from typing import Any
 
-import jpype  # type: ignore[import-untyped]
+import jpype  # type: ignore[import-untyped]  # JPype ships no types
 
 from krafla.oracle.errors import JvmError
 from krafla.tlc.jar import find_jar

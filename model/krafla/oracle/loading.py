@@ -132,7 +132,10 @@ def _check_assumptions(tool: Any, sources: Sources) -> None:
         if not tool.isValid(assumption):
             place = sources.place(assumption)
             text = " ".join(sources.text(place).split())
-            raise SpecError(f"the constants break the assumption {text}", str(place))
+            raise SpecError(
+                f"the constants break the assumption {text}",
+                f"{place.path or place.module}:{place.line}",
+            )
 
 
 def _complaint(heard: str, error: Any, sources: Sources, configuration: Path | None) -> SpecError:

@@ -42,6 +42,9 @@ class Spec:
         self.empty_state = loaded.classes("tlc2.tool.TLCState").Empty
         self._action_class = loaded.classes("tlc2.tool.Action")
         self._module = self.tool.getRootModule()
+        self._constants = {
+            str(node.getName().toString()): node for node in self._module.getConstantDecls()
+        }
         self._unique = loaded.classes("util.UniqueString").uniqueStringOf
         declared = sorted(self.empty_state.getVars(), key=self._declaration)
         self._variables = {str(node.getName().toString()): node.getName() for node in declared}
@@ -193,11 +196,14 @@ class Spec:
 
     def evaluate(self, operator: str, state: State | None = None, *arguments: Any) -> Value:
         """Return the value of an operator for these arguments, in a state if it needs one."""
-        definition = self.definition(operator)
-        context = self.bind(definition, arguments)
-        java = self.empty_state if state is None else state.java
-        value = self._evaluated(self.tool.eval, definition.getBody(), context, java)
-        return self.converter.to_python(value)
+        found = self._lookup(operator)
+        if type(found) is self.tree.definition_class:
+            context = self.bind(found, arguments)
+            java = self.empty_state if state is None else state.java
+            found = self._evaluated(self.tool.eval, found.getBody(), context, java)
+        elif arguments:
+            raise SpecError(f"{operator} takes 0 parameters, not {len(arguments)}")
+        return self.converter.to_python(found)
 
     def reduced(self) -> AbstractContextManager[None]:
         """Return a context in which fingerprints obey SYMMETRY and VIEW, as in a TLC run.
@@ -235,11 +241,18 @@ class Spec:
         """Return SANY's definition of an operator; ``SpecError`` if there is none."""
         found = self._definitions.get(name)
         if found is None:
-            found = self._module.getOpDef(self._unique(name))
-            if found is None:
-                raise SpecError(f"{self.name} has no operator {name}")
+            found = self._lookup(name)
+            if type(found) is not self.tree.definition_class:
+                raise SpecError(f"{name} of {self.name} is a constant")
             self._definitions[name] = found
         return found
+
+    def _lookup(self, name: str) -> Any:
+        """Return a definition, or TLC's value of a constant; both as the configuration has it."""
+        symbol = self._constants.get(name) or self._module.getOpDef(self._unique(name))
+        if symbol is None:
+            raise SpecError(f"{self.name} has no operator {name}")
+        return self.tool.lookup(symbol, self.empty_context, False)
 
     def bind(self, definition: Any, parameters: Sequence[Any]) -> Any:
         """Return a context that gives an operator's parameters these values."""
@@ -325,11 +338,18 @@ class Spec:
     ) -> tuple[State, ...]:
         action = self._action_class(node, context, definition)
         found = self._evaluated(self.tool.getNextStates, action, state.java)
-        count = found.size()
-        if count == 1:
-            return (State(self, found.elementAt(0)),)
-        states = (State(self, found.elementAt(index)) for index in range(count))
-        return tuple(dict.fromkeys(states))
+        states = [found.elementAt(index) for index in range(found.size())]
+        try:
+            if len(states) == 1:
+                return (State(self, states[0]),)
+            return tuple(dict.fromkeys(State(self, java) for java in states))
+        except JavaError:
+            # A variable without a value has no fingerprint.
+            missing = {str(node.getName()) for java in states for node in java.getUnassigned()}
+            names = ", ".join(sorted(missing))
+            raise EvaluationError(
+                f"{self.name}: {definition.getName()} does not say what becomes of {names}"
+            ) from None
 
     def _predicate(self, name: str) -> list[Any]:
         found = self._predicates.get(name)

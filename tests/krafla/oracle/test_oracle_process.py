@@ -1,0 +1,87 @@
+"""The JVM in the process: started by need, silent, not shared across a fork, gone at exit."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+
+from krafla.oracle import Spec
+
+PRELUDE = """
+import os, sys
+from pathlib import Path
+import krafla.oracle
+from krafla.oracle import JvmError, Spec
+constants = {"Colour": {"red"}, "Table": 1, "Red": "red"}
+"""
+
+
+def run(specs, program, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", PRELUDE + textwrap.dedent(program), str(specs)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        **environment,
+    )
+
+
+def test_importing_the_oracle_starts_no_jvm(specs):
+    found = run(specs, "import jpype; print(jpype.isJVMStarted())")
+
+    assert (found.stdout, found.returncode) == ("False\n", 0)
+
+
+def test_a_process_that_used_the_oracle_ends_silently_and_leaves_nothing(specs, tmp_path):
+    found = run(
+        specs,
+        """
+        spec = Spec.load("Shapes", constants, path=Path(sys.argv[1]))
+        print(len(spec.initial_states()))
+        """,
+        env={"TMPDIR": str(tmp_path), "PATH": "/usr/bin:/bin", **_home()},
+    )
+
+    assert (found.stdout, found.stderr, found.returncode) == ("2\n", "", 0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_forked_process_is_refused_clearly(specs):
+    found = run(
+        specs,
+        """
+        spec = Spec.load("Shapes", constants, path=Path(sys.argv[1]))
+        child = os.fork()
+        if child == 0:
+            try:
+                Spec.load("Shapes", constants, path=Path(sys.argv[1]))
+            except JvmError as error:
+                print(error, flush=True)
+            os._exit(0)
+        os.waitpid(child, 0)
+        """,
+    )
+
+    assert "forked" in found.stdout
+    assert "spawn" in found.stdout
+
+
+def test_what_a_spec_prints_does_not_reach_the_terminal(tmp_path, capfd):
+    (tmp_path / "Loud.tla").write_text(
+        "---- MODULE Loud ----\nEXTENDS TLC\nVARIABLE x\nInit == x = 1\n"
+        'Next == PrintT("heard") /\\ x\' = x\n====\n'
+    )
+    spec = Spec.load("Loud", path=tmp_path)
+
+    after = spec.apply(spec.state({"x": 1}), "Next")
+
+    assert after["x"] == 1
+    assert capfd.readouterr() == ("", "")
+
+
+def _home():
+    kept = ("HOME", "JAVA_HOME", "XDG_CACHE_HOME", "KRAFLA_TLA2TOOLS")
+    return {name: os.environ[name] for name in kept if name in os.environ}
