@@ -32,6 +32,8 @@
 (*  - Listeners, features, racks, log directories, and every check of a    *)
 (*    registration other than the session of the registered incarnation.   *)
 (*  - A heartbeat that expires in the controller's queue (KAFKA-15019).    *)
+(*  - What makes a process ready: in RECOVERY it may want to stay fenced   *)
+(*    or not, and change its mind. Kafka's process is ready once for all.  *)
 (*  - Migration from ZooKeeper.                                            *)
 (***************************************************************************)
 EXTENDS Network, FiniteSets
@@ -535,7 +537,8 @@ KeepUnfenced(m) ==
   /\ ~registrations[BrokerOf[m.incarnation]].fenced
   /\ RenewSession(m)
 
-(* Only a heartbeat that was overtaken asks to fence an unfenced broker.     *)
+(* A heartbeat that was overtaken asks to fence an unfenced broker, or one   *)
+(* that is in RECOVERY still and has not heard that it was unfenced.         *)
 (* Kafka: ReplicationControlManager.handleBrokerFenced.                      *)
 FenceOnRequest(m) ==
   /\ HeedHeartbeat(m, "FENCED")
