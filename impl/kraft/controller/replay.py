@@ -59,14 +59,12 @@ def replay(image: ClusterImage, record: Record, offset: Offset) -> ClusterImage:
         case UnregisterBrokerRecord(broker_id, epoch):
             _registration_of(image, record, broker_id, epoch, offset)
             registrations, leads = registrations.delete(broker_id), leads - {broker_id}
-        case BrokerRegistrationChangeRecord():
-            return _replay_change(image, record, offset)
-        case FenceBrokerRecord(broker_id, epoch):
-            change = BrokerRegistrationChangeRecord(broker_id, epoch, fenced=FENCE)
-            return _replay_change(image, change, offset)
-        case UnfenceBrokerRecord(broker_id, epoch):
-            change = BrokerRegistrationChangeRecord(broker_id, epoch, fenced=UNFENCE)
-            return _replay_change(image, change, offset)
+        case BrokerRegistrationChangeRecord(_, _, fenced, in_controlled_shutdown):
+            return _replay_change(image, record, fenced, in_controlled_shutdown, offset)
+        case FenceBrokerRecord():
+            return _replay_change(image, record, FENCE, UNCHANGED, offset)
+        case UnfenceBrokerRecord():
+            return _replay_change(image, record, UNFENCE, UNCHANGED, offset)
         case LeadershipChange(broker_id):
             leads = leads | {broker_id}
         case NoOpRecord() | LeaderChangeMessage():
@@ -108,20 +106,24 @@ def _replay_registration(
 
 
 def _replay_change(
-    image: ClusterImage, record: BrokerRegistrationChangeRecord, offset: Offset
+    image: ClusterImage,
+    record: BrokerRegistrationChangeRecord | FenceBrokerRecord | UnfenceBrokerRecord,
+    fenced: int,
+    in_controlled_shutdown: int,
+    offset: Offset,
 ) -> ClusterImage:
     broker_id = record.broker_id
     registration = _registration_of(image, record, broker_id, record.broker_epoch, offset)
-    leads = image.leads
-    if record.fenced not in {FENCE, UNFENCE, UNCHANGED}:
-        raise FatalReplayError(f"no meaning for fenced {record.fenced}", record, offset)
-    if record.in_controlled_shutdown not in {ENTER_CONTROLLED_SHUTDOWN, UNCHANGED}:
-        value = record.in_controlled_shutdown
-        raise FatalReplayError(f"no meaning for in_controlled_shutdown {value}", record, offset)
-    if record.fenced != UNCHANGED:
-        registration = replace(registration, fenced=record.fenced == FENCE)
-    if record.in_controlled_shutdown == ENTER_CONTROLLED_SHUTDOWN:
+    if fenced not in {FENCE, UNFENCE, UNCHANGED}:
+        raise FatalReplayError(f"no meaning for fenced {fenced}", record, offset)
+    if in_controlled_shutdown not in {ENTER_CONTROLLED_SHUTDOWN, UNCHANGED}:
+        reason = f"no meaning for in_controlled_shutdown {in_controlled_shutdown}"
+        raise FatalReplayError(reason, record, offset)
+    if fenced != UNCHANGED:
+        registration = replace(registration, fenced=fenced == FENCE)
+    if in_controlled_shutdown == ENTER_CONTROLLED_SHUTDOWN:
         registration = replace(registration, in_controlled_shutdown=True)
+    leads = image.leads
     if registration.fenced or registration.in_controlled_shutdown:
         # OnlyActiveBrokersLeadInv: the leaderships move in the same write.
         leads -= {broker_id}
