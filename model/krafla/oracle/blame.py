@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.jvm import JavaError
-from krafla.oracle.nodes import Kind, Opcode
+from krafla.oracle.nodes import Kind, Opcode, substituted
 from krafla.oracle.parts import parts
 from krafla.values import Value, fmt
 
@@ -78,7 +78,7 @@ class Blame:
         if kind in (Kind.LET, Kind.LABEL):
             return self.of(node.getBody(), context)
         if kind in (Kind.SUBSTITUTION, Kind.THEOREM_SUBSTITUTION):
-            return self.of(node.getBody(), self._substituted(node, context))
+            return self.of(node.getBody(), substituted(self._tool, node, context))
         if kind != Kind.APPLICATION:
             return (self._leaf(node, context),)
         opcode = self._tree.opcode(node, context)
@@ -209,7 +209,7 @@ class Blame:
         definition = self._tree.definition(node, context)
         if definition is None or definition.getBody() is None:
             return (self._leaf(node, context),)
-        inside = self._tool.getOpContext(definition, node.getArgs(), context, True)
+        inside = self._tool.getOpContext(definition, node.getArgs(), context, False)
         body = definition.getBody()
         return self._through(self._line(node), node, self.of(body, inside))
 
@@ -254,13 +254,6 @@ class Blame:
                     name = str(symbol.getName().toString())
                     found.append((name, self._spec.converter.to_python(value)))
         return tuple(found)
-
-    def _substituted(self, node: Any, context: Any) -> Any:
-        inside = context
-        for substitution in node.getSubsts():
-            value = self._tool.getVal(substitution.getExpr(), context, False)
-            inside = inside.cons(substitution.getOp(), value)
-        return inside
 
     def _line(self, node: Any) -> str:
         return " ".join(self._spec.sources.text(self._spec.sources.place(node)).split())

@@ -13,6 +13,7 @@ from krafla.values import Value, fmt, freeze, same
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from krafla.oracle.predicates import Part
     from krafla.oracle.spec import Spec
     from krafla.oracle.state import State
 
@@ -80,29 +81,32 @@ def explain_step(
 
 def explain_invariant(spec: Spec, name: str, state: State) -> Explanation:
     """Return which conjunct of an invariant is false in a state."""
-    blame = Blame(spec, state.java, spec.empty_state)
-    try:
-        if spec.check_invariant(name, state):
-            return Explanation(f"{name} holds")
-    except EvaluationError:
-        return Explanation(f"{name} cannot be evaluated", _of_definition(spec, name, blame))
-    return Explanation(f"{name} is false", _of_definition(spec, name, blame))
+    return _explain_parts(spec, name, spec.predicates.of_state(name), (state.java,))
 
 
 def explain_action_property(spec: Spec, name: str, before: State, after: State) -> Explanation:
     """Return which conjunct of an action property is false of a step."""
-    blame = Blame(spec, before.java, after.java)
-    try:
-        if spec.check_action_property(name, before, after):
-            return Explanation(f"{name} holds of the step")
-    except EvaluationError:
-        return Explanation(f"{name} cannot be evaluated", _of_definition(spec, name, blame))
-    return Explanation(f"{name} is false of the step", _of_definition(spec, name, blame))
+    return _explain_parts(spec, name, spec.predicates.of_step(name), (before.java, after.java))
 
 
-def _of_definition(spec: Spec, name: str, blame: Blame) -> tuple[Reason, ...]:
-    body = spec.definition(name).getBody()
-    return blame.of(body, spec.empty_context)
+def _explain_parts(
+    spec: Spec, name: str, parts: tuple[Part, ...], states: tuple[Any, ...]
+) -> Explanation:
+    """Blame the first part that does not hold."""
+    where = " of the step" if len(states) > 1 else ""
+    for part in parts:
+        try:
+            if spec.part_holds(part, *states):
+                continue
+            finding = f"{name} is false{where}"
+        except EvaluationError:
+            finding = f"{name} cannot be evaluated{where}"
+        walks = [(states[0], states[-1])] if part.is_of_step else [(one, one) for one in states]
+        for before, after in walks:
+            blame = Blame(spec, before, after)
+            if blame.holds(part.node, part.context) is not True:
+                return Explanation(finding, blame.of(part.node, part.context))
+    return Explanation(f"{name} holds{where}")
 
 
 def _wrong(outcome: State, proposed: Mapping[str, Value]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Opcode", "Tree"]
+__all__ = ["ACTION_LEVEL", "CONSTANT_LEVEL", "Kind", "Opcode", "Tree", "substituted"]
 
 
 class Kind:
@@ -94,3 +94,12 @@ class Tree:
             quantifier.getTreeNode(),
             None,
         )
+
+
+def substituted(tool: Any, node: Any, context: Any) -> Any:
+    """Return the context inside an INSTANCE: its names stand for expressions of the outside."""
+    inside = context
+    for substitution in node.getSubsts():
+        value = tool.getVal(substitution.getExpr(), context, False)
+        inside = inside.cons(substitution.getOp(), value)
+    return inside

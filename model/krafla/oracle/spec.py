@@ -10,18 +10,21 @@ from krafla.oracle.convert import Converter
 from krafla.oracle.errors import AmbiguousStep, EvaluationError, NotEnabled, SpecError
 from krafla.oracle.jvm import JavaError
 from krafla.oracle.loading import load_tool
-from krafla.oracle.nodes import Kind, Opcode, Tree
+from krafla.oracle.nodes import Tree
+from krafla.oracle.predicates import Predicates
 from krafla.oracle.reductions import Reductions
 from krafla.oracle.state import State
+from krafla.oracle.stepping import Stepper
 from krafla.oracle.wrapper import Wrapping
 from krafla.values import Value, freeze, same, sort_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from krafla.oracle.explain import Explanation
     from krafla.oracle.loading import LoadedTool
+    from krafla.oracle.predicates import Part
 
 __all__ = ["Spec"]
 
@@ -40,7 +43,7 @@ class Spec:
         self.converter = Converter(loaded.classes)
         self.empty_context = loaded.classes("tlc2.util.Context").Empty
         self.empty_state = loaded.classes("tlc2.tool.TLCState").Empty
-        self._action_class = loaded.classes("tlc2.tool.Action")
+        self._next = self.tool.getNextStateSpec()
         self._module = self.tool.getRootModule()
         self._constants = {
             str(node.getName().toString()): node for node in self._module.getConstantDecls()
@@ -53,7 +56,8 @@ class Spec:
         self._definitions: dict[str, Any] = {b.name: b.definition for b in self.branches}
         self.actions = tuple(self._named(d) for d in self._definitions.values())
         self._reductions = Reductions(loaded.classes)
-        self._predicates: dict[str, list[Any]] = {}
+        self._stepper = Stepper(self)
+        self.predicates = Predicates(self)
         self._steps: dict[tuple[Any, ...], tuple[State, ...]] = {}
 
     @classmethod
@@ -99,7 +103,7 @@ class Spec:
 
     def initial_states(self) -> list[State]:
         """Return every initial state."""
-        found = self._evaluated(self.tool.getInitStates)
+        found = self.asked(self.tool.getInitStates)
         states = (State(self, found.elementAt(index)) for index in range(found.size()))
         return list(dict.fromkeys(states))
 
@@ -122,7 +126,8 @@ class Spec:
         """Return the states a named action leads to; none if it is not enabled.
 
         The action may be any operator of the spec; its quantifiers in Next are not consulted,
-        so a parameter outside the set Next takes it from is not refused here.
+        so a parameter outside the set Next takes it from is not refused here; ``allows_step``
+        says whether Next takes the step.
         """
         try:
             key = (state.fingerprint, action, *map(sort_key, parameters))
@@ -133,7 +138,7 @@ class Spec:
         if known is None:
             definition = self.definition(action)
             context = self.bind(definition, parameters)
-            known = self._successors(definition.getBody(), context, state, definition)
+            known = self._stepper.successors(definition.getBody(), context, state, definition)
             if len(self._steps) >= _REMEMBERED_STEPS:
                 self._steps.clear()
             self._steps[key] = known
@@ -174,25 +179,36 @@ class Spec:
 
     def successors(self, state: State) -> list[tuple[str, tuple[Value, ...], State]]:
         """Return every step Next allows from a state: action, parameters, state after it."""
-        return [step for branch in self.branches for step in self._steps_by(branch, state)]
+        return [step for branch in self.branches for step in self._stepper.steps_by(branch, state)]
 
     def check_invariant(self, name: str, state: State) -> bool:
         """Return whether a state predicate holds in a state."""
-        return all(
-            bool(self._evaluated(self.tool.isValid, predicate, state.java))
-            for predicate in self._predicate(name)
-        )
+        return all(self.part_holds(part, state.java) for part in self.predicates.of_state(name))
 
     def check_action_property(self, name: str, before: State, after: State) -> bool:
-        """Return whether a step satisfies ``[][A]_v``, or an operator over a step."""
+        """Return whether a step satisfies ``[][A]_v``, a refinement, or an operator over a step.
+
+        A state predicate under ``[]`` must hold before and after. Of ``Abstract!Spec`` the next
+        step is checked, not where behaviours begin; fairness is no matter of one step.
+        """
         return all(
-            bool(self._evaluated(self.tool.isValid, predicate, before.java, after.java))
-            for predicate in self._predicate(name)
+            self.part_holds(part, before.java, after.java) for part in self.predicates.of_step(name)
         )
+
+    def part_holds(self, part: Part, before: Any, after: Any | None = None) -> bool:
+        """Return whether one formula of a property holds of a state or a step."""
+        if part.is_of_step and after is not None:
+            return bool(self.asked(self.tool.isValid, part.action, before, after))
+        holds = bool(self.asked(self.tool.isValid, part.action, before))
+        return holds and (after is None or self.part_holds(part, after))
+
+    def allows_step(self, before: State, after: State) -> bool:
+        """Return whether Next, quantifiers and all, allows this step."""
+        return bool(self.asked(self.tool.isValid, self._next, before.java, after.java))
 
     def in_model(self, state: State) -> bool:
         """Return whether a state satisfies every CONSTRAINT."""
-        return bool(self._evaluated(self.tool.isInModel, state.java))
+        return bool(self.asked(self.tool.isInModel, state.java))
 
     def evaluate(self, operator: str, state: State | None = None, *arguments: Any) -> Value:
         """Return the value of an operator for these arguments, in a state if it needs one."""
@@ -200,7 +216,7 @@ class Spec:
         if type(found) is self.tree.definition_class:
             context = self.bind(found, arguments)
             java = self.empty_state if state is None else state.java
-            found = self._evaluated(self.tool.eval, found.getBody(), context, java)
+            found = self.asked(self.tool.eval, found.getBody(), context, java)
         elif arguments:
             raise SpecError(f"{operator} takes 0 parameters, not {len(arguments)}")
         return self.converter.to_python(found)
@@ -283,95 +299,14 @@ class Spec:
         return self.sources.place(variable)
 
     def _branches(self) -> list[Branch]:
-        step = self.tool.getNextStateSpec()
-        return [] if step is None else branches(self.tree, step, self.empty_state)
+        return [] if self._next is None else branches(self.tree, self._next, self.empty_state)
 
     def _named(self, definition: Any) -> NamedAction:
         names = tuple(str(formal.getName().toString()) for formal in definition.getParams())
         name = str(definition.getName().toString())
         return NamedAction(name, names, self.sources.place(definition))
 
-    def _steps_by(
-        self, branch: Branch, state: State
-    ) -> Iterator[tuple[str, tuple[Value, ...], State]]:
-        """Yield the steps of one branch, choosing for its quantifiers as TLC does."""
-        definition = branch.definition
-        if not branch.quantifiers:
-            found = self._successors(branch.node, branch.context, state, definition)
-            if found:
-                parameters = self._parameters(branch, branch.context, state)
-                yield from ((branch.name, parameters, after) for after in found)
-            return
-        # Asked as a whole first: most branches allow nothing, and few choices of the others do.
-        if not self._successors(branch.node, branch.context, state, definition):
-            return
-        for context in self._choices(branch.quantifiers, branch.context, state):
-            found = self._successors(branch.inner, context, state, definition)
-            if found:
-                parameters = self._parameters(branch, context, state)
-                yield from ((branch.name, parameters, after) for after in found)
-
-    def _choices(self, quantifiers: Sequence[Any], context: Any, state: State) -> Iterator[Any]:
-        if not quantifiers:
-            yield context
-            return
-        enumerator = self._evaluated(
-            self.tool.contexts, quantifiers[0], context, state.java, self.empty_state, 0
-        )
-        while (bound := enumerator.nextElement()) is not None:
-            yield from self._choices(quantifiers[1:], bound, state)
-
-    def _parameters(self, branch: Branch, context: Any, state: State) -> tuple[Value, ...]:
-        """Return the values a branch gives the operator's parameters in one choice."""
-        formals = branch.definition.getParams()
-        if branch.is_application:
-            values = [
-                self._evaluated(self.tool.eval, argument, context, state.java)
-                for argument in branch.inner.getArgs()
-            ]
-        else:
-            values = [context.lookup(formal) for formal in formals]
-        return tuple(map(self.converter.to_python, values))
-
-    def _successors(
-        self, node: Any, context: Any, state: State, definition: Any
-    ) -> tuple[State, ...]:
-        action = self._action_class(node, context, definition)
-        found = self._evaluated(self.tool.getNextStates, action, state.java)
-        states = [found.elementAt(index) for index in range(found.size())]
-        try:
-            if len(states) == 1:
-                return (State(self, states[0]),)
-            return tuple(dict.fromkeys(State(self, java) for java in states))
-        except JavaError:
-            # A variable without a value has no fingerprint.
-            missing = {str(node.getName()) for java in states for node in java.getUnassigned()}
-            names = ", ".join(sorted(missing))
-            raise EvaluationError(
-                f"{self.name}: {definition.getName()} does not say what becomes of {names}"
-            ) from None
-
-    def _predicate(self, name: str) -> list[Any]:
-        found = self._predicates.get(name)
-        if found is None:
-            body = self.definition(name).getBody()
-            nodes = self._steps_of(body)
-            found = [self._action_class(node, self.empty_context) for node in nodes]
-            self._predicates[name] = found
-        return found
-
-    def _steps_of(self, node: Any) -> list[Any]:
-        r"""Return what ``[]A /\\ []B`` says of one step: A and B."""
-        if int(node.getKind()) != Kind.APPLICATION:
-            return [node]
-        opcode = self.tree.opcode(node, self.empty_context)
-        if opcode == Opcode.BOX:
-            return [node.getArgs()[0]]
-        if opcode in (Opcode.AND, Opcode.CONJUNCTION_LIST):
-            return [step for part in node.getArgs() for step in self._steps_of(part)]
-        return [node]
-
-    def _evaluated(self, question: Any, *arguments: Any) -> Any:
+    def asked(self, question: Any, *arguments: Any) -> Any:
         """Return TLC's answer, or its complaint as an ``EvaluationError``."""
         try:
             return question(*arguments)

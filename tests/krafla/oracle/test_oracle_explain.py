@@ -194,6 +194,17 @@ def test_a_step_that_breaks_an_action_property_is_explained(ballot, start):
     assert dict(reason.values) == {"r": R2, "epoch'[r]": 0, "epoch[r]": 1}
 
 
+def test_a_step_that_breaks_a_refinement_is_explained_in_the_other_module(shapes):
+    explanation = shapes.explain_action_property(
+        "RefinesMeter", shape(shapes, total=3), shape(shapes, total=1)
+    )
+
+    reason = only_reason(explanation)
+    assert reason.place.module == "Meter"
+    assert reason.note.startswith("none of the")
+    assert "reading' = reading + n" in {one.text for one in reason.alternatives}
+
+
 def test_explaining_leaves_no_trace_in_later_answers(ballot, start):
     before = ballot.successors(start)
 

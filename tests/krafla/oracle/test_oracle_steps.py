@@ -185,6 +185,30 @@ def test_every_conjunct_of_an_action_property_counts(shapes):
     assert shapes.check_action_property("TotalOnlyGrows", after, before)
 
 
+def test_a_refinement_is_checked_step_by_step(shapes):
+    one, three, none = (shape(shapes, total=total) for total in (1, 3, 0))
+
+    assert shapes.check_action_property("RefinesMeter", one, three)
+    assert shapes.check_action_property("RefinesMeter", one, one.replace(queue=(1,)))
+    assert not shapes.check_action_property("RefinesMeter", three, one)
+    assert not shapes.check_action_property("RefinesMeter", three, none)
+
+
+def test_a_property_without_steps_is_refused(shapes):
+    with pytest.raises(SpecError, match="says nothing of a single step"):
+        shapes.check_action_property("Busy", shape(shapes), shape(shapes))
+    with pytest.raises(SpecError, match="it is no property"):
+        shapes.check_invariant("Short", shape(shapes))
+
+
+def test_next_is_asked_whether_it_allows_a_step(shapes):
+    start = shape(shapes)
+
+    assert shapes.allows_step(start, shapes.apply(start, "Tick", 3))
+    assert not shapes.allows_step(start, shapes.apply(start, "Tick", 4))
+    assert not shapes.allows_step(start, start)
+
+
 def test_a_state_is_a_mapping_and_a_value(ballot, start):
     asked = ballot.apply(start, "Ask", R1)
 

@@ -12,5 +12,9 @@ Advance(n) ==
   /\ Fits(n)
   /\ reading' = reading + n
 
+Init == reading = 0
+Next == \E n \in 1 .. Limit : Advance(n)
+Spec == Init /\ [][Next]_reading /\ WF_reading(Next)
+
 InRange == reading \in 0 .. Limit
 ==============================================================================

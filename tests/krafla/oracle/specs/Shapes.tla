@@ -81,6 +81,8 @@ Kinds ==
 
 Identity(x) == x
 Halve(n) == n \div 2
+RefinesMeter == Gauge!Spec
+Busy == []<>(queue # << >>)
 GaugeInRange == Gauge!InRange
 Fine == mode.name # "heavy" \/ \A i \in 1 .. Len(queue) : queue[i] < 3
 NeverTwo == ~ \E i \in 1 .. Len(queue) : queue[i] = 2

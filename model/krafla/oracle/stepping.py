@@ -1,0 +1,86 @@
+"""The steps TLC finds from one state, by one action or by all of Next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krafla.oracle.errors import EvaluationError
+from krafla.oracle.jvm import JavaError
+from krafla.oracle.state import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krafla.oracle.actions import Branch
+    from krafla.oracle.spec import Spec
+    from krafla.values import Value
+
+__all__ = ["Stepper"]
+
+
+class Stepper:
+    """The successors of states of one spec."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        self._tool = spec.tool
+        self._action_class = spec.classes("tlc2.tool.Action")
+
+    def steps_by(
+        self, branch: Branch, state: State
+    ) -> Iterator[tuple[str, tuple[Value, ...], State]]:
+        """Yield the steps of one branch of Next, choosing for its quantifiers as TLC does."""
+        definition = branch.definition
+        found = self.successors(branch.node, branch.context, state, definition)
+        # Asked as a whole first: most branches allow nothing, and few choices of the others do.
+        if not found:
+            return
+        if not branch.quantifiers:
+            parameters = self._parameters(branch, branch.context, state)
+            yield from ((branch.name, parameters, after) for after in found)
+            return
+        for context in self._choices(branch.quantifiers, branch.context, state):
+            found = self.successors(branch.inner, context, state, definition)
+            if found:
+                parameters = self._parameters(branch, context, state)
+                yield from ((branch.name, parameters, after) for after in found)
+
+    def successors(
+        self, node: Any, context: Any, state: State, definition: Any
+    ) -> tuple[State, ...]:
+        """Return the distinct states after one action."""
+        action = self._action_class(node, context, definition)
+        found = self._spec.asked(self._tool.getNextStates, action, state.java)
+        states = [found.elementAt(index) for index in range(found.size())]
+        try:
+            if len(states) == 1:
+                return (State(self._spec, states[0]),)
+            return tuple(dict.fromkeys(State(self._spec, java) for java in states))
+        except JavaError:
+            # A variable without a value has no fingerprint.
+            missing = {str(node.getName()) for java in states for node in java.getUnassigned()}
+            names = ", ".join(sorted(missing))
+            raise EvaluationError(
+                f"{self._spec.name}: {definition.getName()} does not say what becomes of {names}"
+            ) from None
+
+    def _choices(self, quantifiers: Sequence[Any], context: Any, state: State) -> Iterator[Any]:
+        if not quantifiers:
+            yield context
+            return
+        enumerator = self._spec.asked(
+            self._tool.contexts, quantifiers[0], context, state.java, self._spec.empty_state, 0
+        )
+        while (bound := enumerator.nextElement()) is not None:
+            yield from self._choices(quantifiers[1:], bound, state)
+
+    def _parameters(self, branch: Branch, context: Any, state: State) -> tuple[Value, ...]:
+        """Return the values a branch gives the operator's parameters in one choice."""
+        if branch.is_application:
+            values = [
+                self._spec.asked(self._tool.eval, argument, context, state.java)
+                for argument in branch.inner.getArgs()
+            ]
+        else:
+            values = [context.lookup(formal) for formal in branch.definition.getParams()]
+        return tuple(map(self._spec.converter.to_python, values))
