@@ -208,7 +208,7 @@ class _Entry:
                 if required:
                     raise self.error(f"the key {key!r} is missing")
             elif type(value) is not kind:
-                raise self.error(f"{key!r} must be a {kind.__name__}, found {value!r}", key)
+                raise self.error(f"{key!r} must be of type {kind.__name__}, found {value!r}", key)
             elif key in _CHOICES and value not in _CHOICES[key]:
                 choices = ", ".join(_CHOICES[key])
                 raise self.error(f"{key!r} is one of {choices}, found {value!r}", key)

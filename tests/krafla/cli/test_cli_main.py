@@ -1,0 +1,121 @@
+"""Each way a command can end has its exit status and one clear line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+import krafla.cli
+from krafla.cli import application
+from krafla.verdict import ExitCode, KraflaError
+
+
+@pytest.fixture
+def run_verb(monkeypatch):
+    """Return a function that runs ``krafla doctor`` with another body; it returns the status."""
+
+    def run(body):
+        monkeypatch.setattr(krafla.cli, "import_module", lambda _: SimpleNamespace(command=body))
+        monkeypatch.setattr(sys, "argv", ["krafla", "doctor"])
+        with pytest.raises(SystemExit) as left:
+            application("doctor")()
+        return left.value.code
+
+    return run
+
+
+@pytest.mark.parametrize("status", [ExitCode.HELD, ExitCode.VIOLATED, ExitCode.INCONCLUSIVE])
+def test_the_status_a_verb_returns_is_the_exit_status(run_verb, status):
+    assert run_verb(lambda: status) == status
+
+
+def test_a_known_error_is_one_line_on_stderr_and_status_two(run_verb, capsys):
+    def body():
+        raise KraflaError("no such model", "manifest.toml:3")
+
+    assert run_verb(body) == 2
+    assert capsys.readouterr() == ("", "krafla: manifest.toml:3: no such model\n")
+
+
+def test_an_interrupt_is_status_130(run_verb, capsys):
+    def body():
+        raise KeyboardInterrupt
+
+    assert run_verb(body) == 130
+    assert capsys.readouterr().err == "krafla: interrupted\n"
+
+
+def test_a_crash_is_one_line_a_file_with_the_rest_and_status_four(
+    run_verb, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    def body():
+        return {}["secret key"]
+
+    assert run_verb(body) == 4
+    line = capsys.readouterr().err
+    (report,) = tmp_path.iterdir()
+    assert line.count("\n") == 1
+    assert str(report) in line
+    assert "Traceback" in report.read_text()
+    assert "secret key" in report.read_text()
+
+
+def test_a_verb_that_cannot_be_imported_is_a_crash_with_its_file(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    def fail(_name):
+        raise ImportError("missing")
+
+    monkeypatch.setattr(krafla.cli, "import_module", fail)
+    with pytest.raises(RuntimeError) as left:
+        application("doctor")
+    assert left.value.exit_code == 4
+
+
+def krafla_process(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", "from krafla.cli import main; main()", *arguments],
+        capture_output=True,
+        text=True,
+        env={"PATH": "/usr/bin:/bin", **environment},
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("width", ["10", "80"])
+def test_the_help_shows_every_verb_at_any_width(width):
+    finished = krafla_process("--help", COLUMNS=width)
+
+    assert finished.returncode == 0
+    assert "doctor" in finished.stdout
+    assert "Exit status" in finished.stdout
+    assert "\x1b" not in finished.stdout
+
+
+def test_an_unknown_verb_is_a_usage_error():
+    finished = krafla_process("frobnicate")
+
+    assert finished.returncode == 2
+    assert "frobnicate" in finished.stderr
+    assert "Traceback" not in finished.stderr
+
+
+def test_the_help_imports_nothing_heavy():
+    code = (
+        "import sys; from krafla.cli import application; application(None);"
+        "print(sorted({'jpype', 'hypothesis', 'jgo', 'rich', 'z3', 'pyspark'} & set(sys.modules)))"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert finished.stdout == "[]\n"
+
+
+def test_the_version_is_told():
+    assert krafla_process("--version").stdout.startswith("krafla ")
