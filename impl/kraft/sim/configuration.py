@@ -105,9 +105,18 @@ def kip_631(broker_count: int = 3, processes_per_broker: int = 4) -> Configurati
 
 
 def kip_343(broker_count: int = 3, processes_per_broker: int = 4) -> Configuration:
-    """Return brokers that fence themselves before the controller does, in order and with skew.
+    """Return brokers that fence themselves as KIP-343 has it: later than the controller does."""
+    return Configuration(
+        processes(broker_count, processes_per_broker),
+        broker_timeout_ms=SESSION_TIMEOUT_MS + 3_000,
+        max_skew_ms=1_000,
+    )
 
-    A broker's lease and the skew of the clocks together are no longer than a session.
+
+def self_fencing(broker_count: int = 3, processes_per_broker: int = 4) -> Configuration:
+    """Return brokers that fence themselves before the controller does, over connections in order.
+
+    KIP-343 with the timeouts the other way round: only so does nobody serve who was fenced.
     """
     return Configuration(
         processes(broker_count, processes_per_broker),
@@ -117,7 +126,28 @@ def kip_343(broker_count: int = 3, processes_per_broker: int = 4) -> Configurati
     )
 
 
-PROFILES: Final = {"kafka-4.1": kafka_4_1, "kip-631": kip_631, "kip-343": kip_343}
+def promises_no_overlap(configuration: Configuration) -> bool:
+    """Return whether no process serves after it was fenced, if nobody unregisters a live broker.
+
+    A lease and the skew of the clocks together must not outlast a session, and no request that
+    asks to be fenced may arrive late.
+
+    Spec: BrokerLeaseProperties!NoOverlapInv.
+    """
+    broker_timeout_ms = configuration.broker_timeout_ms
+    return (
+        broker_timeout_ms is not None
+        and not configuration.reorder
+        and broker_timeout_ms + configuration.max_skew_ms <= configuration.session_timeout_ms
+    )
+
+
+PROFILES: Final = {
+    "kafka-4.1": kafka_4_1,
+    "kip-343": kip_343,
+    "kip-631": kip_631,
+    "self-fencing": self_fencing,
+}
 
 
 def _incarnation_id(broker: int, process: int) -> IncarnationId:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from kraft.sim.configuration import promises_no_overlap
+
 if TYPE_CHECKING:
     from random import Random
 
@@ -40,14 +42,13 @@ NO_FAULTS: Final = FaultPlan()
 def draw_fault_plan(random: Random, configuration: Configuration) -> FaultPlan:
     """Return a plan in which each fault is on in about every second run.
 
-    What the configuration rules out is off: no order is changed, no copy made, and no registration
-    of a live broker removed in a cluster that is to keep KIP-343's promise.
+    Off is what the configuration rules out, and what would break its promise that no two processes
+    serve at once: removing the registration of a live broker.
     """
 
     def sometimes(*frequencies: int) -> int:
         return random.choice((0, random.choice(frequencies)))
 
-    fences_itself = configuration.broker_timeout_ms is not None
     session_ms = configuration.session_timeout_ms
     plan = FaultPlan(
         lost_permille=sometimes(5, 50, 300),
@@ -64,4 +65,6 @@ def draw_fault_plan(random: Random, configuration: Configuration) -> FaultPlan:
         plan = msgspec.structs.replace(plan, skew_permille=0)
     if not configuration.reorder:
         plan = msgspec.structs.replace(plan, duplicated_permille=0)
-    return msgspec.structs.replace(plan, unregister_every_ms=0) if fences_itself else plan
+    if promises_no_overlap(configuration):
+        plan = msgspec.structs.replace(plan, unregister_every_ms=0)
+    return plan

@@ -11,7 +11,7 @@ import pytest
 
 from kraft.controller.replay import replay_log
 from kraft.sim import NO_FAULTS, Done, Recording, RecordingError, digest, replay_choices, run
-from kraft.sim.configuration import PROFILES, kafka_4_1, kip_343
+from kraft.sim.configuration import PROFILES, kafka_4_1, self_fencing
 from kraft.sim.recording import from_json, to_json
 
 PLAY = """
@@ -55,7 +55,7 @@ def test_replaying_the_choices_of_a_run_reproduces_every_step(profile):
 
 
 def test_a_recording_survives_its_file_and_reproduces_the_run():
-    played = run(kip_343(), seed=3, steps=800)
+    played = run(self_fencing(), seed=3, steps=800)
     recording = from_json(to_json(played.recording))
     assert recording == Recording(played.configuration, played.choices)
     *_, last = replay_choices(recording.configuration, recording.choices)

@@ -25,7 +25,7 @@ from kraft.sim.choices import (
     UnregisterBroker,
 )
 from kraft.sim.cluster import broker_time_ms, status
-from kraft.sim.configuration import kafka_4_1, kip_343
+from kraft.sim.configuration import kafka_4_1, self_fencing
 
 ONE = "broker-1-process-1---A"
 TWO = "broker-1-process-2---A"
@@ -133,7 +133,7 @@ def test_the_answer_to_a_copy_reaches_nobody():
 
 def test_a_network_that_keeps_order_drops_what_a_later_request_overtook():
     again = (StartBroker(ONE), SendRegistration(ONE), RequestTimeout(ONE), SendRegistration(ONE))
-    ordered = play(*again, configuration=kip_343(1, 1))
+    ordered = play(*again, configuration=self_fencing(1, 1))
     assert [envelope.message_id for envelope in ordered.network] == [1]
     reordered = play(*again)
     assert [envelope.is_awaited for envelope in reordered.network] == [False, True]
@@ -171,7 +171,7 @@ def test_a_silent_broker_is_fenced_and_does_not_know():
 
 
 def test_a_process_measures_time_by_its_own_clock_since_it_started():
-    configuration = kip_343(1, 1)
+    configuration = self_fencing(1, 1)
     cluster = play(
         Tick(500), StartBroker(ONE), Tick(100, ((ONE, 600),)), Tick(50),
         configuration=configuration,
