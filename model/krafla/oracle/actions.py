@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from krafla.oracle.sources import Place
 
-__all__ = ["Branch", "NamedAction", "branches"]
+__all__ = ["Branch", "NamedAction", "Owner", "branches"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,32 +36,44 @@ class NamedAction:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Owner:
+    """The operator a branch belongs to, by its name in Next.
+
+    A configuration may put another operator in its place: then ``definition`` is the other one,
+    the name stays. A Next that is no operator has no definition.
+    """
+
+    name: str
+    definition: Any
+
+    @property
+    def formals(self) -> tuple[Any, ...]:
+        """Return the operator's formal parameters."""
+        return () if self.definition is None else tuple(self.definition.getParams())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Branch:
     r"""One way through Next: ``node`` in ``context`` is a whole action for TLC.
 
-    ``quantifiers`` are the state-dependent ``\\E`` around ``inner``, outermost first. Where
-    ``inner`` applies the operator, its arguments give the parameters; elsewhere ``context``
-    binds them.
+    ``quantifiers`` are the state-dependent ``\E`` around ``inner``, outermost first. If
+    ``is_application``, the arguments of ``inner`` give the parameters; else ``context`` does.
     """
 
-    definition: Any
+    owner: Owner
     node: Any
     context: Any
     quantifiers: tuple[Any, ...] = ()
     inner: Any = None
     is_application: bool = False
 
-    @property
-    def name(self) -> str:
-        """Return the name of the operator."""
-        return str(self.definition.getName().toString())
-
 
 def branches(tree: Tree, next_action: Any, empty_state: Any) -> list[Branch]:
     """Return every branch of the next-state relation, in the order of the spec."""
-    splitter = _Splitter(tree, empty_state)
     definition = next_action.getOpDef()
-    return list(splitter.split(next_action.pred, next_action.con, definition))
+    name = "Next" if definition is None else str(definition.getName().toString())
+    splitter = _Splitter(tree, empty_state)
+    return list(splitter.split(next_action.pred, next_action.con, Owner(name, definition)))
 
 
 class _Splitter:
@@ -70,46 +82,64 @@ class _Splitter:
         self._tool = tree.tool
         self._empty_state = empty_state
 
-    def split(self, node: Any, context: Any, definition: Any) -> Iterator[Branch]:
+    def split(self, node: Any, context: Any, owner: Owner) -> Iterator[Branch]:
         node = self._tree.strip(node)
         if not self._tree.is_application(node):
-            yield Branch(definition, node, context)
+            yield Branch(owner, node, context)
             return
         opcode = self._tree.opcode(node, context)
         if opcode == Opcode.USER:
-            yield from self._split_operator(node, context, definition)
+            yield from self._split_operator(node, context, owner)
         elif opcode in (Opcode.OR, Opcode.DISJUNCTION_LIST):
             for disjunct in node.getArgs():
-                yield from self.split(disjunct, context, definition)
+                yield from self.split(disjunct, context, owner)
         elif opcode == Opcode.EXISTS and self._chooses(node, context):
-            yield from self._split_exists(node, context, definition)
+            yield from self._split_exists(node, context, owner)
         else:
-            yield Branch(definition, node, context)
+            yield Branch(owner, node, context)
 
-    def _split_operator(self, node: Any, context: Any, definition: Any) -> Iterator[Branch]:
-        applied = self._tree.definition(node, context)
+    def _split_operator(self, node: Any, context: Any, owner: Owner) -> Iterator[Branch]:
+        applied = self._applied(node, context)
         if applied is None:
-            yield Branch(definition, node, context)
+            yield Branch(owner, node, context)
             return
-        inside = context
-        if any(int(argument.getLevel()) != CONSTANT_LEVEL for argument in node.getArgs()):
+        inside = self._bound(applied, node, context)
+        if inside is None:
             yield Branch(applied, node, context, inner=node, is_application=True)
             return
-        for parameter, argument in zip(applied.getParams(), node.getArgs(), strict=True):
-            inside = inside.cons(parameter, self._tool.eval(argument, context, self._empty_state))
-        body = applied.getBody()
+        body = applied.definition.getBody()
         if self._chooses(body, inside):
             yield from self.split(body, inside, applied)
         else:
             yield Branch(applied, body, inside)
 
-    def _split_exists(self, node: Any, context: Any, definition: Any) -> Iterator[Branch]:
+    def _applied(self, node: Any, context: Any) -> Owner | None:
+        definition = self._tree.definition(node, context)
+        if definition is None:
+            return None
+        return Owner(str(node.getOperator().getName().toString()), definition)
+
+    def _bound(self, applied: Owner, node: Any, context: Any) -> Any | None:
+        """Return the context inside an operator, ``None`` if an argument needs the state."""
+        arguments = list(node.getArgs())
+        if any(int(argument.getLevel()) != CONSTANT_LEVEL for argument in arguments):
+            return None
+        inside = context
+        try:
+            for parameter, argument in zip(applied.formals, arguments, strict=True):
+                value = self._tool.eval(argument, context, self._empty_state)
+                inside = inside.cons(parameter, value)
+        except JavaError:
+            return None
+        return inside
+
+    def _split_exists(self, node: Any, context: Any, owner: Owner) -> Iterator[Branch]:
         contexts = self._contexts(node, context)
         if contexts is None:
-            yield from self._split_inside(node, context, definition, ())
+            yield from self._split_inside(node, context, owner, ())
             return
         for bound in contexts:
-            yield from self.split(node.getArgs()[0], bound, definition)
+            yield from self.split(node.getArgs()[0], bound, owner)
 
     def _contexts(self, node: Any, context: Any) -> list[Any] | None:
         """Return one context per element of constant bounds, ``None`` if they are not."""
@@ -126,25 +156,24 @@ class _Splitter:
         return found
 
     def _split_inside(
-        self, node: Any, context: Any, definition: Any, quantifiers: tuple[Any, ...]
+        self, node: Any, context: Any, owner: Owner, quantifiers: tuple[Any, ...]
     ) -> Iterator[Branch]:
         """Distribute state-dependent quantifiers over the disjunctions below them."""
         node = self._tree.strip(node)
         opcode = self._tree.opcode(node, context) if self._tree.is_application(node) else None
         if opcode in (Opcode.OR, Opcode.DISJUNCTION_LIST):
             for disjunct in node.getArgs():
-                yield from self._split_inside(disjunct, context, definition, quantifiers)
+                yield from self._split_inside(disjunct, context, owner, quantifiers)
             return
         if opcode == Opcode.EXISTS and (not quantifiers or self._chooses(node, context)):
             body = node.getArgs()[0]
-            yield from self._split_inside(body, context, definition, (*quantifiers, node))
+            yield from self._split_inside(body, context, owner, (*quantifiers, node))
             return
-        applied = self._tree.definition(node, context) if opcode == Opcode.USER else None
+        applied = self._applied(node, context) if opcode == Opcode.USER else None
         whole = node
         for quantifier in reversed(quantifiers):
             whole = self._tree.rebuilt_exists(quantifier, whole)
-        owner = definition if applied is None else applied
-        yield Branch(owner, whole, context, quantifiers, node, applied is not None)
+        yield Branch(applied or owner, whole, context, quantifiers, node, applied is not None)
 
     def _chooses(self, node: Any, context: Any) -> bool:
         """Return whether a node only chooses among actions that have names of their own."""

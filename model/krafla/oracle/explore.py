@@ -141,8 +141,8 @@ class _Search:
         self._until_violation = until_violation
         names = tuple(action.name for action in spec.actions)
         self._branches = [
-            (names.index(branch.name),
-             self._batch.action(branch.node, branch.context, branch.definition))
+            (names.index(branch.owner.name),
+             self._batch.action(branch.node, branch.context, branch.owner.definition))
             for branch in spec.branches
         ]  # fmt: skip
         self._in_model = self._batch.in_model() if list(tool.getModelConstraints()) else None

@@ -28,7 +28,6 @@ _OPTIONS = (
     # other cores to the other test processes.
     "-XX:+UseSerialGC",
     "-Xms64m",
-    "-Xmx1g",
     "-Xss4m",
     "-XX:-UsePerfData",
     "-Xshare:auto",
@@ -58,9 +57,14 @@ def start() -> None:
 def _start_in(scratch: str) -> None:
     try:
         jpype.startJVM(
-            str(find_jre().libjvm), *_OPTIONS, f"-Djava.io.tmpdir={scratch}", classpath=[],
+            str(find_jre().libjvm),
+            *_OPTIONS,
+            f"-Djava.io.tmpdir={scratch}",
+            classpath=[],
             convertStrings=False,
-        )  # fmt: skip
+            # Ctrl-C belongs to Python: Java's own handler would shut the machine down under it.
+            interrupt=False,
+        )
     except (OSError, RuntimeError, jpype.JVMNotFoundException) as error:
         raise JvmError(f"the Java virtual machine did not start: {error}") from error
 

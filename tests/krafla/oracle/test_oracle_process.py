@@ -69,6 +69,22 @@ def test_a_forked_process_is_refused_clearly(specs):
     assert "spawn" in found.stdout
 
 
+def test_an_interrupt_is_pythons_and_leaves_the_oracle_usable(specs):
+    found = run(
+        specs,
+        """
+        import signal
+        spec = Spec.load("Shapes", constants, path=Path(sys.argv[1]))
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            print(len(spec.initial_states()))
+        """,
+    )
+
+    assert (found.stdout, found.stderr, found.returncode) == ("2\n", "", 0)
+
+
 def test_what_a_spec_prints_does_not_reach_the_terminal(tmp_path, capfd):
     (tmp_path / "Loud.tla").write_text(
         "---- MODULE Loud ----\nEXTENDS TLC\nVARIABLE x\nInit == x = 1\n"

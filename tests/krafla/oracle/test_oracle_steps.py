@@ -260,3 +260,32 @@ def test_a_successor_that_leaves_a_variable_open_is_an_error(tmp_path):
 
     with pytest.raises(EvaluationError, match="Next does not say what becomes of y"):
         spec.outcomes(spec.state({"x": 1, "y": 1}), "Next")
+
+
+def test_an_action_keeps_its_name_when_a_configuration_replaces_it(specs, tmp_path):
+    (tmp_path / "Quiet.tla").write_text(
+        "---- MODULE Quiet ----\nEXTENDS Ballot\nNever(r) == FALSE /\\ UNCHANGED vars\n====\n"
+    )
+    (tmp_path / "Quiet.cfg").write_text(
+        "CONSTANTS Replica = {r1, r2} MaxEpoch = 1 Nil = Nil Ask <- Never\nINIT Init\nNEXT Next\n"
+    )
+    spec = Spec.load("Quiet", path=tmp_path, cfg=tmp_path / "Quiet.cfg", search_path=[specs])
+    (start,) = spec.initial_states()
+
+    assert [action.name for action in spec.actions] == ["Ask", "Answer"]
+    assert spec.outcomes(start, "Ask", R1) == ()
+    assert spec.successors(start) == []
+
+
+def test_a_next_without_a_name_is_called_next(tmp_path):
+    (tmp_path / "Plain.tla").write_text(
+        "---- MODULE Plain ----\nEXTENDS Naturals\nVARIABLE x\nUp == x' = x + 1\n"
+        "Spec == x = 0 /\\ [][Up \\/ (x > 0 /\\ x' = 0)]_x\n====\n"
+    )
+    (tmp_path / "Plain.cfg").write_text("SPECIFICATION Spec\n")
+    spec = Spec.load("Plain", path=tmp_path, cfg=tmp_path / "Plain.cfg")
+
+    steps = [(name, after["x"]) for name, _, after in spec.successors(spec.state({"x": 3}))]
+
+    assert [action.name for action in spec.actions] == ["Up", "Next"]
+    assert steps == [("Up", 4), ("Next", 0)]
