@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,32 +31,43 @@ __all__ = ["command"]
 Answer = Check | KraflaError
 
 
+_Names = Annotated[
+    list[str] | None, typer.Argument(metavar="[MODEL]...", help="Names from the manifest.")
+]
+_Tier = Annotated[
+    str | None, typer.Option(help="smoke (the default without names), full, nightly or all.")
+]
+_Workers = Annotated[
+    str, typer.Option(help="Threads of TLC; auto is what the manifest says, else all.")
+]
+_Timeout = Annotated[float | None, typer.Option(help="Seconds each model may take.", min=0.1)]
+_Coverage = Annotated[
+    bool, typer.Option("--coverage", help="Show how often each action was taken.")
+]
+_Simulate = Annotated[
+    int | None, typer.Option(metavar="N", help="N random behaviours instead of all.", min=1)
+]
+_Depth = Annotated[int, typer.Option(help="Longest behaviour to simulate.", min=1)]
+_Seed = Annotated[int, typer.Option(help="Seed of the simulation.")]
+_TraceFile = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Write the counterexample to a file.")
+]
+_Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
+_List = Annotated[bool, typer.Option("--list", help="List the models and stop.")]
+
+
 def command(
-    models: Annotated[
-        list[str] | None, typer.Argument(metavar="[MODEL]...", help="Names from the manifest.")
-    ] = None,
-    tier: Annotated[
-        str | None, typer.Option(help="smoke (the default without names), full, nightly or all.")
-    ] = None,
-    workers: Annotated[
-        str, typer.Option(help="Threads of TLC; auto is what the manifest says, else all.")
-    ] = "auto",
-    timeout: Annotated[
-        float | None, typer.Option(help="Seconds each model may take.", min=0.1)
-    ] = None,
-    coverage: Annotated[
-        bool, typer.Option("--coverage", help="Show how often each action was taken.")
-    ] = False,
-    simulate: Annotated[
-        int | None, typer.Option(metavar="N", help="N random behaviours instead of all.", min=1)
-    ] = None,
-    depth: Annotated[int, typer.Option(help="Longest behaviour to simulate.", min=1)] = 100,
-    seed: Annotated[int, typer.Option(help="Seed of the simulation.")] = 1,
-    trace: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write the counterexample to a file.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
-    list_models: Annotated[bool, typer.Option("--list", help="List the models and stop.")] = False,
+    models: _Names = None,
+    tier: _Tier = None,
+    workers: _Workers = "auto",
+    timeout: _Timeout = None,
+    coverage: _Coverage = False,
+    simulate: _Simulate = None,
+    depth: _Depth = 100,
+    seed: _Seed = 1,
+    trace: _TraceFile = None,
+    as_json: _Json = False,
+    list_models: _List = False,
 ) -> ExitCode:
     r"""Check models with TLC.
 
@@ -83,13 +95,11 @@ def command(
         raise typer.BadParameter("--trace takes the counterexample of one model; name it")
     answers: list[Answer] = []
     for number, model in enumerate(chosen, 1):
-        if number > 1 and not as_json:
-            screen.line(console, "")
-        answer = _answer(model, threads, timeout, simulation, f"[{number}/{len(chosen)}] ")
-        answers.append(answer)
+        prefix = f"[{number}/{len(chosen)}] "
+        answers.append(_answer(model, threads, timeout, simulation, prefix))
         if not as_json:
-            _show(console, answer, coverage=coverage)
-        _keep(answer, trace)
+            _show(console, answers[-1], coverage=coverage, first=number == 1)
+        _keep(answers[-1], trace)
     status = _status(answers)
     if as_json:
         document = {"exit_status": int(status), "models": [_data(one) for one in answers]}
@@ -153,7 +163,9 @@ def _reporter(live: screen.LiveLine, prefix: str) -> Callable[[Progress], None]:
     return report
 
 
-def _show(console: Console, answer: Answer, *, coverage: bool) -> None:
+def _show(console: Console, answer: Answer, *, coverage: bool, first: bool) -> None:
+    if not first:
+        screen.line(console, "")
     if isinstance(answer, KraflaError):
         screen.line(console, ("COULD NOT RUN", "bold red"), f"  {answer}")
         return
@@ -179,8 +191,6 @@ def _show(console: Console, answer: Answer, *, coverage: bool) -> None:
 def _keep(answer: Answer, name: str | None) -> None:
     if name is None or isinstance(answer, KraflaError):
         return
-    from pathlib import Path
-
     if answer.result.counterexample is None:
         screen.line(screen.stderr(), f"no counterexample, so {name} was not written")
     else:
