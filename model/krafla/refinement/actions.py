@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from krafla.values import Value, fmt, function
+from krafla.values import Value, fmt
 from kraft.sim.choices import (
-    Choice,
-    Crash,
     Deliver,
     DuplicateMessage,
     ElectLeader,
@@ -16,17 +14,15 @@ from kraft.sim.choices import (
     FenceStaleBroker,
     LoseMessage,
     ReplayMetadata,
-    RequestShutdown,
-    RequestTimeout,
     SendHeartbeat,
-    SendRegistration,
-    StartBroker,
     Tick,
     UnregisterBroker,
 )
+from kraft.sim.network import find
 
 if TYPE_CHECKING:
     from krafla.refinement.lease import LeaseMapping
+    from kraft.sim.choices import Choice
     from kraft.sim.cluster import Cluster
 
 __all__ = ["SpecAction", "parameters_of", "refused_action"]
@@ -52,33 +48,32 @@ def parameters_of(
 
     ``None`` if the choice names a node or message that is not there: no action has it.
     """
-    processes, brokers = mapping.vocabulary.processes, mapping.vocabulary.brokers
-    match choice:
-        case SendHeartbeat(incarnation_id, want_fence) if incarnation_id in processes:
-            return processes[incarnation_id], want_fence
-        case ReplayMetadata(incarnation_id, offset) if incarnation_id in processes:
-            return processes[incarnation_id], offset
-        case (
-            StartBroker(one) | SendRegistration(one) | RequestTimeout(one) | RequestShutdown(one)
-            | Crash(one)
-        ) if one in processes:  # fmt: skip
-            return (processes[one],)
-        case FenceStaleBroker(broker) | UnregisterBroker(broker) | ElectLeader(broker) if (
-            broker in brokers
-        ):
-            return (brokers[broker],)
-        case Deliver(message_id) | LoseMessage(message_id) | DuplicateMessage(message_id):
-            for envelope in cluster.network:
-                if envelope.message_id == message_id:
-                    return (mapping.messages.message(envelope),)
-            return None
-        case Tick(by_controller_ms, by_broker_ms):
-            elapsed = dict.fromkeys(processes, by_controller_ms) | dict(by_broker_ms)
-            return by_controller_ms, function((processes[one], ms) for one, ms in elapsed.items())
-        case FailOver():
-            return ()
-        case _:
-            return None
+    if isinstance(choice, Tick):
+        return _elapsed(mapping, choice)
+    if isinstance(choice, Deliver | LoseMessage | DuplicateMessage):
+        envelope = find(cluster.network, choice.message_id)
+        return None if envelope is None else (mapping.messages.message(envelope),)
+    if isinstance(choice, FailOver):
+        return ()
+    if isinstance(choice, FenceStaleBroker | UnregisterBroker | ElectLeader):
+        broker = mapping.vocabulary.brokers.get(choice.broker_id)
+        return None if broker is None else (broker,)
+    process = mapping.vocabulary.processes.get(choice.incarnation_id)
+    if process is None:
+        return None
+    if isinstance(choice, SendHeartbeat):
+        return process, choice.want_fence
+    return (process, choice.offset) if isinstance(choice, ReplayMetadata) else (process,)
+
+
+def _elapsed(mapping: LeaseMapping, choice: Tick) -> tuple[Value, ...] | None:
+    by_controller_ms, listed = choice.by_controller_ms, dict(choice.by_broker_ms)
+    if min(by_controller_ms, *listed.values(), 0) < 0:
+        return None  # The spec has no action in which time runs backwards.
+    if listed.keys() - mapping.vocabulary.processes:
+        return None
+    elapsed = (listed.get(one, by_controller_ms) for one in mapping.vocabulary.processes)
+    return by_controller_ms, mapping.by_process(elapsed)
 
 
 def refused_action(choice: Choice) -> str | None:

@@ -7,11 +7,12 @@ mended, never this file.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from krafla.refinement.messages import MessageMapping
 from krafla.refinement.vocabulary import NIL, NO_AGE
 from krafla.values import Value, function, record
+from kraft.broker.lifecycle import BrokerState
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -27,7 +28,12 @@ __all__ = ["LeaseMapping"]
 _REMEMBERED = 50_000
 _NO_OFFSET = -1
 _NO_EPOCH = -1
-_ProcessRow: TypeAlias = tuple[str, int, int, int, int, int]
+_STATUS: Final = {state: state.name for state in BrokerState}
+_COLUMNS: Final = (
+    "status", "broker_epoch", "applied_offset", "request_age", "lease_age", "clock_lead",
+)  # fmt: skip
+_Row: TypeAlias = tuple[str, int, int, int, int, int]
+_CRASHED: Final[_Row] = ("CRASHED", _NO_EPOCH, _NO_OFFSET, NO_AGE, NO_AGE, 0)
 
 
 class LeaseMapping:
@@ -44,6 +50,8 @@ class LeaseMapping:
         self._broker_values = tuple(vocabulary.brokers.values())
         self._process_values = tuple(vocabulary.processes.values())
         self._known: dict[Hashable, Value] = {}
+        self._last_rows: tuple[_Row, ...] = ()
+        self._last_columns: dict[str, Value] = {}
 
     def variables(self, cluster: Cluster) -> dict[str, Value]:
         """Return the values of all variables of BrokerLease.
@@ -84,24 +92,26 @@ class LeaseMapping:
 
     def _of_processes(self, cluster: Cluster) -> dict[str, Value]:
         now_ms = cluster.controller_time_ms
-        columns = zip(
-            *(self._of_process(cluster.processes[one], now_ms) for one in self._processes),
-            strict=True,
-        )
-        names = (
-            "status", "broker_epoch", "applied_offset", "request_age", "lease_age", "clock_lead",
-        )  # fmt: skip
-        return {name: self._by_process(column) for name, column in zip(names, columns, strict=True)}
+        processes = cluster.processes
+        rows = tuple(self._of_process(processes[one], now_ms) for one in self._processes)
+        if rows != self._last_rows:
+            columns = zip(*rows, strict=True)
+            self._last_columns = {
+                name: self.by_process(column)
+                for name, column in zip(_COLUMNS, columns, strict=True)
+            }
+            self._last_rows = rows
+        return self._last_columns
 
-    def _of_process(self, process: Process, controller_time_ms: int) -> _ProcessRow:
-        lifecycle = process.lifecycle
+    def _of_process(self, process: Process, controller_time_ms: int) -> _Row:
         if process.crashed:
-            return "CRASHED", _NO_EPOCH, _NO_OFFSET, NO_AGE, NO_AGE, 0
+            return _CRASHED
+        lifecycle = process.lifecycle
         lead_ms = process.clock_lead_ms
         now_ms = controller_time_ms - process.started_at_ms + lead_ms
         request, timeout_ms = lifecycle.request, self._broker_timeout_ms
         return (
-            lifecycle.state.name,
+            _STATUS[lifecycle.state],
             lifecycle.broker_epoch,
             lifecycle.applied_offset,
             NO_AGE if request is None else _age(request.sent_ms, now_ms, timeout_ms),
@@ -112,7 +122,8 @@ class LeaseMapping:
     def _by_broker(self, results: list[int]) -> Value:
         return self._function("broker", self._broker_values, results)
 
-    def _by_process(self, results: Iterable[Value]) -> Value:
+    def by_process(self, results: Iterable[Value]) -> Value:
+        """Return the function from each process to its result, in the order of the ids."""
         return self._function("process", self._process_values, results)
 
     def _function(

@@ -9,7 +9,6 @@ from krafla.oracle.difference import Difference, differences
 from krafla.oracle.explain import Explanation
 from krafla.refinement.actions import SpecAction, parameters_of, refused_action
 from krafla.refinement.judgement import Agreed, Divergence, Finding, Judgement, PropertyViolated
-from krafla.refinement.lease import LeaseMapping
 from krafla.refinement.lease_spec import load_lease
 from krafla.refinement.vocabulary import Vocabulary
 from krafla.values import same
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from krafla.oracle.state import State
+    from krafla.refinement.lease import LeaseMapping
     from krafla.refinement.lease_spec import LeaseSpec
     from krafla.values import Value
     from kraft.sim.cluster import Cluster
@@ -42,8 +42,8 @@ class Judge:
         lease: LeaseSpec | None = None,
         mapping: LeaseMapping | None = None,
     ) -> None:
-        self.mapping = mapping or LeaseMapping(Vocabulary.of(configuration))
-        self.lease = lease or load_lease(self.mapping.vocabulary, also)
+        self.lease = lease or load_lease(Vocabulary.of(configuration), also)
+        self.mapping = mapping or self.lease.mapping
         self.state: State = self.lease.initial
         self.steps = 0
         self.finding: Finding | None = None
@@ -75,7 +75,7 @@ class Judge:
         variables = self.mapping.variables(step.after)
         parameters = parameters_of(self.mapping, step.before, step.choice)
         if isinstance(step.outcome, Refused):
-            return self._judge_refusal(step, variables, parameters)
+            return self._judge_refusal(step, step.outcome.reason, variables)
         assert parameters is not None, f"{step.choice} was possible on nothing that exists"
         action = SpecAction(step.outcome.action, parameters)
         before = self.state
@@ -95,13 +95,11 @@ class Judge:
         return self.lease.spec.rebind(self.state, changed) if changed else self.state
 
     def _judge_refusal(
-        self,
-        step: StepResult,
-        variables: dict[str, Value],
-        parameters: tuple[Value, ...] | None,
+        self, step: StepResult, reason: str, variables: dict[str, Value]
     ) -> Judgement:
         """Expect a choice to be refused only where the spec has no step, and to change nothing."""
         reached = self._reached(variables)
+        parameters = parameters_of(self.mapping, step.before, step.choice)
         name = refused_action(step.choice)
         action = SpecAction(name or "Deliver", parameters or ())
         if reached != self.state:
@@ -109,7 +107,7 @@ class Judge:
         if name is not None and parameters is not None:
             allowed = self.lease.spec.outcomes(self.state, name, *parameters)
             if allowed:
-                return self._refused_though_allowed(action, step.outcome.reason)
+                return self._refused_though_allowed(action, reason)
         return Agreed(None)
 
     def _refused_though_allowed(self, action: SpecAction, reason: str) -> Divergence:
