@@ -117,7 +117,7 @@ def on_session_expiry(state: ControllerState, broker_id: BrokerId, now_ms: int) 
     """Fence a broker whose session ran out, and end the session.
 
     Spec: BrokerLease!FenceStaleBroker.
-    Kafka: QuorumController.maybeFenceStaleBroker.
+    Kafka: QuorumController.registerMaybeFenceStaleBroker.
     """
     result = cluster_control.fence_stale_broker(state.image, state.heartbeats, broker_id, now_ms)
     return _write(ControllerState(state.image, end_session(state.heartbeats, broker_id)), result)

@@ -19,17 +19,14 @@ class ConfigurationError(ValueError):
 
 
 class ProcessIdentity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One broker process: its incarnation id, and the broker id it is configured with.
-
-    Spec: BrokerLease!Constants.
-    """
+    """One broker process: its incarnation id, and the broker id it is configured with."""
 
     incarnation_id: IncarnationId
     broker_id: BrokerId
 
 
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Everything about a run that is not a choice. Times are in milliseconds.
+    """Everything about a run that is not a choice: the constants of BrokerLease, in milliseconds.
 
     `broker_timeout_ms` is None where brokers do not fence themselves, as in Kafka; `max_skew_ms` is
     then 0. `reorder` lets a request that was given up arrive after its successor, and lets the
@@ -37,7 +34,6 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scheduler.
 
     Raises ConfigurationError if a value is out of range or a process is listed twice.
-    Spec: BrokerLease!Constants.
     """
 
     processes: tuple[ProcessIdentity, ...]
