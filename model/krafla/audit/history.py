@@ -20,6 +20,7 @@ from krafla.audit.invariants import (
     RECORD_INVARIANTS,
     REPLICAS_REGISTERED,
     Invariant,
+    PartitionInvariant,
     Subject,
     evidence_of,
     partition_objections,
@@ -146,17 +147,28 @@ class History:
                 return
             done = until
             if record.api_key in STATE_API_KEYS:
-                if record.offset > unsaid:
-                    only = done - said == record.offset - unsaid
-                    self._others.add(record.offset - 1, only_partitions=only)
+                self._say(batch, changes[said:done], unsaid, record.offset)
                 unsaid, said = record.offset + 1, done
             if not self._judge_and_fold(record):
                 return
         if done < len(changes) and not self._change(batch, changes[done:]):
             return
-        if batch.next_offset > unsaid:
-            only = len(changes) - said == batch.next_offset - unsaid
-            self._others.add(batch.last_offset, only_partitions=only)
+        self._say(batch, changes[said:], unsaid, batch.next_offset)
+
+    def _say(
+        self, batch: RecordBatch, changes: list[tuple[int, bytes]], start: int, end: int
+    ) -> None:
+        """Note the records from offset `start` up to `end`, among which are these changes."""
+        count = end - start
+        if not count:
+            return
+        trailing = count if len(changes) == count else 0
+        if not trailing:
+            for index, _ in reversed(changes):
+                if batch.base_offset + index != end - 1 - trailing:
+                    break
+                trailing += 1
+        self._others.add(end - 1, trailing, count)
 
     def _judge_and_fold(self, record: MetadataRecord) -> bool:
         """Fold one record; return False if that is where the history stops."""
@@ -251,20 +263,16 @@ class History:
             states = partitions.present()
             self._brokers_changed = False
         active = self._image.active()
-        suspects = [
-            (state, broken)
-            for state in sorted(states)
-            if (broken := partition_objections(self._image, state, active))
-        ]
-        for state, broken in suspects:
-            key = partitions.holder(state)
-            if key is None:
-                continue
-            record = _responsible(batch, key)
-            for invariant, objection in broken:
-                detail = f"partition {key_text(key)}: {objection}"
-                self._violated(invariant, detail, record, batch=batch)
-            return
+        broken: dict[str, tuple[PartitionInvariant, str, bytes]] = {}
+        for state in sorted(states):
+            objections = partition_objections(self._image, state, active)
+            key = partitions.holder(state) if objections else None
+            if key is not None:
+                for invariant, objection in objections:
+                    broken.setdefault(invariant.id, (invariant, objection, key))
+        for invariant, objection, key in broken.values():
+            detail = f"partition {key_text(key)}: {objection}"
+            self._violated(invariant, detail, _responsible(batch, key), batch=batch)
 
     def _compare(self, offset: int) -> None:
         """Compare the image with the checkpoints that end at an offset."""

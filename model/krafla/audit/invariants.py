@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.result import Evidence
-from kraft.ids import NO_BROKER_EPOCH, uuid_bytes
+from kraft.ids import uuid_bytes
 from kraft.records.lease import (
     BrokerRegistrationChangeRecord,
     NoOpRecord,
@@ -211,7 +211,7 @@ def _producer_ids_granted(subject: Subject) -> str | None:
     before = subject.image.registrations.get(broker)
     if before is None:
         return f"producer ids go to broker {broker}, which is not registered"
-    if epoch not in (before.epoch, NO_BROKER_EPOCH):
+    if epoch != before.epoch:
         return f"producer ids go to broker {broker} of epoch {epoch}, it has epoch {before.epoch}"
     return None
 

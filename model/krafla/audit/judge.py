@@ -86,6 +86,13 @@ class SpecRun:
             self.taken += 1
         return None
 
+    def state(self) -> State:
+        """Return the state the history is in; it begins if it has not begun."""
+        if self._state is None:
+            self.take(())
+        assert self._state is not None, "a history that begins is in a state"
+        return self._state
+
     def _begin(self) -> Finding | None:
         spec = self._loading.get()
         if self._start == 0:

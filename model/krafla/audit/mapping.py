@@ -1,10 +1,10 @@
 """From records to the actions of UntimedLease.tla that they stand for.
 
 A record of the lease is one action. Everything else only takes up offsets: `OtherRecords` collects
-such records, over batches if need be, and says with at most two steps what all of them say. That is
-sound because their actions leave the registrations alone and set the two numbers to values that do
-not depend on what these were before, except for the floor under a run of partition changes; a test
-compares the two ways step by step.
+such records, over batches if need be, and says with at most three steps what all of them say. That
+is sound because their actions leave the registrations alone, and the two numbers depend only on the
+last batch, the last record, and the last record that does not change a partition; a test compares
+the two ways at every record of the lease.
 
 Spec: UntimedLease
 """
@@ -132,28 +132,32 @@ class OtherRecords:
 
     def __init__(self) -> None:
         self._batch: int | None = None
-        self._last: int | None = None
-        self._only_partitions = True
+        self._last_other: int | None = None
+        self._last_change: int | None = None
 
     def begin_batch(self, base_offset: int) -> None:
         """Note that a batch begins: what came before it no longer matters."""
         self._batch = base_offset
-        self._last = None
-        self._only_partitions = True
+        self._last_other = self._last_change = None
 
-    def add(self, last_offset: int, *, only_partitions: bool) -> None:
-        """Note records up to `last_offset`, and whether each of them changes a partition."""
-        self._last = last_offset
-        self._only_partitions = self._only_partitions and only_partitions
+    def add(self, last_offset: int, changes: int, count: int) -> None:
+        """Note a run of `count` records that ends with `last_offset`.
+
+        Its last `changes` records change partitions; the one before these, if any, does not.
+        """
+        if changes < count:
+            self._last_other, self._last_change = last_offset - changes, None
+        if changes:
+            self._last_change = last_offset
 
     def take(self) -> list[Step]:
         """Return the steps for what was noted since the last call."""
         steps = []
         if self._batch is not None:
             steps.append(Step("BeginBatch", (("base_offset", self._batch),), self._batch))
-        if self._last is not None:
-            parameters = (("changes_partition", self._only_partitions), ("offset", self._last))
-            steps.append(Step("OtherRecord", parameters, self._last))
-        self._batch = self._last = None
-        self._only_partitions = True
+        for last, changes in ((self._last_other, False), (self._last_change, True)):
+            if last is not None:
+                parameters = (("changes_partition", changes), ("offset", last))
+                steps.append(Step("OtherRecord", parameters, last))
+        self._batch = self._last_other = self._last_change = None
         return steps

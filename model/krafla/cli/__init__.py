@@ -36,6 +36,7 @@ VERBS = {
     "fuzz": "Drive simulated clusters with faults; the spec judges every step.",
     "replay": "Play a trace on the spec or on the implementation.",
     "audit": "Follow the log of a real Kafka cluster against the spec.",
+    "dump": "Print a metadata log as Kafka's own tool does.",
     "campaign": "Fuzz or audit at scale, on Spark.",
     "doctor": "Show what this installation found, and what is missing.",
 }

@@ -1,0 +1,23 @@
+"""What the audit's tests share: the spec loaded once, and real logs to spoil."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from krafla.audit.judge import LoadingSpec
+
+REAL_LOGS = Path(__file__).parents[3] / "traces" / "kafka-4.1"
+
+
+@pytest.fixture(scope="session")
+def loading() -> LoadingSpec:
+    """UntimedLease, loaded once for all tests of a process."""
+    return LoadingSpec()
+
+
+@pytest.fixture(scope="session")
+def real_logs() -> Path:
+    """The small real logs of the repository."""
+    return REAL_LOGS

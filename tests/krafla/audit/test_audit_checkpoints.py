@@ -1,0 +1,165 @@
+"""A history may start from a checkpoint, and must agree with every one on its way."""
+
+from __future__ import annotations
+
+import pytest
+from tests.krafla.audit.editing import METADATA, REGISTER, copied, records
+
+from krafla.audit.result import Weight
+from krafla.audit.run import audit
+from krafla.verdict import ExitCode
+from kraft.log.checkpoint import read_checkpoint
+from kraft.records.builder import metadata_batch
+
+FIRST, SECOND = (
+    "00000000000000000523-0000000008.checkpoint",
+    ("00000000000000001326-0000000012.checkpoint"),
+)
+SEGMENT = "00000000000000000504.log"
+
+
+@pytest.fixture
+def failover(tmp_path, real_logs):
+    return copied(real_logs / "failover" / "n3002", tmp_path / "n3002")
+
+
+def violations(report):
+    found = [f for c in report.clusters for f in c.all_findings()]
+    return [f for f in found if f.weight is Weight.VIOLATION]
+
+
+def rewrite(path, api_key, change):
+    """Change the first record of a type in a checkpoint; `change` gives its new fields."""
+    left = [change]
+    parts = []
+    for batch in read_checkpoint(path):
+        plain = batch.metadata_records()
+        if not any(record.api_key == api_key for record in plain):
+            parts.append(batch.raw)
+            continue
+        changed = [
+            (r.api_key, r.version, left.pop()(r.fields))
+            if left and r.api_key == api_key
+            else (r.api_key, r.version, r.fields)
+            for r in plain
+        ]
+        parts.append(
+            metadata_batch(batch.base_offset, batch.leader_epoch, batch.base_timestamp, changed)
+        )
+    assert not left
+    path.write_bytes(b"".join(parts))
+
+
+def test_a_log_without_its_beginning_is_judged_from_its_oldest_checkpoint(failover, loading):
+    report = audit([failover], loading=loading)
+    (directory,) = report.clusters[0].directories
+    assert report.exit_code is ExitCode.HELD
+    assert (directory.first_offset, directory.judged_from, directory.judged_to) == (504, 523, 1552)
+    assert [f.kind for f in directory.findings] == ["not judged"]
+    assert report.steps > 0
+
+
+def test_a_checkpoint_that_is_not_the_fold_of_the_log_is_named(failover, loading):
+    path = failover / METADATA / SECOND
+    rewrite(path, REGISTER, lambda fields: dict(fields, brokerEpoch=1))
+    (found,) = violations(audit([failover], loading=loading))
+    assert (found.kind, found.path, found.offset) == ("L4", path, 1326)
+    assert "epoch=1" in found.detail
+
+
+def test_a_checkpoint_with_another_leader_is_named(failover, loading):
+    path = failover / METADATA / SECOND
+    rewrite(path, 3, lambda fields: dict(fields, leader=99))
+    (found,) = violations(audit([failover], loading=loading))
+    assert (found.kind, found.path) == ("L4", path)
+    assert "leader=99" in found.detail
+
+
+def test_a_checkpoint_that_differs_does_not_stop_the_history(failover, loading):
+    rewrite(failover / METADATA / SECOND, 12, lambda fields: dict(fields, featureLevel=99))
+    report = audit([failover], loading=loading)
+    assert [f.kind for f in violations(report)] == ["L4"]
+    assert report.clusters[0].directories[0].judged_to == 1552
+
+
+def test_a_start_in_which_two_brokers_have_one_epoch_breaks_the_invariant(failover, loading):
+    path = failover / METADATA / FIRST
+    (one, other, *_) = records_of(path)
+    rewrite(path, REGISTER, lambda _: dict(one, brokerEpoch=other["brokerEpoch"]))
+    (found, *_) = violations(audit([failover], loading=loading))
+    assert found.kind == "UntimedLease!EpochUniqueInv" or found.kind == "EpochUniqueInv"
+    assert found.path == path
+    assert found.evidence.false
+
+
+def test_a_start_with_an_epoch_that_is_yet_to_come_breaks_the_invariant(failover, loading):
+    path = failover / METADATA / FIRST
+    rewrite(path, REGISTER, lambda fields: dict(fields, brokerEpoch=523))
+    (found, *_) = violations(audit([failover], loading=loading))
+    assert "EpochWithinLogInv" in found.kind
+    assert "registrations[b].epoch < log_end" in found.evidence.false[0].text
+
+
+def test_a_checkpoint_inside_a_batch_is_a_violation(failover, loading):
+    batches = list(records_batches(failover / METADATA / SEGMENT))
+    inside = next(b.base_offset + 1 for b in batches if b.count > 1 and b.base_offset > 600)
+    path = failover / METADATA / FIRST
+    moved = path.with_name(f"{inside:020}-0000000008.checkpoint")
+    moved.write_bytes(path.read_bytes())
+    found = violations(audit([failover], loading=loading))
+    assert [(f.kind, f.path, f.offset) for f in found] == [("L5", moved, inside)]
+
+
+def test_without_a_checkpoint_nothing_is_known_of_the_beginning(failover, loading):
+    for name in (FIRST, SECOND):
+        (failover / METADATA / name).unlink()
+    report = audit([failover], loading=loading)
+    assert report.exit_code is ExitCode.INCONCLUSIVE
+    (found,) = report.clusters[0].directories[0].findings
+    assert found.kind == "no state to start from"
+    assert "504" in found.detail
+
+
+def test_a_corrupt_checkpoint_is_unreadable_and_the_next_one_serves(failover, loading):
+    path = failover / METADATA / FIRST
+    raw = bytearray(path.read_bytes())
+    raw[200] ^= 1
+    path.write_bytes(bytes(raw))
+    report = audit([failover], loading=loading)
+    (directory,) = report.clusters[0].directories
+    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    assert directory.judged_from == 1326
+    unreadable = [f for f in directory.findings if f.weight is Weight.UNREADABLE]
+    assert [(f.path, f.kind) for f in unreadable] == [(path, "corrupt")]
+
+
+def test_a_corrupt_checkpoint_on_the_way_is_unreadable_and_the_history_goes_on(failover, loading):
+    path = failover / METADATA / SECOND
+    path.write_bytes(path.read_bytes()[:-1])
+    report = audit([failover], loading=loading)
+    (directory,) = report.clusters[0].directories
+    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    assert directory.judged_to == 1552
+    assert [f.path for f in directory.findings if f.weight is Weight.UNREADABLE] == [path]
+
+
+def test_only_checkpoints_are_no_history(failover, loading):
+    for log in (failover / METADATA).glob("*.log"):
+        log.unlink()
+    report = audit([failover], loading=loading)
+    assert report.exit_code is ExitCode.INCONCLUSIVE
+    assert "only checkpoints" in report.clusters[0].directories[0].findings[0].detail
+
+
+def records_of(checkpoint):
+    batches = read_checkpoint(checkpoint)
+    found = [r.fields for b in batches for r in b.metadata_records(frozenset({REGISTER}))]
+    assert len(found) > 1
+    return found
+
+
+def records_batches(path):
+    from kraft.log.segment import iter_batches
+
+    assert records(path)
+    return iter_batches(path)

@@ -1,0 +1,302 @@
+"""Bad input: one clear finding with its place, the right exit status, and nothing else lost."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import os
+
+import pytest
+from tests.krafla.audit.editing import (
+    LOG,
+    METADATA,
+    copied,
+    edited,
+    to_no_op,
+    with_fields,
+)
+from tests.kraft.records.samples import leader_change, no_ops
+
+from krafla.audit.result import Weight
+from krafla.audit.run import audit
+from krafla.verdict import ExitCode, KraflaError, Verdict
+from kraft.log.segment import iter_batches
+from kraft.records.builder import encode_batch, metadata_batch
+
+QUORUM = "quorum-state"
+
+
+@pytest.fixture
+def node(tmp_path, real_logs):
+    return copied(real_logs / "combined" / "n1", tmp_path / "n1")
+
+
+def flipped(raw, position, bit=1):
+    changed = bytearray(raw)
+    changed[position] ^= bit
+    return bytes(changed)
+
+
+def middle(path):
+    """Return the position of a batch in the middle of a log."""
+    batches = list(iter_batches(path))
+    return batches[len(batches) // 2].position
+
+
+BAD_LOGS = {
+    "a flipped bit in a record": lambda raw, at: flipped(raw, at + 70),
+    "a flipped bit in the CRC": lambda raw, at: flipped(raw, at + 18),
+    "magic 0": lambda raw, at: raw[: at + 16] + b"\x00" + raw[at + 17 :],
+    "magic 3": lambda raw, at: raw[: at + 16] + b"\x03" + raw[at + 17 :],
+    "a negative length": lambda raw, at: raw[: at + 8] + b"\xff" * 4 + raw[at + 12 :],
+    "a length of two gigabytes": lambda raw, at: (
+        raw[: at + 8] + b"\x7f\xff\xff\xff" + raw[at + 12 :]
+    ),
+    "a gap": lambda raw, at: raw[:at] + raw[at + 72 :],
+    "a batch twice": lambda raw, at: raw[:at] + raw[at - 72 : at] + raw[at:],
+    "garbage": lambda raw, at: raw[:at] + b"\x01garbage" * 20 + raw[at:],
+}
+
+
+@pytest.mark.parametrize("what", BAD_LOGS)
+def test_a_broken_log_is_unreadable_at_a_place_and_judged_up_to_it(node, loading, what):
+    log = node / METADATA / LOG
+    raw = log.read_bytes()
+    at = middle(log)
+    before = next(b for b in iter_batches(log) if b.position == at).base_offset
+    log.write_bytes(BAD_LOGS[what](raw, at))
+    report = audit([node], loading=loading)
+    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    (directory,) = report.clusters[0].directories
+    assert directory.verdict is Verdict.INCONCLUSIVE
+    (found,) = [f for f in directory.findings if f.weight is Weight.UNREADABLE]
+    assert found.path == log
+    assert found.position is not None
+    assert directory.judged_to <= before + 1
+    assert directory.judged_to > 0
+
+
+def test_a_violation_before_the_broken_place_still_counts(tmp_path, real_logs, loading):
+    node = copied(real_logs / "crash" / "n3000", tmp_path / "n3000")
+    log = node / METADATA / LOG
+    raw = edited(log, {95: with_fields(brokerEpoch=16)})
+    log.write_bytes(flipped(raw, len(raw) - 5))
+    report = audit([node], loading=loading)
+    assert report.exit_code is ExitCode.VIOLATED
+    weights = [f.weight for f in report.clusters[0].all_findings()]
+    assert Weight.UNREADABLE in weights
+
+
+def test_a_record_that_does_not_decode_behind_a_right_crc(node, loading):
+    log = node / METADATA / LOG
+    batches = list(iter_batches(log))
+    bad = encode_batch(batches[-1].next_offset, batches[-1].leader_epoch, 1, [b"\x01\x11\x02"])
+    log.write_bytes(log.read_bytes() + bad)
+    report = audit([node], loading=loading)
+    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    (found,) = report.clusters[0].directories[0].findings
+    assert (found.kind, found.offset) == ("corrupt", batches[-1].next_offset)
+
+
+@pytest.mark.parametrize("missing", [1, 30, 71])
+def test_a_torn_tail_is_a_note_and_the_rest_is_judged(node, loading, missing):
+    log = node / METADATA / LOG
+    last = list(iter_batches(log))[-1]
+    log.write_bytes(log.read_bytes()[: -min(missing, last.size - 1)])
+    report = audit([node], loading=loading)
+    assert report.exit_code is ExitCode.HELD
+    (directory,) = report.clusters[0].directories
+    assert directory.judged_to == last.base_offset
+    assert [(f.weight, f.kind) for f in directory.findings] == [(Weight.NOTE, "torn tail")]
+
+
+def test_a_preallocated_tail_is_a_note(node, loading):
+    log = node / METADATA / LOG
+    log.write_bytes(log.read_bytes() + bytes(100_000))
+    report = audit([node], loading=loading)
+    assert report.exit_code is ExitCode.HELD
+    assert [f.kind for f in report.clusters[0].all_findings()] == ["preallocated tail"]
+
+
+@pytest.mark.parametrize("content", [b"", bytes(10), bytes(100)], ids=["0", "10", "100"])
+def test_an_empty_log_is_inconclusive(node, loading, content):
+    (node / METADATA / LOG).write_bytes(content)
+    report = audit([node], loading=loading)
+    assert report.exit_code is ExitCode.INCONCLUSIVE
+    assert "empty log" in [f.kind for f in report.clusters[0].all_findings()]
+
+
+def test_a_log_of_which_only_a_torn_batch_is_left_is_inconclusive(node, loading):
+    log = node / METADATA / LOG
+    log.write_bytes(log.read_bytes()[:40])
+    report = audit([node], loading=loading)
+    assert report.exit_code is ExitCode.INCONCLUSIVE
+    assert [f.kind for f in report.clusters[0].all_findings()] == ["torn tail", "empty log"]
+
+
+def test_a_gzipped_log_is_audited_as_the_plain_one(node, loading):
+    log = node / METADATA / LOG
+    (node / METADATA / f"{LOG}.gz").write_bytes(gzip.compress(log.read_bytes()))
+    log.unlink()
+    report = audit([node], loading=loading)
+    assert report.exit_code is ExitCode.HELD
+    assert report.clusters[0].directories[0].judged_to == 117
+
+
+def test_a_file_without_permission_is_unreadable(node, loading, monkeypatch):
+    log = node / METADATA / LOG
+    really_open = os.open
+
+    def refuse(path, *arguments, **options):
+        # Not by chmod: root may read every file.
+        if path == log:
+            raise PermissionError(errno.EACCES, "Permission denied", str(log))
+        return really_open(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", refuse)
+    report = audit([node], loading=loading)
+    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    (found,) = report.clusters[0].all_findings()
+    assert (found.kind, found.detail, found.path) == ("unreadable", "permission denied", log)
+
+
+@pytest.mark.parametrize("kind", ["directory", "fifo", "dangling link"])
+def test_a_log_that_is_no_regular_file_is_unreadable_at_once(node, loading, kind):
+    log = node / METADATA / LOG
+    log.unlink()
+    if kind == "directory":
+        log.mkdir()
+    elif kind == "fifo":
+        os.mkfifo(log)
+    else:
+        log.symlink_to(node / "nowhere")
+    report = audit([node], loading=loading)
+    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    found = [f for f in report.clusters[0].all_findings() if f.weight is Weight.UNREADABLE]
+    assert [f.path for f in found] == [log]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("meta.properties", "cluster.id=a\ncluster.id=b\n"),
+        ("meta.properties", "version=7\n"),
+        (f"{METADATA}/{QUORUM}", "{}\n"),
+        (f"{METADATA}/{QUORUM}", ""),
+        (f"{METADATA}/leader-epoch-checkpoint", "0\n5\n1 0\n"),
+    ],
+)
+def test_a_broken_small_file_is_unreadable_and_the_log_is_judged(node, loading, name, content):
+    (node / name).write_text(content)
+    report = audit([node], loading=loading)
+    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    (directory,) = report.clusters[0].directories
+    assert [f.path for f in directory.findings] == [node / name]
+    assert directory.judged_to == 117
+
+
+def test_one_broken_node_does_not_hide_the_others(tmp_path, real_logs, node, loading):
+    copied(real_logs / "crash", tmp_path / "crash")
+    (node / METADATA / LOG).write_bytes(b"no log at all, but longer than a header would be" * 3)
+    report = audit([tmp_path], loading=loading)
+    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    verdicts = {d.path.parent.name: d.verdict for c in report.clusters for d in c.directories}
+    assert verdicts == {"n1": Verdict.INCONCLUSIVE, "n3000": Verdict.HELD}
+
+
+@pytest.mark.parametrize("kind", ["absent", "file", "empty directory"])
+def test_a_path_with_nothing_to_audit_is_one_finding(tmp_path, loading, kind):
+    path = tmp_path / "path"
+    if kind == "file":
+        path.write_text("x")
+    elif kind == "empty directory":
+        path.mkdir()
+    report = audit([path], loading=loading)
+    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    assert [f.path for f in report.findings] == [path]
+
+
+def test_a_spec_that_does_not_load_is_an_error(node, tmp_path, monkeypatch):
+    monkeypatch.setenv("KRAFLA_SPECS", str(tmp_path))
+    with pytest.raises(KraflaError):
+        audit([node])
+
+
+class TestNumbersBeyondTlcs:
+    """TLC's integers have 32 bits, Kafka's offsets 64."""
+
+    def log(self, tmp_path, name, *parts):
+        directory = tmp_path / METADATA
+        directory.mkdir(parents=True)
+        (directory / name).write_bytes(b"".join(parts))
+        return directory
+
+    def registration(self, epoch, **fields):
+        return {
+            "brokerId": 1,
+            "incarnationId": "ABEiM0RVZneImaq7zN3u_w",
+            "brokerEpoch": epoch,
+            "endPoints": ({"name": "P", "host": "h", "port": 1, "securityProtocol": 0},),
+            "features": (),
+            "rack": None,
+            "fenced": True,
+            **fields,
+        }
+
+    def test_an_epoch_is_too_large_for_the_spec_and_judged_without_it(self, tmp_path, loading):
+        record = (0, 3, self.registration(2**40))
+        directory = self.log(
+            tmp_path, LOG, leader_change(), metadata_batch(1, 1, 1, [record, (20, 0, {})])
+        )
+        report = audit([directory], loading=loading)
+        assert report.exit_code is ExitCode.VIOLATED
+        kinds = {f.kind: f.weight for f in report.clusters[0].all_findings()}
+        assert kinds["B2"] is Weight.VIOLATION
+        assert kinds["number too large for TLC"] is Weight.INCONCLUSIVE
+
+    def test_a_history_far_out_is_stepped_through_relative_to_its_start(self, tmp_path, loading):
+        start = 2**40
+        checkpoint = f"{start:020}-0000000001.checkpoint"
+        directory = self.log(tmp_path, checkpoint, *self.snapshot(start - 10))
+        unfence = (17, 0, {"brokerId": 1, "brokerEpoch": start - 10, "fenced": -1})
+        again = (17, 0, {"brokerId": 1, "brokerEpoch": start - 10, "fenced": -1})
+        log = directory / f"{start:020}.log"
+        log.write_bytes(metadata_batch(start, 1, 1, [unfence]) + no_ops(start + 1))
+        report = audit([directory], loading=loading)
+        assert report.exit_code is ExitCode.HELD
+        assert report.steps > 0
+        log.write_bytes(metadata_batch(start, 1, 1, [unfence, again]))
+        report = audit([directory], loading=loading)
+        (found,) = report.clusters[0].all_findings()
+        assert found.offset == start + 1
+        assert [c.text for c in found.evidence.false] == ["registrations[b].fenced"]
+        assert f"epoch |-> {start - 10}" in found.evidence.state[0]
+        assert found.evidence.state[1] == f"log_end = {start + 1}"
+
+    def snapshot(self, epoch):
+        from kraft.records.builder import control_batch
+
+        header = control_batch(0, 1, 1, [(3, {"version": 0, "lastContainedLogTimestamp": 1})])
+        footer = control_batch(2, 1, 1, [(4, {"version": 0})])
+        return header, metadata_batch(1, 1, 1, [(0, 3, self.registration(epoch))]), footer
+
+
+def test_a_registration_inside_an_aborted_transaction_is_not_modelled(tmp_path, real_logs, loading):
+    node = copied(real_logs / "crash" / "n3000", tmp_path / "n3000")
+    log = node / METADATA / LOG
+    # Record 7 ends the transaction that set the cluster up; now 9 aborts it, after broker 2 is in.
+    log.write_bytes(edited(log, {7: to_no_op, 9: lambda _: (25, 0, {"reason": "test"})}))
+    report = audit([node], loading=loading)
+    kinds = [f.kind for f in report.clusters[0].all_findings()]
+    assert kinds == ["not modelled"]
+    assert report.exit_code is ExitCode.INCONCLUSIVE
+
+
+def test_an_aborted_transaction_leaves_no_trace_in_the_image(tmp_path, real_logs, loading):
+    node = copied(real_logs / "crash" / "n3000", tmp_path / "n3000")
+    log = node / METADATA / LOG
+    # The features set in an aborted transaction are not in use: a broker need not know them.
+    log.write_bytes(
+        edited(log, {7: lambda _: (25, 0, {"reason": "test"}), 17: with_fields(features=())})
+    )
+    assert audit([node], loading=loading).exit_code is ExitCode.HELD

@@ -1,0 +1,250 @@
+"""Each invariant of the log can fail: a real log is changed so that it alone, or it too, does."""
+
+from __future__ import annotations
+
+import pytest
+from tests.krafla.audit.editing import (
+    CHANGE_BROKER,
+    CHANGE_PARTITION,
+    FEATURE,
+    LOG,
+    METADATA,
+    PRODUCER_IDS,
+    REGISTER,
+    no_op_after,
+    records,
+    spoiled,
+    to,
+    to_no_op,
+    with_fields,
+)
+
+from krafla.audit.image import BrokerRegistration, Image
+from krafla.audit.invariants import EVERY_INVARIANT, partition_objections, replicas_objection
+from krafla.audit.partitions import PartitionState
+from krafla.audit.result import Weight
+from krafla.audit.run import audit
+from kraft.ids import uuid_text
+
+TOPIC = "Qthx3pPDREyXSAv41ulXxQ"  # p3 of the log of `crash`: six partitions on three brokers
+
+
+@pytest.fixture(scope="module")
+def crash(real_logs):
+    return real_logs / "crash" / "n3000"
+
+
+def violations(tmp_path, source, loading, edits, name=LOG):
+    """Return the offsets of violations in an edited log by the id of the invariant."""
+    report = audit([spoiled(source, tmp_path / "n3000", edits, name)], loading=loading)
+    found = report.clusters[0].all_findings()
+    return {f.kind: f.offset for f in found if f.weight is Weight.VIOLATION}
+
+
+def fields_at(crash, offset):
+    return next(dict(r.fields) for r in records(crash / METADATA / LOG) if r.offset == offset)
+
+
+def test_b2_an_epoch_comes_again(tmp_path, crash, loading):
+    assert violations(tmp_path, crash, loading, {115: with_fields(brokerEpoch=17)})["B2"] == 115
+
+
+def test_b2_an_epoch_is_older_than_another_brokers(tmp_path, crash, loading):
+    assert violations(tmp_path, crash, loading, {17: with_fields(brokerEpoch=12)})["B2"] == 17
+
+
+def test_b2_an_epoch_is_beyond_its_record(tmp_path, crash, loading):
+    assert violations(tmp_path, crash, loading, {17: with_fields(brokerEpoch=2**40)})["B2"] == 17
+
+
+@pytest.mark.parametrize("edit", [{"fenced": False}, {"inControlledShutdown": True}])
+def test_b5_a_new_incarnation_is_not_just_fenced(tmp_path, crash, loading, edit):
+    assert violations(tmp_path, crash, loading, {115: with_fields(**edit)})["B5"] == 115
+
+
+def test_b6_a_record_names_another_epoch(tmp_path, crash, loading):
+    assert violations(tmp_path, crash, loading, {501: with_fields(brokerEpoch=130)})["B6"] == 501
+
+
+def test_b6_a_record_names_a_broker_that_is_not_registered(tmp_path, crash, loading):
+    assert violations(tmp_path, crash, loading, {13: to_no_op})["B6"] == 14
+
+
+def test_b7_a_controlled_shutdown_is_taken_back(tmp_path, crash, loading):
+    offset = no_op_after(crash / METADATA / LOG, 172)
+    assert offset < 190
+    again = dict(fields_at(crash, 8), fenced=True, inControlledShutdown=False)
+    found = violations(tmp_path, crash, loading, {offset: to(REGISTER, 3, **again)})
+    assert found["B7"] == offset
+
+
+def test_b8_a_broker_lacks_a_feature_that_is_in_use(tmp_path, crash, loading):
+    features = tuple(
+        f for f in fields_at(crash, 17)["features"] if f["name"] != "transaction.version"
+    )
+    found = violations(tmp_path, crash, loading, {17: with_fields(features=features)})
+    assert found == {"B8": 17}
+
+
+def test_b8_a_feature_is_raised_beyond_a_registered_broker(tmp_path, crash, loading):
+    offset = no_op_after(crash / METADATA / LOG, 30)
+    raised = to(FEATURE, 0, name="group.version", featureLevel=9)
+    assert violations(tmp_path, crash, loading, {offset: raised}) == {"B8": offset}
+
+
+def test_b8_a_broker_that_does_not_name_the_metadata_version_knows_its_first(
+    tmp_path, crash, loading
+):
+    found = violations(tmp_path, crash, loading, {17: with_fields(features=())})
+    assert found == {"B8": 17}
+
+
+def test_b9_a_directory_belongs_to_another_broker(tmp_path, crash, loading):
+    theirs = fields_at(crash, 8)["logDirs"]
+    assert violations(tmp_path, crash, loading, {17: with_fields(logDirs=theirs)}) == {"B9": 17}
+
+
+def test_b9_a_directory_id_is_reserved(tmp_path, crash, loading):
+    reserved = (uuid_text((99).to_bytes(16, "big")),)
+    assert violations(tmp_path, crash, loading, {17: with_fields(logDirs=reserved)}) == {"B9": 17}
+
+
+def test_b9_a_directory_is_named_twice(tmp_path, crash, loading):
+    twice = fields_at(crash, 17)["logDirs"] * 2
+    assert violations(tmp_path, crash, loading, {17: with_fields(logDirs=twice)}) == {"B9": 17}
+
+
+def test_b10_a_change_record_adds_a_directory(tmp_path, crash, loading):
+    new = (*fields_at(crash, 312)["logDirs"], uuid_text(bytes(range(16))))
+    assert violations(tmp_path, crash, loading, {312: with_fields(logDirs=new)}) == {"B10": 312}
+
+
+def test_b15_a_broker_has_no_endpoint(tmp_path, crash, loading):
+    assert violations(tmp_path, crash, loading, {17: with_fields(endPoints=())}) == {"B15": 17}
+
+
+def test_b15_an_endpoint_has_no_port(tmp_path, crash, loading):
+    (endpoint,) = fields_at(crash, 17)["endPoints"]
+    portless = (dict(endpoint, port=0),)
+    assert violations(tmp_path, crash, loading, {17: with_fields(endPoints=portless)}) == {
+        "B15": 17
+    }
+
+
+@pytest.mark.parametrize("edit", [{"brokerEpoch": 7}, {"brokerEpoch": -1}, {"brokerId": 9}])
+def test_o2_producer_ids_go_to_a_stranger(tmp_path, crash, loading, edit):
+    (first, *_) = (r.offset for r in records(crash / METADATA / LOG, PRODUCER_IDS))
+    assert violations(tmp_path, crash, loading, {first: with_fields(**edit)}) == {"O2": first}
+
+
+def test_p11_and_p12_a_partition_is_left_out_when_its_broker_is_fenced(tmp_path, crash, loading):
+    # Records 86 to 94 take broker 0 out of its partitions, 95 fences it; it led the one of 89.
+    found = violations(tmp_path, crash, loading, {89: to_no_op})
+    assert found == {"P11": 95, "P12": 95}
+
+
+def test_p11_a_fenced_broker_is_elected(tmp_path, crash, loading):
+    offset = no_op_after(crash / METADATA / LOG, 95)
+    elected = to(CHANGE_PARTITION, 2, partitionId=1, topicId=TOPIC, leader=0)
+    assert violations(tmp_path, crash, loading, {offset: elected}) == {"P11": offset}
+
+
+def test_p12_a_fenced_broker_joins_an_isr(tmp_path, crash, loading):
+    offset = no_op_after(crash / METADATA / LOG, 95)
+    joined = to(CHANGE_PARTITION, 2, partitionId=1, topicId=TOPIC, isr=(1, 2, 0))
+    assert violations(tmp_path, crash, loading, {offset: joined}) == {"P12": offset}
+
+
+def test_p13_the_last_of_an_isr_is_fenced_and_the_partition_has_a_leader(tmp_path, crash, loading):
+    offset = no_op_after(crash / METADATA / LOG, 95)
+    alone = to(CHANGE_PARTITION, 2, partitionId=1, topicId=TOPIC, isr=(0,), leader=1)
+    assert violations(tmp_path, crash, loading, {offset: alone}) == {"P13": offset}
+
+
+def test_t8_a_partition_is_created_on_a_broker_that_is_not_registered(tmp_path, crash, loading):
+    assert violations(tmp_path, crash, loading, {50: with_fields(replicas=(5,))}) == {"T8": 50}
+
+
+@pytest.mark.parametrize("replicas", [(), (0, 0, 1), (0, 1, 5)])
+def test_t8_a_partition_is_moved_to_replicas_that_cannot_be(tmp_path, crash, loading, replicas):
+    offset = no_op_after(crash / METADATA / LOG, 40)
+    moved = to(CHANGE_PARTITION, 2, partitionId=1, topicId=TOPIC, replicas=replicas)
+    assert violations(tmp_path, crash, loading, {offset: moved}) == {"T8": offset}
+
+
+def test_t8_a_replica_that_was_unregistered_may_stay():
+    image = Image()
+    image.registrations = {1: BrokerRegistration("a", 1, False, False)}
+    assert replicas_objection(image, (1, 2), (2, 1)) is None
+    assert replicas_objection(image, (1,), (1, 2)) is not None
+
+
+def test_t5_a_partition_is_changed_that_does_not_exist(tmp_path, crash, loading):
+    offset = no_op_after(crash / METADATA / LOG, 40)
+    lost = to(CHANGE_PARTITION, 2, partitionId=6, topicId=TOPIC, leader=1)
+    assert violations(tmp_path, crash, loading, {offset: lost}) == {"T5": offset}
+
+
+def test_t5_a_partition_is_changed_after_its_topic_was_removed(tmp_path, crash, loading):
+    offset = no_op_after(crash / METADATA / LOG, 40)
+    edits = {
+        offset: to(9, 0, topicId=TOPIC),
+        no_op_after(crash / METADATA / LOG, offset): to(
+            CHANGE_PARTITION, 2, partitionId=1, topicId=TOPIC, leader=1
+        ),
+    }
+    found = violations(tmp_path, crash, loading, edits)
+    assert set(found) == {"T5"}
+    assert found["T5"] > offset
+
+
+class TestBrokersWhoseIncarnationWasReplacedWhileUnfenced:
+    """KAFKA-18106: before eligible leader replicas, partitions changed with the next fencing."""
+
+    state = PartitionState(leader=0, isr=(0, 1), replicas=(0, 1))
+
+    def image(self, elr):
+        image = Image()
+        image.registrations = {
+            0: BrokerRegistration("new", 9, True, False),
+            1: BrokerRegistration("b", 2, False, False),
+        }
+        image.displaced = {0}
+        image.features = {"eligible.leader.replicas.version": 1} if elr else {}
+        return image
+
+    def test_are_excused_without_eligible_leader_replicas(self):
+        image = self.image(elr=False)
+        assert partition_objections(image, self.state, image.active()) == []
+
+    def test_are_not_excused_with_them(self):
+        image = self.image(elr=True)
+        found = partition_objections(image, self.state, image.active())
+        assert [invariant.id for invariant, _ in found] == ["P11", "P12"]
+
+    def test_are_not_excused_once_they_were_fenced_again(self, tmp_path, crash, loading):
+        offset = no_op_after(crash / METADATA / LOG, 30)
+        again = dict(
+            fields_at(crash, 17), incarnationId=uuid_text(bytes(range(16))), brokerEpoch=offset
+        )
+        fence = no_op_after(crash / METADATA / LOG, offset)
+        edits = {
+            3: to(FEATURE, 0, name="eligible.leader.replicas.version", featureLevel=0),
+            offset: to(REGISTER, 3, **again),
+        }
+        assert "P11" not in violations(tmp_path / "before", crash, loading, edits)
+        edits[fence] = to(CHANGE_BROKER, 0, brokerId=0, brokerEpoch=offset, fenced=1)
+        assert violations(tmp_path / "after", crash, loading, edits)["P11"] == fence
+
+
+def test_every_invariant_has_an_id_a_sentence_and_a_source():
+    assert len({invariant.id for invariant in EVERY_INVARIANT}) == len(EVERY_INVARIANT)
+    for invariant in EVERY_INVARIANT:
+        assert invariant.statement
+        assert "KIP-" in invariant.source or "Kafka: " in invariant.source
+
+
+def test_each_invariant_is_reported_once_for_all_partitions_of_a_broker(tmp_path, crash, loading):
+    offset = no_op_after(crash / METADATA / LOG, 30)
+    fence = to(CHANGE_BROKER, 0, brokerId=0, brokerEpoch=17, fenced=1)
+    assert violations(tmp_path, crash, loading, {offset: fence}) == {"P11": offset, "P12": offset}

@@ -1,0 +1,210 @@
+"""One record of a real log is changed: the audit names it, and the conjunct that is false."""
+
+from __future__ import annotations
+
+import pytest
+from tests.krafla.audit.editing import (
+    CHANGE_BROKER,
+    LOG,
+    METADATA,
+    REGISTER,
+    UNREGISTER,
+    no_op_after,
+    records,
+    spoiled,
+    to,
+    to_no_op,
+    with_fields,
+)
+
+from krafla.audit.result import Weight
+from krafla.audit.run import audit
+from krafla.verdict import ExitCode, Verdict
+
+# In the log of `crash`, broker 0 is registered at 17 with epoch 17, unfenced at 21, fenced at 95,
+# registered again at 115; broker 1 is registered at 13; broker 2 (epoch 8) shuts down from 152 on.
+
+
+@pytest.fixture(scope="module")
+def crash(real_logs):
+    return real_logs / "crash" / "n3000"
+
+
+def registration(crash, offset):
+    (found,) = (r for r in records(crash / METADATA / LOG, REGISTER) if r.offset == offset)
+    return found
+
+
+def first_violation(report):
+    violations = [f for f in report.clusters[0].all_findings() if f.weight is Weight.VIOLATION]
+    assert violations, "nothing was violated"
+    return violations[0]
+
+
+def refused(tmp_path, crash, loading, edits):
+    """Return what the spec refuses in the edited log, after checking how it is reported."""
+    path = spoiled(crash, tmp_path / "n3000", edits)
+    report = audit([path], loading=loading)
+    assert report.verdict is Verdict.VIOLATED
+    assert report.exit_code is ExitCode.VIOLATED
+    violation = first_violation(report)
+    assert violation.path == path / METADATA / LOG
+    assert violation.position is not None
+    assert violation.evidence.record is not None
+    assert [line.split(" = ")[0] for line in violation.evidence.state] == [
+        "registrations",
+        "log_end",
+        "epoch_floor",
+    ]
+    return violation
+
+
+def said_false(violation):
+    return [conjunct.text for conjunct in violation.evidence.false]
+
+
+def test_a_change_with_the_epoch_of_another_incarnation(tmp_path, crash, loading):
+    found = refused(tmp_path, crash, loading, {95: with_fields(brokerEpoch=16)})
+    assert found.offset == 95
+    assert found.evidence.rule == "UntimedLease!FenceBroker"
+    assert dict(found.evidence.parameters) == {"b": 0, "epoch": 16, "offset": 95}
+    assert said_false(found) == ["registrations[b].epoch = epoch"]
+    assert ("registrations[b].epoch", "17") in found.evidence.false[0].values
+    assert "UntimedLease" in found.evidence.false[0].place
+    assert "epoch 17" in found.evidence.expected
+
+
+def test_a_registration_that_was_left_out(tmp_path, crash, loading):
+    found = refused(tmp_path, crash, loading, {13: to_no_op})
+    assert found.offset == 14
+    assert found.evidence.rule == "UntimedLease!UnfenceBroker"
+    assert "b \\in DOMAIN registrations" in " ".join(said_false(found))
+    assert "not registered" in found.evidence.expected
+
+
+def test_an_unfencing_of_a_broker_nobody_registered(tmp_path, crash, loading):
+    offset = no_op_after(crash / METADATA / LOG, 30)
+    record = to(CHANGE_BROKER, 0, brokerId=7, brokerEpoch=12, fenced=-1)
+    found = refused(tmp_path, crash, loading, {offset: record})
+    assert found.offset == offset
+    assert "b \\in DOMAIN registrations" in " ".join(said_false(found))
+
+
+def test_an_unfencing_of_a_broker_that_is_not_fenced(tmp_path, crash, loading):
+    offset = no_op_after(crash / METADATA / LOG, 30)
+    record = to(CHANGE_BROKER, 0, brokerId=0, brokerEpoch=17, fenced=-1)
+    found = refused(tmp_path, crash, loading, {offset: record})
+    assert found.offset == offset
+    assert said_false(found) == ["registrations[b].fenced"]
+    assert "UnfenceBroker" not in found.evidence.expected
+    assert "FenceBroker" in found.evidence.expected
+
+
+def test_a_new_incarnation_that_starts_unfenced(tmp_path, crash, loading):
+    found = refused(tmp_path, crash, loading, {115: with_fields(fenced=False)})
+    assert found.offset == 115
+    assert found.evidence.rule == "UntimedLease!RegisterBroker"
+    assert said_false(found) == ["fenced"]
+
+
+def test_an_amendment_with_another_epoch(tmp_path, crash, loading):
+    offset = no_op_after(crash / METADATA / LOG, 30)
+    again = dict(registration(crash, 17).fields, brokerEpoch=offset, fenced=False)
+    found = refused(tmp_path, crash, loading, {offset: to(REGISTER, 3, **again)})
+    assert found.offset == offset
+    assert found.evidence.rule == "UntimedLease!AmendRegistration"
+    assert said_false(found) == ["registrations[b].epoch = epoch"]
+
+
+def test_an_amendment_that_fences(tmp_path, crash, loading):
+    offset = no_op_after(crash / METADATA / LOG, 30)
+    again = dict(registration(crash, 17).fields, fenced=True)
+    found = refused(tmp_path, crash, loading, {offset: to(REGISTER, 3, **again)})
+    assert said_false(found) == ["registrations[b].fenced = fenced"]
+
+
+def test_an_amendment_that_changes_nothing_of_the_lease_is_legal(tmp_path, crash, loading):
+    offset = no_op_after(crash / METADATA / LOG, 30)
+    again = dict(registration(crash, 17).fields, fenced=False)
+    path = spoiled(crash, tmp_path / "n3000", {offset: to(REGISTER, 3, **again)})
+    assert audit([path], loading=loading).exit_code is ExitCode.HELD
+
+
+def test_an_epoch_below_the_beginning_of_its_operation(tmp_path, crash, loading):
+    found = refused(tmp_path, crash, loading, {17: with_fields(brokerEpoch=16)})
+    assert found.offset == 17
+    assert said_false(found) == ["epoch >= epoch_floor"]
+
+
+def test_an_epoch_below_a_record_that_is_no_part_of_the_registration(tmp_path, crash, loading):
+    # Records 112 to 114 change partitions and 115 registers with epoch 112: one operation.
+    found = refused(tmp_path, crash, loading, {113: to_no_op})
+    assert found.offset == 115
+    assert said_false(found) == ["epoch >= epoch_floor"]
+
+
+def test_an_epoch_beyond_its_own_record(tmp_path, crash, loading):
+    found = refused(tmp_path, crash, loading, {17: with_fields(brokerEpoch=18)})
+    assert found.offset == 17
+    assert said_false(found) == ["epoch <= offset"]
+
+
+def test_a_controlled_shutdown_of_a_fenced_broker(tmp_path, crash, loading):
+    record = to(CHANGE_BROKER, 1, brokerId=0, brokerEpoch=17, inControlledShutdown=1)
+    offset = no_op_after(crash / METADATA / LOG, 95)
+    assert offset < 115
+    found = refused(tmp_path, crash, loading, {offset: record})
+    assert found.evidence.rule == "UntimedLease!BeginControlledShutdown"
+    assert said_false(found) == ["~registrations[b].fenced"]
+
+
+def test_an_unregistration_under_an_old_epoch(tmp_path, crash, loading):
+    found = refused(tmp_path, crash, loading, {501: with_fields(brokerEpoch=13)})
+    assert found.offset == 501
+    assert found.evidence.rule == "UntimedLease!UnregisterBroker"
+    assert said_false(found) == ["registrations[b].epoch = epoch"]
+
+
+def test_a_record_that_changes_two_things(tmp_path, crash, loading):
+    path = spoiled(crash, tmp_path / "n3000", {172: with_fields_v1()})
+    found = first_violation(audit([path], loading=loading))
+    assert found.offset == 172
+    assert found.kind == "UntimedLease!Next"
+    assert "more than one thing" in found.detail
+
+
+def with_fields_v1():
+    return lambda record: (
+        record.api_key,
+        1,
+        {"brokerId": 2, "brokerEpoch": 8, "fenced": 1, "inControlledShutdown": 1},
+    )
+
+
+@pytest.mark.parametrize("field", ["fenced", "inControlledShutdown"])
+def test_a_change_that_is_no_change_kafka_knows(tmp_path, crash, loading, field):
+    fields = {"brokerId": 2, "brokerEpoch": 8, field: 5}
+    path = spoiled(crash, tmp_path / "n3000", {172: to(CHANGE_BROKER, 1, **fields)})
+    found = first_violation(audit([path], loading=loading))
+    assert found.offset == 172
+    assert "5" in found.detail
+
+
+def test_the_old_records_that_fence_and_unfence_are_the_same_actions(tmp_path, crash, loading):
+    edits = {
+        14: to(8, 0, id=1, epoch=13),
+        95: to(7, 0, id=0, epoch=17),
+        501: to(7, 0, id=1, epoch=13),
+    }
+    found = refused(tmp_path, crash, loading, edits)
+    assert found.offset == 501
+    assert found.evidence.rule == "UntimedLease!FenceBroker"
+
+
+def test_a_second_registration_of_the_removed_broker_may_follow(tmp_path, crash, loading):
+    """Unregistering is legal for any registered broker, and nothing else of it after that."""
+    offset = no_op_after(crash / METADATA / LOG, 470)
+    record = to(UNREGISTER, 0, brokerId=1, brokerEpoch=131)
+    found = refused(tmp_path, crash, loading, {offset: record})
+    assert found.offset == 501
+    assert found.evidence.rule == "UntimedLease!UnregisterBroker"
