@@ -63,7 +63,7 @@ def measure(title: str, load: Callable[[], Spec]) -> None:
         f"  explore                 {explored.edges / seconds:9,.0f} edges/s   "
         f"({explored.distinct:,} states, {explored.edges:,} edges, {seconds:.2f} s)"
     )
-    bare = [index for index in range(0, explored.distinct, max(1, explored.distinct // 500))]
+    bare = range(0, explored.distinct, max(1, explored.distinct // 500))
     seconds, _ = best(lambda: [spec.successors(explored.states[index]) for index in bare])
     print(f"  successors              {len(bare) / seconds:9,.0f} states/s")
 

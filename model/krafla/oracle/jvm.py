@@ -32,6 +32,8 @@ _OPTIONS = (
     "-XX:-UsePerfData",
     "-Xshare:auto",
 )
+# From this release on Java prints a warning when JPype loads its library, unless told beforehand.
+_WARNS_OF_NATIVE_CODE = 24
 _started_in: int | None = None
 
 
@@ -55,11 +57,14 @@ def start() -> None:
 
 
 def _start_in(scratch: str) -> None:
+    runtime = find_jre()
+    options = [*_OPTIONS, f"-Djava.io.tmpdir={scratch}"]
+    if runtime.feature >= _WARNS_OF_NATIVE_CODE:
+        options.append("--enable-native-access=ALL-UNNAMED")
     try:
         jpype.startJVM(
-            str(find_jre().libjvm),
-            *_OPTIONS,
-            f"-Djava.io.tmpdir={scratch}",
+            str(runtime.libjvm),
+            *options,
             classpath=[],
             convertStrings=False,
             # Ctrl-C belongs to Python: Java's own handler would shut the machine down under it.
@@ -81,14 +86,18 @@ class TlcClasses:
     def __init__(self) -> None:
         start()
         platform = java("java.lang.ClassLoader").getPlatformClassLoader()
-        address = java("java.io.File")(str(find_jar().path)).toURI().toURL()
+        self._jar = str(find_jar().path)
+        address = java("java.io.File")(self._jar).toURI().toURL()
         self._loader = java("java.net.URLClassLoader")([address], platform)
         self._loaded: dict[str, Any] = {}
 
     def __call__(self, name: str) -> Any:
         """Return the class of this name; the same one every time."""
         if name not in self._loaded:
-            self._loaded[name] = jpype.JClass(name, loader=self._loader)
+            try:
+                self._loaded[name] = jpype.JClass(name, loader=self._loader)
+            except (JavaError, TypeError) as error:
+                raise JvmError(f"this is no jar of TLC: it lacks {name}", self._jar) from error
         return self._loaded[name]
 
     def array(self, name: str) -> Any:

@@ -77,6 +77,9 @@ def test_an_interrupt_is_pythons_and_leaves_the_oracle_usable(specs):
         spec = Spec.load("Shapes", constants, path=Path(sys.argv[1]))
         try:
             signal.raise_signal(signal.SIGINT)
+            # It comes by way of a thread of the JVM, so not at once.
+            while True:
+                spec.initial_states()
         except KeyboardInterrupt:
             print(len(spec.initial_states()))
         """,
