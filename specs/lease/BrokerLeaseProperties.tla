@@ -280,6 +280,46 @@ LeaveIsFencedProp ==
          /\ registrations'[BrokerOf[i]].fenced
          /\ BrokerOf[i] \notin leads']_vars
 ------------------------------------------------------------------------------
+(* In the end. These hold once the faults are over, under the fairness of    *)
+(* MCBrokerLeaseLive; nothing holds of a network that never delivers.        *)
+
+(* What is registered of its broker is process i. *)
+RegisteredProcess(i) ==
+  /\ Registered(BrokerOf[i])
+  /\ registrations[BrokerOf[i]].incarnation = i
+
+RegisteredIsLive(b) == \E i \in Incarnation : BrokerOf[i] = b /\ Live(i) /\ RegisteredProcess(i)
+
+(* The only process of a broker id that runs, and that nobody told to stop,  *)
+(* is unfenced in the end.                                                   *)
+(* Source: KIP-631, broker states. Broken by: comparing its offset with the  *)
+(* end of the log, which moves on, instead of its own registration's         *)
+(* (KAFKA-13959).                                                            *)
+Wanted(i) ==
+  /\ status[i] \in {"STARTING", "RECOVERY", "RUNNING"}
+  /\ \A j \in Incarnation : (j # i /\ BrokerOf[j] = BrokerOf[i]) => ~Live(j)
+RunningUnfenced(i) ==
+  /\ status[i] = "RUNNING"
+  /\ RegisteredProcess(i)
+  /\ ~registrations[BrokerOf[i]].fenced
+FencedEventuallyUnfencedLive ==
+  \A i \in Incarnation : (Wanted(i) ~> (RunningUnfenced(i) \/ ~Wanted(i)))
+
+(* A process that asks for leave to stop gets it.                            *)
+(* Source: KIP-631, controlled shutdown. Broken by: raising the offset that  *)
+(* the others must replay with each heartbeat (KAFKA-14292).                 *)
+ShutdownCompletesLive ==
+  \A i \in Incarnation :
+    ((status[i] = "PENDING_CONTROLLED_SHUTDOWN") ~> (status[i] \in {"SHUTTING_DOWN", "CRASHED"}))
+
+(* An unfenced broker whose process is gone is fenced.                       *)
+(* Source: KIP-631, broker leases. Broken by: a failover that starts no      *)
+(* sessions (KAFKA-18138).                                                   *)
+DeadBrokerFencedLive ==
+  \A b \in Broker :
+    ((Registered(b) /\ ~RegisteredIsLive(b)) ~>
+       (~Registered(b) \/ registrations[b].fenced \/ RegisteredIsLive(b)))
+------------------------------------------------------------------------------
 (* Witnesses: a model in which one of these cannot be reached is too small.  *)
 (* Each is true only of states that the thing it names has led to.           *)
 
@@ -308,11 +348,6 @@ DisplacedReach ==
 (* A process was told that its epoch is stale. *)
 StaleEpochToldReach ==
   \E m \in InFlight(messages) : m.type = "HeartbeatResponse" /\ m.error = "STALE_BROKER_EPOCH"
-
-(* What is registered of its broker is process i. *)
-RegisteredProcess(i) ==
-  /\ Registered(BrokerOf[i])
-  /\ registrations[BrokerOf[i]].incarnation = i
 
 (* A controlled shutdown had begun, and then the broker was fenced for its   *)
 (* silence. Four records follow a registration at least until then: unfence, *)
