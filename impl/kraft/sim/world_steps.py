@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kraft.sim.cluster import Cluster, Process, is_running
+from kraft.sim.cluster import Cluster, is_running
 from kraft.sim.network import copy_of, find, is_request, take
 from kraft.sim.outcome import UNKNOWN_MESSAGE, UNKNOWN_PROCESS, Refused, done
 
@@ -57,7 +57,7 @@ def tick(cluster: Cluster, choice: choices.Tick) -> Result:
         lead_max_ms = cluster.configuration.max_skew_ms if is_running(process) else 0
         if by_broker_ms < 0 or not 0 <= lead_ms <= lead_max_ms:
             return cluster, Refused("clocks do not differ by that much")
-        ticked = Process(process.lifecycle, process.started_at_ms, lead_ms)
+        ticked = replace(process, clock_lead_ms=lead_ms)
         processes = processes.set(incarnation_id, ticked)
     after = Cluster(
         cluster.configuration,

@@ -183,6 +183,12 @@ def test_a_process_measures_time_by_its_own_clock_since_it_started():
     assert isinstance(step(cluster, too_far).outcome, Refused)
 
 
+def test_a_process_that_ended_may_be_listed_with_the_controllers_time_and_stays_ended():
+    ended = play(StartBroker(ONE), Crash(ONE), Tick(5, ((ONE, 5), (TWO, 5))))
+    assert status(ended.processes[ONE]) == "CRASHED"
+    assert status(ended.processes[TWO]) == "NOT_RUNNING"
+
+
 def test_equal_clusters_have_one_digest_and_others_another():
     assert digest(play(*RUNNING)) == digest(play(*RUNNING))
     assert digest(play(*RUNNING)) != digest(play(*RUNNING, Tick(1)))
