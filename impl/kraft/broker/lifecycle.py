@@ -35,9 +35,6 @@ class BrokerState(enum.Enum):
     SHUTTING_DOWN = 7
 
 
-_NOT_LIVE: Final = frozenset({BrokerState.NOT_RUNNING, BrokerState.SHUTTING_DOWN})
-
-
 @dataclass(frozen=True, slots=True)
 class RequestInFlight:
     """The one request whose answer the process waits for, and when it was sent."""
@@ -97,7 +94,8 @@ def is_live(state: BrokerLifecycle) -> bool:
 
     Spec: BrokerLease!Live.
     """
-    return state.state not in _NOT_LIVE
+    current = state.state
+    return current is not BrokerState.NOT_RUNNING and current is not BrokerState.SHUTTING_DOWN
 
 
 def is_waiting(state: BrokerLifecycle) -> bool:
