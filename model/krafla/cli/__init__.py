@@ -61,7 +61,12 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _terminated)
     arguments = sys.argv[1:]
     verb = next((word for word in arguments if not word.startswith("-")), None)
-    application(verb)()
+    try:
+        run = application(verb)
+    except typer.Exit as leaving:
+        # The verb's module could not be imported; why has been said.
+        raise SystemExit(leaving.exit_code) from None
+    run()
 
 
 def application(verb: str | None) -> typer.Typer:

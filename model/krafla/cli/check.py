@@ -32,7 +32,7 @@ Answer = Check | KraflaError
 
 
 _Names = Annotated[
-    list[str] | None, typer.Argument(metavar="[MODEL]...", help="Names from the manifest.")
+    list[str] | None, typer.Argument(metavar="MODEL", help="Names from the manifest.")
 ]
 _Tier = Annotated[
     str | None, typer.Option(help="smoke (the default without names), full, nightly or all.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -65,16 +66,20 @@ def test_a_crash_is_one_line_a_file_with_the_rest_and_status_four(
     assert "secret key" in report.read_text()
 
 
-def test_a_verb_that_cannot_be_imported_is_a_crash_with_its_file(monkeypatch, tmp_path):
+def test_a_verb_that_cannot_be_imported_is_a_crash_with_its_file(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
     def fail(_name):
         raise ImportError("missing")
 
     monkeypatch.setattr(krafla.cli, "import_module", fail)
-    with pytest.raises(RuntimeError) as left:
-        application("doctor")
-    assert left.value.exit_code == 4
+    monkeypatch.setattr(sys, "argv", ["krafla", "doctor"])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    with pytest.raises(SystemExit) as left:
+        krafla.cli.main()
+    assert left.value.code == 4
+    assert "ImportError: missing" in capsys.readouterr().err
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def krafla_process(*arguments, **environment):
