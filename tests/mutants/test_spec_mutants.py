@@ -1,0 +1,87 @@
+"""Every mutant of the specs is killed, and by the property that is named for it alone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from krafla.manifest import find_specs, load
+from krafla.tlc.config import INVARIANT_KEYWORDS, PROPERTY_KEYWORDS, read_config
+from krafla.tlc.outcome import Finished, describe, violated_names
+from krafla.tlc.run import run
+
+# What takes longer by itself is left to `make nightly`, which sets KRAFLA_NIGHTLY.
+SECONDS_MAX = 13.0
+TIMEOUT_SECONDS = 300.0
+
+
+class Mutant(NamedTuple):
+    """One entry of mutants.toml."""
+
+    id: str
+    what: str
+    source: str
+    file: str
+    model: str
+    property: str
+    seconds: float
+    text: str
+    replacement: str
+
+
+def all_mutants() -> list[Mutant]:
+    text = (find_specs() / "broken" / "mutants.toml").read_text(encoding="utf-8")
+    return [Mutant(**entry) for entry in tomllib.loads(text)["mutant"]]
+
+
+MUTANTS = all_mutants()
+NIGHTLY = bool(os.environ.get("KRAFLA_NIGHTLY"))
+TRIED = [mutant for mutant in MUTANTS if NIGHTLY or mutant.seconds <= SECONDS_MAX]
+
+
+def test_there_are_mutants_of_every_sort_and_each_has_its_own_name() -> None:
+    assert len({mutant.id for mutant in MUTANTS}) == len(MUTANTS) >= 12
+    assert len(TRIED) >= 12
+    suffixes = {mutant.property[-4:] for mutant in MUTANTS}
+    assert {"Prop", "Live"} <= suffixes
+    assert any(mutant.property.endswith("Inv") for mutant in MUTANTS)
+
+
+def mutated(mutant: Mutant, folder: Path) -> Path:
+    """Return a copy of the specs in which the mutant's text is replaced, once."""
+    specs = folder / "specs"
+    shutil.copytree(find_specs(), specs)
+    file = specs / mutant.file
+    source = file.read_text(encoding="utf-8")
+    assert source.count(mutant.text) == 1, "the mutant no longer fits the spec"
+    file.write_text(source.replace(mutant.text, mutant.replacement), encoding="utf-8")
+    return specs
+
+
+def run_alone(specs: Path, model_name: str, name: str) -> object:
+    """Return how TLC ends on a model whose only property is the named one."""
+    (model,) = load(specs).select((model_name,))
+    config = read_config(model.config).without([*INVARIANT_KEYWORDS, *PROPERTY_KEYWORDS])
+    keyword = "INVARIANT" if name.endswith("Inv") else "PROPERTY"
+    model.config.write_text(config.with_line(f"{keyword} {name}").text, encoding="utf-8")
+    alone = replace(model, witnesses=())
+    return run(alone, workers=1, coverage=False, timeout=TIMEOUT_SECONDS).outcome
+
+
+@pytest.mark.parametrize("mutant", TRIED, ids=[mutant.id for mutant in TRIED])
+def test_the_named_property_notices(mutant: Mutant, tmp_path: Path) -> None:
+    outcome = run_alone(mutated(mutant, tmp_path), mutant.model, mutant.property)
+    assert mutant.property in violated_names(outcome), describe(outcome)
+
+
+def test_without_a_mutant_the_same_run_finishes(tmp_path: Path) -> None:
+    specs = tmp_path / "specs"
+    shutil.copytree(find_specs(), specs)
+    outcome = run_alone(specs, "MCBrokerLeaseRefinement", "RefinesUntimedLeaseProp")
+    assert isinstance(outcome, Finished), describe(outcome)
