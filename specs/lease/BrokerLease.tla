@@ -636,6 +636,8 @@ FailOver ==
 (* Python: Simulation.advance.                                             *)
 (***************************************************************************)
 Tick(by_controller, by_broker) ==
+  /\ by_controller \in Nat
+  /\ \A i \in Incarnation : by_broker[i] \in Nat
   /\ \A i \in Incarnation :
        IF Live(i) /\ SelfFence
        THEN clock_lead[i] + by_broker[i] - by_controller \in 0 .. MaxSkew
