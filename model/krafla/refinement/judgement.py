@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from krafla.oracle.explain import Explanation
     from krafla.refinement.actions import SpecAction
+    from kraft.sim.choices import Choice
 
-__all__ = ["Agreed", "Divergence", "Finding", "Judgement", "PropertyViolated"]
+__all__ = ["Agreed", "Divergence", "Failed", "Finding", "Judgement", "PropertyViolated"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,11 @@ class Divergence:
             lines.append(f"  the implementation's state breaks {', '.join(self.breaks)}")
         return "\n".join(lines)
 
+    @property
+    def kind(self) -> tuple[str, str]:
+        """Return what findings of one cause have in common."""
+        return "divergence", self.action.name
+
 
 @dataclass(frozen=True, slots=True)
 class PropertyViolated:
@@ -52,6 +58,28 @@ class PropertyViolated:
     def __str__(self) -> str:
         return f"step {self.index}, {self.action.name}: {self.explanation}"
 
+    @property
+    def kind(self) -> tuple[str, str]:
+        """Return what findings of one cause have in common."""
+        return "property", self.name
 
-Finding: TypeAlias = Divergence | PropertyViolated
-Judgement: TypeAlias = Agreed | Divergence | PropertyViolated
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The implementation gave up: one of its own assertions is false, or a record is fatal."""
+
+    index: int
+    choice: Choice
+    error: str
+
+    def __str__(self) -> str:
+        return f"step {self.index}: the implementation failed on {self.choice}: {self.error}"
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """Return what findings of one cause have in common."""
+        return "failed", self.error
+
+
+Finding: TypeAlias = Divergence | PropertyViolated | Failed
+Judgement: TypeAlias = Agreed | Finding

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from krafla.oracle import EvaluationError, Spec
 from krafla.oracle.conjunction import Conjunction
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     from krafla.oracle.state import State
     from krafla.refinement.vocabulary import Vocabulary
 
-__all__ = ["LeaseSpec", "load_lease"]
+__all__ = ["LeaseSpec", "holds", "load_lease"]
 
 _REMEMBERED = 500_000
 _LOADED = 12
 T = TypeVar("T")
 
-_loaded: dict[tuple[object, ...], LeaseSpec] = {}
+_Constants: TypeAlias = "tuple[tuple[tuple[str, str], ...], Path | None]"
+_loaded: dict[_Constants, tuple[Spec, LeaseMapping]] = {}
+_judged: dict[tuple[_Constants, tuple[str, ...]], LeaseSpec] = {}
 
 
 class LeaseSpec:
@@ -47,12 +49,12 @@ class LeaseSpec:
     def broken_by(self, before: State, after: State) -> str | None:
         """Return the first property that a step or its final state breaks; ``None`` if none."""
         if after.fingerprint not in self._sound_states:
-            if not _true(self._all.holds_in, after):
+            if not holds(self._all.holds_in, after):
                 return self._all_broken(before, after)[0]
             _remember(self._sound_states, after.fingerprint)
         step = (before.fingerprint, after.fingerprint)
         if step not in self._sound_steps:
-            if not _true(self._all.permits, before, after):
+            if not holds(self._all.permits, before, after):
                 return self._all_broken(before, after)[0]
             _remember(self._sound_steps, step)
         return None
@@ -62,10 +64,10 @@ class LeaseSpec:
         return tuple(self._all_broken(before, after))
 
     def _all_broken(self, before: State, after: State) -> list[str]:
-        holds, permits = self.spec.check_invariant, self.spec.check_action_property
+        invariant, step = self.spec.check_invariant, self.spec.check_action_property
         return [
-            *(name for name in self.properties.invariants if not _true(holds, name, after)),
-            *(name for name in self.properties.steps if not _true(permits, name, before, after)),
+            *(name for name in self.properties.invariants if not holds(invariant, name, after)),
+            *(name for name in self.properties.steps if not holds(step, name, before, after)),
         ]
 
 
@@ -77,20 +79,29 @@ def load_lease(
     ``also`` names conditional properties to judge as well; ``path`` is the folder of another
     copy of the spec.
     """
-    key = (vocabulary.key(), tuple(sorted(also)), path)
-    known = _loaded.get(key)
+    constants = (vocabulary.key(), path)
+    key = (constants, tuple(sorted(also)))
+    known = _judged.get(key)
     if known is None:
-        module = find_module(MODULE, path)
-        properties = read_properties(module, also)
-        spec = Spec.load(MODULE, vocabulary.constants, path=path)
-        pin_constants(spec)
-        if len(_loaded) >= _LOADED:
-            del _loaded[next(iter(_loaded))]
-        known = _loaded[key] = LeaseSpec(spec, properties, LeaseMapping(vocabulary))
+        properties = read_properties(find_module(MODULE, path), also)
+        spec, mapping = _loaded.get(constants) or _load(vocabulary, path)
+        known = _judged[key] = LeaseSpec(spec, properties, mapping)
     return known
 
 
-def _true(question: Callable[..., bool], *arguments: object) -> bool:
+def _load(vocabulary: Vocabulary, path: Path | None) -> tuple[Spec, LeaseMapping]:
+    spec = Spec.load(MODULE, vocabulary.constants, path=path)
+    pin_constants(spec)
+    if len(_loaded) >= _LOADED:
+        oldest = next(iter(_loaded))
+        del _loaded[oldest]
+        for key in [key for key in _judged if key[0] == oldest]:
+            del _judged[key]
+    loaded = _loaded[vocabulary.key(), path] = spec, LeaseMapping(vocabulary)
+    return loaded
+
+
+def holds(question: Callable[..., bool], *arguments: object) -> bool:
     """Return the answer; what cannot be evaluated is not true: a state lacks what is asked for."""
     try:
         return question(*arguments)

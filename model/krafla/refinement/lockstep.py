@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 from krafla.oracle.difference import Difference, differences
 from krafla.oracle.explain import Explanation
 from krafla.refinement.actions import SpecAction, parameters_of, refused_action
-from krafla.refinement.judgement import Agreed, Divergence, Finding, Judgement, PropertyViolated
+from krafla.refinement.judgement import (
+    Agreed,
+    Divergence,
+    Failed,
+    Finding,
+    Judgement,
+    PropertyViolated,
+)
 from krafla.refinement.lease_spec import load_lease
 from krafla.refinement.vocabulary import Vocabulary
 from krafla.values import same
@@ -21,6 +28,7 @@ if TYPE_CHECKING:
     from krafla.refinement.lease import LeaseMapping
     from krafla.refinement.lease_spec import LeaseSpec
     from krafla.values import Value
+    from kraft.sim.choices import Choice
     from kraft.sim.cluster import Cluster
     from kraft.sim.configuration import Configuration
     from kraft.sim.step import StepResult
@@ -60,6 +68,17 @@ class Judge:
         else:
             self.finding = judgement
         return judgement
+
+    def reaches(self, witness: str) -> bool:
+        """Return whether the spec's state now is one that a witness asks for."""
+        return self.lease.spec.check_invariant(witness, self.state)
+
+    def fail(self, choice: Choice, error: Exception) -> Failed:
+        """Return the finding that the implementation failed on a choice."""
+        self.steps += 1
+        name = type(error).__name__
+        self.finding = Failed(self.steps, choice, f"{name}: {error}" if str(error) else name)
+        return self.finding
 
     def _enter(self, cluster: Cluster) -> Divergence | None:
         """Find the spec where the step begins: at Init, or where the last step ended."""

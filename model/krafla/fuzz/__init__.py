@@ -1,0 +1,1 @@
+"""Fuzzing: simulated clusters with faults, every step judged by the spec."""

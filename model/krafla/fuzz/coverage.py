@@ -1,0 +1,54 @@
+"""What a campaign has seen of the spec: actions taken, witnesses reached, states visited."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from krafla.refinement.judgement import Agreed
+    from krafla.refinement.lockstep import Judge
+
+__all__ = ["Coverage"]
+
+
+class Coverage:
+    """Counts what the spec agreed to, over many runs."""
+
+    def __init__(self) -> None:
+        self.actions: Counter[str] = Counter()
+        self.steps = 0
+        self.witnesses: dict[str, int] = {}
+        self.all_actions: tuple[str, ...] = ()
+        self.all_witnesses: tuple[str, ...] = ()
+        self._states: set[int] = set()
+
+    def observe(self, judge: Judge, judgement: Agreed) -> None:
+        """Take note of a step; a witness is noted with the step that first reached it."""
+        self.steps += 1
+        if judgement.action is None:
+            return
+        if not self.all_actions:
+            self.all_actions = tuple(action.name for action in judge.lease.spec.actions)
+            self.all_witnesses = judge.lease.properties.witnesses
+        self.actions[judgement.action.name] += 1
+        self._states.add(judge.state.fingerprint)
+        if len(self.witnesses) < len(self.all_witnesses):
+            for name in self.all_witnesses:
+                if name not in self.witnesses and judge.reaches(name):
+                    self.witnesses[name] = self.steps
+
+    @property
+    def states(self) -> int:
+        """Return how many distinct states of the spec were visited."""
+        return len(self._states)
+
+    @property
+    def missed_actions(self) -> tuple[str, ...]:
+        """Return the actions of the spec that were never taken."""
+        return tuple(name for name in self.all_actions if not self.actions[name])
+
+    @property
+    def missed_witnesses(self) -> tuple[str, ...]:
+        """Return the witnesses that no state reached."""
+        return tuple(name for name in self.all_witnesses if name not in self.witnesses)

@@ -1,0 +1,109 @@
+"""What kinds of run there are: a configuration, who makes the choices, and what is promised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+import msgspec
+
+from krafla.fuzz.restless import Restless
+from krafla.verdict import KraflaError
+from kraft.sim.choices import UnregisterBroker
+from kraft.sim.configuration import (
+    PROFILES,
+    Configuration,
+    kafka_4_1,
+    processes,
+    promises_no_overlap,
+)
+from kraft.sim.faults import draw_fault_plan
+from kraft.sim.scheduler import Scheduler
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from kraft.sim.choices import Choice
+    from kraft.sim.cluster import Cluster
+    from kraft.sim.step import StepResult
+
+__all__ = ["DEFAULT_PROFILES", "Driver", "Profile", "find_profile"]
+
+
+class Driver(Protocol):
+    """Who makes the choices of a run."""
+
+    def next_choice(self, cluster: Cluster) -> Choice:
+        """Return what happens next."""
+
+    def observe(self, result: StepResult) -> None:
+        """Hear what came of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A kind of run; ``also`` names the conditional properties whose condition it meets."""
+
+    name: str
+    configuration: Configuration
+    driver: Callable[[Configuration, Random], Driver]
+    also: tuple[str, ...] = ()
+
+
+def _scheduled(configuration: Configuration, random: Random) -> Driver:
+    return Scheduler(configuration, draw_fault_plan(random, configuration), random)
+
+
+def _scheduled_without(**faults: int) -> Callable[[Configuration, Random], Driver]:
+    def driver(configuration: Configuration, random: Random) -> Driver:
+        plan = msgspec.structs.replace(draw_fault_plan(random, configuration), **faults)
+        return Scheduler(configuration, plan, random)
+
+    return driver
+
+
+def _restless_promising(configuration: Configuration, random: Random) -> Driver:
+    return Restless(configuration, random, without=(UnregisterBroker,))
+
+
+_NO_OVERLAP: Final = ("NoOverlapInv", "OneServerPerIdInv")
+# Neither a failover nor a registration sent twice: nothing that a controller could forget.
+_NOTHING_FORGOTTEN: Final = _scheduled_without(
+    lost_permille=0,
+    duplicated_permille=0,
+    delayed_permille=0,
+    fail_over_every_ms=0,
+    shutdown_every_ms=9_000,
+)
+_SHORT: Final = Configuration(
+    processes(2, 4), session_timeout_ms=5, heartbeat_interval_ms=2, request_timeout_ms=3
+)
+_SHORT_PROMISING: Final = msgspec.structs.replace(
+    _SHORT, broker_timeout_ms=4, max_skew_ms=1, reorder=False
+)
+assert promises_no_overlap(_SHORT_PROMISING)
+
+_ALL: Final = (
+    Profile("kafka-4.1", PROFILES["kafka-4.1"](), _scheduled),
+    Profile("kip-631", PROFILES["kip-631"](), _scheduled),
+    Profile(
+        "kip-343", PROFILES["kip-343"](), _scheduled_without(unregister_every_ms=0), _NO_OVERLAP
+    ),
+    Profile("orderly-shutdown", kafka_4_1(), _NOTHING_FORGOTTEN, ("ShutdownSeenByOthersProp",)),
+    Profile("restless", _SHORT, Restless),
+    Profile("restless-kip-343", _SHORT_PROMISING, _restless_promising, _NO_OVERLAP),
+)
+_BY_NAME: Final = {profile.name: profile for profile in _ALL}
+
+# Taken in turn; kip-631 is left out, since it differs from kafka-4.1 in its timeouts only.
+DEFAULT_PROFILES: Final = (
+    "restless", "kafka-4.1", "restless-kip-343", "kafka-4.1", "kip-343", "orderly-shutdown",
+)  # fmt: skip
+
+
+def find_profile(name: str) -> Profile:
+    """Return the profile of this name; ``KraflaError`` lists them if there is none."""
+    if name not in _BY_NAME:
+        raise KraflaError(f"no profile {name!r}; there are: {', '.join(_BY_NAME)}")
+    return _BY_NAME[name]

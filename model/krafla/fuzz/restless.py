@@ -1,0 +1,130 @@
+"""A driver without a plan: any choice at any moment, and clocks that move by single units.
+
+The scheduler's runs are like those of real clusters, where two things rarely happen in the same
+millisecond. Here they do: a session ends exactly at its timeout, a heartbeat overtakes another.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kraft.ids import Offset
+from kraft.sim import choices
+from kraft.sim.cluster import is_running
+from kraft.sim.configuration import broker_ids
+from kraft.sim.outcome import Refused
+from kraft.sim.step import step
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from kraft.ids import IncarnationId
+    from kraft.sim.choices import Choice
+    from kraft.sim.cluster import Cluster
+    from kraft.sim.configuration import Configuration
+    from kraft.sim.step import StepResult
+
+__all__ = ["Restless"]
+
+# How often each kind is drawn. Faults are rare, and each is off in every second run: a cluster
+# that everything befalls at once never gets as far as where things can go wrong.
+_WEIGHTS: Final[dict[type[Choice], int]] = {
+    choices.Deliver: 400,
+    choices.SendHeartbeat: 300,
+    choices.Tick: 150,
+    choices.ReplayMetadata: 120,
+    choices.SendRegistration: 80,
+    choices.FenceStaleBroker: 80,
+    choices.ElectLeader: 80,
+    choices.StartBroker: 20,
+}
+_FAULTS: Final[dict[type[Choice], int]] = {
+    choices.DuplicateMessage: 30,
+    choices.RequestTimeout: 30,
+    choices.LoseMessage: 15,
+    choices.RequestShutdown: 10,
+    choices.FailOver: 6,
+    choices.UnregisterBroker: 4,
+    choices.Crash: 4,
+}
+_OF_MESSAGES: Final = {choices.Deliver, choices.LoseMessage, choices.DuplicateMessage}
+_OF_BROKERS: Final = {choices.FenceStaleBroker, choices.UnregisterBroker, choices.ElectLeader}
+_REFUSED_PERMILLE: Final = 50
+_DRAWS: Final = 30
+
+
+class Restless:
+    """Draws the next choice at random; ``without`` names kinds of choice it never makes."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        random: Random,
+        without: tuple[type[Choice], ...] = (),
+    ) -> None:
+        self._configuration = configuration
+        self._random = random
+        self._brokers = broker_ids(configuration)
+        self._processes = sorted(one.incarnation_id for one in configuration.processes)
+        faults = [kind for kind in _FAULTS if random.random() < 0.5 and kind not in without]
+        self._kinds = [*_WEIGHTS, *faults]
+        self._weights = [*_WEIGHTS.values(), *(_FAULTS[kind] for kind in faults)]
+
+    def next_choice(self, cluster: Cluster) -> Choice:
+        """Return a choice, one in twenty times even if it should be refused."""
+        random = self._random
+        accepts_refused = random.randrange(1_000) < _REFUSED_PERMILLE
+        for _ in range(_DRAWS):
+            choice = self._drawn(cluster)
+            if choice is None:
+                continue
+            if accepts_refused or not isinstance(step(cluster, choice).outcome, Refused):
+                return choice
+        return choices.Tick(1)
+
+    def observe(self, result: StepResult) -> None:
+        """Take no notice: every choice is drawn anew."""
+
+    def _drawn(self, cluster: Cluster) -> Choice | None:
+        random = self._random
+        kind: Any
+        (kind,) = random.choices(self._kinds, self._weights)
+        choice: Choice | None
+        if kind is choices.Tick:
+            choice = self._tick(cluster)
+        elif kind is choices.FailOver:
+            choice = choices.FailOver()
+        elif kind in _OF_MESSAGES:
+            network = cluster.network
+            choice = kind(random.choice(network).message_id) if network else None
+        elif kind in _OF_BROKERS:
+            choice = kind(random.choice(self._brokers))
+        else:
+            choice = self._of_process(kind, cluster, random.choice(self._processes))
+        return choice
+
+    def _of_process(self, kind: Any, cluster: Cluster, incarnation_id: IncarnationId) -> Choice:
+        random = self._random
+        if kind is choices.ReplayMetadata:
+            last_offset = len(cluster.log) - 1
+            if random.random() < 0.3:
+                last_offset = random.randint(0, len(cluster.log))
+            return choices.ReplayMetadata(incarnation_id, Offset(last_offset))
+        if kind is choices.SendHeartbeat:
+            return choices.SendHeartbeat(incarnation_id, random.random() < 0.5)
+        choice: Choice = kind(incarnation_id)
+        return choice
+
+    def _tick(self, cluster: Cluster) -> Choice:
+        random, skew_ms = self._random, self._configuration.max_skew_ms
+        by_controller_ms = random.choice((0, 1, 1, 1, 2))
+        if not skew_ms or random.random() < 0.3:
+            return choices.Tick(by_controller_ms)
+        return choices.Tick(
+            by_controller_ms,
+            tuple(
+                (one, max(0, by_controller_ms + random.randint(-skew_ms, skew_ms)))
+                for one in self._processes
+                if is_running(cluster.processes[one])
+            ),
+        )
