@@ -165,7 +165,7 @@ class _Splitter:
             for disjunct in node.getArgs():
                 yield from self._split_inside(disjunct, context, owner, quantifiers)
             return
-        if opcode == Opcode.EXISTS and (not quantifiers or self._chooses(node, context)):
+        if opcode == Opcode.EXISTS and self._chooses(node, context):
             body = node.getArgs()[0]
             yield from self._split_inside(body, context, owner, (*quantifiers, node))
             return

@@ -7,6 +7,7 @@ their order and each one that can hold fixes primed variables for the next, as T
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.jvm import JavaError
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["Blame", "Reason"]
 
 _SHOWN_ALTERNATIVES = 3
+# A quantifier may range over all functions between two sets; nobody reads that many refusals.
+_TRIED_CHOICES = 500
 _SHOWN_CHARACTERS = 300
 
 
@@ -135,21 +138,21 @@ class Blame:
         return (replace(self._leaf(node, context, note), alternatives=tuple(found)),)
 
     def _of_exists(self, node: Any, context: Any) -> tuple[Reason, ...]:
-        contexts = list(self._contexts(node, context))
-        body = node.getArgs()[0]
+        contexts = list(islice(self._contexts(node, context), _TRIED_CHOICES))
         if len(contexts) == 1:
-            return self.of(body, contexts[0])
+            return self._of_choice(node, contexts[0])
         if not contexts:
             return (self._leaf(node, context, "there is nothing to choose from"),)
         start = self._after
         found: list[tuple[Place, Reason]] = []
         for bound in contexts:
             self._after = start
-            found += [(reason.place, reason) for reason in self.of(body, bound)]
+            found += [(reason.place, reason) for reason in self._of_choice(node, bound)]
         self._after = start
         # The choice that got furthest down the formula is the one most likely meant.
         found.sort(key=lambda entry: (entry[0].line, entry[0].column), reverse=True)
-        note = f"none of the {len(contexts)} choices fits"
+        several = "" if len(contexts) < _TRIED_CHOICES else "first "
+        note = f"none of the {several}{len(contexts)} choices fits"
         nearest = tuple(reason for _, reason in found[:_SHOWN_ALTERNATIVES])
         return (replace(self._leaf(node, context, note), alternatives=nearest),)
 
@@ -159,12 +162,16 @@ class Blame:
             start = self._after
             if self.holds(body, bound) is not True:
                 self._after = start
-                witness = self._witness(node, bound)
-                return tuple(
-                    replace(reason, values=_merged(witness, reason.values))
-                    for reason in self.of(body, bound)
-                )
+                return self._of_choice(node, bound)
         return (self._leaf(node, context),)
+
+    def _of_choice(self, node: Any, bound: Any) -> tuple[Reason, ...]:
+        """Return why a quantifier's body is false of one choice, which leads the values."""
+        witness = self._witness(node, bound)
+        return tuple(
+            replace(reason, values=_merged(witness, reason.values))
+            for reason in self.of(node.getArgs()[0], bound)
+        )
 
     def _of_if(self, node: Any, context: Any) -> tuple[Reason, ...]:
         condition, then, otherwise = node.getArgs()

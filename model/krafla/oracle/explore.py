@@ -64,6 +64,8 @@ class Exploration:
     States have indexes in order of discovery. Step ``i`` goes from ``sources[i]`` to
     ``targets[i]`` by ``actions[labels[i]]``; the target is ``OUTSIDE`` where a constraint cuts.
     ``generated`` counts initial states and steps, as TLC's "states generated" does.
+    ``unchecked`` names the configured properties that speak of whole behaviours (liveness): no
+    search step by step can answer those.
     """
 
     spec: Spec
@@ -73,6 +75,7 @@ class Exploration:
     depth: int = 0
     is_complete: bool = True
     violation: Violation | None = None
+    unchecked: tuple[str, ...] = ()
     coverage: dict[str, Coverage] = field(default_factory=dict)
     sources: array[int] = field(default_factory=lambda: array("q"))
     targets: array[int] = field(default_factory=lambda: array("q"))
@@ -162,6 +165,7 @@ class _Search:
         self._index: dict[int, int] = {}
         self._outside: set[int] = set()
         self.found = Exploration(spec, _States(spec), names)
+        self.found.unchecked = tuple(map(str, tool.getImpliedTemporalNames()))
         self.found.coverage = {name: Coverage() for name in names}
 
     def run(self) -> None:

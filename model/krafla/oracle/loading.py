@@ -156,7 +156,8 @@ def _complaint(heard: str, error: Any, sources: Sources, configuration: Path | N
             place = f"{configuration}:{settings['line']}"
         elif place is None and configuration is not None:
             place = str(configuration)
-    said = [line for line in said if not _SEMANTIC_PLACE.fullmatch(line)]
+    # SANY says some things twice.
+    said = list(dict.fromkeys(line for line in said if not _SEMANTIC_PLACE.fullmatch(line)))
     return SpecError(" ".join(said) or message, place)
 
 

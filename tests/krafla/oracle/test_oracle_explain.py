@@ -96,6 +96,32 @@ def test_the_first_false_conjunct_is_reported_not_a_later_one(shapes):
     assert reason.text == "queue # << >>"
 
 
+def test_a_guard_over_the_next_value_sees_what_earlier_conjuncts_made_it(shapes):
+    reason = only_reason(shapes.explain(shape(shapes, queue=(7,)), "Grow", (8,)))
+
+    assert reason.text == "Len(queue') <= 1"
+    assert dict(reason.values) == {"queue'": (7, 8)}
+
+
+def test_of_several_choices_those_that_got_furthest_come_first(shapes):
+    reason = only_reason(shapes.explain(shape(shapes), "Pick"))
+
+    assert reason.note == "none of the 3 choices fits"
+    assert [(one.text, dict(one.values)["i"]) for one in reason.alternatives] == [
+        ("total > i + 10", 3),
+        ("total = 9", 1),
+        ("i # 2", 2),
+    ]
+
+
+def test_a_false_part_of_what_must_always_hold_is_found_in_the_later_state(shapes):
+    heavy = shape(shapes, queue=(9,), mode=record(name="heavy", since=9))
+
+    explanation = shapes.explain_action_property("AlwaysFine", shape(shapes), heavy)
+
+    assert "queue[i] < 3" in str(explanation)
+
+
 def test_an_expression_that_cannot_be_evaluated_is_named(ballot, start):
     explanation = ballot.explain(start, "Answer", (R1, record(type="Vote")))
 

@@ -122,6 +122,16 @@ def test_a_false_action_property_comes_with_the_step(specs, tlc):
     assert not spec.check_action_property("VotesAreForever", before, after)
 
 
+def test_properties_of_whole_behaviours_are_named_as_unchecked(specs, tmp_path):
+    configuration = tmp_path / "Live.cfg"
+    text = (specs / "Shapes.cfg").read_text()
+    configuration.write_text(f"{text}PROPERTIES Busy TotalOnlyGrows\n")
+
+    found = explore(Spec.load("Shapes", path=specs, cfg=configuration), limit=5)
+
+    assert found.unchecked == ("Busy",)
+
+
 def test_a_search_past_violations_is_complete(specs):
     found = explore(load(specs, "Ballot", "BallotElected"), until_violation=False)
 

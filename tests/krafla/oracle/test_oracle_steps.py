@@ -78,11 +78,9 @@ def test_plain_python_parameters_are_accepted(ballot, start):
 def test_remembered_steps_tell_true_from_one(shapes):
     state = shape(shapes)
 
-    with pytest.raises(EvaluationError):
-        shapes.outcomes(state, "Tick", True)
-    assert shapes.apply(state, "Tick", 1)["total"] == 1
-    with pytest.raises(EvaluationError):
-        shapes.outcomes(state, "Tick", True)
+    stored = [shapes.apply(state, "Store", value)["mode"] for value in (1, True, 1, True)]
+
+    assert stored == [record(name="idle", since=value) for value in (1, True, 1, True)]
 
 
 def test_an_action_that_is_not_enabled_says_why(ballot, start):
@@ -192,6 +190,14 @@ def test_a_refinement_is_checked_step_by_step(shapes):
     assert shapes.check_action_property("RefinesMeter", one, one.replace(queue=(1,)))
     assert not shapes.check_action_property("RefinesMeter", three, one)
     assert not shapes.check_action_property("RefinesMeter", three, none)
+
+
+def test_what_must_always_hold_must_hold_after_the_step_too(shapes):
+    fine, heavy = shape(shapes), shape(shapes, queue=(9,), mode=record(name="heavy", since=9))
+
+    assert shapes.check_action_property("AlwaysFine", fine, fine)
+    assert not shapes.check_action_property("AlwaysFine", fine, heavy)
+    assert not shapes.check_action_property("AlwaysFine", heavy, fine)
 
 
 def test_a_property_without_steps_is_refused(shapes):

@@ -72,6 +72,21 @@ Next == Work \/ Reset \/ (\E n \in 1 .. 3 : Tick(n)) \/ \E c \in Colour : Paint(
 
 Spec == Init /\ [][Next]_vars
 
+(* Not in Next: actions that a caller may name all the same. *)
+Store(value) == mode' = [mode EXCEPT !.since = value] /\ UNCHANGED <<queue, total, grid>>
+
+Grow(n) ==
+  /\ queue' = Append(queue, n)
+  /\ Len(queue') <= 1
+  /\ UNCHANGED <<total, grid, mode>>
+
+Pick ==
+  \E i \in 1 .. 3 :
+    /\ i # 2
+    /\ i = 1 => total = 9
+    /\ total > i + 10
+    /\ UNCHANGED vars
+
 (* Values of every kind. *)
 Kinds ==
   <<TRUE, -7, "text with \"quotes\"", Red, {1, 2}, 3 .. 5, <<1, <<2>>>>, [a |-> 1, b |-> {}],
@@ -85,6 +100,7 @@ RefinesMeter == Gauge!Spec
 Busy == []<>(queue # << >>)
 GaugeInRange == Gauge!InRange
 Fine == mode.name # "heavy" \/ \A i \in 1 .. Len(queue) : queue[i] < 3
+AlwaysFine == []Fine
 NeverTwo == ~ \E i \in 1 .. Len(queue) : queue[i] = 2
 TotalOnlyGrows == [][total' >= total]_total /\ [][grid' \in [Colour -> [0 .. 1 -> 0 .. 1]]]_grid
 =============================================================================
