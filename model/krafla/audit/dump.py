@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.audit.record_json import fields_json
 from krafla.audit.redact import redacted
-from kraft.errors import CorruptRecordError, printable
+from kraft.errors import CorruptRecordError, UnreadableFileError, printable
 from kraft.log.checkpoint import BOOTSTRAP_NAME, checkpoint_at, read_checkpoint
 from kraft.log.directory import find_metadata_logs
 from kraft.log.segment import iter_batches, segment_at
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from kraft.records.batch import RecordBatch
     from kraft.records.record import ControlRecord, MetadataRecord
 
+BROKEN_INPUT: Final = (CorruptRecordError, UnreadableFileError)
+"""What a dump raises, with all its kinds, if the input is at fault."""
 _MAX_SEQUENCE: Final = 2**31 - 1
 
 
@@ -33,8 +35,8 @@ def dump_lines(path: Path, *, show_secrets: bool = False) -> Iterator[str]:
     """Yield the lines of a dump, without line ends.
 
     `path` is a segment, a checkpoint, or a directory with metadata logs below it, of which every
-    checkpoint and segment is dumped. Raises CorruptRecordError and its kinds and
-    UnreadableFileError, after the lines of what came before.
+    checkpoint and segment is dumped. Raises one of BROKEN_INPUT, after the lines of what came
+    before.
     """
     if path.is_dir():
         for log in find_metadata_logs(path):

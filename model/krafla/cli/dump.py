@@ -35,8 +35,7 @@ def command(
       krafla dump __cluster_metadata-0/00000000000000000000.log
       krafla dump /var/lib/kafka/metadata | grep FENCE
     """
-    from krafla.audit.dump import dump_lines
-    from kraft.errors import CorruptRecordError, UnreadableFileError
+    from krafla.audit.dump import BROKEN_INPUT, dump_lines
 
     waiting: list[str] = []
     problem: Exception | None = None
@@ -45,7 +44,7 @@ def command(
             waiting.append(line)
             if len(waiting) >= _LINES_AT_ONCE:
                 _print(waiting)
-    except (CorruptRecordError, UnreadableFileError) as error:
+    except BROKEN_INPUT as error:
         problem = error
     _print(waiting)
     if problem is not None:

@@ -56,7 +56,7 @@ class LiveLine:
         return self
 
     def __exit__(self, *_exception: Any) -> None:
-        self._erase()
+        self.erase()
 
     def show(self, text: str) -> None:
         """Show the text as the state of things now."""
@@ -71,7 +71,8 @@ class LiveLine:
             sys.stderr.write(f"{text}\n")
             sys.stderr.flush()
 
-    def _erase(self) -> None:
+    def erase(self) -> None:
+        """Take the line away, so that a result can be printed in its place."""
         if not self._quiet and self._console.is_terminal:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

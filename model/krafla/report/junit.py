@@ -45,7 +45,9 @@ def junit_xml(report: Report) -> str:
         output = (row.bounds, *row.evidence, f"reproduce: {row.reproduce}")
         Xml.SubElement(case, "system-out").text = _writable("\n".join(output))
     Xml.indent(suite)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + Xml.tostring(suite, encoding="unicode") + "\n"
+    return (
+        '<?xml version="1.0" encoding="utf-8"?>\n' + Xml.tostring(suite, encoding="unicode") + "\n"
+    )
 
 
 def _writable(text: str) -> str:

@@ -1,0 +1,196 @@
+"""The questions of a verification: what is asked, of whom, and how the answer becomes a row."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from krafla.manifest import Model, load
+from krafla.verdict import KraflaError
+from krafla.verify.rows import Kind, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Question", "find_traces", "questions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question: how it is named and asked again, and the function that asks it.
+
+    ``ask`` is given a function that it tells in a few words what is going on.
+    """
+
+    kind: Kind
+    name: str
+    reproduce: str
+    ask: Callable[[Callable[[str], None]], Row]
+
+
+def find_traces() -> Path:
+    """Return the folder of recorded traces and logs: the repository's, or the wheel's.
+
+    ``KraflaError`` if there is none.
+    """
+    package = Path(str(resources.files("krafla")))
+    for folder in (package / "traces_recorded", package.parent.parent / "traces"):
+        if (folder / "kafka-4.1").is_dir():
+            return folder.resolve()
+    raise KraflaError("the recorded traces are not beside this installation")
+
+
+def questions(*, fuzz_seconds: float, seed: int = 0) -> tuple[Question, ...]:
+    """Return all questions of ``krafla verify``, the cheapest of each kind first.
+
+    Models of the smoke tier, those that must hold before those that must fail; recorded traces; the
+    logs of real clusters; then ``fuzz_seconds`` of fuzzing from ``seed``.
+    """
+    models = load().select(tier="smoke")
+    ordered = sorted(models, key=lambda model: model.expect != "holds")
+    return (
+        *map(model_question, ordered),
+        trace_question(),
+        *log_questions(),
+        fuzz_question(fuzz_seconds, seed),
+    )
+
+
+def model_question(model: Model) -> Question:
+    """Return the question whether a model comes to what the manifest says."""
+    kind = Kind.MODEL if model.expect == "holds" else Kind.EXPECTED_FAILURE
+    reproduce = f"krafla check {model.name}"
+
+    def ask(progress: Callable[[str], None]) -> Row:
+        from krafla.tlc.checking import check_model, evidence
+
+        progress(f"{model.name}: starting TLC")
+        check = check_model(
+            model,
+            progress=lambda now: progress(
+                f"{model.name}: {now.distinct:,} states, {now.queue:,} queued, depth {now.depth}"
+            ),
+        )
+        reasons = check.judgement.reasons
+        *facts, _seconds = evidence(model, check.result)
+        if model.expect != "holds":
+            facts.insert(0, reasons[0])
+        return Row(
+            kind,
+            model.name,
+            check.verdict,
+            model.bounds,
+            tuple(facts),
+            reasons,
+            reproduce,
+            check.result.seconds,
+        )
+
+    return Question(kind, model.name, reproduce, ask)
+
+
+def trace_question() -> Question:
+    """Return the question whether every recorded trace is judged as its folder says."""
+    folder = find_traces()
+    reproduce = f"krafla replay {_shown(folder / 'accepted')} {_shown(folder / 'rejected')}"
+
+    def ask(progress: Callable[[str], None]) -> Row:
+        from krafla.refinement.corpus import check_corpus
+
+        started = time.monotonic()
+        corpus = check_corpus(folder, progress)
+        return Row(
+            Kind.TRACE,
+            "recorded traces",
+            corpus.verdict,
+            f"{len(corpus.entries)} traces of BrokerLease",
+            corpus.evidence,
+            corpus.reasons,
+            reproduce,
+            time.monotonic() - started,
+        )
+
+    return Question(Kind.TRACE, "recorded traces", reproduce, ask)
+
+
+def fuzz_question(seconds: float, seed: int) -> Question:
+    """Return the question whether the implementation takes only steps of the spec."""
+    name = "lease"
+    reproduce = f"krafla fuzz lease --seed {seed} --seconds {seconds:g}"
+
+    def ask(progress: Callable[[str], None]) -> Row:
+        from krafla.fuzz.campaign import Campaign, run_campaign
+
+        report = run_campaign(Campaign(seed=seed, seconds=seconds), progress)
+        coverage = report.coverage
+        failure = report.failure
+        reasons = report.doubts if failure is None else (str(failure.shrunk.finding),)
+        taken = len(coverage.all_actions) - len(coverage.missed_actions)
+        reached = len(coverage.all_witnesses) - len(coverage.missed_witnesses)
+        return Row(
+            Kind.FUZZ,
+            name,
+            report.verdict,
+            f"{report.examples:,} runs of at most {report.campaign.steps} steps, seed {seed}",
+            (
+                f"{coverage.steps:,} steps judged",
+                f"{taken} of {len(coverage.all_actions)} actions taken",
+                f"{reached} of {len(coverage.all_witnesses)} witnesses reached",
+                f"{coverage.states:,} distinct states of the spec",
+            ),
+            reasons,
+            report.reproduce,
+            report.seconds,
+        )
+
+    return Question(Kind.FUZZ, name, reproduce, ask)
+
+
+def log_questions() -> tuple[Question, ...]:
+    """Return, for each recorded log of a real cluster, the question whether it follows the spec."""
+    folder = find_traces() / "kafka-4.1"
+    clusters = sorted(path for path in folder.iterdir() if path.is_dir())
+    if not clusters:
+        raise KraflaError("there is no recorded log", str(folder))
+    return tuple(map(log_question, clusters))
+
+
+def log_question(path: Path) -> Question:
+    """Return the question whether the logs of one cluster follow the spec."""
+    reproduce = f"krafla audit {_shown(path)}"
+
+    def ask(progress: Callable[[str], None]) -> Row:
+        from krafla.audit.run import audit
+
+        started = time.monotonic()
+        report = audit([path], progress)
+        directories = [one for cluster in report.clusters for one in cluster.directories]
+        findings = [*report.findings]
+        findings += [one for cluster in report.clusters for one in cluster.all_findings()]
+        records = max((one.records for one in directories), default=0)
+        return Row(
+            Kind.AUDIT,
+            path.name,
+            report.verdict,
+            f"{len(directories)} nodes, records at offsets 0 to {records - 1:,}",
+            (
+                f"{sum(one.records for one in directories):,} records decoded",
+                f"{report.steps:,} steps of UntimedLease in {report.histories} distinct histories",
+            ),
+            tuple(map(str, findings)),
+            reproduce,
+            time.monotonic() - started,
+        )
+
+    return Question(Kind.AUDIT, path.name, reproduce, ask)
+
+
+def _shown(path: Path) -> str:
+    """Return the path as a person here would type it."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
