@@ -36,10 +36,9 @@ from krafla.audit.mapping import (
     UnmappableRecordError,
     lease_step,
 )
-from krafla.audit.partitions import PartitionState, change_values, key_text, partition_key
+from krafla.audit.partitions import Change, PartitionState, key_of, key_text
 from krafla.audit.result import Finding, Weight
 from kraft.errors import CorruptRecordError, UnreadableFileError
-from kraft.ids import uuid_bytes
 from kraft.records.lease import lease_record
 from kraft.records.metadata_schemas import (
     ABORT_TRANSACTION,
@@ -111,11 +110,13 @@ class History:
     def add(self, batch: RecordBatch) -> None:
         """Judge the next batch. Raises CorruptRecordError and its kinds for its records."""
         self._path = batch.path
-        counts: dict[tuple[int, int], int] = {}
-        records = batch.metadata_records(_WANTED, counts)
         self._others.begin_batch(batch.base_offset)
-        changed = sum(n for (key, _), n in counts.items() if key == PARTITION_CHANGE.api_key)
-        changes = change_values(batch, changed) if changed else []
+        records: list[MetadataRecord] = []
+        changes: list[Change] = []
+        if batch.is_control:
+            batch.check()
+        else:
+            records, changes = self._image.changes.read(batch, _WANTED)
         self._walk(batch, records, changes)
         self._records += batch.count
         self._end = batch.next_offset
@@ -136,7 +137,7 @@ class History:
         return Outcome(findings, stopped_at, self._end, self._records, self._spec.taken)
 
     def _walk(
-        self, batch: RecordBatch, records: list[MetadataRecord], changes: list[tuple[int, bytes]]
+        self, batch: RecordBatch, records: list[MetadataRecord], changes: list[Change]
     ) -> None:
         """Fold a batch in the order of its records, judging each on the way."""
         done = 0
@@ -155,16 +156,14 @@ class History:
             return
         self._say(batch, changes[said:], unsaid, batch.next_offset)
 
-    def _say(
-        self, batch: RecordBatch, changes: list[tuple[int, bytes]], start: int, end: int
-    ) -> None:
+    def _say(self, batch: RecordBatch, changes: list[Change], start: int, end: int) -> None:
         """Note the records from offset `start` up to `end`, among which are these changes."""
         count = end - start
         if not count:
             return
         trailing = count if len(changes) == count else 0
         if not trailing:
-            for index, _ in reversed(changes):
+            for index, _, _ in reversed(changes):
                 if batch.base_offset + index != end - 1 - trailing:
                     break
                 trailing += 1
@@ -228,7 +227,7 @@ class History:
             return
         self._image = before
 
-    def _change(self, batch: RecordBatch, changes: list[tuple[int, bytes]]) -> bool:
+    def _change(self, batch: RecordBatch, changes: list[Change]) -> bool:
         """Fold partition changes; return False if one of them is a violation."""
         refusal = self._image.partitions.change(changes, self._replicas_objection)
         if refusal is None:
@@ -238,7 +237,7 @@ class History:
             for r in batch.metadata_records(frozenset({PARTITION_CHANGE.api_key}))
             if r.offset == batch.base_offset + refusal.record_index
         )
-        key = partition_key(record.fields["partitionId"], uuid_bytes(record.fields["topicId"]))
+        key = key_of(record.fields)
         if refusal.objection is None:
             self._violated(PARTITION_EXISTS, f"there is no partition {key_text(key)}", record)
         else:
@@ -339,8 +338,6 @@ def _responsible(batch: RecordBatch, key: bytes) -> MetadataRecord | None:
     for record in batch.metadata_records(wanted):
         if record.api_key in STATE_API_KEYS:
             of_brokers = record
-        elif key == partition_key(
-            record.fields["partitionId"], uuid_bytes(record.fields["topicId"])
-        ):
+        elif key == key_of(record.fields):
             of_partition = record
     return of_partition or of_brokers

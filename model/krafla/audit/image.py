@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.partitions import Partitions, partition_key, state_of
+from krafla.audit.partitions import ChangeReader, Partitions, key_of, state_of
 from kraft.ids import uuid_bytes
 from kraft.records.lease import (
     FENCE,
@@ -99,7 +99,8 @@ class Image:
         self.newest_epoch = -1
         self.features: dict[str, int] = {}
         self.displaced: set[int] = set()
-        self.partitions = Partitions()
+        self.changes = ChangeReader()
+        self.partitions = Partitions(self.changes)
         self._before_transaction: Image | None = None
 
     def apply_lease(self, record: LeaseRecord) -> None:
@@ -126,8 +127,7 @@ class Image:
         """Fold a record that is neither of the lease nor a change of a partition."""
         fields = record.fields
         if record.api_key == PARTITION.api_key:
-            topic = uuid_bytes(fields["topicId"])
-            self.partitions.put(partition_key(fields["partitionId"], topic), state_of(fields))
+            self.partitions.put(key_of(fields), state_of(fields))
         elif record.api_key == REMOVE_TOPIC.api_key:
             self.partitions.remove_topic(uuid_bytes(fields["topicId"]))
         elif record.api_key == FEATURE_LEVEL.api_key:
@@ -162,6 +162,7 @@ class Image:
         twin.newest_epoch = self.newest_epoch
         twin.features = dict(self.features)
         twin.displaced = set(self.displaced)
+        twin.changes = self.changes
         twin.partitions = self.partitions.copy()
         return twin
 

@@ -3,23 +3,27 @@
 Nearly every record of a large log changes a partition, so this is the inner loop of the audit. It
 never builds a record's fields twice for the same bytes: what a PartitionChangeRecord says after its
 topic and partition is a short tail that repeats thousands of times, and so does its effect.
-`batch.metadata_records` has checked every record before; here the values only have to be found.
 
 Kafka: ReplicationControlManager.replay, PartitionRegistration.merge.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from kraft.ids import uuid_text
+from kraft.errors import CorruptRecordError
+from kraft.ids import uuid_bytes, uuid_text
 from kraft.records.metadata_schemas import PARTITION_CHANGE
+from kraft.records.shape import ordinary_start
 from kraft.records.value import decode_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from kraft.records.batch import RecordBatch
+    from kraft.records.record import MetadataRecord
     from kraft.records.schema import Fields
 
 KEY_START: Final = 3
@@ -28,9 +32,10 @@ KEY_END: Final = 23
 NO_CHANGE: Final = -2
 """The leader of a PartitionChangeRecord that does not touch the leader."""
 _MEMO_SIZE: Final = 65536
-_SMALL: Final = 64
-_MEDIUM: Final = 8192
-_FRAME: Final = 1
+_CHANGE_START: Final = bytes((1, PARTITION_CHANGE.api_key))
+_TWO_BYTE_VARINT: Final = 1 << 14
+_NO_TAIL: Final = b"\xff\xff"
+"""No tail begins like this: it would say that there are thousands of tagged fields."""
 
 
 class PartitionState(NamedTuple):
@@ -67,9 +72,10 @@ class Refusal(NamedTuple):
     objection: str | None
 
 
-def partition_key(partition_id: int, topic: bytes) -> bytes:
-    """Return the key of a partition: four bytes of its id, sixteen of its topic's."""
-    return partition_id.to_bytes(4, "big", signed=True) + topic
+def key_of(fields: Fields) -> bytes:
+    """Return the key of the partition a record is about: its id's four bytes, its topic's 16."""
+    partition_id: int = fields["partitionId"]
+    return partition_id.to_bytes(4, "big", signed=True) + uuid_bytes(fields["topicId"])
 
 
 def state_of(fields: Fields) -> PartitionState:
@@ -77,45 +83,137 @@ def state_of(fields: Fields) -> PartitionState:
     return PartitionState(fields["leader"], fields["isr"], fields["replicas"])
 
 
-def change_values(batch: RecordBatch, expected: int) -> list[tuple[int, bytes]]:
-    """Return (index in the batch, value) of a checked batch's `expected` PartitionChangeRecords."""
-    try:
-        found = _plain_values(batch.record_bytes(), batch.count)
-    except IndexError:
-        found = None
-    if found is None or len(found) != expected:
-        records = batch.metadata_records(frozenset({PARTITION_CHANGE.api_key}))
-        return [(record.offset - batch.base_offset, record.value) for record in records]
-    return found
+Change: TypeAlias = tuple[int, bytes, bytes]
+"""A PartitionChangeRecord: its index in the batch, its partition's key, and the bytes behind that.
+
+Of the last, the tail, `ChangeReader.meaning` knows what it says. A plain tuple, because there are
+hundreds of thousands.
+"""
 
 
-def _plain_values(data: bytes, count: int) -> list[tuple[int, bytes]] | None:
-    """Return the same for records in the form Kafka writes them; None for any other.
+class ChangeReader:
+    """Reads PartitionChangeRecords out of batches, and each distinct tail of them only once.
 
-    A record is: its length, no attributes, timestamp delta 0, its index, no key, the length of
-    its value, the value, no headers. All lengths and the index are zigzag varints. The fields
-    that are read have the same tags in every version of the record.
+    The fields that matter have the same tags in every version, so a tail has one meaning; whether
+    it is well-formed depends on the version, too.
     """
-    wanted = PARTITION_CHANGE.api_key
-    found = []
+
+    def __init__(self) -> None:
+        self.meaning: dict[bytes, PartitionChange] = {}
+        self._known: set[tuple[bytes, bytes]] = set()
+
+    def read(
+        self, batch: RecordBatch, wanted: frozenset[int]
+    ) -> tuple[list[MetadataRecord], list[Change]]:
+        """Return the records of a batch that are wanted, and those that change a partition.
+
+        Every record is checked; raises as `RecordBatch.metadata_records`. `wanted` holds api keys.
+        """
+        if len(self.meaning) >= _MEMO_SIZE:
+            self.meaning.clear()
+            self._known.clear()
+        changes = self._quickly(batch)
+        if changes is not None and len(changes) == batch.count:
+            return [], changes
+        counts: dict[tuple[int, int], int] = {}
+        records = batch.metadata_records(wanted, counts)
+        expected = sum(n for (key, _), n in counts.items() if key == PARTITION_CHANGE.api_key)
+        if changes is None or len(changes) != expected:
+            changes = self._by_the_book(batch)
+        return records, changes
+
+    def _quickly(self, batch: RecordBatch) -> list[Change] | None:
+        """Return the changes in a batch, or None if it has bytes that the quick way cannot tell."""
+        try:
+            found, head = _ordinary_changes(batch.record_bytes(), batch.count)
+            for tail, key in {tail: key for _, key, tail in found}.items():
+                if (head, tail) not in self._known:
+                    self._learn(head, key, tail)
+        except (IndexError, _UnusualError, CorruptRecordError):
+            return None
+        return found
+
+    def _by_the_book(self, batch: RecordBatch) -> list[Change]:
+        changes = []
+        for record in batch.metadata_records(frozenset({PARTITION_CHANGE.api_key})):
+            key, tail = key_of(record.fields), _tail(record.value)
+            self.meaning[tail] = _meaning(record.fields)
+            changes.append((record.offset - batch.base_offset, key, tail))
+        return changes
+
+    def _learn(self, head: bytes, key: bytes, tail: bytes) -> None:
+        self.meaning[tail] = _meaning(decode_value(head + key + tail).fields)
+        self._known.add((head, tail))
+
+
+class _UnusualError(ValueError):
+    """A record that is not in the form Kafka writes it."""
+
+
+def _ordinary_changes(data: bytes, count: int) -> tuple[list[Change], bytes]:
+    """Return the changes in a batch, and the head they all have: frame, api key and version.
+
+    Raises unless every record is in the form Kafka writes it: its length, an ordinary start (no
+    attributes, timestamp delta 0, its index, no key), the length of its value, the value, no
+    headers. Of a change, head and tail of the value decide whether it is well-formed: the
+    partition's key between them may be any bytes. Of another record, the value was not looked at.
+    """
+    changes: list[Change] = []
     position = 0
-    for index in range(count):
+    head = _CHANGE_START
+    for index, begin in enumerate(_ordinary_starts(count)):
         size = data[position]
         body = position + 1
         if size >= 0x80:
             size = size & 0x7F | data[body] << 7
             body += 1
-            if size >= 1 << 14:
-                return None
-        if data[body + 1]:
-            return None
-        end = body + (size >> 1)
-        start = body + (4 if index < _SMALL else 5 if index < _MEDIUM else 6)
-        start += 1 if end - start <= _SMALL + 1 else 2
-        if data[start + 1] == wanted and data[start] == _FRAME:
-            found.append((index, data[start : end - 1]))
-        position = end
-    return found
+        start = body + len(begin)
+        length = data[start]
+        start += 1
+        if length >= 0x80:
+            length = length & 0x7F | data[start] << 7
+            start += 1
+        end = start + (length >> 1)
+        if (
+            (size | length) & 1
+            or size >= _TWO_BYTE_VARINT
+            or end + 1 - body != size >> 1
+            or data[end]
+            or not data.startswith(begin, body)
+        ):
+            raise _UnusualError
+        if data.startswith(head, start):
+            if not changes:
+                head = data[start : start + KEY_START]
+            tail = start + KEY_END
+            changes.append((index, data[start + KEY_START : tail], data[tail:end]))
+        position = end + 1
+    if position != len(data):
+        raise _UnusualError
+    return changes, head
+
+
+@lru_cache(maxsize=4)
+def _starts_up_to(count: int) -> list[bytes]:
+    return [ordinary_start(index) for index in range(count)]
+
+
+def _ordinary_starts(count: int) -> Iterable[bytes]:
+    """Return the ordinary starts of the first `count` records of a batch."""
+    if count > _MEMO_SIZE:
+        return map(ordinary_start, range(count))
+    return islice(_starts_up_to(1 << (count - 1).bit_length()), count)
+
+
+def _tail(value: bytes) -> bytes:
+    """Return the tail of a checked value; one that is spelled oddly has a tail of its own."""
+    if value.startswith(_CHANGE_START) and value[KEY_START - 1] < 0x80:
+        return value[KEY_END:]
+    return _NO_TAIL + value
+
+
+def _meaning(fields: Fields) -> PartitionChange:
+    return PartitionChange(fields["leader"], fields["isr"], fields["replicas"])
 
 
 class Partitions:
@@ -125,7 +223,8 @@ class Partitions:
     tail of the record), so equal states are mostly one object.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, reader: ChangeReader) -> None:
+        self._reader = reader
         self.states: dict[bytes, PartitionState] = {}
         self.touched: dict[bytes, PartitionState] = {}
         self._topics: dict[bytes, list[bytes]] = {}
@@ -140,24 +239,23 @@ class Partitions:
 
     def change(
         self,
-        changes: Iterable[tuple[int, bytes]],
+        changes: Iterable[Change],
         check: Callable[[PartitionState, PartitionState], str | None],
     ) -> Refusal | None:
-        """Apply PartitionChangeRecords, given as (index, value); return what stopped it, if any.
+        """Apply PartitionChangeRecords; return what stopped it, if anything did.
 
         `check` is asked for an objection to (state before, state after), once for each distinct
         effect until `forget_transitions`.
         """
         states, touched, transitions = self.states, self.touched, self._transitions
-        for index, value in changes:
-            key = value[KEY_START:KEY_END]
+        for index, key, tail in changes:
             before = states.get(key)
             if before is None:
                 return Refusal(index, None)
-            effect = (before, value[KEY_END:])
+            effect = (before, tail)
             after = transitions.get(effect)
             if after is None:
-                after = change_of(value).applied_to(before)
+                after = self._reader.meaning[tail].applied_to(before)
                 objection = check(before, after)
                 if objection is not None:
                     return Refusal(index, objection)
@@ -197,18 +295,12 @@ class Partitions:
 
     def copy(self) -> Partitions:
         """Return an independent copy, for an image to come back to."""
-        twin = Partitions()
+        twin = Partitions(self._reader)
         twin.states = dict(self.states)
         twin.touched = dict(self.touched)
         twin._topics = {topic: list(keys) for topic, keys in self._topics.items()}
         twin._seen = set(self._seen)
         return twin
-
-
-def change_of(value: bytes) -> PartitionChange:
-    """Return what the value of a PartitionChangeRecord changes."""
-    fields = decode_value(value).fields
-    return PartitionChange(fields["leader"], fields["isr"], fields["replicas"])
 
 
 def key_text(key: bytes) -> str:

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from krafla.cli.screen import LiveLine
+
 __all__ = ["command"]
+
+_LONG_SECONDS = 1.0
 
 
 def command(
@@ -53,19 +61,54 @@ def command(
     loading = LoadingSpec()
     from krafla.audit.render import document, text_lines
     from krafla.audit.run import audit
-    from krafla.cli import screen
 
-    with screen.LiveLine(quiet=quiet) as live:
-        report = audit(paths, live.show, loading)
+    with _Progress(quiet=quiet) as progress:
+        report = audit(paths, progress.show, loading)
     if as_json:
         sys.stdout.write(json.dumps(document(report), indent=2) + "\n")
     else:
-        console = screen.stdout()
-        styles = {verdict.name: style for verdict, style in screen.VERDICT_STYLES.items()}
-        for text in text_lines(report, quiet=quiet):
-            word, separator, rest = text.partition("  ")
-            if word in styles:
-                screen.line(console, (word, styles[word]), separator + rest)
-            else:
-                screen.line(console, text)
+        _print(text_lines(report, quiet=quiet))
     return report.exit_code
+
+
+class _Progress:
+    """A line of progress once the work takes long; what draws it is loaded only then."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._started = time.monotonic()
+        self._line: LiveLine | None = None
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._line is not None:
+            self._line.__exit__(*exception)
+
+    def show(self, text: str) -> None:
+        """Show what is being done, but not in the first second."""
+        if self._quiet or time.monotonic() - self._started < _LONG_SECONDS:
+            return
+        if self._line is None:
+            from krafla.cli.screen import LiveLine
+
+            self._line = LiveLine()
+        self._line.show(text)
+
+
+def _print(lines: Iterable[str]) -> None:
+    """Print the report, verdicts in colour on a terminal."""
+    if not sys.stdout.isatty():
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+        return
+    from krafla.cli import screen
+
+    console = screen.stdout()
+    styles = {verdict.name: style for verdict, style in screen.VERDICT_STYLES.items()}
+    for text in lines:
+        word, separator, rest = text.partition("  ")
+        if word in styles:
+            screen.line(console, (word, styles[word]), separator + rest)
+        else:
+            screen.line(console, text)
