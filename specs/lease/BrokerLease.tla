@@ -90,7 +90,7 @@ NoAge == -1       \* No session, no request in flight, no lease.
 
 Epoch == Nat
 Offset == Nat \cup {NoOffset}
-Age(timeout) == 0 .. (timeout + 1)
+Age(timeout) == NoAge .. (timeout + 1)
 
 (* The age after a while longer; past its timeout an age stops growing. *)
 Older(age, elapsed, timeout) ==
@@ -127,14 +127,14 @@ TypeOK ==
   /\ registrations \in [Broker -> Registration \cup {Nil}]
   /\ log_end \in Nat
   /\ leads \subseteq Broker
-  /\ contact_age \in [Broker -> Age(SessionTimeout) \cup {NoAge}]
+  /\ contact_age \in [Broker -> Age(SessionTimeout)]
   /\ metadata_offset \in [Broker -> Offset]
   /\ controlled_shutdown_offset \in [Broker -> Offset]
   /\ status \in [Incarnation -> Status]
   /\ broker_epoch \in [Incarnation -> Epoch \cup {NoEpoch}]
   /\ applied_offset \in [Incarnation -> Offset]
-  /\ request_age \in [Incarnation -> Age(BrokerTimeout) \cup {NoAge}]
-  /\ lease_age \in [Incarnation -> Age(BrokerTimeout) \cup {NoAge}]
+  /\ request_age \in [Incarnation -> Age(BrokerTimeout)]
+  /\ lease_age \in [Incarnation -> Age(BrokerTimeout)]
   /\ clock_lead \in [Incarnation -> 0 .. MaxSkew]
   /\ IsBagOf(messages, Message)
 ------------------------------------------------------------------------------
