@@ -123,16 +123,17 @@ OneServerPerIdInv ==
   \A i, j \in Incarnation :
     (i # j /\ BrokerOf[i] = BrokerOf[j]) => ~(Serving(i) /\ Serving(j))
 ------------------------------------------------------------------------------
-(* Steps                                                                     *)
+(* Steps. The subscript of each is what it speaks of: a step that leaves     *)
+(* that as it was has nothing to do with the property.                       *)
 
 (* The log only grows.                                                       *)
-LogGrowsProp == [][log_end' >= log_end]_vars
+LogGrowsProp == [][log_end' >= log_end]_log_end
 
 (* A registration changes only together with the log: what the controller    *)
 (* believes of a broker is always what its records say.                      *)
 (* Source: KIP-631, the image is a replay of the log. Broken by: a change    *)
 (* without a record.                                                         *)
-ChangesAreLoggedProp == [][registrations' # registrations => log_end' > log_end]_vars
+ChangesAreLoggedProp == [][registrations' # registrations => log_end' > log_end]_registrations
 
 (* A broker's epoch changes only with its incarnation, and then upwards.     *)
 (* Source: KAFKA-16952. Broken by: a new epoch for the same incarnation.     *)
@@ -142,7 +143,7 @@ EpochFollowsIncarnationProp ==
        (old # Nil /\ new # Nil /\ old # new) =>
          IF old.incarnation = new.incarnation
          THEN new.epoch = old.epoch
-         ELSE new.epoch > old.epoch]_vars
+         ELSE new.epoch > old.epoch]_registrations
 
 (* A new registration is fenced and not shutting down.                       *)
 (* Source: KIP-631. Broken by: registering unfenced.                         *)
@@ -150,7 +151,7 @@ NewRegistrationIsFencedProp ==
   [][\A b \in Broker :
        LET old == registrations[b] new == registrations'[b] IN
        (new # Nil /\ (old = Nil \/ (old # Nil /\ old.incarnation # new.incarnation))) =>
-         new.fenced /\ ~new.in_controlled_shutdown]_vars
+         new.fenced /\ ~new.in_controlled_shutdown]_registrations
 
 (* Registering again changes neither fencing nor shutdown.                   *)
 (* Source: KAFKA-16757. Broken by: fencing on amendment.                     *)
@@ -159,7 +160,7 @@ AmendKeepsStateProp ==
        LET old == registrations[b] new == registrations'[b] IN
        (old # Nil /\ new # Nil /\ old.incarnation = new.incarnation
          /\ old.record_offset # new.record_offset) =>
-           new = [old EXCEPT !.record_offset = log_end]]_vars
+           new = [old EXCEPT !.record_offset = log_end]]_registrations
 
 (* A controlled shutdown is never taken back; only a new incarnation starts  *)
 (* without it. Source: Kafka, BrokerRegistrationChangeRecord has no value    *)
@@ -168,7 +169,7 @@ ShutdownNotTakenBackProp ==
   [][\A b \in Broker :
        LET old == registrations[b] new == registrations'[b] IN
        (old # Nil /\ new # Nil /\ old.incarnation = new.incarnation
-         /\ old.in_controlled_shutdown) => new.in_controlled_shutdown]_vars
+         /\ old.in_controlled_shutdown) => new.in_controlled_shutdown]_registrations
 
 (* A live incarnation with a valid session is not displaced by another one.  *)
 (* Source: KIP-631, DUPLICATE_BROKER_REGISTRATION. Broken by: registering    *)
@@ -177,7 +178,7 @@ SessionProtectsProp ==
   [][\A b \in Broker :
        LET old == registrations[b] new == registrations'[b] IN
        (old # Nil /\ new # Nil /\ old.incarnation # new.incarnation) =>
-         contact_age[b] = NoAge \/ contact_age[b] > SessionTimeout]_vars
+         contact_age[b] = NoAge \/ contact_age[b] > SessionTimeout]_registrations
 
 (* A broker is unfenced only after it replayed its own registration.         *)
 (* Source: KAFKA-13959. Broken by: unfencing at once.                        *)
@@ -190,7 +191,7 @@ UnfencedSawOwnRegistrationProp ==
            /\ BrokerOf[m.incarnation] = b
            /\ m.epoch = old.epoch
            /\ ~m.want_fence
-           /\ m.metadata_offset >= old.record_offset]_vars
+           /\ m.metadata_offset >= old.record_offset]_registrations
 
 (* The controller fences a broker that asked neither for that nor to shut    *)
 (* down only after its session ran out.                                      *)
@@ -206,7 +207,7 @@ FencedOnlyWhenDueProp ==
               /\ m.type = "HeartbeatRequest"
               /\ BrokerOf[m.incarnation] = b
               /\ m.epoch = old.epoch
-              /\ m.want_fence \/ m.want_shut_down \/ ShuttingDown(b)]_vars
+              /\ m.want_fence \/ m.want_shut_down \/ ShuttingDown(b)]_registrations
 
 (* A session is renewed by a heartbeat of the registered epoch, or for an    *)
 (* unfenced broker by a failover, and by nothing else.                       *)
@@ -220,7 +221,7 @@ SessionRenewedByHeartbeatProp ==
               /\ Registered(b)
               /\ BrokerOf[m.incarnation] = b
               /\ m.epoch = registrations[b].epoch
-         \/ FailOver /\ Registered(b) /\ ~registrations[b].fenced]_vars
+         \/ FailOver /\ Registered(b) /\ ~registrations[b].fenced]_contact_age
 
 (* A broker process moves only along the states of its lifecycle.            *)
 (* Source: KIP-631, broker state machine; Kafka, BrokerLifecycleManager.     *)
@@ -233,7 +234,7 @@ StatusMoves ==
    <<"PENDING_CONTROLLED_SHUTDOWN", "CRASHED">>}
 StatusMovesProp ==
   [][\A i \in Incarnation :
-       status'[i] # status[i] => <<status[i], status'[i]>> \in StatusMoves]_vars
+       status'[i] # status[i] => <<status[i], status'[i]>> \in StatusMoves]_status
 
 (* The offset that others must replay before a broker may go is that of the  *)
 (* record that began its controlled shutdown. While it is remembered it      *)
@@ -245,7 +246,7 @@ ShutdownOffsetFixedProp ==
          IF ShuttingDown(b)
          THEN controlled_shutdown_offset'[b] = controlled_shutdown_offset[b]
          ELSE /\ controlled_shutdown_offset'[b] = log_end
-              /\ log_end' = log_end + 1]_vars
+              /\ log_end' = log_end + 1]_controlled_shutdown_offset
 
 (* The controller answers process i that it may stop. *)
 LeaveGiven(i) ==
@@ -269,7 +270,7 @@ LeaveAwaitsOthersProp ==
        (LeaveGiven(i) /\ ShuttingDown(BrokerOf[i])) =>
          \A j \in Incarnation :
            ActiveProcess(j) /\ BrokerOf[j] # BrokerOf[i] =>
-             applied_offset[j] >= controlled_shutdown_offset[BrokerOf[i]]]_vars
+             applied_offset[j] >= controlled_shutdown_offset[BrokerOf[i]]]_messages
 
 (* Who gets leave is fenced with the same step, and so leads nothing.        *)
 (* Source: KIP-631, controlled shutdown. Broken by: letting a leader go.     *)
@@ -278,7 +279,7 @@ LeaveIsFencedProp ==
        LeaveGiven(i) =>
          /\ Registered(BrokerOf[i])
          /\ registrations'[BrokerOf[i]].fenced
-         /\ BrokerOf[i] \notin leads']_vars
+         /\ BrokerOf[i] \notin leads']_messages
 ------------------------------------------------------------------------------
 (* In the end. These hold once the faults are over, under the fairness of    *)
 (* MCBrokerLeaseLive; nothing holds of a network that never delivers.        *)

@@ -1,11 +1,18 @@
-"""Many properties asked as one question: a call into the JVM costs more than a small formula."""
+"""Many properties asked as one question, and only those that a step can have broken.
+
+A call into the JVM costs more than a small formula, so formulas are joined. And a formula that
+held before a step holds after it if the step changed no variable it reads; ``[A]_v`` holds of every
+step that leaves ``v`` as it was, which is what it means.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from krafla.oracle.nodes import Opcode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator
 
     from krafla.oracle.predicates import Part
     from krafla.oracle.spec import Spec
@@ -19,25 +26,54 @@ class Conjunction:
 
     def __init__(self, spec: Spec, invariants: Iterable[str], steps: Iterable[str]) -> None:
         self._spec = spec
+        self._variables = frozenset(spec.variables)
         predicates = spec.predicates
-        of_states = [part for name in invariants for part in predicates.of_state(name)]
-        of_steps = [part for name in steps for part in predicates.of_step(name)]
-        self._of_state = self._joined(of_states)
-        self._of_step = self._joined(of_steps)
+        self._of_state = [
+            (piece, self._reads(piece.node))
+            for name in invariants
+            for part in predicates.of_state(name)
+            for piece in self._conjuncts(part)
+        ]
+        self._of_step = [
+            (part, self._speaks_of(part)) for name in steps for part in predicates.of_step(name)
+        ]
+        self._asked_of_states: dict[frozenset[str], list[object]] = {}
+        self._asked_of_steps: dict[frozenset[str], list[object]] = {}
 
-    def holds_in(self, state: State) -> bool:
-        """Return whether every invariant holds; ``EvaluationError`` if TLC cannot tell."""
+    def holds_in(self, state: State, changed: Collection[str] | None = None) -> bool:
+        """Return whether every invariant holds; ``EvaluationError`` if TLC cannot tell.
+
+        With ``changed``, all held in a state that differs in these variables only.
+        """
         spec = self._spec
-        return all(spec.asked(spec.tool.isValid, one, state.java) for one in self._of_state)
+        formulas = self._joined(self._asked_of_states, self._of_state, changed)
+        return all(spec.asked(spec.tool.isValid, one, state.java) for one in formulas)
 
-    def permits(self, before: State, after: State) -> bool:
-        """Return whether every property of steps holds; ``EvaluationError`` if TLC cannot tell."""
+    def permits(self, before: State, after: State, changed: Collection[str] | None = None) -> bool:
+        """Return whether every property of steps holds; ``EvaluationError`` if TLC cannot tell.
+
+        With ``changed``, the step changed these variables only.
+        """
         spec = self._spec
-        return all(
-            spec.asked(spec.tool.isValid, one, before.java, after.java) for one in self._of_step
-        )
+        formulas = self._joined(self._asked_of_steps, self._of_step, changed)
+        return all(spec.asked(spec.tool.isValid, one, before.java, after.java) for one in formulas)
 
-    def _joined(self, parts: Sequence[Part]) -> list[object]:
+    def _joined(
+        self,
+        known: dict[frozenset[str], list[object]],
+        pieces: list[tuple[Part, frozenset[str]]],
+        changed: Collection[str] | None,
+    ) -> list[object]:
+        names = self._variables if changed is None else frozenset(changed)
+        found = known.get(names)
+        if found is None:
+            concerned = [part for part, variables in pieces if variables & names]
+            if changed is None:
+                concerned = [part for part, _ in pieces]
+            found = known[names] = self._join(concerned)
+        return found
+
+    def _join(self, parts: list[Part]) -> list[object]:
         """Return the formulas as actions of TLC: one for all that share the outermost names."""
         spec = self._spec
         plain = [part.node for part in parts if part.context is spec.empty_context]
@@ -50,3 +86,31 @@ class Conjunction:
             conjunction, conjuncts, plain[0].getTreeNode(), spec.tool.getRootModule()
         )
         return [spec.classes("tlc2.tool.Action")(together, spec.empty_context), *others]
+
+    def _conjuncts(self, part: Part) -> Iterator[Part]:
+        """Yield the conjuncts of a formula, each of which may read less than the whole."""
+        spec = self._spec
+        node = part.node
+        if part.context is not spec.empty_context or not spec.tree.is_application(node):
+            yield part
+            return
+        if spec.tree.opcode(node, part.context) not in (Opcode.AND, Opcode.CONJUNCTION_LIST):
+            yield part
+            return
+        for conjunct in node.getArgs():
+            yield spec.predicates.part(conjunct, part.context)
+
+    def _speaks_of(self, part: Part) -> frozenset[str]:
+        """Return the variables without whose change ``[A]_v`` says nothing; of others, all."""
+        spec = self._spec
+        node = part.node
+        if part.context is not spec.empty_context or not spec.tree.is_application(node):
+            return self._variables
+        if spec.tree.opcode(node, part.context) != Opcode.SQUARE_ACTION:
+            return self._variables
+        return self._reads(node.getArgs()[1])
+
+    def _reads(self, node: Any) -> frozenset[str]:
+        """Return the variables a formula reads, through the operators it applies."""
+        names = {str(symbol.getName().toString()) for symbol in node.getAllParams()}
+        return self._variables & names

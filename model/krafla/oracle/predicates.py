@@ -47,7 +47,7 @@ class Predicates:
         """Return the parts of a state predicate: itself."""
         found = self._of_states.get(name)
         if found is None:
-            found = (self._part(self._body(name), self._spec.empty_context),)
+            found = (self.part(self._body(name), self._spec.empty_context),)
             self._of_states[name] = found
         return found
 
@@ -57,7 +57,7 @@ class Predicates:
         if found is None:
             body = self._body(name)
             if int(body.getLevel()) <= ACTION_LEVEL:
-                found = (self._part(body, self._spec.empty_context),)
+                found = (self.part(body, self._spec.empty_context),)
             else:
                 found = tuple(self._split(body, self._spec.empty_context))
             if not found:
@@ -71,7 +71,8 @@ class Predicates:
             raise SpecError(f"{name} of {self._spec.name} has parameters: it is no property")
         return definition.getBody()
 
-    def _part(self, node: Any, context: Any) -> Part:
+    def part(self, node: Any, context: Any) -> Part:
+        """Return a formula on its own, ready to be asked."""
         return Part(node, context, self._action_class(node, context))
 
     def _split(self, node: Any, context: Any) -> Iterator[Part]:
@@ -89,7 +90,7 @@ class Predicates:
         tree = self._spec.tree
         opcode = tree.opcode(node, context)
         if opcode == Opcode.BOX and int(node.getArgs()[0].getLevel()) <= ACTION_LEVEL:
-            yield self._part(node.getArgs()[0], context)
+            yield self.part(node.getArgs()[0], context)
         elif opcode in (Opcode.AND, Opcode.CONJUNCTION_LIST):
             for conjunct in node.getArgs():
                 yield from self._split(conjunct, context)

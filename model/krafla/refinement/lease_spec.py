@@ -46,15 +46,19 @@ class LeaseSpec:
         """Return how many distinct states were found to keep every invariant."""
         return len(self._sound_states)
 
-    def broken_by(self, before: State, after: State) -> str | None:
-        """Return the first property that a step or its final state breaks; ``None`` if none."""
+    def broken_by(self, before: State, after: State, changed: Collection[str]) -> str | None:
+        """Return the first property that a step or its final state breaks; ``None`` if none.
+
+        ``changed`` names every variable that the step changed. The state before kept all
+        invariants.
+        """
         if after.fingerprint not in self._sound_states:
-            if not holds(self._all.holds_in, after):
+            if not holds(self._all.holds_in, after, changed):
                 return self._all_broken(before, after)[0]
             _remember(self._sound_states, after.fingerprint)
         step = (before.fingerprint, after.fingerprint)
         if step not in self._sound_steps:
-            if not holds(self._all.permits, before, after):
+            if not holds(self._all.permits, before, after, changed):
                 return self._all_broken(before, after)[0]
             _remember(self._sound_steps, step)
         return None

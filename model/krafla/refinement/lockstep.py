@@ -98,26 +98,27 @@ class Judge:
         assert parameters is not None, f"{step.choice} was possible on nothing that exists"
         action = SpecAction(step.outcome.action, parameters)
         before = self.state
-        reached = self._reached(variables)
+        changed = self._changed(variables)
+        reached = self.lease.spec.rebind(before, changed) if changed else before
         if reached not in self.lease.spec.outcomes(before, action.name, *parameters):
             return self._divergence(action, variables, reached)
-        broken = self.lease.broken_by(before, reached)
+        broken = self.lease.broken_by(before, reached, changed)
         if broken is not None:
             return self._violation(action, broken, reached)
         self.state, self._variables = reached, variables
         return Agreed(action)
 
-    def _reached(self, variables: dict[str, Value]) -> State:
-        """Return the spec's state that the implementation is in now."""
+    def _changed(self, variables: dict[str, Value]) -> dict[str, Value]:
+        """Return what the last step changed; equal values are one object, see the mapping."""
         old = self._variables
-        changed = {name: value for name, value in variables.items() if value is not old[name]}
-        return self.lease.spec.rebind(self.state, changed) if changed else self.state
+        return {name: value for name, value in variables.items() if value is not old[name]}
 
     def _judge_refusal(
         self, step: StepResult, reason: str, variables: dict[str, Value]
     ) -> Judgement:
         """Expect a choice to be refused only where the spec has no step, and to change nothing."""
-        reached = self._reached(variables)
+        changed = self._changed(variables)
+        reached = self.lease.spec.rebind(self.state, changed) if changed else self.state
         parameters = parameters_of(self.mapping, step.before, step.choice)
         name = refused_action(step.choice)
         action = SpecAction(name or "Deliver", parameters or ())
