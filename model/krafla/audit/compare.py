@@ -4,7 +4,7 @@ What Raft promises is log matching: two logs that have an entry with the same of
 on everything up to it. Two entries of different epochs at one offset may both exist, as long as the
 older one was never committed: a node that stopped before it could truncate its log keeps it.
 
-Spec: none yet. Kafka: KafkaRaftClient, log reconciliation.
+Kafka: KafkaRaftClient, which truncates a follower to where the logs agree.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ The spec loads in a thread of its own while the log is being read. TLC's numbers
 offsets and epochs are given to it relative to `base`, where a history starts; all that the spec
 does with them is compare and add one.
 
-Spec: UntimedLease
+Spec: UntimedLease!Init, UntimedLease!EpochWithinLogInv, UntimedLease!EpochUniqueInv,
+UntimedLease!LogGrowsProp, UntimedLease!EpochGrowsProp, UntimedLease!ShutdownNotTakenBackProp.
 """
 
 from __future__ import annotations
@@ -178,7 +179,7 @@ class SpecRun:
         said = false[0].text if false else explanation.finding
         if step is None:
             return Finding(
-                Weight.VIOLATION, name, f"{name} is false: {said}", offset=self._start,
+                Weight.VIOLATION, evidence.rule, f"{name} is false: {said}", offset=self._start,
                 evidence=evidence,
             )  # fmt: skip
         return _violation(step, f"{name} is false: {said}", evidence)

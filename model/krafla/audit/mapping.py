@@ -6,7 +6,7 @@ is sound because their actions leave the registrations alone, and the two number
 last batch, the last record, and the last record that does not change a partition; a test compares
 the two ways at every record of the lease.
 
-Spec: UntimedLease
+Spec: UntimedLease!Next, UntimedLease!OtherRecord, UntimedLease!BeginBatch.
 """
 
 from __future__ import annotations

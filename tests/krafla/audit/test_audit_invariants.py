@@ -149,6 +149,13 @@ def test_p11_a_fenced_broker_is_elected(tmp_path, crash, loading):
     assert violations(tmp_path, crash, loading, {offset: elected}) == {"P11": offset}
 
 
+def test_p11_a_broker_in_controlled_shutdown_is_elected(tmp_path, crash, loading):
+    offset = no_op_after(crash / METADATA / LOG, 152)
+    assert offset < 172, "broker 2 is still unfenced"
+    elected = to(CHANGE_PARTITION, 2, partitionId=1, topicId=TOPIC, leader=2)
+    assert violations(tmp_path, crash, loading, {offset: elected}) == {"P11": offset}
+
+
 def test_p12_a_fenced_broker_joins_an_isr(tmp_path, crash, loading):
     offset = no_op_after(crash / METADATA / LOG, 95)
     joined = to(CHANGE_PARTITION, 2, partitionId=1, topicId=TOPIC, isr=(1, 2, 0))

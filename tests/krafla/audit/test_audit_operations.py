@@ -1,0 +1,80 @@
+"""Fencing is judged where an operation ends; an operation may be cut into several batches."""
+
+from __future__ import annotations
+
+import pytest
+from tests.krafla.audit.editing import CHANGE_BROKER, CHANGE_PARTITION, LOG, METADATA, NO_OP
+
+from krafla.audit.invariants import MAX_RECORDS_PER_BATCH
+from krafla.audit.result import Weight
+from krafla.audit.run import audit
+from kraft.ids import uuid_text
+from kraft.records.builder import metadata_batch
+
+TOPIC = uuid_text(bytes(range(16)))
+TIME = 1_700_000_000_000
+
+
+def beginning():
+    """Return the batches in which brokers 0 and 1 start and share a partition, led by 0."""
+    parts, offset = [], 0
+    for broker in (0, 1):
+        registration = {
+            "brokerId": broker,
+            "incarnationId": uuid_text(bytes([broker]) * 16),
+            "brokerEpoch": offset,
+            "endPoints": ({"name": "P", "host": "h", "port": 1, "securityProtocol": 0},),
+        }
+        unfence = {"brokerId": broker, "brokerEpoch": offset, "fenced": -1}
+        parts.append(
+            metadata_batch(
+                offset, 1, TIME, [(0, 1, {**registration, "features": (), "rack": None})]
+            )
+        )
+        parts.append(metadata_batch(offset + 1, 1, TIME, [(CHANGE_BROKER, 0, unfence)]))
+        offset += 2
+    partition = {
+        "partitionId": 0,
+        "topicId": TOPIC,
+        "replicas": (0, 1),
+        "isr": (0, 1),
+        "removingReplicas": (),
+        "addingReplicas": (),
+        "leader": 0,
+    }
+    parts.append(metadata_batch(offset, 1, TIME, [(3, 0, partition)]))
+    return parts, offset + 1
+
+
+SHUT_DOWN = (CHANGE_BROKER, 1, {"brokerId": 0, "brokerEpoch": 0, "inControlledShutdown": 1})
+TAKE_OUT = (CHANGE_PARTITION, 0, {"partitionId": 0, "topicId": TOPIC, "isr": (1,), "leader": 1})
+NOTHING = (NO_OP, 0, {})
+
+
+def violations(tmp_path, loading, *batches):
+    parts, offset = beginning()
+    for records in batches:
+        parts.append(metadata_batch(offset, 1, TIME, records))
+        offset += len(records)
+    directory = tmp_path / METADATA
+    directory.mkdir()
+    (directory / LOG).write_bytes(b"".join(parts))
+    found = audit([directory], loading=loading).clusters[0].all_findings()
+    assert all(f.weight is Weight.VIOLATION for f in found)
+    return {f.kind for f in found}
+
+
+def test_a_shutdown_with_its_partitions_in_one_batch_is_held(tmp_path, loading):
+    assert violations(tmp_path, loading, [SHUT_DOWN, TAKE_OUT]) == set()
+
+
+def test_a_shutdown_whose_partitions_follow_in_another_batch_is_not(tmp_path, loading):
+    assert violations(tmp_path, loading, [SHUT_DOWN], [TAKE_OUT]) == {"P11", "P12"}
+
+
+@pytest.mark.parametrize(
+    ("then", "expected"), [([TAKE_OUT], set()), ([NOTHING], {"P11", "P12"})], ids=["goes on", "not"]
+)
+def test_an_operation_that_fills_a_batch_may_go_on_in_the_next(tmp_path, loading, then, expected):
+    full = [SHUT_DOWN, *[NOTHING] * (MAX_RECORDS_PER_BATCH - 1)]
+    assert violations(tmp_path, loading, full, then) == expected
