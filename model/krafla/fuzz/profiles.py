@@ -21,14 +21,14 @@ from kraft.sim.faults import draw_fault_plan
 from kraft.sim.scheduler import Scheduler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from random import Random
 
     from kraft.sim.choices import Choice
     from kraft.sim.cluster import Cluster
     from kraft.sim.step import StepResult
 
-__all__ = ["DEFAULT_PROFILES", "Driver", "Profile", "find_profile"]
+__all__ = ["DEFAULT_PROFILES", "Driver", "Profile", "conditions_met", "find_profile"]
 
 
 class Driver(Protocol):
@@ -67,20 +67,12 @@ def _restless_promising(configuration: Configuration, random: Random) -> Driver:
     return Restless(configuration, random, without=(UnregisterBroker,))
 
 
-_NO_OVERLAP: Final = ("NoOverlapInv", "OneServerPerIdInv")
-# Neither a failover nor a registration sent twice: nothing that a controller could forget.
-_NOTHING_FORGOTTEN: Final = _scheduled_without(
-    lost_permille=0,
-    duplicated_permille=0,
-    delayed_permille=0,
-    fail_over_every_ms=0,
-    shutdown_every_ms=9_000,
-)
+_IN_ORDER_AND_IN_TIME: Final = ("NoOverlapInv", "OneServerPerIdInv", "RegistrationIsKnownInv")
 _SHORT: Final = Configuration(
-    processes(2, 4), session_timeout_ms=5, heartbeat_interval_ms=2, request_timeout_ms=3
+    processes(2, 6), session_timeout_ms=6, heartbeat_interval_ms=2, request_timeout_ms=3
 )
 _SHORT_PROMISING: Final = msgspec.structs.replace(
-    _SHORT, broker_timeout_ms=4, max_skew_ms=1, reorder=False
+    _SHORT, broker_timeout_ms=5, max_skew_ms=1, reorder=False
 )
 assert promises_no_overlap(_SHORT_PROMISING)
 
@@ -88,18 +80,31 @@ _ALL: Final = (
     Profile("kafka-4.1", PROFILES["kafka-4.1"](), _scheduled),
     Profile("kip-631", PROFILES["kip-631"](), _scheduled),
     Profile(
-        "kip-343", PROFILES["kip-343"](), _scheduled_without(unregister_every_ms=0), _NO_OVERLAP
+        "kip-343",
+        PROFILES["kip-343"](),
+        _scheduled_without(unregister_every_ms=0),
+        _IN_ORDER_AND_IN_TIME,
     ),
-    Profile("orderly-shutdown", kafka_4_1(), _NOTHING_FORGOTTEN, ("ShutdownSeenByOthersProp",)),
+    Profile("shutdowns", kafka_4_1(), _scheduled_without(shutdown_every_ms=9_000)),
     Profile("restless", _SHORT, Restless),
-    Profile("restless-kip-343", _SHORT_PROMISING, _restless_promising, _NO_OVERLAP),
+    Profile("restless-kip-343", _SHORT_PROMISING, _restless_promising, _IN_ORDER_AND_IN_TIME),
 )
 _BY_NAME: Final = {profile.name: profile for profile in _ALL}
 
 # Taken in turn; kip-631 is left out, since it differs from kafka-4.1 in its timeouts only.
 DEFAULT_PROFILES: Final = (
-    "restless", "kafka-4.1", "restless-kip-343", "kafka-4.1", "kip-343", "orderly-shutdown",
+    "restless", "kafka-4.1", "restless-kip-343", "kafka-4.1", "kip-343", "shutdowns",
 )  # fmt: skip
+
+
+def conditions_met(configuration: Configuration, choices: Iterable[Choice]) -> tuple[str, ...]:
+    """Return the conditional properties that a list of choices must keep."""
+    if configuration.reorder:
+        return ()
+    nobody_unregisters = not any(isinstance(one, UnregisterBroker) for one in choices)
+    if promises_no_overlap(configuration) and nobody_unregisters:
+        return _IN_ORDER_AND_IN_TIME
+    return ("RegistrationIsKnownInv",)
 
 
 def find_profile(name: str) -> Profile:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from krafla.fuzz.play import trace_of
-from krafla.traces import dumps
+from krafla.traces import dumps, step_changes
 from krafla.values import fmt
 from kraft.sim.recording import to_json
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from krafla.fuzz.play import Run
 
 __all__ = ["document", "save", "step_lines", "text_lines"]
-
-_VALUE_WIDTH = 160
 
 
 def text_lines(report: Report) -> Iterator[str]:
@@ -61,17 +59,12 @@ def _failure_lines(failure: Failure) -> Iterator[str]:
 
 
 def step_lines(run: Run) -> Iterator[str]:
-    """Yield each step of a run and what it changed, one variable a line."""
+    """Yield each step of a run and what it changed, and nothing else."""
     trace = trace_of(run)
     for index, step in enumerate(trace.steps[1:], start=1):
         parameters = ", ".join(map(fmt, step.parameters or ()))
         yield f"  step {index}  {step.action}({parameters})"
-        for name in trace.changed(index):
-            yield f"      {name} = {_short(fmt(step.state[name]))}"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _VALUE_WIDTH else f"{text[: _VALUE_WIDTH - 3]}..."
+        yield from (f"      {change}" for change in step_changes(trace, index))
 
 
 def document(report: Report) -> dict[str, Any]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kraft.sim.choices import Choice
     from kraft.sim.cluster import Cluster
     from kraft.sim.configuration import Configuration
+    from kraft.sim.network import Envelope
     from kraft.sim.step import StepResult
 
 __all__ = ["Restless"]
@@ -31,7 +32,7 @@ __all__ = ["Restless"]
 _WEIGHTS: Final[dict[type[Choice], int]] = {
     choices.Deliver: 400,
     choices.SendHeartbeat: 300,
-    choices.Tick: 150,
+    choices.Tick: 120,
     choices.ReplayMetadata: 120,
     choices.SendRegistration: 80,
     choices.FenceStaleBroker: 80,
@@ -39,7 +40,7 @@ _WEIGHTS: Final[dict[type[Choice], int]] = {
     choices.StartBroker: 20,
 }
 _FAULTS: Final[dict[type[Choice], int]] = {
-    choices.DuplicateMessage: 30,
+    choices.DuplicateMessage: 80,
     choices.RequestTimeout: 30,
     choices.LoseMessage: 15,
     choices.RequestShutdown: 10,
@@ -50,7 +51,9 @@ _FAULTS: Final[dict[type[Choice], int]] = {
 _OF_MESSAGES: Final = {choices.Deliver, choices.LoseMessage, choices.DuplicateMessage}
 _OF_BROKERS: Final = {choices.FenceStaleBroker, choices.UnregisterBroker, choices.ElectLeader}
 _REFUSED_PERMILLE: Final = 50
+_CONFLICT: Final = 0.02
 _DRAWS: Final = 30
+_HELD_MAX: Final = 120  # steps
 
 
 class Restless:
@@ -66,6 +69,8 @@ class Restless:
         self._random = random
         self._brokers = broker_ids(configuration)
         self._processes = sorted(one.incarnation_id for one in configuration.processes)
+        self._taken = 0
+        self._held_until: dict[int, int] = {}
         faults = [kind for kind in _FAULTS if random.random() < 0.5 and kind not in without]
         self._kinds = [*_WEIGHTS, *faults]
         self._weights = [*_WEIGHTS.values(), *(_FAULTS[kind] for kind in faults)]
@@ -78,12 +83,13 @@ class Restless:
             choice = self._drawn(cluster)
             if choice is None:
                 continue
-            if accepts_refused or not isinstance(step(cluster, choice).outcome, Refused):
+            if accepts_refused or not _is_refused(cluster, choice):
                 return choice
         return choices.Tick(1)
 
-    def observe(self, result: StepResult) -> None:
-        """Take no notice: every choice is drawn anew."""
+    def observe(self, result: StepResult) -> None:  # noqa: ARG002 - a Driver hears it
+        """Count the steps; every choice is drawn anew."""
+        self._taken += 1
 
     def _drawn(self, cluster: Cluster) -> Choice | None:
         random = self._random
@@ -95,15 +101,29 @@ class Restless:
         elif kind is choices.FailOver:
             choice = choices.FailOver()
         elif kind in _OF_MESSAGES:
-            network = cluster.network
-            choice = kind(random.choice(network).message_id) if network else None
+            arrivable = [one.message_id for one in cluster.network if not self._is_held(one)]
+            choice = kind(random.choice(arrivable)) if arrivable else None
         elif kind in _OF_BROKERS:
             choice = kind(random.choice(self._brokers))
         else:
-            choice = self._of_process(kind, cluster, random.choice(self._processes))
+            # Mostly a process that runs: little can be asked of one that does not.
+            running = [one for one in self._processes if is_running(cluster.processes[one])]
+            wanted = self._processes if kind is choices.StartBroker or not running else running
+            choice = self._of_process(kind, cluster, random.choice(wanted))
         return choice
 
-    def _of_process(self, kind: Any, cluster: Cluster, incarnation_id: IncarnationId) -> Choice:
+    def _is_held(self, envelope: Envelope) -> bool:
+        """Return whether a message is held back: now and then one is, to arrive much later."""
+        message_id = envelope.message_id
+        until = self._held_until.get(message_id)
+        if until is None:
+            delay = self._random.randint(1, _HELD_MAX) if self._random.random() < 0.2 else 0
+            until = self._held_until[message_id] = self._taken + delay
+        return self._taken < until
+
+    def _of_process(
+        self, kind: Any, cluster: Cluster, incarnation_id: IncarnationId
+    ) -> Choice | None:
         random = self._random
         if kind is choices.ReplayMetadata:
             last_offset = len(cluster.log) - 1
@@ -111,9 +131,19 @@ class Restless:
                 last_offset = random.randint(0, len(cluster.log))
             return choices.ReplayMetadata(incarnation_id, Offset(last_offset))
         if kind is choices.SendHeartbeat:
-            return choices.SendHeartbeat(incarnation_id, random.random() < 0.5)
+            return choices.SendHeartbeat(incarnation_id, random.random() < 0.7)
+        if kind is choices.StartBroker and self._is_served(cluster, incarnation_id):
+            return None
         choice: Choice = kind(incarnation_id)
         return choice
+
+    def _is_served(self, cluster: Cluster, incarnation_id: IncarnationId) -> bool:
+        """Return whether another process of the id runs, which a second one seldom joins."""
+        broker_id = cluster.processes[incarnation_id].lifecycle.broker_id
+        return self._random.random() >= _CONFLICT and any(
+            is_running(process) and process.lifecycle.broker_id == broker_id
+            for process in cluster.processes.values()
+        )
 
     def _tick(self, cluster: Cluster) -> Choice:
         random, skew_ms = self._random, self._configuration.max_skew_ms
@@ -128,3 +158,10 @@ class Restless:
                 if is_running(cluster.processes[one])
             ),
         )
+
+
+def _is_refused(cluster: Cluster, choice: Choice) -> bool:
+    try:
+        return isinstance(step(cluster, choice).outcome, Refused)
+    except Exception:  # noqa: BLE001 - whoever takes this step is to find that it fails
+        return False

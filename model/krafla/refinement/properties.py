@@ -21,10 +21,10 @@ MODULE: Final = "BrokerLeaseProperties"
 
 # Why each of these is not judged in every run. Whoever meets the condition asks for it.
 CONDITIONAL: Final = {
+    "RegistrationIsKnownInv": "requests must arrive in the order in which they were sent",
     "NoOverlapInv": "brokers must fence themselves in time, requests keep order, and nobody "
     "may unregister a live broker",
     "OneServerPerIdInv": "as NoOverlapInv",
-    "ShutdownSeenByOthersProp": "a failover or an amended registration forgets the offset",
 }
 
 _DEFINITION = re.compile(r"^(?P<name>\w+?(?P<suffix>Inv|Prop|Reach)) *==", re.MULTILINE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from krafla.oracle import Spec
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from krafla.oracle.difference import Difference
     from krafla.oracle.state import State
     from krafla.traces import Step, Trace
+    from krafla.values import Value
 
 __all__ = ["Rejection", "TraceReport", "check_trace"]
 
@@ -66,7 +68,7 @@ def check_trace(trace: Trace, spec: Spec | None = None) -> TraceReport:
     """
     if not trace.steps:
         raise KraflaError(f"a trace of {trace.spec} without a single state shows nothing")
-    spec = spec or Spec.load(trace.spec, dict(trace.constants))
+    spec = spec or _loaded(trace.spec, trace.constants)
     first = trace.steps[0]
     state = _state(spec, first)
     if first.action != INITIAL or state not in spec.initial_states():
@@ -83,6 +85,11 @@ def check_trace(trace: Trace, spec: Spec | None = None) -> TraceReport:
             return TraceReport(trace, index, Rejection(index, step, explanation, name))
         state = after
     return TraceReport(trace, len(trace.steps))
+
+
+@lru_cache(maxsize=8)
+def _loaded(name: str, constants: tuple[tuple[str, Value], ...]) -> Spec:
+    return Spec.load(name, dict(constants))
 
 
 def _state(spec: Spec, step: Step) -> State:

@@ -1,0 +1,41 @@
+"""Runs that were kept: recordings and traces, played again on the implementation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krafla.fuzz.play import Run, play
+from krafla.fuzz.profiles import conditions_met
+from krafla.refinement.scenario import choices_of, vocabulary_of
+from krafla.verdict import KraflaError
+from kraft.sim.configuration import ConfigurationError
+from kraft.sim.recording import RecordingError, from_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from krafla.traces import Trace
+
+__all__ = ["play_recording", "play_trace"]
+
+
+def play_recording(path: Path) -> Run:
+    """Return the judged run of a recording; ``KraflaError`` if the file is none."""
+    try:
+        recording = from_json(path.read_bytes())
+    except OSError as error:
+        raise KraflaError(error.strerror or str(error), str(path)) from error
+    except (RecordingError, ConfigurationError) as error:
+        raise KraflaError(str(error), str(path)) from error
+    also = conditions_met(recording.configuration, recording.choices)
+    return play(recording.configuration, recording.choices, also)
+
+
+def play_trace(trace: Trace) -> Run:
+    """Return the judged run in which the implementation takes the steps of a trace.
+
+    ``KraflaError`` if the trace is not one of BrokerLease, or the implementation does not get as
+    far as a message that the trace delivers.
+    """
+    vocabulary = vocabulary_of(trace)
+    return play(vocabulary.configuration, choices_of(trace, vocabulary))
