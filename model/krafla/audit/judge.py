@@ -33,9 +33,13 @@ _INT32: Final = 2**31
 
 
 class LoadingSpec:
-    """UntimedLease, being loaded from the moment this is made; `get` waits for it."""
+    """UntimedLease, being loaded from the moment this is made; `get` waits for it.
 
-    def __init__(self) -> None:
+    `brief` says that this process has nothing to do but one audit.
+    """
+
+    def __init__(self, *, brief: bool = False) -> None:
+        self._brief = brief
         self._spec: Spec | None = None
         self._error: BaseException | None = None
         self._thread = Thread(target=self._load, name="load the spec", daemon=True)
@@ -52,7 +56,9 @@ class LoadingSpec:
     def _load(self) -> None:
         try:
             from krafla.oracle import Spec
+            from krafla.oracle.jvm import start
 
+            start(brief=self._brief)
             self._spec = Spec.load(SPEC, {"Broker": frozenset(), "Incarnation": frozenset()})
         except BaseException as error:  # noqa: BLE001 - raised again by get, in the caller's thread
             self._error = error

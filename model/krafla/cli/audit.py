@@ -58,7 +58,7 @@ def command(
     """
     from krafla.audit.judge import LoadingSpec
 
-    loading = LoadingSpec()
+    loading = LoadingSpec(brief=True)
     from krafla.audit.render import document, text_lines
     from krafla.audit.run import audit
 

@@ -34,11 +34,16 @@ _OPTIONS = (
 )
 # From this release on Java prints a warning when JPype loads its library, unless told beforehand.
 _WARNS_OF_NATIVE_CODE = 24
+# The optimising compiler costs more than it saves where only a few steps are evaluated.
+_BRIEF = "-XX:TieredStopAtLevel=1"
 _started_in: int | None = None
 
 
-def start() -> None:
-    """Start the virtual machine, unless it runs; ``JvmError`` where it cannot."""
+def start(*, brief: bool = False) -> None:
+    """Start the virtual machine, unless it runs; ``JvmError`` where it cannot.
+
+    ``brief`` is for a process that evaluates little and ends soon.
+    """
     global _started_in
     if _started_in == os.getpid():
         return
@@ -52,13 +57,13 @@ def start() -> None:
         # processes sharing it could read each other's half-written files.
         scratch = tempfile.mkdtemp(prefix="krafla-oracle-")
         atexit.register(shutil.rmtree, scratch, ignore_errors=True)
-        _start_in(scratch)
+        _start_in(scratch, [_BRIEF] if brief else [])
     _started_in = os.getpid()
 
 
-def _start_in(scratch: str) -> None:
+def _start_in(scratch: str, more: list[str]) -> None:
     runtime = find_jre()
-    options = [*_OPTIONS, f"-Djava.io.tmpdir={scratch}"]
+    options = [*_OPTIONS, *more, f"-Djava.io.tmpdir={scratch}"]
     if runtime.feature >= _WARNS_OF_NATIVE_CODE:
         options.append("--enable-native-access=ALL-UNNAMED")
     try:
