@@ -1,0 +1,30 @@
+"""The lease as a state machine of Hypothesis, on the implementation and on a wrong one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+from tests.mutants.lease import MUTANTS
+
+from krafla.fuzz.lease_machine import LeaseMachine, LeaseViolationError
+
+TestLease = LeaseMachine.TestCase
+TestLease.settings = settings(stateful_step_count=40, deadline=None)
+
+
+def test_a_failing_example_shows_the_plan_the_steps_and_the_false_conjunct(monkeypatch):
+    mutant = next(one for one in MUTANTS if one.id == "a heartbeat does not renew the session")
+    for place, wrong in mutant.patches.items():
+        monkeypatch.setattr(place, wrong)
+    wanted = settings(
+        max_examples=500, stateful_step_count=30, deadline=None, database=None,
+        derandomize=True, phases=[Phase.generate, Phase.shrink],
+    )  # fmt: skip
+    with pytest.raises(LeaseViolationError) as caught:
+        run_state_machine_as_test(LeaseMachine, settings=wanted)
+    message = str(caught.value)
+    assert "step 5" in message
+    assert "BrokerLease.tla:" in message
+    assert "contact_age" in message
+    assert any("plan: {" in note for note in caught.value.__notes__)

@@ -1,0 +1,172 @@
+"""Traces on the spec and on the implementation, and the corpus of them."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from krafla.cli import application
+from krafla.fuzz.recorded import play_trace
+from krafla.refinement.corpus import check_corpus, read_index, root_of
+from krafla.refinement.scenario import vocabulary_of
+from krafla.refinement.trace_check import check_trace
+from krafla.traces import Claim, ClaimKind, read
+from krafla.values import Function, ModelValue
+from krafla.verdict import KraflaError, Verdict
+
+CORPUS = Path(__file__).parents[3] / "traces"
+ENTRIES = read_index(CORPUS)
+ACCEPTED = [entry for entry in ENTRIES if entry.step is None]
+LIFE = CORPUS / "accepted" / "lease" / "register-and-unfence.ndjson"
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.path.stem)
+def test_a_recorded_trace_comes_to_what_the_index_says(entry):
+    assert entry.objection(check_trace(read(entry.path))) is None
+
+
+def test_the_corpus_has_both_kinds():
+    assert len(ACCEPTED) >= 5
+    assert len(ENTRIES) - len(ACCEPTED) >= 5
+
+
+@pytest.mark.parametrize("entry", ACCEPTED, ids=lambda entry: entry.path.stem)
+def test_the_implementation_takes_the_steps_of_an_accepted_trace(entry):
+    trace = read(entry.path)
+    run = play_trace(trace)
+    assert run.finding is None
+    assert run.steps == len(trace) - 1
+
+
+def test_an_edited_step_is_rejected_at_that_step():
+    trace = read(LIFE)
+    step = trace.steps[4]
+    wrong = replace(step, state=step.state.replace(log_end=7))
+    report = check_trace(trace.with_steps((*trace.steps[:4], wrong, *trace.steps[5:])))
+    assert report.verdict is Verdict.VIOLATED
+    assert report.rejection.index == 4
+    assert "log_end" in report.rejection.names
+
+
+def test_a_trace_that_begins_elsewhere_is_rejected_at_its_first_state():
+    trace = read(LIFE)
+    report = check_trace(trace.with_steps(trace.steps[1:]))
+    assert report.rejection.index == 0
+
+
+def test_a_step_without_parameters_is_found_among_the_steps_of_its_action():
+    trace = read(LIFE)
+    nameless = tuple(replace(step, parameters=None) for step in trace.steps[:4])
+    assert check_trace(trace.with_steps(nameless)).verdict is Verdict.HELD
+    wrong = replace(nameless[3], action="Crash")
+    rejection = check_trace(trace.with_steps((*nameless[:3], wrong))).rejection
+    assert rejection.index == 3
+    assert "Crash" in str(rejection)
+
+
+def test_a_property_is_broken_unless_the_trace_claims_to_break_it():
+    trace = read(LIFE)
+    first = trace.steps[0]
+    # No action does this, so only the first state can be broken and still be a beginning.
+    assert check_trace(trace.with_steps((first,))).verdict is Verdict.HELD
+    claimed = replace(trace, claim=Claim(ClaimKind.INVARIANT, "TypeOK"))
+    assert check_trace(claimed).verdict is Verdict.HELD
+
+
+def test_an_empty_trace_shows_nothing_and_an_unknown_variable_is_named():
+    trace = read(LIFE)
+    with pytest.raises(KraflaError, match="without a single state"):
+        check_trace(trace.with_steps(()))
+    odd = replace(trace.steps[0], state=Function({**trace.steps[0].state, "karma": 1}))
+    with pytest.raises(KraflaError, match="karma"):
+        check_trace(trace.with_steps((odd,)))
+
+
+def test_a_trace_of_a_model_names_its_nodes_by_model_values():
+    trace = read(LIFE)
+    names = dict(zip(sorted(dict(trace.constants)["Incarnation"]), ("p1", "p2"), strict=True))
+    broker = ModelValue("b1")
+    constants = dict(trace.constants) | {
+        "Broker": frozenset({broker}),
+        "Incarnation": frozenset(map(ModelValue, names.values())),
+        "BrokerOf": Function({ModelValue(name): broker for name in names.values()}),
+    }
+    vocabulary = vocabulary_of(replace(trace, constants=tuple(sorted(constants.items()))))
+    assert vocabulary.constants == constants
+
+
+def test_a_trace_that_lacks_a_constant_is_an_error_that_names_it():
+    trace = read(LIFE)
+    without = tuple(pair for pair in trace.constants if pair[0] != "Reorder")
+    with pytest.raises(KraflaError, match="Reorder"):
+        play_trace(replace(trace, constants=without))
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """A copy of the corpus, to be spoiled."""
+    root = tmp_path / "traces"
+    for entry in ENTRIES:
+        target = root / entry.path.relative_to(CORPUS)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(entry.path, target)
+    shutil.copyfile(CORPUS / "index.toml", root / "index.toml")
+    return root
+
+
+def test_a_corpus_in_which_a_rejected_trace_is_accepted_is_violated(copied):
+    good = copied / "accepted" / "lease" / "register-and-unfence.ndjson"
+    bad = copied / "rejected" / "lease" / "runs-though-fenced.ndjson"
+    shutil.copyfile(good, bad)
+    corpus = check_corpus(copied)
+    assert corpus.verdict is Verdict.VIOLATED
+    assert "runs-though-fenced.ndjson: accepted" in corpus.reasons[0]
+
+
+def test_a_corpus_in_which_an_accepted_trace_is_rejected_is_violated(copied):
+    good = copied / "accepted" / "lease" / "register-and-unfence.ndjson"
+    bad = copied / "rejected" / "lease" / "runs-though-fenced.ndjson"
+    shutil.copyfile(bad, good)
+    assert check_corpus(copied, within=good.parent).verdict is Verdict.VIOLATED
+
+
+def test_a_file_that_no_index_lists_is_an_error(copied):
+    stray = copied / "accepted" / "lease" / "stray.ndjson"
+    shutil.copyfile(LIFE, stray)
+    with pytest.raises(KraflaError, match="stray"):
+        read_index(copied)
+
+
+def test_an_index_must_say_where_and_why_a_trace_is_rejected(copied):
+    index = copied / "index.toml"
+    lines = index.read_text().splitlines()
+    index.write_text("\n".join(line for line in lines if not line.startswith("names")))
+    with pytest.raises(KraflaError, match="step and names"):
+        read_index(copied)
+
+
+def test_a_folder_without_an_index_is_no_corpus(tmp_path):
+    with pytest.raises(KraflaError, match=r"index\.toml"):
+        root_of(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "shown"),
+    [
+        (["accepted/lease/register-and-unfence.ndjson"], 0, "HELD"),
+        (["accepted/lease/register-and-unfence.ndjson", "--impl"], 0, "16 steps"),
+        (["rejected/lease/amended-and-fenced.ndjson"], 1, "registrations[1].fenced"),
+        (["rejected/lease/fenced-at-the-timeout.ndjson", "--impl"], 3, "does not follow"),
+        (["rejected"], 0, "8 rejected"),
+        (["nowhere.ndjson"], 2, "nowhere.ndjson"),
+    ],
+)
+def test_replay_says_what_it_found_and_exits_accordingly(arguments, status, shown):
+    path, *options = arguments
+    result = CliRunner().invoke(application("replay"), ["replay", str(CORPUS / path), *options])
+    assert result.exit_code == status
+    assert shown in result.output
