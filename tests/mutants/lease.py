@@ -409,12 +409,12 @@ MUTANTS = (
     Mutant(
         "a stale epoch renews the lease", "KIP-343",
         {f"{_LIFECYCLE}.on_heartbeat_response": _stale_answer_is_success},
-        ("HandleHeartbeatResponse",), "lease_age", profile="restless-kip-343",
+        ("HandleHeartbeatResponse",), "lease_age", profile="restless-self-fencing",
     ),
     Mutant(
         "the lease begins after the request was sent", "KIP-343",
         {f"{_LIFECYCLE}.lease_start_of": lambda _, request: request.sent_ms + 1},
-        ("HandleHeartbeatResponse",), "lease_age", profile="restless-kip-343",
+        ("HandleHeartbeatResponse",), "lease_age", profile="restless-self-fencing",
     ),
     Mutant(
         "a process that ended keeps its epoch", "BrokerLease!Exit",

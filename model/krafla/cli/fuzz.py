@@ -49,7 +49,7 @@ def command(
     Examples:
       krafla fuzz lease
       krafla fuzz lease --seed 7 --seconds 600 --save found
-      krafla fuzz lease --profile kip-343 --examples 50 --json
+      krafla fuzz lease --profile self-fencing --examples 50 --json
 
     With --json: {"schema": 1, "verdict", "exit_code", "seed", "runs", "steps", "seconds",
     "states", "actions", "witnesses", "doubts", "failure", "reproduce"}.
