@@ -80,7 +80,7 @@ class Judge:
         self.finding = Failed(self.steps, choice, f"{name}: {error}" if str(error) else name)
         return self.finding
 
-    def _enter(self, cluster: Cluster) -> Divergence | None:
+    def _enter(self, cluster: Cluster) -> Divergence | PropertyViolated | None:
         """Find the spec where the step begins: at Init, or where the last step ended."""
         if cluster is self._cluster:
             return None
@@ -88,7 +88,9 @@ class Judge:
         if any(not same(self.state[name], value) for name, value in variables.items()):
             return self._elsewhere(variables)
         self._variables = variables
-        return None
+        # From here on only what a step changes is asked: this once, everything.
+        broken = self.lease.all_broken_by(self.state, self.state)
+        return self._violation(SpecAction("Init", ()), broken[0], self.state) if broken else None
 
     def _judge(self, step: StepResult) -> Judgement:
         variables = self.mapping.variables(step.after)
