@@ -10,6 +10,7 @@ from krafla.fuzz.coverage import Coverage
 from krafla.fuzz.play import Run, play_seed
 from krafla.fuzz.profiles import DEFAULT_PROFILES, find_profile
 from krafla.fuzz.shrink import shrink
+from krafla.oracle.jvm import start
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ __all__ = ["DEFAULT_SECONDS", "DEFAULT_STEPS", "Campaign", "Report", "run_campai
 
 DEFAULT_SECONDS: Final = 20.0
 DEFAULT_STEPS: Final = 600
+# Measured: the optimising compiler of the JVM pays off from about here on.
+_BRIEF_SECONDS: Final = 60.0
+_BRIEF_STEPS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +103,7 @@ class Report:
 
 def run_campaign(campaign: Campaign, progress: Callable[[str], None] = lambda _: None) -> Report:
     """Return what a campaign comes to; it ends with its first finding, shrunk."""
+    start(brief=_is_brief(campaign))
     coverage = Coverage()
     profiles = [find_profile(name) for name in campaign.profiles]
     began = time.monotonic()
@@ -113,6 +118,14 @@ def run_campaign(campaign: Campaign, progress: Callable[[str], None] = lambda _:
             return Report(campaign, coverage, example, time.monotonic() - began, failure)
         progress(_progress(coverage, example, time.monotonic() - began))
     return Report(campaign, coverage, example, time.monotonic() - began)
+
+
+def _is_brief(campaign: Campaign) -> bool:
+    """Return whether the JVM would not earn back what its optimising compiler costs."""
+    if campaign.seconds_max is not None:
+        return campaign.seconds_max < _BRIEF_SECONDS
+    assert campaign.examples is not None, "a campaign has a budget"
+    return campaign.examples * campaign.steps < _BRIEF_STEPS
 
 
 def _is_spent(campaign: Campaign, examples: int, seconds: float) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from krafla.oracle.spec import Spec
     from krafla.oracle.state import State
 
-__all__ = ["Conjunction"]
+__all__ = ["Conjunction", "variables_read"]
 
 
 class Conjunction:
@@ -111,6 +111,10 @@ class Conjunction:
         return self._reads(node.getArgs()[1])
 
     def _reads(self, node: Any) -> frozenset[str]:
-        """Return the variables a formula reads, through the operators it applies."""
-        names = {str(symbol.getName().toString()) for symbol in node.getAllParams()}
-        return self._variables & names
+        return variables_read(self._spec, node)
+
+
+def variables_read(spec: Spec, node: Any) -> frozenset[str]:
+    """Return the variables a formula reads, through the operators it applies."""
+    names = {str(symbol.getName().toString()) for symbol in node.getAllParams()}
+    return frozenset(spec.variables) & names

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from krafla.oracle import EvaluationError, Spec
-from krafla.oracle.conjunction import Conjunction
+from krafla.oracle.conjunction import Conjunction, variables_read
 from krafla.oracle.loading import find_module
 from krafla.oracle.pinning import pin_constants
 from krafla.refinement.lease import LeaseMapping
@@ -38,6 +38,10 @@ class LeaseSpec:
         self.mapping = mapping
         self.initial = spec.initial_states()[0]
         self._all = Conjunction(spec, properties.invariants, properties.steps)
+        self._witnesses = {
+            name: variables_read(spec, spec.definition(name).getBody())
+            for name in properties.witnesses
+        }
         self._sound_states: set[int] = set()
         self._sound_steps: set[tuple[int, int]] = set()
 
@@ -62,6 +66,15 @@ class LeaseSpec:
                 return self._all_broken(before, after)[0]
             _remember(self._sound_steps, step)
         return None
+
+    def reaches(self, witness: str, state: State, changed: Collection[str]) -> bool:
+        """Return whether a state is one that a witness asks for, which the one before was not.
+
+        ``changed`` names every variable in which the two differ.
+        """
+        if self._witnesses[witness].isdisjoint(changed):
+            return False
+        return self.spec.check_invariant(witness, state)
 
     def all_broken_by(self, before: State, after: State) -> tuple[str, ...]:
         """Return every property that a step or its final state breaks."""

@@ -57,6 +57,7 @@ class Judge:
         self.finding: Finding | None = None
         self._cluster: Cluster | None = None
         self._variables: dict[str, Value] = {}
+        self._last_changed: dict[str, Value] = {}
 
     def judge(self, step: StepResult) -> Judgement:
         """Return what the spec says of the next step of the run."""
@@ -70,8 +71,8 @@ class Judge:
         return judgement
 
     def reaches(self, witness: str) -> bool:
-        """Return whether the spec's state now is one that a witness asks for."""
-        return self.lease.spec.check_invariant(witness, self.state)
+        """Return whether the last step led to a state that a witness asks for."""
+        return self.lease.reaches(witness, self.state, self._last_changed)
 
     def fail(self, choice: Choice, error: Exception) -> Failed:
         """Return the finding that the implementation failed on a choice."""
@@ -107,7 +108,7 @@ class Judge:
         broken = self.lease.broken_by(before, reached, changed)
         if broken is not None:
             return self._violation(action, broken, reached)
-        self.state, self._variables = reached, variables
+        self.state, self._variables, self._last_changed = reached, variables, changed
         return Agreed(action)
 
     def _changed(self, variables: dict[str, Value]) -> dict[str, Value]:
