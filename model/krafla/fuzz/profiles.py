@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
-from krafla.fuzz.restless import Restless
+from krafla.fuzz.restless import FallsSilent, Restless
 from krafla.verdict import KraflaError
-from kraft.sim.choices import UnregisterBroker
+from kraft.sim.choices import (
+    ElectLeader,
+    FailOver,
+    RequestShutdown,
+    UnregisterBroker,
+)
 from kraft.sim.configuration import (
     PROFILES,
     Configuration,
@@ -67,10 +72,16 @@ def _restless_promising(configuration: Configuration, random: Random) -> Driver:
     return Restless(configuration, random, without=(UnregisterBroker,))
 
 
+def _leaving_silently(configuration: Configuration, random: Random) -> Driver:
+    often = {RequestShutdown: 30, ElectLeader: 200}
+    return FallsSilent(configuration, random, without=(FailOver, UnregisterBroker), often=often)
+
+
 _IN_ORDER_AND_IN_TIME: Final = ("NoOverlapInv", "OneServerPerIdInv", "RegistrationIsKnownInv")
 _SHORT: Final = Configuration(
     processes(2, 6), session_timeout_ms=6, heartbeat_interval_ms=2, request_timeout_ms=3
 )
+_ALONE: Final = msgspec.structs.replace(_SHORT, processes=processes(1, 8))
 _SHORT_PROMISING: Final = msgspec.structs.replace(
     _SHORT, broker_timeout_ms=5, max_skew_ms=1, reorder=False
 )
@@ -87,6 +98,7 @@ _ALL: Final = (
     ),
     Profile("shutdowns", kafka_4_1(), _scheduled_without(shutdown_every_ms=9_000)),
     Profile("restless", _SHORT, Restless),
+    Profile("leaving-silently", _ALONE, _leaving_silently),
     Profile("restless-self-fencing", _SHORT_PROMISING, _restless_promising, _IN_ORDER_AND_IN_TIME),
 )
 assert all(
@@ -96,7 +108,8 @@ _BY_NAME: Final = {profile.name: profile for profile in _ALL}
 
 # Taken in turn. kip-631 and kip-343 are left out: they differ from others in their timeouts only.
 DEFAULT_PROFILES: Final = (
-    "restless", "kafka-4.1", "restless-self-fencing", "kafka-4.1", "self-fencing", "shutdowns",
+    "restless", "kafka-4.1", "restless-self-fencing",
+    "leaving-silently", "self-fencing", "shutdowns",
 )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from kraft.sim.outcome import Refused
 from kraft.sim.step import step
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from random import Random
 
     from kraft.ids import IncarnationId
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from kraft.sim.network import Envelope
     from kraft.sim.step import StepResult
 
-__all__ = ["Restless"]
+__all__ = ["FallsSilent", "Restless"]
 
 # How often each kind is drawn. Faults are rare, and each is off in every second run: a cluster
 # that everything befalls at once never gets as far as where things can go wrong.
@@ -48,6 +49,7 @@ _FAULTS: Final[dict[type[Choice], int]] = {
     choices.UnregisterBroker: 4,
     choices.Crash: 4,
 }
+_AS_EVER: Final[Mapping[type[Choice], int]] = {}
 _OF_MESSAGES: Final = {choices.Deliver, choices.LoseMessage, choices.DuplicateMessage}
 _OF_BROKERS: Final = {choices.FenceStaleBroker, choices.UnregisterBroker, choices.ElectLeader}
 _REFUSED_PERMILLE: Final = 50
@@ -57,13 +59,17 @@ _HELD_MAX: Final = 120  # steps
 
 
 class Restless:
-    """Draws the next choice at random; ``without`` names kinds of choice it never makes."""
+    """Draws the next choice at random.
+
+    ``without`` names kinds of choice it never makes, ``often`` how often it makes others.
+    """
 
     def __init__(
         self,
         configuration: Configuration,
         random: Random,
         without: tuple[type[Choice], ...] = (),
+        often: Mapping[type[Choice], int] = _AS_EVER,
     ) -> None:
         self._configuration = configuration
         self._random = random
@@ -72,8 +78,9 @@ class Restless:
         self._taken = 0
         self._held_until: dict[int, int] = {}
         faults = [kind for kind in _FAULTS if random.random() < 0.5 and kind not in without]
-        self._kinds = [*_WEIGHTS, *faults]
-        self._weights = [*_WEIGHTS.values(), *(_FAULTS[kind] for kind in faults)]
+        weights = {**_WEIGHTS, **{kind: _FAULTS[kind] for kind in faults}, **often}
+        self._kinds = [*weights]
+        self._weights = [*weights.values()]
 
     def next_choice(self, cluster: Cluster) -> Choice:
         """Return a choice, one in twenty times even if it should be refused."""
@@ -158,6 +165,18 @@ class Restless:
                 if is_running(cluster.processes[one])
             ),
         )
+
+
+class FallsSilent(Restless):
+    """As Restless, until a broker's controlled shutdown has begun: then time alone passes."""
+
+    def next_choice(self, cluster: Cluster) -> Choice:
+        """Return a choice, or let the session of a broker that is leaving run out."""
+        for broker_id, registration in cluster.controller.image.registrations.items():
+            if registration.in_controlled_shutdown and not registration.fenced:
+                fence = choices.FenceStaleBroker(broker_id)
+                return choices.Tick(1) if _is_refused(cluster, fence) else fence
+        return super().next_choice(cluster)
 
 
 def _is_refused(cluster: Cluster, choice: Choice) -> bool:
