@@ -25,9 +25,9 @@ _TABLE_WIDTH_MIN = 110
 
 
 def command(
-    fuzz_seconds: Annotated[
-        float, typer.Option(help="Seconds to fuzz the implementation.", min=1.0)
-    ] = 20.0,
+    fuzz_runs: Annotated[
+        int, typer.Option(help="Simulated runs to judge, of 600 steps each.", min=1)
+    ] = 60,
     seed: Annotated[int, typer.Option(help="Seed of the fuzzing.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
     junit: Annotated[
@@ -44,12 +44,12 @@ def command(
     \b
     Examples:
       krafla verify
-      krafla verify --fuzz-seconds 300 --seed 7
+      krafla verify --fuzz-runs 1000 --seed 7
       krafla verify --json > report.json
       krafla verify --junit report.xml
     """
     console = screen.stdout()
-    asked = questions(fuzz_seconds=fuzz_seconds, seed=seed)
+    asked = questions(fuzz_runs=fuzz_runs, seed=seed)
     number = 0
     with screen.LiveLine() as live:
 

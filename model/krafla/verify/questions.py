@@ -43,11 +43,11 @@ def find_traces() -> Path:
     raise KraflaError("the recorded traces are not beside this installation")
 
 
-def questions(*, fuzz_seconds: float, seed: int = 0) -> tuple[Question, ...]:
+def questions(*, fuzz_runs: int, seed: int = 0) -> tuple[Question, ...]:
     """Return all questions of ``krafla verify``, the cheapest of each kind first.
 
     Models of the smoke tier, those that must hold before those that must fail; recorded traces; the
-    logs of real clusters; then ``fuzz_seconds`` of fuzzing from ``seed``.
+    logs of real clusters; then ``fuzz_runs`` runs of fuzzing from ``seed``.
     """
     models = load().select(tier="smoke")
     ordered = sorted(models, key=lambda model: model.expect != "holds")
@@ -55,7 +55,7 @@ def questions(*, fuzz_seconds: float, seed: int = 0) -> tuple[Question, ...]:
         *map(model_question, ordered),
         trace_question(),
         *log_questions(),
-        fuzz_question(fuzz_seconds, seed),
+        fuzz_question(fuzz_runs, seed),
     )
 
 
@@ -116,15 +116,15 @@ def trace_question() -> Question:
     return Question(Kind.TRACE, "recorded traces", reproduce, ask)
 
 
-def fuzz_question(seconds: float, seed: int) -> Question:
+def fuzz_question(runs: int, seed: int) -> Question:
     """Return the question whether the implementation takes only steps of the spec."""
     name = "lease"
-    reproduce = f"krafla fuzz lease --seed {seed} --seconds {seconds:g}"
+    reproduce = f"krafla fuzz lease --seed {seed} --examples {runs}"
 
     def ask(progress: Callable[[str], None]) -> Row:
         from krafla.fuzz.campaign import Campaign, run_campaign
 
-        report = run_campaign(Campaign(seed=seed, seconds=seconds), progress)
+        report = run_campaign(Campaign(seed=seed, examples=runs), progress)
         coverage = report.coverage
         failure = report.failure
         reasons = report.doubts if failure is None else (str(failure.shrunk.finding),)
