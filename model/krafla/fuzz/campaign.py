@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +16,7 @@ from krafla.oracle.jvm import start
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 __all__ = ["DEFAULT_SECONDS", "DEFAULT_STEPS", "Campaign", "Report", "run_campaign"]
 
@@ -104,6 +106,11 @@ class Report:
 def run_campaign(campaign: Campaign, progress: Callable[[str], None] = lambda _: None) -> Report:
     """Return what a campaign comes to; it ends with its first finding, shrunk."""
     start(brief=_is_brief(campaign))
+    with _uncollected():
+        return _run(campaign, progress)
+
+
+def _run(campaign: Campaign, progress: Callable[[str], None]) -> Report:
     coverage = Coverage()
     profiles = [find_profile(name) for name in campaign.profiles]
     began = time.monotonic()
@@ -118,6 +125,22 @@ def run_campaign(campaign: Campaign, progress: Callable[[str], None] = lambda _:
             return Report(campaign, coverage, example, time.monotonic() - began, failure)
         progress(_progress(coverage, example, time.monotonic() - began))
     return Report(campaign, coverage, example, time.monotonic() - began)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Run without Python's collector of cycles.
+
+    States have no cycles, and there are hundreds of thousands of them to look through in vain:
+    that took a quarter of the time.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _is_brief(campaign: Campaign) -> bool:

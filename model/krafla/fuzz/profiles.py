@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
-from krafla.fuzz.restless import FallsSilent, Restless
+from krafla.fuzz.restless import Restless
 from krafla.verdict import KraflaError
 from kraft.sim.choices import (
-    ElectLeader,
+    Crash,
+    DuplicateMessage,
     FailOver,
     RequestShutdown,
+    RequestTimeout,
     UnregisterBroker,
 )
 from kraft.sim.configuration import (
@@ -72,9 +74,11 @@ def _restless_promising(configuration: Configuration, random: Random) -> Driver:
     return Restless(configuration, random, without=(UnregisterBroker,))
 
 
-def _leaving_silently(configuration: Configuration, random: Random) -> Driver:
-    often = {RequestShutdown: 30, ElectLeader: 200}
-    return FallsSilent(configuration, random, without=(FailOver, UnregisterBroker), often=often)
+def _repeating(configuration: Configuration, random: Random) -> Driver:
+    """Return a driver under which requests arrive late and twice, and little else goes wrong."""
+    faults = (FailOver, UnregisterBroker, Crash, RequestShutdown)
+    often = {DuplicateMessage: 150, RequestTimeout: 40}
+    return Restless(configuration, random, without=faults, often=often)
 
 
 _IN_ORDER_AND_IN_TIME: Final = ("NoOverlapInv", "OneServerPerIdInv", "RegistrationIsKnownInv")
@@ -98,7 +102,7 @@ _ALL: Final = (
     ),
     Profile("shutdowns", kafka_4_1(), _scheduled_without(shutdown_every_ms=9_000)),
     Profile("restless", _SHORT, Restless),
-    Profile("leaving-silently", _ALONE, _leaving_silently),
+    Profile("repeating", _ALONE, _repeating),
     Profile("restless-self-fencing", _SHORT_PROMISING, _restless_promising, _IN_ORDER_AND_IN_TIME),
 )
 assert all(
@@ -109,7 +113,7 @@ _BY_NAME: Final = {profile.name: profile for profile in _ALL}
 # Taken in turn. kip-631 and kip-343 are left out: they differ from others in their timeouts only.
 DEFAULT_PROFILES: Final = (
     "restless", "kafka-4.1", "restless-self-fencing",
-    "leaving-silently", "self-fencing", "shutdowns",
+    "repeating", "self-fencing", "shutdowns",
 )  # fmt: skip
 
 

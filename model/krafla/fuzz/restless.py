@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kraft.sim.network import Envelope
     from kraft.sim.step import StepResult
 
-__all__ = ["FallsSilent", "Restless"]
+__all__ = ["Restless"]
 
 # How often each kind is drawn. Faults are rare, and each is off in every second run: a cluster
 # that everything befalls at once never gets as far as where things can go wrong.
@@ -165,18 +165,6 @@ class Restless:
                 if is_running(cluster.processes[one])
             ),
         )
-
-
-class FallsSilent(Restless):
-    """As Restless, until a broker's controlled shutdown has begun: then time alone passes."""
-
-    def next_choice(self, cluster: Cluster) -> Choice:
-        """Return a choice, or let the session of a broker that is leaving run out."""
-        for broker_id, registration in cluster.controller.image.registrations.items():
-            if registration.in_controlled_shutdown and not registration.fenced:
-                fence = choices.FenceStaleBroker(broker_id)
-                return choices.Tick(1) if _is_refused(cluster, fence) else fence
-        return super().next_choice(cluster)
 
 
 def _is_refused(cluster: Cluster, choice: Choice) -> bool:

@@ -27,7 +27,9 @@ _OPTIONS = (
     # One thread evaluates, heaps are small: the serial collector starts fastest and leaves the
     # other cores to the other test processes.
     "-XX:+UseSerialGC",
-    "-Xms64m",
+    "-Xms160m",
+    # Whatever Python holds is a root of every collection, so there should be few of them.
+    "-Xmn128m",
     "-Xss4m",
     "-XX:-UsePerfData",
     "-Xshare:auto",

@@ -27,6 +27,11 @@ CONDITIONAL: Final = {
     "OneServerPerIdInv": "as NoOverlapInv",
 }
 
+# Witnesses that a campaign need not reach, and why. A model reaches each.
+LEFT_TO_MODELS: Final = {
+    "ShutdownCancelledByFenceReach": "it counts the records of a log that holds little else",
+}
+
 _DEFINITION = re.compile(r"^(?P<name>\w+?(?P<suffix>Inv|Prop|Reach)) *==", re.MULTILINE)
 
 
@@ -50,6 +55,8 @@ def read_properties(module: Path, also: Collection[str] = ()) -> Properties:
         raise KraflaError(f"{', '.join(unknown)}: no conditional property", str(module))
     found: dict[str, list[str]] = {"Inv": [], "Prop": [], "Reach": []}
     for match in _DEFINITION.finditer(module.read_text(encoding="utf-8")):
+        if match["name"] in LEFT_TO_MODELS:
+            continue
         if match["name"] not in CONDITIONAL or match["name"] in also:
             found[match["suffix"]].append(match["name"])
     empty = [suffix for suffix, names in found.items() if not names]
