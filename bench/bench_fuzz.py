@@ -1,0 +1,94 @@
+"""What judging a step costs, and where the time goes: run it by hand.
+
+Ratios are measured within one run, on the same choices. A step costs its simulation, its mapping
+into the spec, and its judgement by TLC's evaluator. A run that was judged before is judged again
+from memory: that is what shrinking and replaying cost.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from krafla.fuzz.campaign import DEFAULT_STEPS
+from krafla.fuzz.play import Player, play_seed
+from krafla.fuzz.profiles import DEFAULT_PROFILES, find_profile
+from krafla.refinement.lease import LeaseMapping
+from krafla.refinement.vocabulary import Vocabulary
+from kraft.sim.step import replay_choices
+
+if TYPE_CHECKING:
+    from krafla.fuzz.profiles import Profile
+    from kraft.sim.recording import Recording
+
+WARMING_RUNS = 40
+RUNS = 20
+# Judged steps a second and a core, the judgement of new runs included, once the JVM is warm.
+GOAL = 5_000
+
+
+def seconds_of(question: object, recordings: list[Recording]) -> float:
+    """Return how much processor time a question takes, asked of every recording."""
+    started = time.process_time()
+    for recording in recordings:
+        question(recording)  # type: ignore[operator]
+    return time.process_time() - started
+
+
+def simulate(recording: Recording) -> None:
+    """Take the steps, and nothing else."""
+    for _ in replay_choices(recording.configuration, recording.choices):
+        pass
+
+
+def map_all(recording: Recording) -> None:
+    """Take the steps and map each into the spec."""
+    mapping = LeaseMapping(Vocabulary.of(recording.configuration))
+    for result in replay_choices(recording.configuration, recording.choices):
+        mapping.variables(result.after)
+
+
+def judge(recording: Recording, also: tuple[str, ...]) -> None:
+    """Take the steps, each judged."""
+    player = Player(recording.configuration, also)
+    for choice in recording.choices:
+        player.take(choice)
+    assert player.finding is None, str(player.finding)
+
+
+def measure(profile: Profile) -> float:
+    """Print one line for a profile; return the judged steps a second."""
+    gc.disable()  # as a campaign does
+    for seed in range(WARMING_RUNS):
+        play_seed(profile, f"warm {seed}", DEFAULT_STEPS)
+    started = time.process_time()
+    runs = [play_seed(profile, f"bench {seed}", DEFAULT_STEPS) for seed in range(RUNS)]
+    fresh = time.process_time() - started
+    recordings = [run.recording for run in runs]
+    steps = sum(run.steps for run in runs)
+    simulated = seconds_of(simulate, recordings)
+    mapped = seconds_of(map_all, recordings)
+    again = seconds_of(lambda one: judge(one, profile.also), recordings)
+    print(
+        f"  {profile.name:22} {steps / fresh:9,.0f} steps/s    "
+        f"simulation {simulated / fresh:4.0%}, mapping {(mapped - simulated) / fresh:4.0%}, "
+        f"judged again {steps / again:9,.0f} steps/s"
+    )
+    return steps / fresh
+
+
+def main() -> int:
+    """Return 0 if the goal was met by the mixture of profiles, else 1."""
+    print(f"judged steps a second of processor time; {RUNS} new runs of {DEFAULT_STEPS} steps")
+    rates = {name: measure(find_profile(name)) for name in dict.fromkeys(DEFAULT_PROFILES)}
+    mixture = len(DEFAULT_PROFILES) / sum(1 / rates[name] for name in DEFAULT_PROFILES)
+    met = mixture >= GOAL
+    verdict = "met" if met else "missed"
+    print(f"  {'default mixture':22} {mixture:9,.0f} steps/s    goal {GOAL:,}: {verdict}")
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
