@@ -6,8 +6,7 @@ import os
 import shutil
 import tomllib
 from dataclasses import replace
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -15,6 +14,9 @@ from krafla.manifest import find_specs, load
 from krafla.tlc.config import INVARIANT_KEYWORDS, PROPERTY_KEYWORDS, read_config
 from krafla.tlc.outcome import Finished, describe, violated_names
 from krafla.tlc.run import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # What takes longer by itself is left to `make nightly`, which sets KRAFLA_NIGHTLY.
 SECONDS_MAX = 13.0

@@ -77,7 +77,7 @@ def _restless_promising(configuration: Configuration, random: Random) -> Driver:
 def _repeating(configuration: Configuration, random: Random) -> Driver:
     """Return a driver under which requests arrive late and twice, and little else goes wrong."""
     faults = (FailOver, UnregisterBroker, Crash, RequestShutdown)
-    often = {DuplicateMessage: 150, RequestTimeout: 40}
+    often: dict[type[Choice], int] = {DuplicateMessage: 150, RequestTimeout: 40}
     return Restless(configuration, random, without=faults, often=often)
 
 
