@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from krafla.verdict import ExitCode, KraflaError
+
+if TYPE_CHECKING:
+    from krafla.fuzz.campaign import Report
 
 __all__ = ["command"]
 
@@ -51,8 +54,8 @@ def command(
       krafla fuzz lease --seed 7 --seconds 600 --save found
       krafla fuzz lease --profile self-fencing --examples 50 --json
 
-    With --json: {"schema": 1, "verdict", "exit_code", "seed", "runs", "steps", "seconds",
-    "states", "actions", "witnesses", "doubts", "failure", "reproduce"}.
+    With --json: {"schema": 1, "verdict", "exit_code", "seed", "runs", "steps",
+    "refused", "seconds", "states", "actions", "witnesses", "doubts", "failure", "reproduce"}.
     """
     if protocol != "lease":
         raise KraflaError(f"nothing is called {protocol!r} here; there is: lease")
@@ -69,7 +72,15 @@ def command(
     if as_json:
         document = render.document(report) | {"saved": [str(path) for path in kept]}
         sys.stdout.write(json.dumps(document, indent=2) + "\n")
-        return report.verdict.exit_code
+    else:
+        _show(report, kept)
+    return report.verdict.exit_code
+
+
+def _show(report: Report, kept: tuple[Path, ...]) -> None:
+    from krafla.cli import screen
+    from krafla.fuzz import render
+
     console = screen.stdout()
     for text in render.text_lines(report):
         word, separator, rest = text.partition("  ")
@@ -79,4 +90,3 @@ def command(
             screen.line(console, text)
     for path in kept:
         screen.line(console, f"  saved      {path}")
-    return report.verdict.exit_code

@@ -18,7 +18,7 @@ from krafla.verdict import Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["DEFAULT_SECONDS", "DEFAULT_STEPS", "Campaign", "Report", "run_campaign"]
+__all__ = ["DEFAULT_SECONDS", "DEFAULT_STEPS", "Campaign", "Failure", "Report", "run_campaign"]
 
 DEFAULT_SECONDS: Final = 20.0
 DEFAULT_STEPS: Final = 600

@@ -77,6 +77,7 @@ def document(report: Report) -> dict[str, Any]:
         "seed": report.campaign.seed,
         "runs": report.examples,
         "steps": coverage.steps,
+        "refused": coverage.steps - coverage.actions.total(),
         "seconds": round(report.seconds, 3),
         "states": coverage.states,
         "actions": {name: coverage.actions[name] for name in coverage.all_actions},
