@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.mutants.lease import MUTANTS
 from typer.testing import CliRunner
 
 from krafla.cli import application
-from tests.mutants.lease import MUTANTS
 
 
 def fuzz(*arguments):
