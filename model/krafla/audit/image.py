@@ -88,15 +88,12 @@ def registration_of(record: RegisterBrokerRecord) -> BrokerRegistration:
 class Image:
     """The fold of a log; changed in place, record by record.
 
-    `epochs` has the highest epoch each broker id ever had, `newest_epoch` the highest of all.
     `displaced` are brokers whose new incarnation took the place of one that was not fenced, until
     they are fenced or unfenced again.
     """
 
     def __init__(self) -> None:
         self.registrations: dict[int, BrokerRegistration] = {}
-        self.epochs: dict[int, int] = {}
-        self.newest_epoch = -1
         self.features: dict[str, int] = {}
         self.displaced: set[int] = set()
         self.changes = ChangeReader()
@@ -158,8 +155,6 @@ class Image:
         """Return an independent copy."""
         twin = Image()
         twin.registrations = dict(self.registrations)
-        twin.epochs = dict(self.epochs)
-        twin.newest_epoch = self.newest_epoch
         twin.features = dict(self.features)
         twin.displaced = set(self.displaced)
         twin.changes = self.changes
@@ -174,8 +169,6 @@ class Image:
             if before is not None and not before.fenced:
                 self.displaced.add(broker)
         self.registrations[broker] = registration_of(record)
-        self.epochs[broker] = max(self.epochs.get(broker, -1), record.broker_epoch)
-        self.newest_epoch = max(self.newest_epoch, record.broker_epoch)
 
     def _change(
         self,

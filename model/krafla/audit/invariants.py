@@ -5,7 +5,8 @@ looks at a partition where an operation may end: at the end of a batch. `REPLICA
 at what a record assigns. Each check returns None, or the sentence that says what is wrong.
 
 The ids are those of a list of invariants of Kafka's metadata: B for brokers, P for partitions,
-T for topics, O for others.
+T for topics, O for others. B1 to B7 are not here: they are what UntimedLease.tla says of each
+record.
 """
 
 from __future__ import annotations
@@ -76,66 +77,6 @@ class PartitionInvariant(Invariant):
     """
 
     objection: Callable[[PartitionState, frozenset[int], frozenset[int]], str | None]
-
-
-def _new_incarnation(subject: Subject) -> RegisterBrokerRecord | None:
-    record, before = subject.lease, subject.registered()
-    if not isinstance(record, RegisterBrokerRecord):
-        return None
-    known = before is not None and before.incarnation == record.incarnation_id
-    return None if known else record
-
-
-def _same_incarnation(subject: Subject) -> tuple[RegisterBrokerRecord, BrokerRegistration] | None:
-    record, before = subject.lease, subject.registered()
-    if not isinstance(record, RegisterBrokerRecord) or before is None:
-        return None
-    return (record, before) if before.incarnation == record.incarnation_id else None
-
-
-def _epoch_is_new(subject: Subject) -> str | None:
-    record = _new_incarnation(subject)
-    if record is None:
-        return None
-    epoch, offset = record.broker_epoch, subject.record.offset
-    if epoch > offset:
-        return f"epoch {epoch} of broker {record.broker_id} is beyond its record at {offset}"
-    used = subject.image.epochs.get(record.broker_id, -1)
-    if epoch <= used:
-        return f"broker {record.broker_id} had epoch {used} before, {epoch} is not greater"
-    if epoch <= subject.image.newest_epoch:
-        newest = subject.image.newest_epoch
-        return f"epoch {epoch} of broker {record.broker_id} is older than epoch {newest} in the log"
-    return None
-
-
-def _starts_fenced(subject: Subject) -> str | None:
-    record = _new_incarnation(subject)
-    if record is None or (record.fenced and not record.in_controlled_shutdown):
-        return None
-    how = "unfenced" if not record.fenced else "in controlled shutdown"
-    return f"the new incarnation of broker {record.broker_id} is registered {how}"
-
-
-def _names_registration(subject: Subject) -> str | None:
-    record, before = subject.lease, subject.registered()
-    if record is None or isinstance(record, RegisterBrokerRecord | NoOpRecord):
-        return None
-    if before is None:
-        return f"broker {record.broker_id} is not registered"
-    if before.epoch != record.broker_epoch:
-        return (
-            f"broker {record.broker_id} is registered with epoch {before.epoch},"
-            f" the record names {record.broker_epoch}"
-        )
-    return None
-
-
-def _shutdown_stays(subject: Subject) -> str | None:
-    found = _same_incarnation(subject)
-    if found is None or found[0].in_controlled_shutdown or not found[1].in_controlled_shutdown:
-        return None
-    return f"the same incarnation of broker {found[0].broker_id} is no longer shutting down"
 
 
 def _supports(name: str, level: int, ranges: tuple[tuple[str, int, int], ...]) -> bool:
@@ -221,30 +162,6 @@ _REPLAY: Final = "Kafka: ClusterControlManager.replay"
 _ACTIVE: Final = "KIP-841; Kafka: PartitionChangeBuilder.electLeader"
 
 RECORD_INVARIANTS: Final = (
-    RecordInvariant(
-        "B2",
-        "a new incarnation's epoch is greater than every epoch before, and at most its own offset",
-        _REGISTER,
-        _epoch_is_new,
-    ),
-    RecordInvariant(
-        "B5",
-        "a new incarnation is registered fenced and not in controlled shutdown",
-        _REGISTER,
-        _starts_fenced,
-    ),
-    RecordInvariant(
-        "B6",
-        "a record that changes or removes a registration names it by its epoch",
-        _REPLAY,
-        _names_registration,
-    ),
-    RecordInvariant(
-        "B7",
-        "a controlled shutdown ends only with a new incarnation",
-        "KIP-841; " + _REPLAY,
-        _shutdown_stays,
-    ),
     RecordInvariant(
         "B8",
         "every registered broker supports every feature at its finalized level",

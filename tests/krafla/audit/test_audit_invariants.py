@@ -45,39 +45,6 @@ def fields_at(crash, offset):
     return next(dict(r.fields) for r in records(crash / METADATA / LOG) if r.offset == offset)
 
 
-def test_b2_an_epoch_comes_again(tmp_path, crash, loading):
-    assert violations(tmp_path, crash, loading, {115: with_fields(brokerEpoch=17)})["B2"] == 115
-
-
-def test_b2_an_epoch_is_older_than_another_brokers(tmp_path, crash, loading):
-    assert violations(tmp_path, crash, loading, {17: with_fields(brokerEpoch=12)})["B2"] == 17
-
-
-def test_b2_an_epoch_is_beyond_its_record(tmp_path, crash, loading):
-    assert violations(tmp_path, crash, loading, {17: with_fields(brokerEpoch=2**40)})["B2"] == 17
-
-
-@pytest.mark.parametrize("edit", [{"fenced": False}, {"inControlledShutdown": True}])
-def test_b5_a_new_incarnation_is_not_just_fenced(tmp_path, crash, loading, edit):
-    assert violations(tmp_path, crash, loading, {115: with_fields(**edit)})["B5"] == 115
-
-
-def test_b6_a_record_names_another_epoch(tmp_path, crash, loading):
-    assert violations(tmp_path, crash, loading, {501: with_fields(brokerEpoch=130)})["B6"] == 501
-
-
-def test_b6_a_record_names_a_broker_that_is_not_registered(tmp_path, crash, loading):
-    assert violations(tmp_path, crash, loading, {13: to_no_op})["B6"] == 14
-
-
-def test_b7_a_controlled_shutdown_is_taken_back(tmp_path, crash, loading):
-    offset = no_op_after(crash / METADATA / LOG, 172)
-    assert offset < 190
-    again = dict(fields_at(crash, 8), fenced=True, inControlledShutdown=False)
-    found = violations(tmp_path, crash, loading, {offset: to(REGISTER, 3, **again)})
-    assert found["B7"] == offset
-
-
 def test_b8_a_broker_lacks_a_feature_that_is_in_use(tmp_path, crash, loading):
     features = tuple(
         f for f in fields_at(crash, 17)["features"] if f["name"] != "transaction.version"

@@ -208,3 +208,13 @@ def test_a_second_registration_of_the_removed_broker_may_follow(tmp_path, crash,
     found = refused(tmp_path, crash, loading, {offset: record})
     assert found.offset == 501
     assert found.evidence.rule == "UntimedLease!UnregisterBroker"
+
+
+def test_an_amendment_that_takes_back_a_controlled_shutdown(tmp_path, crash, loading):
+    offset = no_op_after(crash / METADATA / LOG, 172)
+    assert offset < 190
+    again = dict(registration(crash, 8).fields, fenced=True, inControlledShutdown=False)
+    found = refused(tmp_path, crash, loading, {offset: to(REGISTER, 3, **again)})
+    assert found.offset == offset
+    assert found.evidence.rule == "UntimedLease!AmendRegistration"
+    assert said_false(found) == ["registrations[b].in_controlled_shutdown = in_controlled_shutdown"]
