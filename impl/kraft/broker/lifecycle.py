@@ -134,7 +134,7 @@ def can_replay_metadata(state: BrokerLifecycle, offset: Offset) -> bool:
     return is_live(state) and offset > state.applied_offset
 
 
-def can_begin_controlled_shutdown(state: BrokerLifecycle) -> bool:
+def can_request_shutdown(state: BrokerLifecycle) -> bool:
     """Return whether the process runs and was not told to stop before."""
     return is_live(state) and state.state is not BrokerState.PENDING_CONTROLLED_SHUTDOWN
 
@@ -285,13 +285,13 @@ def replay_metadata(state: BrokerLifecycle, offset: Offset) -> Step:
     return Step(replace(state, applied_offset=offset))
 
 
-def begin_controlled_shutdown(state: BrokerLifecycle) -> Step:
+def request_shutdown(state: BrokerLifecycle) -> Step:
     """Stop: a RUNNING broker asks the controller for leave with its heartbeats, any other goes.
 
     Spec: BrokerLease!RequestShutdown.
     Kafka: BrokerLifecycleManager.beginControlledShutdown.
     """
-    assert can_begin_controlled_shutdown(state)
+    assert can_request_shutdown(state)
     if state.state is BrokerState.RUNNING:
         return Step(replace(state, state=BrokerState.PENDING_CONTROLLED_SHUTDOWN))
     return _exit(state)

@@ -85,9 +85,9 @@ def request_shutdown(cluster: Cluster, choice: choices.RequestShutdown) -> Resul
     process = cluster.processes.get(choice.incarnation_id)
     if process is None:
         return cluster, UNKNOWN_PROCESS
-    if process.crashed or not lifecycle.can_begin_controlled_shutdown(process.lifecycle):
+    if process.crashed or not lifecycle.can_request_shutdown(process.lifecycle):
         return cluster, Refused("the process does not run, or is shutting down already")
-    taken = lifecycle.begin_controlled_shutdown(process.lifecycle)
+    taken = lifecycle.request_shutdown(process.lifecycle)
     return _after_broker_step(cluster, process, taken), done("RequestShutdown")
 
 

@@ -12,8 +12,7 @@ from kraft.broker.lifecycle import (
     Disconnect,
     RequestInFlight,
     Send,
-    begin_controlled_shutdown,
-    can_begin_controlled_shutdown,
+    can_request_shutdown,
     can_send_heartbeat,
     can_send_registration,
     is_serving,
@@ -23,6 +22,7 @@ from kraft.broker.lifecycle import (
     on_registration_response,
     on_request_timeout,
     replay_metadata,
+    request_shutdown,
     send_heartbeat,
     send_registration,
     start,
@@ -118,15 +118,15 @@ def test_a_heartbeat_reports_the_offset_replayed_and_asks_for_leave_only_when_to
     state = replay_metadata(registered(BrokerState.RUNNING), 7).state
     sent = send_heartbeat(state, want_fence=False, now_ms=0).effects[0].request
     assert sent == BrokerHeartbeatRequest(1, 5, 7, want_fence=False, want_shut_down=False)
-    stopping = begin_controlled_shutdown(state).state
+    stopping = request_shutdown(state).state
     sent = send_heartbeat(stopping, want_fence=False, now_ms=0).effects[0].request
     assert sent.want_shut_down
 
 
 def test_a_running_broker_waits_for_leave_and_then_goes_with_nothing_in_memory():
-    stopping = begin_controlled_shutdown(registered(BrokerState.RUNNING, applied_offset=9)).state
+    stopping = request_shutdown(registered(BrokerState.RUNNING, applied_offset=9)).state
     assert stopping.state is BrokerState.PENDING_CONTROLLED_SHUTDOWN
-    assert not can_begin_controlled_shutdown(stopping)
+    assert not can_request_shutdown(stopping)
     sent = send_heartbeat(stopping, want_fence=False, now_ms=0).state
     gone = on_heartbeat_response(sent, 0, GO)
     assert gone.state == replace(NEW, state=BrokerState.SHUTTING_DOWN)
@@ -135,7 +135,7 @@ def test_a_running_broker_waits_for_leave_and_then_goes_with_nothing_in_memory()
 
 @pytest.mark.parametrize("state", [BrokerState.STARTING, BrokerState.RECOVERY])
 def test_a_broker_that_does_not_run_yet_goes_without_asking(state):
-    step = begin_controlled_shutdown(registered(state))
+    step = request_shutdown(registered(state))
     assert step.state.state is BrokerState.SHUTTING_DOWN
     assert step.effects == (Disconnect(),)
 
