@@ -36,7 +36,6 @@ from kraft.rpc import (
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
     UnregisterBrokerRequest,
-    UnregisterBrokerResponse,
 )
 
 if TYPE_CHECKING:
@@ -44,14 +43,11 @@ if TYPE_CHECKING:
     from kraft.controller.image import BrokerRegistration, ClusterImage
     from kraft.ids import BrokerId
 
-Response = BrokerRegistrationResponse | BrokerHeartbeatResponse | UnregisterBrokerResponse
+Response = BrokerRegistrationResponse | BrokerHeartbeatResponse
 
 
 class Decision(enum.Enum):
-    """What the controller decided; the values are the names of its actions in BrokerLease.
-
-    REFUSE_UNREGISTRATION is no action there: it changes nothing, not even in the network.
-    """
+    """What the controller decided; the values are the names of its actions in BrokerLease."""
 
     REGISTER_BROKER = "RegisterBroker"
     AMEND_REGISTRATION = "AmendRegistration"
@@ -66,7 +62,6 @@ class Decision(enum.Enum):
     SHUT_DOWN_NOW = "ShutDownNow"
     FENCE_STALE_BROKER = "FenceStaleBroker"
     UNREGISTER_BROKER = "UnregisterBroker"
-    REFUSE_UNREGISTRATION = "RefuseUnregistration"
     ELECT_LEADER = "ElectLeader"
     FAIL_OVER = "FailOver"
 
@@ -85,8 +80,6 @@ class ControllerResult:
 
 _STALE_BROKER_EPOCH: Final = BrokerHeartbeatResponse(ErrorCode.STALE_BROKER_EPOCH)
 _DUPLICATE: Final = BrokerRegistrationResponse(ErrorCode.DUPLICATE_BROKER_REGISTRATION)
-_NOT_REGISTERED: Final = UnregisterBrokerResponse(ErrorCode.BROKER_ID_NOT_REGISTERED)
-_UNREGISTERED: Final = UnregisterBrokerResponse()
 _FENCED_ANSWERS: Final = frozenset({BrokerControlState.FENCED, BrokerControlState.SHUTDOWN_NOW})
 
 
@@ -232,16 +225,17 @@ def fence_stale_broker(
 
 
 def unregister_broker(image: ClusterImage, request: UnregisterBrokerRequest) -> ControllerResult:
-    """Return the record that removes a registration, whatever its state, or a refusal.
+    """Return the record that removes a registration, whatever its state.
+
+    The operator who asks is no process of the lease, and gets no answer.
 
     Spec: BrokerLease!UnregisterBroker.
     Kafka: ReplicationControlManager.unregisterBroker.
     """
     registration = image.registrations.get(request.broker_id)
-    if registration is None:
-        return ControllerResult(Decision.REFUSE_UNREGISTRATION, response=_NOT_REGISTERED)
+    assert registration is not None, "an unknown id is refused before"
     record = UnregisterBrokerRecord(request.broker_id, registration.epoch)
-    return ControllerResult(Decision.UNREGISTER_BROKER, (record,), _UNREGISTERED)
+    return ControllerResult(Decision.UNREGISTER_BROKER, (record,))
 
 
 def can_elect(image: ClusterImage, broker_id: BrokerId) -> bool:

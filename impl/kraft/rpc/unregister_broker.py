@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kraft.errors import ErrorCode
-
 if TYPE_CHECKING:
     from kraft.ids import BrokerId
 
@@ -19,13 +17,3 @@ class UnregisterBrokerRequest:
     """
 
     broker_id: BrokerId
-
-
-@dataclass(frozen=True, slots=True)
-class UnregisterBrokerResponse:
-    """RPC 64, the answer: BROKER_ID_NOT_REGISTERED if there was nothing to remove.
-
-    Kafka: UnregisterBrokerResponse.
-    """
-
-    error_code: ErrorCode = ErrorCode.NONE

@@ -83,9 +83,9 @@ class LeaseDriver:
         """Fence a broker whose session ran out."""
         self._take(on_session_expiry(self.state, BrokerId(broker), self.now_ms))
 
-    def unregister(self, broker: int = 1):
-        """Remove a registration; return the response."""
-        return self._take(
+    def unregister(self, broker: int = 1) -> None:
+        """Remove a registration."""
+        self._take(
             on_unregister_broker_request(self.state, UnregisterBrokerRequest(BrokerId(broker)))
         )
 
