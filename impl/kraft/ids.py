@@ -35,8 +35,8 @@ ZERO_UUID: Final = Uuid("A" * UUID_TEXT_LENGTH)
 METADATA_TOPIC_ID: Final = TopicId("A" * 21 + "Q")
 METADATA_DIRECTORY: Final = "__cluster_metadata-0"
 
-NO_LEADER: Final = BrokerId(-1)
 NO_BROKER_EPOCH: Final = BrokerEpoch(-1)
+NO_OFFSET: Final = Offset(-1)
 
 
 @lru_cache(maxsize=65536)

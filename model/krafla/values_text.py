@@ -43,9 +43,6 @@ class _Reader:
         self.next = 0
         self.depth = 0
 
-    def peek(self) -> str:
-        return self.tokens[self.next][1]
-
     def take(self) -> tuple[str, str, int]:
         token = self.tokens[self.next]
         if token[0] != "end":

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kraft.errors import ErrorCode
-from kraft.ids import NO_BROKER_EPOCH, Offset
+from kraft.ids import NO_BROKER_EPOCH, NO_OFFSET
 from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest
 
 if TYPE_CHECKING:
-    from kraft.ids import BrokerEpoch, BrokerId, IncarnationId
+    from kraft.ids import BrokerEpoch, BrokerId, IncarnationId, Offset
     from kraft.rpc import BrokerHeartbeatResponse, BrokerRegistrationResponse
-
-NO_OFFSET: Final = Offset(-1)
 
 
 class BrokerState(enum.Enum):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from immutables import Map
 
-from kraft.ids import Offset
+from kraft.ids import NO_OFFSET
 from kraft.records.lease import (
     BrokerRegistrationChangeRecord,
     FenceBrokerRecord,
@@ -23,10 +23,8 @@ from kraft.records.lease import (
 if TYPE_CHECKING:
     from kraft.controller.image import BrokerRegistration, ClusterImage
     from kraft.controller.stand_ins import Record
-    from kraft.ids import BrokerId
+    from kraft.ids import BrokerId, Offset
     from kraft.rpc import BrokerHeartbeatRequest
-
-NO_OFFSET: Final = Offset(-1)
 
 
 class BrokerControlState(enum.Enum):

@@ -23,7 +23,6 @@ LEADER_EPOCH_CHECKPOINT: Final = "leader-epoch-checkpoint"
 
 _META_VERSIONS: Final = ("0", "1")
 _INT32_MAX: Final = 2**31 - 1
-_INT64_MAX: Final = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,11 +45,6 @@ class LeaseSpec:
         self._sound_states: set[int] = set()
         self._sound_steps: set[tuple[int, int]] = set()
 
-    @property
-    def distinct_states(self) -> int:
-        """Return how many distinct states were found to keep every invariant."""
-        return len(self._sound_states)
-
     def broken_by(self, before: State, after: State, changed: Collection[str]) -> str | None:
         """Return the first property that a step or its final state breaks; ``None`` if none.
 
