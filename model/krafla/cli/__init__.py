@@ -13,7 +13,6 @@ import sys
 import tempfile
 import traceback
 from importlib import import_module, metadata
-from importlib.util import find_spec
 from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,12 +31,10 @@ __all__ = ["VERBS", "application", "main"]
 VERBS = {
     "verify": "Judge the models, the implementation and recorded logs: the first verdict.",
     "check": "Check models with TLC; show counterexamples.",
-    "explore": "Step through a spec by hand.",
     "fuzz": "Drive simulated clusters with faults; the spec judges every step.",
     "replay": "Play a trace on the spec or on the implementation.",
     "audit": "Follow the log of a real Kafka cluster against the spec.",
     "dump": "Print a metadata log as Kafka's own tool does.",
-    "campaign": "Fuzz or audit at scale, on Spark.",
     "doctor": "Show what this installation found, and what is missing.",
 }
 
@@ -45,8 +42,8 @@ _HELP = """Check Kafka's KRaft controller against its TLA+ specs.
 
 \b
 Start here:
+  krafla verify             the first verdict on everything
   krafla doctor             what was found, and what is missing
-  krafla check              check every smoke model with TLC
   krafla check --help       more about one command
 \b
 Exit status: 0 held, 1 violated, 2 could not run,
@@ -82,14 +79,12 @@ def application(verb: str | None) -> typer.Typer:
     )
     app.callback()(_global_options)
     for name, line in VERBS.items():
-        if find_spec(f"{__name__}.{name}") is None:
-            continue
         if name == verb:
             command = _guarded(lambda name=name: import_module(f"{__name__}.{name}").command)()
             text = cleandoc(command.__doc__ or line).replace("\\b", "\b")
             app.command(name, help=text, short_help=line)(_guarded(command))
         else:
-            app.command(name, help=line)(_unloaded)
+            app.command(name, short_help=line)(_unloaded)
     return app
 
 

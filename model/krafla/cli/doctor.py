@@ -24,33 +24,30 @@ __all__ = ["Finding", "command", "examine"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked for: found or not, needed or not, and what to do about it."""
+    """One thing that is needed: found or not, and where it is or what to do about it."""
 
     name: str
     found: bool
-    needed: bool
     detail: str
 
 
 def examine() -> tuple[Finding, ...]:
     """Return everything that was looked for. Fetches the TLC jar if this machine has none."""
     return (
-        Finding("krafla", True, True, metadata.version("krafla")),
-        Finding("python", True, True, f"{platform.python_version()} ({platform.platform()})"),
+        Finding("krafla", True, metadata.version("krafla")),
+        Finding("python", True, f"{platform.python_version()} ({platform.platform()})"),
         _sought("java", _java),
         _sought("tlc", _tlc),
-        _package("jpype", "jpype1", "pip install jpype1", needed=True),
+        _package("jpype", "jpype1", "pip install jpype1"),
         _sought("specs", _specs),
-        _package("z3", "z3-solver", "for proofs: pip install z3-solver"),
-        _package("pyspark", "pyspark", "for krafla campaign: pip install 'krafla[spark]'"),
     )
 
 
 def _sought(name: str, search: Callable[[], str]) -> Finding:
     try:
-        return Finding(name, True, True, search())
+        return Finding(name, True, search())
     except KraflaError as error:
-        return Finding(name, False, True, str(error))
+        return Finding(name, False, str(error))
 
 
 def _java() -> str:
@@ -73,11 +70,11 @@ def _specs() -> str:
     return f"{manifest.path.parent}: {len(manifest.models)} models{unlisted}"
 
 
-def _package(name: str, distribution: str, advice: str, *, needed: bool = False) -> Finding:
+def _package(name: str, distribution: str, advice: str) -> Finding:
     try:
-        return Finding(name, True, needed, metadata.version(distribution))
+        return Finding(name, True, metadata.version(distribution))
     except metadata.PackageNotFoundError:
-        return Finding(name, False, needed, advice)
+        return Finding(name, False, advice)
 
 
 def command(
@@ -90,7 +87,7 @@ def command(
       krafla doctor
       krafla doctor --json
     \b
-    Exit status 2 if something that is needed is missing.
+    Exit status 2 if something is missing.
     """
     findings = examine()
     console = screen.stdout()
@@ -102,13 +99,7 @@ def command(
         )
     else:
         for finding in findings:
-            mark, style = _mark(finding)
+            mark, style = ("ok", "green") if finding.found else ("MISSING", "bold red")
             screen.line(console, (f"{mark:8}", style), f"{finding.name:8} {finding.detail}")
-    missing = any(finding.needed and not finding.found for finding in findings)
-    return ExitCode.COULD_NOT_RUN if missing else ExitCode.HELD
-
-
-def _mark(finding: Finding) -> tuple[str, str]:
-    if finding.found:
-        return "ok", "green"
-    return ("MISSING", "bold red") if finding.needed else ("absent", "dim")
+    found_all = all(finding.found for finding in findings)
+    return ExitCode.HELD if found_all else ExitCode.COULD_NOT_RUN
