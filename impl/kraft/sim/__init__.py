@@ -10,7 +10,6 @@ from kraft.sim.faults import NO_FAULTS, FaultPlan
 from kraft.sim.outcome import Done, Refused
 from kraft.sim.recording import Recording, RecordingError
 from kraft.sim.runs import Run, play, run
-from kraft.sim.simulation import Simulation
 from kraft.sim.step import StepResult, replay_choices, step
 
 __all__ = [
@@ -24,7 +23,6 @@ __all__ = [
     "RecordingError",
     "Refused",
     "Run",
-    "Simulation",
     "StepResult",
     "digest",
     "first_cluster",
