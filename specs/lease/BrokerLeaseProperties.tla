@@ -107,6 +107,8 @@ Serving(i) ==
   /\ status[i] = "RUNNING"
   /\ SelfFence => (lease_age[i] # NoAge /\ lease_age[i] <= BrokerTimeout)
 
+ServingProcesses == {i \in Incarnation : Serving(i)}
+
 (* No process serves after the controller fenced it.                         *)
 (* Source: KIP-343. True only with SelfFence, BrokerTimeout + MaxSkew <=     *)
 (* SessionTimeout, requests that arrive in order, and nobody unregistering   *)

@@ -232,6 +232,16 @@ MUTANTS = (
         ("HandleHeartbeatResponse",), "lease_age", profile="restless-self-fencing",
     ),
     Mutant(
+        "a lease is void at its timeout already", "KIP-343",
+        {f"{_LIFECYCLE}.lease_is_void": bugs.lease_is_void_early},
+        ("Tick",), "ServingProcesses", profile="restless-self-fencing",
+    ),
+    Mutant(
+        "a broker serves on when its lease is void", "KIP-343",
+        {f"{_LIFECYCLE}.lease_is_void": lambda *_: False},
+        ("Tick", "HandleHeartbeatResponse"), "ServingProcesses", profile="restless-self-fencing",
+    ),
+    Mutant(
         "a process that ended keeps its epoch", "BrokerLease!Exit",
         {f"{_LIFECYCLE}.without_memory": bugs.remembers_its_epoch},
         ("RequestShutdown", "HandleHeartbeatResponse"), "broker_epoch",

@@ -195,3 +195,10 @@ def stale_answer_is_success(state: Any, correlation_id: int, response: Any) -> A
 
 def remembers_its_epoch(state: Any) -> Any:
     return replace(_without_memory(state), broker_epoch=state.broker_epoch)
+
+
+def lease_is_void_early(state, now_ms):
+    """Let a lease end at its timeout, one unit too early."""
+    if state.broker_timeout_ms is None:
+        return False
+    return state.lease_start_ms is None or now_ms - state.lease_start_ms >= state.broker_timeout_ms

@@ -74,7 +74,7 @@ def command(
         console.print(json.dumps(report.as_json(), indent=2), markup=False, soft_wrap=True)
     else:
         _show(console, report)
-    return report.verdict.exit_code
+    return report.exit_code
 
 
 def _show(console: Console, report: Report) -> None:

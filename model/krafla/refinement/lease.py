@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from krafla.refinement.messages import MessageMapping
 from krafla.refinement.vocabulary import NIL, NO_AGE
 from krafla.values import Value, function, record
-from kraft.broker.lifecycle import BrokerState
+from kraft.broker.lifecycle import BrokerState, is_serving
+from kraft.sim.cluster import broker_time_ms
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -64,6 +65,17 @@ class LeaseMapping:
             **self._of_processes(cluster),
             "messages": self.messages.bag(cluster.network),
         }
+
+    def serving(self, cluster: Cluster) -> frozenset[Value]:
+        """Return the processes that take themselves for brokers that may lead.
+
+        Spec: BrokerLeaseProperties!ServingProcesses.
+        """
+        return frozenset(
+            value
+            for one, value in self.vocabulary.processes.items()
+            if _is_serving(cluster, cluster.processes[one])
+        )
 
     def _of_log(self, image: ClusterImage) -> dict[str, Value]:
         held = tuple(image.registrations.get(broker) for broker in self._brokers)
@@ -176,3 +188,8 @@ def _age(then_ms: int | None, now_ms: int, timeout_ms: int | None) -> int:
     if timeout_ms is None:
         return 0
     return min(now_ms - then_ms, timeout_ms + 1)
+
+
+def _is_serving(cluster: Cluster, process: Process) -> bool:
+    now_ms = broker_time_ms(cluster, process)
+    return not process.crashed and is_serving(process.lifecycle, now_ms)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from krafla.oracle.difference import Difference, differences
 from krafla.oracle.explain import Explanation
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from kraft.sim.step import StepResult
 
 __all__ = ["Judge"]
+
+# What Serving depends on: nobody begins or ceases to serve but by a change of these.
+_SERVING_READS: Final = frozenset({"status", "lease_age"})
 
 
 class Judge:
@@ -108,8 +111,21 @@ class Judge:
         broken = self.lease.broken_by(before, reached, changed)
         if broken is not None:
             return self._violation(action, broken, reached)
+        if not _SERVING_READS.isdisjoint(changed):
+            expected = self.lease.spec.evaluate("ServingProcesses", reached)
+            got = self.mapping.serving(step.after)
+            if got != expected:
+                return self._serves_otherwise(action, expected, got)
         self.state, self._variables, self._last_changed = reached, variables, changed
         return Agreed(action)
+
+    def _serves_otherwise(self, action: SpecAction, expected: Value, got: Value) -> Divergence:
+        """Return that the implementation decides otherwise than the spec who may serve."""
+        finding = "the implementation takes other processes for servers than the spec"
+        details = differences("ServingProcesses", expected, got)
+        return Divergence(
+            self.steps, action, Explanation(finding, (), details), ("ServingProcesses",)
+        )
 
     def _changed(self, variables: dict[str, Value]) -> dict[str, Value]:
         """Return what the last step changed; equal values are one object, see the mapping."""

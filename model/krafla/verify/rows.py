@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from krafla.verdict import Verdict, worst
+from krafla.verdict import ExitCode, Verdict, worst
 
 __all__ = ["Kind", "Report", "Row"]
 
@@ -26,7 +26,7 @@ class Row:
 
     ``bounds`` says within what the verdict holds; ``evidence`` lists what was counted and seen;
     ``reasons`` says why the verdict is not "held"; ``reproduce`` is the command that asks this one
-    question again; ``seconds`` is wall-clock time.
+    question again; ``seconds`` is wall-clock time. ``could_run`` is false if it could not be asked.
     """
 
     kind: Kind
@@ -37,6 +37,7 @@ class Row:
     reasons: tuple[str, ...]
     reproduce: str
     seconds: float
+    could_run: bool = True
 
     def as_json(self) -> dict[str, object]:
         """Return the row with plain values only, for ``--json``."""
@@ -44,6 +45,7 @@ class Row:
             "kind": self.kind.value,
             "name": self.name,
             "verdict": self.verdict.value,
+            "could_run": self.could_run,
             "bounds": self.bounds,
             "evidence": list(self.evidence),
             "reasons": list(self.reasons),
@@ -64,12 +66,19 @@ class Report:
         """Return the worst verdict of all rows; of no rows it is inconclusive."""
         return worst(row.verdict for row in self.rows)
 
+    @property
+    def exit_code(self) -> ExitCode:
+        """Return 1 if anything is violated, else 2 if a question could not be asked, else 3 or 0."""
+        if self.verdict is not Verdict.VIOLATED and not all(row.could_run for row in self.rows):
+            return ExitCode.COULD_NOT_RUN
+        return self.verdict.exit_code
+
     def as_json(self) -> dict[str, object]:
         """Return the report with plain values only, for ``--json``."""
         return {
             "format": 1,
             "verdict": self.verdict.value,
-            "exit_code": int(self.verdict.exit_code),
+            "exit_code": int(self.exit_code),
             "seconds": round(self.seconds, 3),
             "rows": [row.as_json() for row in self.rows],
         }

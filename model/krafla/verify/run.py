@@ -51,4 +51,5 @@ def _asked(question: Question, progress: Callable[[str], None]) -> Row:
             reasons=(f"could not run: {error}",),
             reproduce=question.reproduce,
             seconds=time.monotonic() - started,
+            could_run=False,
         )

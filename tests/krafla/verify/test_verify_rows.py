@@ -76,3 +76,6 @@ def test_a_question_that_cannot_be_asked_is_in_doubt_and_the_next_is_asked() -> 
     assert second.verdict is Verdict.HELD
     assert seen == [first, second]
     assert report.verdict is Verdict.INCONCLUSIVE
+    assert report.exit_code is ExitCode.COULD_NOT_RUN
+    broken = Report((*report.rows, row("third", Verdict.VIOLATED, "broken")), 0.0)
+    assert broken.exit_code is ExitCode.VIOLATED
