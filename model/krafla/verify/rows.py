@@ -68,7 +68,7 @@ class Report:
 
     @property
     def exit_code(self) -> ExitCode:
-        """Return 1 if anything is violated, else 2 if a question could not be asked, else 3 or 0."""
+        """Return 1 if anything is violated, else 2 if anything could not be asked, else 3 or 0."""
         if self.verdict is not Verdict.VIOLATED and not all(row.could_run for row in self.rows):
             return ExitCode.COULD_NOT_RUN
         return self.verdict.exit_code
