@@ -23,6 +23,9 @@ VIOLATIONS = [
     ("kraft/sim/planted.py", "import hypothesis", "does not know the judge"),
     ("kraft/log/planted.py", "import time", "no clock"),
     ("kraft/controller/planted.py", "from random import choice", "no clock"),
+    ("kraft/broker/planted.py", "import socket", "no clock"),
+    ("kraft/controller/planted.py", "import os", "only log reads files"),
+    ("kraft/records/planted.py", "from pathlib import Path", "only log reads files"),
     ("krafla/oracle/planted.py", "import kraft.records.planted", "see kraft"),
     ("krafla/cli/planted.py", "import kraft.controller.planted", "see kraft"),
     ("krafla/audit/planted.py", "import kraft.controller.planted", "see kraft"),
@@ -40,6 +43,7 @@ ALLOWED = [
     ("krafla/tlc/planted.py", "import subprocess"),
     ("krafla/pipeline/planted.py", "import pyspark.sql"),
     ("kraft/sim/planted.py", "import random"),
+    ("kraft/log/planted.py", "import gzip"),
 ]
 
 
