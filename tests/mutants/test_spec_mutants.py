@@ -69,7 +69,9 @@ def mutated(mutant: Mutant, folder: Path) -> Path:
 def run_alone(specs: Path, model_name: str, name: str) -> object:
     """Return how TLC ends on a model whose only property is the named one."""
     (model,) = load(specs).select((model_name,))
-    config = read_config(model.config).without([*INVARIANT_KEYWORDS, *PROPERTY_KEYWORDS])
+    whole = read_config(model.config)
+    assert name in {*whole.invariants, *whole.properties}, f"{model_name} does not check {name}"
+    config = whole.without([*INVARIANT_KEYWORDS, *PROPERTY_KEYWORDS])
     keyword = "INVARIANT" if name.endswith("Inv") else "PROPERTY"
     model.config.write_text(config.with_line(f"{keyword} {name}").text, encoding="utf-8")
     alone = replace(model, witnesses=())

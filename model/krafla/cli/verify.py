@@ -13,7 +13,7 @@ from rich.text import Text
 from krafla.cli import screen
 from krafla.report.junit import junit_xml
 from krafla.verdict import ExitCode, KraflaError, Verdict
-from krafla.verify import Report, Row, questions, verify
+from krafla.verify import Report, Row, all_questions, verify
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,7 +49,7 @@ def command(
       krafla verify --junit report.xml
     """
     console = screen.stdout()
-    asked = questions(fuzz_runs=fuzz_runs, seed=seed)
+    asked = all_questions(fuzz_runs=fuzz_runs, seed=seed)
     number = 0
     with screen.LiveLine() as live:
 

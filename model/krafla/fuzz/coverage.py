@@ -26,11 +26,11 @@ class Coverage:
     def observe(self, judge: Judge, judgement: Agreed) -> None:
         """Take note of a step; a witness is noted with the step that first reached it."""
         self.steps += 1
-        if judgement.action is None:
-            return
         if not self.all_actions:
             self.all_actions = tuple(action.name for action in judge.lease.spec.actions)
             self.all_witnesses = judge.lease.properties.witnesses
+        if judgement.action is None:
+            return
         self.actions[judgement.action.name] += 1
         self._states.add(judge.state.fingerprint)
         if len(self.witnesses) < len(self.all_witnesses):

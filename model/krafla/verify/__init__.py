@@ -4,8 +4,8 @@ Each question is a ``Question``: it has a name that stands in the table, and ask
 ``Row``. Questions share nothing, so each can be asked again alone by the command in its row.
 """
 
-from krafla.verify.questions import Question, questions
+from krafla.verify.questions import Question, all_questions
 from krafla.verify.rows import Kind, Report, Row
 from krafla.verify.run import verify
 
-__all__ = ["Kind", "Question", "Report", "Row", "questions", "verify"]
+__all__ = ["Kind", "Question", "Report", "Row", "all_questions", "verify"]

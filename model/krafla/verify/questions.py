@@ -15,7 +15,7 @@ from krafla.verify.rows import Kind, Row
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Question", "find_traces", "questions"]
+__all__ = ["Question", "all_questions", "find_traces"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def find_traces() -> Path:
     raise KraflaError("the recorded traces are not beside this installation")
 
 
-def questions(*, fuzz_runs: int, seed: int = 0) -> tuple[Question, ...]:
+def all_questions(*, fuzz_runs: int, seed: int = 0) -> tuple[Question, ...]:
     """Return all questions of ``krafla verify``, the cheapest of each kind first.
 
     Models of the smoke tier, those that must hold before those that must fail; recorded traces; the

@@ -1,0 +1,105 @@
+"""Each question of krafla verify, asked where the answer is bad; and the command's exit status."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+import typer
+
+from krafla.cli import verify as verify_command
+from krafla.manifest import find_specs, load
+from krafla.verdict import ExitCode, KraflaError, Verdict
+from krafla.verify import Kind, Question, Row
+from krafla.verify import questions as asked
+
+
+def ask(question: Question) -> Row:
+    row = question.ask(lambda _: None)
+    assert row.kind is question.kind
+    assert row.reproduce
+    return row
+
+
+def test_a_model_with_another_number_of_states_is_in_doubt(tmp_path):
+    specs = tmp_path / "specs"
+    shutil.copytree(find_specs(), specs)
+    manifest = specs / "manifest.toml"
+    (model,) = load(specs).select(("MCUntimedLease",))
+    text = manifest.read_text(encoding="utf-8")
+    assert text.count(f"distinct = {model.distinct}\n") == 1
+    wrong = text.replace(f"distinct = {model.distinct}\n", "distinct = 7\n")
+    manifest.write_text(wrong, encoding="utf-8")
+    (changed,) = load(specs).select(("MCUntimedLease",))
+    row = ask(asked.model_question(changed))
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert any("pinned are 7" in reason for reason in row.reasons)
+    assert ask(asked.model_question(model)).verdict is Verdict.HELD
+
+
+def test_a_recorded_trace_that_is_judged_otherwise_than_listed_is_violated(tmp_path, monkeypatch):
+    folder = tmp_path / "traces"
+    shutil.copytree(asked.find_traces(), folder)
+    monkeypatch.setattr(asked, "find_traces", lambda: folder)
+    assert ask(asked.trace_question()).verdict is Verdict.HELD
+    accepted = min((folder / "accepted").rglob("*.ndjson"))
+    rejected = min((folder / "rejected").rglob("*.ndjson"))
+    shutil.copyfile(rejected, accepted)
+    row = ask(asked.trace_question())
+    assert row.verdict is Verdict.VIOLATED
+    assert any(accepted.stem in reason for reason in row.reasons)
+
+
+def test_a_log_that_does_not_follow_the_spec_is_violated(tmp_path):
+    (crash,) = [one for one in asked.log_questions() if one.name == "crash"]
+    assert ask(crash).verdict is Verdict.HELD
+    empty = tmp_path / "n1" / "__cluster_metadata-0"
+    empty.mkdir(parents=True)
+    (empty / f"{0:020}.log").write_bytes(b"")
+    row = ask(asked.log_question(tmp_path / "n1"))
+    assert row.verdict is not Verdict.HELD
+    assert row.reasons
+
+
+def test_a_campaign_that_is_too_short_is_in_doubt():
+    row = ask(asked.fuzz_question(1, 0))
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert any("never" in reason for reason in row.reasons)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "status"),
+    [
+        ([Verdict.HELD, Verdict.HELD], ExitCode.HELD),
+        ([Verdict.HELD, Verdict.VIOLATED], ExitCode.VIOLATED),
+        ([Verdict.HELD, Verdict.INCONCLUSIVE], ExitCode.INCONCLUSIVE),
+        ([Verdict.HELD, None], ExitCode.COULD_NOT_RUN),
+    ],
+)
+def test_the_command_exits_as_the_worst_answer_says(
+    monkeypatch, capsys, tmp_path, verdicts, status
+):
+    def question(verdict):
+        def answer(_):
+            if verdict is None:
+                raise KraflaError("no Java")
+            return Row(Kind.MODEL, "a", verdict, "bounds", ("seen",), ("why",), "again", 0.1)
+
+        return Question(Kind.MODEL, "a", "again", answer)
+
+    monkeypatch.setattr(
+        verify_command, "all_questions", lambda **_: tuple(question(one) for one in verdicts)
+    )
+    junit = tmp_path / "report.xml"
+    assert verify_command.command(60, 0, True, junit) is status
+    document = json.loads(capsys.readouterr().out)
+    assert document["exit_code"] == status
+    assert len(document["rows"]) == len(verdicts)
+    assert "<testsuite" in junit.read_text(encoding="utf-8")
+
+
+def test_a_report_that_cannot_be_written_is_one_clear_error(monkeypatch, tmp_path):
+    monkeypatch.setattr(verify_command, "all_questions", lambda **_: ())
+    with pytest.raises((KraflaError, typer.Exit)):
+        verify_command.command(60, 0, True, tmp_path / "no" / "folder.xml")
