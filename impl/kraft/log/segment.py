@@ -2,7 +2,8 @@
 
 A log is read as a stream: one batch in memory, each checked against the one before it. A file that
 ends inside a batch has a torn tail (a crash leaves that behind), a file that ends in zeros was
-preallocated; neither is corruption, and both are told apart from it.
+preallocated; neither is corruption, and both are told apart from it: a damaged length that only
+looks like a torn tail is corrupt.
 
 Kafka: FileRecords, FileLogInputStream, UnifiedLog.
 """
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from kraft.errors import CorruptRecordError, DiscontinuityError, TornTailError
 from kraft.log.files import open_regular
 from kraft.log.findings import Finding, FindingKind
+from kraft.log.tail import judge_tail
 from kraft.records.batch import (
     HEADER,
     HEADER_BYTES,
@@ -152,7 +154,8 @@ def _next_batch(file: FileBytes, limits: Limits, notes: list[Finding]) -> Record
     if not start:
         return None
     if len(start) < _FRAMING_BYTES:
-        raise _torn(file, position, f"{len(start)} bytes of a batch header")
+        what = f"{len(start)} bytes of a batch header"
+        raise judge_tail(start, what, position=position, path=file.path, limits=limits)
     if not any(start) and _only_zeros_left(file):
         length = file.position - position
         notes.append(Finding(FindingKind.ZERO_TAIL, file.path, f"{length} zero bytes", position))
@@ -166,13 +169,11 @@ def _next_batch(file: FileBytes, limits: Limits, notes: list[Finding]) -> Record
         ) from None
     size = header.length + LOG_OVERHEAD
     rest = file.read(size - len(start)) if len(start) == HEADER_BYTES else b""
-    if len(start) + len(rest) < size:
-        raise _torn(file, position, f"{len(start) + len(rest)} of {size} bytes of a batch")
-    return parse_batch(start + rest, position=position, path=file.path, limits=limits)
-
-
-def _torn(file: FileBytes, position: int, what: str) -> TornTailError:
-    return TornTailError(f"the file ends after {what}", path=file.path, position=position)
+    raw = start + rest
+    if len(raw) < size:
+        what = f"{len(raw)} of {size} bytes of a batch"
+        raise judge_tail(raw, what, position=position, path=file.path, limits=limits)
+    return parse_batch(raw, position=position, path=file.path, limits=limits)
 
 
 def _only_zeros_left(file: FileBytes) -> bool:

@@ -128,7 +128,7 @@ def test_batches_that_do_not_follow_each_other_name_both_offsets(tmp_path, secon
     ],
 )
 def test_a_length_is_judged_before_anything_is_read(tmp_path, length, kind, reason):
-    raw = no_ops(0)
+    raw = no_ops(0)[:-1]
     path = write(tmp_path / FIRST, raw[:8], length.to_bytes(4, "big", signed=True), raw[12:])
     with pytest.raises(kind, match=reason) as caught:
         list(iter_batches(path))
