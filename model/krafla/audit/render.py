@@ -124,10 +124,16 @@ def _evidence_lines(evidence: Evidence) -> Iterator[tuple[str, str]]:
 def _totals(report: Report) -> str:
     counts = _counts(report)
     return (
-        f"{counts['clusters']:,} clusters, {counts['directories']:,} directories,"
-        f" {counts['histories']:,} distinct histories, {counts['records']:,} records,"
-        f" {counts['steps']:,} steps of the spec"
+        f"{_counted(counts['clusters'], 'cluster', 'clusters')},"
+        f" {_counted(counts['directories'], 'directory', 'directories')},"
+        f" {_counted(counts['histories'], 'distinct history', 'distinct histories')},"
+        f" {_counted(counts['records'], 'record', 'records')},"
+        f" {_counted(counts['steps'], 'step', 'steps')} of the spec"
     )
+
+
+def _counted(count: int, singular: str, plural: str) -> str:
+    return f"{count:,} {singular if count == 1 else plural}"
 
 
 def _counts(report: Report) -> dict[str, int]:

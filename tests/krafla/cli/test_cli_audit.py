@@ -34,7 +34,7 @@ def test_a_held_audit_says_what_was_judged_and_how_to_repeat_it():
     lines = out.splitlines()
     assert lines[0].startswith("HELD")
     assert "587 records" in out
-    assert lines[-3].startswith("HELD  1 clusters, 1 directories, 1 distinct histories")
+    assert lines[-3].startswith("HELD  1 cluster, 1 directory, 1 distinct history, 587")
     assert lines[-1].strip().startswith("reproduce: krafla audit")
 
 
