@@ -159,27 +159,40 @@ BeginBatch(base_offset) ==
   /\ epoch_floor' = base_offset
   /\ UNCHANGED registrations
 ------------------------------------------------------------------------------
+(* Offsets and epochs are looked for on both sides of what is allowed, so    *)
+(* that each guard above keeps something out.                                *)
+SomeOffset == {offset \in (log_end - 2) .. (log_end + 1) : offset >= 0}
+SomeEpoch == 0 .. (log_end + 1)
+
 Next ==
-  \/ \E b \in Broker, i \in Incarnation, epoch \in 0 .. log_end,
+  \/ \E b \in Broker, i \in Incarnation, epoch \in SomeEpoch, offset \in SomeOffset,
         fenced, in_controlled_shutdown \in BOOLEAN :
-       RegisterBroker(b, i, epoch, fenced, in_controlled_shutdown, log_end)
-  \/ \E b \in Broker, i \in Incarnation, epoch \in 0 .. log_end,
+       RegisterBroker(b, i, epoch, fenced, in_controlled_shutdown, offset)
+  \/ \E b \in Broker, i \in Incarnation, epoch \in SomeEpoch, offset \in SomeOffset,
         fenced, in_controlled_shutdown \in BOOLEAN :
-       AmendRegistration(b, i, epoch, fenced, in_controlled_shutdown, log_end)
-  \/ \E b \in Broker, epoch \in 0 .. log_end : FenceBroker(b, epoch, log_end)
-  \/ \E b \in Broker, epoch \in 0 .. log_end : UnfenceBroker(b, epoch, log_end)
-  \/ \E b \in Broker, epoch \in 0 .. log_end : BeginControlledShutdown(b, epoch, log_end)
-  \/ \E b \in Broker, epoch \in 0 .. log_end : ChangeDirectories(b, epoch, log_end)
-  \/ \E b \in Broker, epoch \in 0 .. log_end : UnregisterBroker(b, epoch, log_end)
-  \/ \E changes_partition \in BOOLEAN : OtherRecord(changes_partition, log_end)
-  \/ BeginBatch(log_end)
+       AmendRegistration(b, i, epoch, fenced, in_controlled_shutdown, offset)
+  \/ \E b \in Broker, epoch \in SomeEpoch, offset \in SomeOffset : FenceBroker(b, epoch, offset)
+  \/ \E b \in Broker, epoch \in SomeEpoch, offset \in SomeOffset : UnfenceBroker(b, epoch, offset)
+  \/ \E b \in Broker, epoch \in SomeEpoch, offset \in SomeOffset :
+       BeginControlledShutdown(b, epoch, offset)
+  \/ \E b \in Broker, epoch \in SomeEpoch, offset \in SomeOffset :
+       ChangeDirectories(b, epoch, offset)
+  \/ \E b \in Broker, epoch \in SomeEpoch, offset \in SomeOffset :
+       UnregisterBroker(b, epoch, offset)
+  \/ \E changes_partition \in BOOLEAN, offset \in SomeOffset :
+       OtherRecord(changes_partition, offset)
+  \/ \E base_offset \in SomeOffset : BeginBatch(base_offset)
 
 Spec == Init /\ [][Next]_vars
 ------------------------------------------------------------------------------
 (* Properties                                                                *)
 
-(* An epoch is the offset of a record that was there before the end.         *)
-EpochWithinLogInv == \A b \in DOMAIN registrations : registrations[b].epoch < log_end
+(* An epoch is an offset of the log, and new ones come after it.             *)
+(* Source: KIP-631. Broken by: an epoch past its own record.                 *)
+EpochWithinLogInv ==
+  \A b \in DOMAIN registrations :
+    /\ registrations[b].epoch < log_end
+    /\ registrations[b].epoch < epoch_floor
 
 (* No two registered brokers have the same epoch.                            *)
 (* Source: KIP-631. Broken by: an epoch that is not taken from the log.      *)
@@ -202,7 +215,24 @@ EpochGrowsProp ==
              /\ new.incarnation = registrations[b].incarnation)
        ELSE new.epoch >= epoch_floor]_vars
 
+(* A new registration is fenced and not shutting down.                       *)
+(* Source: KIP-631. Broken by: registering unfenced, or on the way out.      *)
+NewRegistrationIsFencedProp ==
+  [][\A b \in DOMAIN registrations' :
+       (~Registered(b) \/ registrations[b].incarnation # registrations'[b].incarnation) =>
+         registrations'[b].fenced /\ ~registrations'[b].in_controlled_shutdown]_vars
+
+(* Only an unfenced broker begins a controlled shutdown.                     *)
+(* Source: Kafka, BrokerHeartbeatManager.calculateNextBrokerState.           *)
+(* Broken by: beginning one for a fenced broker, which leads nothing.        *)
+ShutdownBeginsUnfencedProp ==
+  [][\A b \in DOMAIN registrations \cap DOMAIN registrations' :
+       (~registrations[b].in_controlled_shutdown /\ registrations'[b].in_controlled_shutdown)
+         => ~registrations[b].fenced]_vars
+
 (* Only a new incarnation takes back a controlled shutdown.                  *)
+(* Source: Kafka, BrokerRegistrationChangeRecord has no value that clears it.*)
+(* Broken by: clearing it when the broker is unfenced.                       *)
 ShutdownNotTakenBackProp ==
   [][\A b \in DOMAIN registrations \cap DOMAIN registrations' :
        (registrations[b].in_controlled_shutdown /\ ~registrations'[b].in_controlled_shutdown)
