@@ -1,0 +1,77 @@
+"""No finding shows a secret: the record in its evidence is printed without it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.krafla.audit.editing import LOG, METADATA
+from tests.kraft.records.samples import leader_change
+
+from krafla.audit import history
+from krafla.audit.invariants import RecordInvariant
+from krafla.audit.record_text import record_text
+from krafla.audit.redact import REDACTED
+from krafla.audit.render import document, text_lines
+from krafla.audit.run import audit
+from kraft.log.segment import iter_batches
+from kraft.records.builder import metadata_batch
+
+SCRAM, TOKEN, REMOVED_TOKEN, CONFIG = 11, 10, 26, 4
+SHOWN = "User:bob"
+HIDDEN = {
+    "SCRAM credential": (
+        SCRAM,
+        {"name": SHOWN, "salt": b"SECRET", "storedKey": b"SECRET", "serverKey": b"SECRET"},
+    ),
+    "token": (TOKEN, {"owner": SHOWN, "tokenId": "SECRET"}),
+    "removed token": (REMOVED_TOKEN, {"tokenId": "SECRET"}),
+    "sensitive config": (
+        CONFIG,
+        {"name": "ssl.key.password", "value": "SECRET", "resourceName": SHOWN},
+    ),
+}
+SECRETS = ('"SECRET', "U0VDUkVU", "534543524554")
+"""The secret as a string's start, in base 64 and in hexadecimal digits."""
+
+
+@pytest.fixture(params=HIDDEN)
+def log(request, tmp_path):
+    api_key, fields = HIDDEN[request.param]
+    path = tmp_path / METADATA / LOG
+    path.parent.mkdir()
+    path.write_bytes(leader_change() + metadata_batch(1, 1, 0, [(api_key, 0, fields)]))
+    return path
+
+
+def secret_record(log):
+    (record,) = [r for batch in iter_batches(log) for r in batch.metadata_records()]
+    assert b"SECRET" in record.value
+    return record
+
+
+def assert_hidden(text):
+    assert REDACTED in text
+    assert [secret for secret in SECRETS if secret in text] == []
+
+
+def test_a_record_is_printed_without_its_secrets(log):
+    record = secret_record(log)
+    text = record_text(record)
+    assert_hidden(text)
+    data = json.loads(text)["data"]
+    assert data.keys() == {name for name in record.fields if name in data}
+    assert (SHOWN in text) == (SHOWN in str(record.fields))
+
+
+def test_a_finding_about_a_record_with_secrets_shows_none(log, loading, monkeypatch):
+    # No invariant is about such records today; this one stands for any that will be.
+    api_keys = frozenset({secret_record(log).api_key})
+    objects = RecordInvariant("T1", "no record is liked", "here", lambda _: "not liked")
+    monkeypatch.setattr(history, "_WANTED", api_keys)
+    monkeypatch.setattr(history, "_JUDGED", api_keys)
+    monkeypatch.setattr(history, "RECORD_INVARIANTS", (objects,))
+    report = audit([log.parent], loading=loading)
+    for text in (json.dumps(document(report)), "\n".join(text_lines(report))):
+        assert "not liked" in text
+        assert_hidden(text)
