@@ -13,6 +13,7 @@ import tempfile
 from typing import Any
 
 import jpype  # type: ignore[import-untyped]  # JPype ships no types
+import jpype.config  # type: ignore[import-untyped]  # the same
 
 from krafla.oracle.errors import JvmError
 from krafla.tlc.jar import find_jar
@@ -64,6 +65,9 @@ def start(*, brief: bool = False) -> None:
 
 
 def _start_in(scratch: str, more: list[str]) -> None:
+    # Waiting for Java's threads can last for ever where the thread that started it has ended, as
+    # in an audit that had nothing to evaluate. Nothing of Java has to outlive this process.
+    jpype.config.destroy_jvm = False
     runtime = find_jre()
     options = [*_OPTIONS, *more, f"-Djava.io.tmpdir={scratch}"]
     if runtime.feature >= _WARNS_OF_NATIVE_CODE:

@@ -170,15 +170,16 @@ def log_question(path: Path) -> Question:
         directories = [one for cluster in report.clusters for one in cluster.directories]
         findings = [*report.findings]
         findings += [one for cluster in report.clusters for one in cluster.all_findings()]
-        records = max((one.records for one in directories), default=0)
+        first = min((one.judged_from for one in directories), default=0)
+        end = max((one.judged_to for one in directories), default=0)
         return Row(
             Kind.AUDIT,
             path.name,
             report.verdict,
-            f"{len(directories)} nodes, records at offsets 0 to {records - 1:,}",
+            f"the log of {count(len(directories), 'node')}, offsets {first:,} to {end - 1:,}",
             (
                 f"{sum(one.records for one in directories):,} records decoded",
-                f"{report.steps:,} steps of UntimedLease in {report.histories} distinct histories",
+                f"{count(report.steps, 'step')} of UntimedLease",
             ),
             tuple(map(str, findings)),
             reproduce,
@@ -186,6 +187,11 @@ def log_question(path: Path) -> Question:
         )
 
     return Question(Kind.AUDIT, path.name, reproduce, ask)
+
+
+def count(number: int, what: str) -> str:
+    """Return a number of things in words."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _shown(path: Path) -> str:
