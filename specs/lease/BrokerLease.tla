@@ -362,7 +362,7 @@ ReplayMetadata(i, offset) ==
 (* The operator tells a process to stop. Only a RUNNING broker asks the    *)
 (* controller for leave; any other just goes.                              *)
 (*                                                                         *)
-(* Python: begin_controlled_shutdown.                                      *)
+(* Python: request_shutdown.                                               *)
 (* Kafka: BrokerLifecycleManager.beginControlledShutdown.                  *)
 (***************************************************************************)
 RequestShutdown(i) ==
@@ -377,7 +377,7 @@ RequestShutdown(i) ==
 (***************************************************************************)
 (* A process dies without a word. What it sent is still under way.         *)
 (*                                                                         *)
-(* Python: Simulation.crash.                                               *)
+(* Python: crash.                                                          *)
 (***************************************************************************)
 Crash(i) ==
   /\ Live(i)
@@ -633,7 +633,7 @@ FailOver ==
 (* MaxSkew. A process that does not run measures nothing, and one that     *)
 (* does not fence itself has no use for what it could measure.             *)
 (*                                                                         *)
-(* Python: Simulation.advance.                                             *)
+(* Python: tick.                                                           *)
 (***************************************************************************)
 Tick(by_controller, by_broker) ==
   /\ by_controller \in Nat

@@ -9,8 +9,9 @@ EXTENDS BrokerLease
 ------------------------------------------------------------------------------
 (* Invariants                                                                *)
 
-(* The epoch of a registration is the offset of the record that made it; a   *)
-(* later record of the same incarnation has a later offset.                  *)
+(* The epoch of a registration is no later than the last record about it,    *)
+(* and that record is in the log. That the epoch is the offset of the first: *)
+(* EpochIsNewOffsetProp.                                                     *)
 (* Source: KIP-631, BrokerRegistration. Broken by: an epoch kept over a new  *)
 (* incarnation.                                                              *)
 EpochIsRegistrationOffsetInv ==
@@ -128,11 +129,16 @@ OneServerPerIdInv ==
 (* Steps. The subscript of each is what it speaks of: a step that leaves     *)
 (* that as it was has nothing to do with the property.                       *)
 
+(* A copy of message m is handled or lost in this step. What a message asked *)
+(* for can only be the cause of a step that takes it.                        *)
+Consumed(m) ==
+  /\ m \in InFlight(messages)
+  /\ m \notin InFlight(messages') \/ messages'[m] < messages[m]
+
 (* The log only grows.                                                       *)
 LogGrowsProp == [][log_end' >= log_end]_log_end
 
-(* A registration changes only together with the log: what the controller    *)
-(* believes of a broker is always what its records say.                      *)
+(* A registration changes only with a new record.                            *)
 (* Source: KIP-631, the image is a replay of the log. Broken by: a change    *)
 (* without a record.                                                         *)
 ChangesAreLoggedProp == [][registrations' # registrations => log_end' > log_end]_registrations
@@ -154,6 +160,15 @@ NewRegistrationIsFencedProp ==
        LET old == registrations[b] new == registrations'[b] IN
        (new # Nil /\ (old = Nil \/ (old # Nil /\ old.incarnation # new.incarnation))) =>
          new.fenced /\ ~new.in_controlled_shutdown]_registrations
+
+(* The epoch of a new registration is the offset of the record that made it. *)
+(* Source: KIP-631, BrokerRegistration. Broken by: an epoch that is an       *)
+(* offset, but not of this record.                                           *)
+EpochIsNewOffsetProp ==
+  [][\A b \in Broker :
+       LET old == registrations[b] new == registrations'[b] IN
+       (new # Nil /\ (old = Nil \/ (old # Nil /\ old.incarnation # new.incarnation))) =>
+         new.epoch = log_end /\ new.record_offset = log_end]_registrations
 
 (* Registering again changes neither fencing nor shutdown.                   *)
 (* Source: KAFKA-16757. Broken by: fencing on amendment.                     *)
@@ -189,6 +204,7 @@ UnfencedSawOwnRegistrationProp ==
        LET old == registrations[b] new == registrations'[b] IN
        (old # Nil /\ new # Nil /\ old.fenced /\ ~new.fenced) =>
          \E m \in InFlight(messages) :
+           /\ Consumed(m)
            /\ m.type = "HeartbeatRequest"
            /\ BrokerOf[m.incarnation] = b
            /\ m.epoch = old.epoch
@@ -198,7 +214,7 @@ UnfencedSawOwnRegistrationProp ==
 (* The controller fences a broker that asked neither for that nor to shut    *)
 (* down only after its session ran out.                                      *)
 (* Source: KIP-631, broker leases. Broken by: fencing at the timeout instead *)
-(* of after it.                                                              *)
+(* of after it; fencing one whose request to shut down is still under way.   *)
 FencedOnlyWhenDueProp ==
   [][\A b \in Broker :
        LET old == registrations[b] new == registrations'[b] IN
@@ -206,6 +222,7 @@ FencedOnlyWhenDueProp ==
          /\ ~old.fenced /\ new.fenced) =>
          \/ contact_age[b] > SessionTimeout
          \/ \E m \in InFlight(messages) :
+              /\ Consumed(m)
               /\ m.type = "HeartbeatRequest"
               /\ BrokerOf[m.incarnation] = b
               /\ m.epoch = old.epoch
@@ -219,6 +236,7 @@ SessionRenewedByHeartbeatProp ==
   [][\A b \in Broker :
        (contact_age'[b] # NoAge /\ (contact_age[b] = NoAge \/ contact_age'[b] < contact_age[b])) =>
          \/ \E m \in InFlight(messages) :
+              /\ Consumed(m)
               /\ m.type = "HeartbeatRequest"
               /\ Registered(b)
               /\ BrokerOf[m.incarnation] = b

@@ -159,10 +159,10 @@ BeginBatch(base_offset) ==
   /\ epoch_floor' = base_offset
   /\ UNCHANGED registrations
 ------------------------------------------------------------------------------
-(* Offsets and epochs are looked for on both sides of what is allowed, so    *)
-(* that each guard above keeps something out.                                *)
-SomeOffset == {offset \in (log_end - 2) .. (log_end + 1) : offset >= 0}
-SomeEpoch == 0 .. (log_end + 1)
+(* What Next tries: the next offset, and every epoch there is. A model may   *)
+(* put more in their place, to see that the guards above keep it out.        *)
+SomeOffset == {log_end}
+SomeEpoch == 0 .. log_end
 
 Next ==
   \/ \E b \in Broker, i \in Incarnation, epoch \in SomeEpoch, offset \in SomeOffset,
