@@ -1,0 +1,48 @@
+"""The smoke models of the lease, enumerated in this process: TLC's own counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from krafla.manifest import load
+from krafla.oracle import Spec, explore
+from krafla.tlc.outcome import Finished
+from krafla.tlc.run import run
+
+HOLDING = [model for model in load().select(tier="smoke") if model.expect == "holds"]
+# Of these TLC runs here as well; of the others its pinned number of states must do.
+SMALL = [model for model in HOLDING if model.distinct <= 10_000]
+
+
+def enumerated(model):
+    spec = Spec.load(
+        model.module.stem, path=model.module, cfg=model.config, search_path=model.search_path
+    )
+    found = explore(spec)
+    assert found.is_complete
+    assert found.violation is None
+    return found
+
+
+def test_there_are_models_of_both_sizes():
+    assert len(SMALL) >= 3
+    assert len(HOLDING) - len(SMALL) >= 3
+
+
+@pytest.mark.parametrize("model", HOLDING, ids=[model.name for model in HOLDING])
+def test_the_states_are_as_many_as_tlc_finds(model):
+    found = enumerated(model)
+    assert found.distinct == model.distinct
+    assert model.generated in {None, found.generated}
+
+
+@pytest.mark.parametrize("model", SMALL, ids=[model.name for model in SMALL])
+def test_the_edges_are_as_many_as_tlc_finds(model):
+    reference = run(model, workers=1, coverage=False)
+    assert isinstance(reference.outcome, Finished)
+    found = enumerated(model)
+    assert (found.distinct, found.generated, found.depth) == (
+        reference.distinct,
+        reference.generated,
+        reference.depth,
+    )
