@@ -47,11 +47,18 @@ class LoadingSpec:
 
     def get(self) -> Spec:
         """Return the spec; raises what its loading raised, a KraflaError."""
-        self._thread.join()
+        self.settle()
         if self._error is not None:
             raise self._error
         assert self._spec is not None, "loaded, or an error said why not"
         return self._spec
+
+    def settle(self) -> None:
+        """Wait until nothing is being loaded, so that this process can end."""
+        self._thread.join()
+        from krafla.oracle.jvm import settle
+
+        settle()
 
     def _load(self) -> None:
         try:

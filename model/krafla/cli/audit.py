@@ -62,8 +62,11 @@ def command(
     from krafla.audit.render import document, text_lines
     from krafla.audit.run import audit
 
-    with _Progress(quiet=quiet) as progress:
-        report = audit(paths, progress.show, loading)
+    try:
+        with _Progress(quiet=quiet) as progress:
+            report = audit(paths, progress.show, loading)
+    finally:
+        loading.settle()
     if as_json:
         sys.stdout.write(json.dumps(document(report), indent=2) + "\n")
     else:

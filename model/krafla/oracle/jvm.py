@@ -13,13 +13,12 @@ import tempfile
 from typing import Any
 
 import jpype  # type: ignore[import-untyped]  # JPype ships no types
-import jpype.config  # type: ignore[import-untyped]  # the same
 
 from krafla.oracle.errors import JvmError
 from krafla.tlc.jar import find_jar
 from krafla.tlc.jre import find_jre
 
-__all__ = ["JavaError", "TlcClasses", "java", "start"]
+__all__ = ["JavaError", "TlcClasses", "java", "settle", "start"]
 
 # What TLC throws: its own complaints, and Java's.
 JavaError: Any = jpype.JException
@@ -65,9 +64,6 @@ def start(*, brief: bool = False) -> None:
 
 
 def _start_in(scratch: str, more: list[str]) -> None:
-    # Waiting for Java's threads can last for ever where the thread that started it has ended, as
-    # in an audit that had nothing to evaluate. Nothing of Java has to outlive this process.
-    jpype.config.destroy_jvm = False
     runtime = find_jre()
     options = [*_OPTIONS, *more, f"-Djava.io.tmpdir={scratch}"]
     if runtime.feature >= _WARNS_OF_NATIVE_CODE:
@@ -83,6 +79,16 @@ def _start_in(scratch: str, more: list[str]) -> None:
         )
     except (OSError, RuntimeError, jpype.JVMNotFoundException) as error:
         raise JvmError(f"the Java virtual machine did not start: {error}") from error
+
+
+def settle() -> None:
+    """Make this thread known to Java, if Java runs.
+
+    At exit the main thread ends the virtual machine, and waits for ever if Java has never seen it:
+    call this where another thread started it.
+    """
+    if jpype.isJVMStarted():
+        jpype.JClass("java.lang.Thread").currentThread()
 
 
 def java(name: str) -> Any:
