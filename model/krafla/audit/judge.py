@@ -5,7 +5,8 @@ offsets and epochs are given to it relative to `base`, where a history starts; a
 does with them is compare and add one.
 
 Spec: UntimedLease!Init, UntimedLease!EpochWithinLogInv, UntimedLease!EpochUniqueInv,
-UntimedLease!LogGrowsProp, UntimedLease!EpochGrowsProp, UntimedLease!ShutdownNotTakenBackProp.
+UntimedLease!LogGrowsProp, UntimedLease!EpochGrowsProp, UntimedLease!NewRegistrationIsFencedProp,
+UntimedLease!ShutdownBeginsUnfencedProp, UntimedLease!ShutdownNotTakenBackProp.
 """
 
 from __future__ import annotations
@@ -27,7 +28,13 @@ if TYPE_CHECKING:
     from krafla.values import Value
 
 INVARIANTS: Final = ("EpochWithinLogInv", "EpochUniqueInv")
-PROPERTIES: Final = ("LogGrowsProp", "EpochGrowsProp", "ShutdownNotTakenBackProp")
+PROPERTIES: Final = (
+    "LogGrowsProp",
+    "EpochGrowsProp",
+    "NewRegistrationIsFencedProp",
+    "ShutdownBeginsUnfencedProp",
+    "ShutdownNotTakenBackProp",
+)
 _NUMBERS: Final = frozenset({"epoch", "offset", "base_offset"})
 _INT32: Final = 2**31
 
