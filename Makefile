@@ -47,7 +47,7 @@ COMPILE = $(BIN)/uv pip compile --quiet --universal --generate-hashes --python-v
 	--no-emit-index-url --no-emit-find-links --no-header --no-annotate
 lock: $(DEV) ## resolve both lock files again: for Linux and macOS, Python 3.11 and newer
 	$(COMPILE) pyproject.toml --group build --output-file requirements.lock $(LOCK_ARGS)
-	$(COMPILE) pyproject.toml --group dev --constraints requirements.lock \
+	$(COMPILE) pyproject.toml --extra spark --group dev --constraints requirements.lock \
 		--output-file requirements-dev.lock $(LOCK_ARGS)
 
 define install
