@@ -1,0 +1,46 @@
+"""Pages: one HTML file each, with everything in it, to be opened offline at any time later."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from msgspec import json
+
+__all__ = ["embed", "render"]
+
+
+def render(template: str, *, title: str, **data: Any) -> str:
+    """Return the page that a template of ``krafla/report/templates`` makes of the data.
+
+    Text is escaped wherever it is put. A name that the template asks for and nobody gave is an
+    error, not an empty place.
+    """
+    return _environment().get_template(template).render(title=title, **data)
+
+
+def embed(name: str, value: Any) -> Markup:
+    """Return a script element from which the page reads ``value``, as JSON, by its ``id``.
+
+    Text in it cannot end the element, whatever it is.
+    """
+    text = json.encode(value).decode()
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    # Every character that HTML could read as markup is spelled as a JSON escape above.
+    return Markup(f'<script type="application/json" id="{name}">{text}</script>')  # noqa: S704
+
+
+@functools.cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("krafla.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["embed"] = embed
+    return environment
