@@ -11,7 +11,7 @@ from krafla.values import same
 if TYPE_CHECKING:
     from krafla.values import Function, Value
 
-__all__ = ["INITIAL", "Claim", "ClaimKind", "Step", "Trace"]
+__all__ = ["INITIAL", "Claim", "ClaimKind", "Conjunct", "Event", "Origin", "Step", "Trace"]
 
 # The action of the first step, which no action took.
 INITIAL = "Init"
@@ -26,18 +26,71 @@ class ClaimKind(Enum):
     DEADLOCK = "deadlock"
     ASSERTION = "assertion"
     EVALUATION = "evaluation"
+    DIVERGENCE = "divergence"
+    FAILURE = "failure"
     BEHAVIOUR = "behaviour"
 
 
 @dataclass(frozen=True, slots=True)
+class Conjunct:
+    """The formula that is false: its text, its place as ``Module:line``, and what is in it."""
+
+    text: str
+    place: str
+    values: tuple[tuple[str, Value], ...] = ()
+
+    def is_same(self, other: Conjunct | None) -> bool:
+        """Return whether both are one formula of the spec, whatever the values in it."""
+        return other is not None and (self.place, self.text) == (other.place, other.text)
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
-    """What a trace shows: the property it violates, or (``BEHAVIOUR``) only that it is one."""
+    """What a trace shows: the property it violates, or (``BEHAVIOUR``) only that it is one.
+
+    A ``DIVERGENCE`` is claimed of an implementation: ``property`` is the action that the spec
+    does not have there, and the last step of the trace is what the implementation did. A
+    ``FAILURE`` is an implementation that gave up in the last step. ``conjunct`` is what is
+    false, where one formula is to blame.
+    """
 
     kind: ClaimKind
     property: str | None = None
+    conjunct: Conjunct | None = None
 
     def __str__(self) -> str:
         return self.kind.value if self.property is None else f"{self.kind.value} {self.property}"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What an implementation knows of a step and the spec does not say.
+
+    ``node`` is the node that acted, as the spec names it; the ids are of messages put in
+    flight, and of the one that the step took or lost. ``time_ms`` is virtual time since the
+    start, in milliseconds.
+    """
+
+    node: Value | None = None
+    sent: tuple[int, ...] = ()
+    taken: int | None = None
+    time_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a trace comes from, so that it can be made again.
+
+    ``made_by`` names the engine (``tlc``, ``simulator``, ``oracle``, ``z3``, ``log``). ``seed``
+    and ``profile`` are of a simulated run, and ``plan`` its choices as JSON text. ``digest`` is
+    the SHA-256 of the modules that were judged by.
+    """
+
+    made_by: str
+    profile: str | None = None
+    seed: str | None = None
+    plan: str | None = None
+    digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +106,7 @@ class Step:
     parameters: tuple[Value, ...] | None
     state: Function
     location: str = ""
+    event: Event | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +126,7 @@ class Trace:
     lasso: int | None = None
     back: str = ""
     model: str | None = None
+    origin: Origin | None = None
 
     def __post_init__(self) -> None:
         assert self.lasso is None or 0 <= self.lasso < len(self.steps), "lasso outside the trace"

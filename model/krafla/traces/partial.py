@@ -1,0 +1,62 @@
+"""A partial trace: what somebody saw of a behaviour, who did not see all of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from krafla.traces.trace import Trace
+    from krafla.values import Function, Value
+
+__all__ = ["Observation", "Part", "PartialTrace", "partial"]
+
+# A variable, and the arguments that lead to a part of its value: ("status", p1).
+Part: TypeAlias = "tuple[Value, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One thing that was seen: a step, or only a state at some time.
+
+    ``action`` is ``None`` if nobody saw which it was; of ``parameters`` each one that was not
+    seen is ``None``, and the whole is if none was. ``seen`` gives the values, after the step, of
+    variables or of parts of them. ``place`` is where this was read, as ``file:line``;
+    ``time_ms`` is when, in milliseconds of the observer's clock.
+    """
+
+    action: str | None
+    parameters: tuple[Value | None, ...] | None = None
+    seen: tuple[tuple[Part, Value], ...] = ()
+    place: str = ""
+    time_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartialTrace:
+    """Observations of one behaviour of ``spec`` in their order, from an initial state on.
+
+    Between two of them, steps of the actions ``hidden`` may have happened unseen (``None``: of
+    any action; empty: none). At most ``hidden_max`` of them in a row are considered.
+    """
+
+    spec: str
+    observations: tuple[Observation, ...]
+    constants: tuple[tuple[str, Value], ...] = ()
+    hidden: tuple[str, ...] | None = ()
+    hidden_max: int = 8
+
+    def __len__(self) -> int:
+        return len(self.observations)
+
+
+def partial(trace: Trace, hidden: tuple[str, ...] | None = ()) -> PartialTrace:
+    """Return a whole trace as one in which everything that it has was seen."""
+    observations = tuple(
+        Observation(step.action, step.parameters, _parts(step.state)) for step in trace.steps
+    )
+    return PartialTrace(trace.spec, observations, trace.constants, hidden)
+
+
+def _parts(state: Function) -> tuple[tuple[Part, Value], ...]:
+    return tuple(((name,), value) for name, value in state.items())
