@@ -64,6 +64,20 @@ class Batch:
         handle = self._lookup.findVirtual(self._tool_class, "isValid", kind)
         return self._test(handle.bindTo(self._tool).bindTo(action))
 
+    def value_fingerprint(self, variable: str) -> Any:
+        """Return the function from a state to the fingerprint of a variable's value."""
+        name = self._spec.classes("util.UniqueString")
+        value = self._spec.classes("tlc2.value.IValue").class_
+        long = java("java.lang.Long").TYPE
+        lookup = self._lookup.findVirtual(self._state_class, "lookup", self._type(value, name))
+        read = self._handles.insertArguments(lookup, 1, [name.uniqueStringOf(variable)])
+        print_ = self._lookup.findVirtual(value, "fingerPrint", self._type(long, long))
+        seed = java("java.lang.Long")(int(self._spec.classes("tlc2.util.FP64").New()))
+        handle = self._handles.filterReturnValue(
+            read, self._handles.insertArguments(print_, 1, [seed])
+        )
+        return self._as_interface(java("java.util.function.ToLongFunction").class_, handle)
+
     def in_model(self) -> Any:
         """Return the test whether a state satisfies every CONSTRAINT."""
         kind = self._type(self._boolean, self._state_class)
@@ -97,6 +111,10 @@ class Batch:
         found = self._arrays.stream(vectors).flatMap(self._elements).toArray()
         stream = self._arrays.stream(found).mapToLong(self._fingerprint)
         return sizes, found, _numbers("q", stream.toArray())
+
+    def fingerprints(self, function: Any, chunk: Any) -> numbers[int]:
+        """Return one fingerprint for each state, by a function from ``value_fingerprint``."""
+        return _numbers("q", chunk.stream().mapToLong(function).toArray())
 
     def satisfying(self, test: Any, chunk: Any) -> numbers[int]:
         """Return 1 for each state of which the test holds, 0 for the others."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,10 @@ from krafla.oracle.jvm import JavaError
 from krafla.oracle.state import State
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from krafla.oracle.spec import Spec
+    from krafla.values import Value
 
 __all__ = ["OUTSIDE", "Coverage", "Exploration", "Violation", "explore"]
 
@@ -63,6 +66,8 @@ class Exploration:
 
     States have indexes in order of discovery. Step ``i`` goes from ``sources[i]`` to
     ``targets[i]`` by ``actions[labels[i]]``; the target is ``OUTSIDE`` where a constraint cuts.
+    ``branches[i]`` says through which of ``spec.branches`` Next took it.
+    ``expanded`` is the number of states whose steps are known: all, unless the search was cut.
     ``generated`` counts initial states and steps, as TLC's "states generated" does.
     ``unchecked`` names the configured properties that speak of whole behaviours (liveness): no
     search step by step can answer those.
@@ -73,16 +78,18 @@ class Exploration:
     actions: tuple[str, ...]
     generated: int = 0
     depth: int = 0
+    expanded: int = 0
     is_complete: bool = True
     violation: Violation | None = None
     unchecked: tuple[str, ...] = ()
     coverage: dict[str, Coverage] = field(default_factory=dict)
-    sources: array[int] = field(default_factory=lambda: array("q"))
-    targets: array[int] = field(default_factory=lambda: array("q"))
-    labels: array[int] = field(default_factory=lambda: array("i"))
+    sources: array[int] = field(default_factory=lambda: array("i"))
+    targets: array[int] = field(default_factory=lambda: array("i"))
+    labels: array[int] = field(default_factory=lambda: array("h"))
+    branches: array[int] = field(default_factory=lambda: array("h"))
     fingerprints: array[int] = field(default_factory=lambda: array("q"))
-    parents: array[int] = field(default_factory=lambda: array("q"))
-    arrivals: array[int] = field(default_factory=lambda: array("i"))
+    parents: array[int] = field(default_factory=lambda: array("i"))
+    arrivals: array[int] = field(default_factory=lambda: array("h"))
 
     @property
     def distinct(self) -> int:
@@ -105,7 +112,43 @@ class Exploration:
     def deadlocks(self) -> list[int]:
         """Return the states without any step, by index."""
         live = set(self.sources)
-        return [index for index in range(len(self.states)) if index not in live]
+        return [index for index in range(self.expanded) if index not in live]
+
+    def satisfying(self, predicate: str) -> bytes:
+        """Return for each state 1 if a state predicate of the spec holds there, else 0."""
+        if self.spec.is_constant(predicate):
+            return bytes([self.spec.evaluate(predicate) is True]) * len(self.states)
+        batch = Batch(self.spec)
+        (part,) = self.spec.predicates.of_state(predicate)
+        test = batch.predicate(part.action)
+        holds = bytearray()
+        for chunk in self._chunks(batch):
+            holds.extend(self.spec.asked(batch.satisfying, test, chunk).tolist())
+        return bytes(holds)
+
+    def values(self, variable: str, limit: int | None = None) -> tuple[array[int], list[Value]]:
+        """Return for each of the first ``limit`` states which value a variable has.
+
+        The numbers are indexes into the second list, the distinct values in order of discovery.
+        """
+        batch = Batch(self.spec)
+        function = batch.value_fingerprint(variable)
+        numbers: dict[int, int] = {}
+        column = array("i")
+        firsts: list[int] = []
+        for chunk in self._chunks(batch, limit):
+            for fingerprint in self.spec.asked(batch.fingerprints, function, chunk):
+                number = numbers.setdefault(fingerprint, len(numbers))
+                if number == len(firsts):
+                    firsts.append(len(column))
+                column.append(number)
+        return column, [self.states[index][variable] for index in firsts]
+
+    def _chunks(self, batch: Batch, limit: int | None = None) -> Iterator[Any]:
+        java = self.states.java
+        end = len(java) if limit is None else min(limit, len(java))
+        for start in range(0, end, _CHUNK):
+            yield batch.chunk(java[start : min(start + _CHUNK, end)])
 
     def path(self, index: int) -> tuple[tuple[str, State], ...]:
         """Return a shortest way to a state: each state with the action that led to it.
@@ -120,16 +163,23 @@ class Exploration:
         return tuple(reversed(steps))
 
 
-def explore(spec: Spec, *, limit: int | None = None, until_violation: bool = True) -> Exploration:
+def explore(
+    spec: Spec,
+    *,
+    limit: int | None = None,
+    until_violation: bool = True,
+    progress: Callable[[Exploration], None] | None = None,
+) -> Exploration:
     """Return every reachable state of a model with its steps, checking what was configured.
 
     Invariants, constraints and ``[][A]_v`` properties are those of ``Spec.load``. At ``limit``
     distinct states, or at the first violation, the search stops and is not complete.
+    ``progress`` is called with what was found so far, after every few thousand states.
     """
     with spec.reduced():
         search = _Search(spec, limit, until_violation=until_violation)
         try:
-            search.run()
+            search.run(progress or (lambda _found: None))
         except JavaError as error:
             message = " ".join(str(error.getMessage() or error).split())
             raise EvaluationError(f"{spec.name}: {message}") from None
@@ -141,6 +191,8 @@ class _Search:
         tool = spec.tool
         self._batch = Batch(spec)
         self._limit = limit
+        # A search that must stop soon looks up more often.
+        self._chunk = _CHUNK if limit is None else min(_CHUNK, max(16, limit // 8))
         self._until_violation = until_violation
         names = tuple(action.name for action in spec.actions)
         self._branches = [
@@ -168,15 +220,16 @@ class _Search:
         self.found.unchecked = tuple(map(str, tool.getImpliedTemporalNames()))
         self.found.coverage = {name: Coverage() for name in names}
 
-    def run(self) -> None:
+    def run(self, progress: Callable[[Exploration], None]) -> None:
         """Search level by level until nothing new is found."""
         self._start()
         first = 0
         while first < len(self.found.states) and not self._is_over():
             last = len(self.found.states)
             self.found.depth += 1
-            for start in range(first, last, _CHUNK):
-                self._expand(start, min(start + _CHUNK, last))
+            for start in range(first, last, self._chunk):
+                self._expand(start, min(start + self._chunk, last))
+                progress(self.found)
                 if self._is_over():
                     break
             first = last
@@ -198,7 +251,7 @@ class _Search:
     def _expand(self, start: int, end: int) -> None:
         sources = self.found.states.java[start:end]
         chunk = self._batch.chunk(sources)
-        for label, function in self._branches:
+        for branch, (label, function) in enumerate(self._branches):
             sizes, states, fingerprints = self._batch.successors(function, chunk)
             if states is None:
                 continue
@@ -208,6 +261,8 @@ class _Search:
                 for _ in range(size)
             ]  # fmt: skip
             self._take(label, origins, states, fingerprints)
+            self.found.branches.extend([branch] * len(origins))
+        self.found.expanded = end
 
     def _take(self, label: int, origins: list[int], states: Any, fingerprints: array[int]) -> None:
         """Record the steps of one action from one chunk of states."""

@@ -20,7 +20,7 @@ from krafla.verdict import KraflaError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["LoadedTool", "find_module", "load_tool"]
+__all__ = ["LoadedTool", "find_module", "folders_for", "load_tool"]
 
 _MODEL = "KraflaModel"
 # SANY tells a place in two ways.
@@ -72,27 +72,27 @@ def load_tool(
 ) -> LoadedTool:
     """Return an evaluator for a module with constants, or with its configuration file."""
     module = find_module(wrapping.module, path)
-    folders = list(search_path) if search_path is not None else _folders_for(module)
+    folders = list(search_path) if search_path is not None else folders_for(module)
     folders = [module.parent, *(folder for folder in folders if folder != module.parent)]
     sources = Sources(folders)
     with tempfile.TemporaryDirectory(prefix="krafla-spec-") as temporary:
         scratch = Path(temporary)
         root = wrapping.module
-        if configuration is None:
+        if configuration is None or wrapping.expressions:
             root = WRAPPER
             text, settings = wrap(wrapping)
             (scratch / f"{WRAPPER}.tla").write_text(text, encoding="utf-8")
             (scratch / f"{_MODEL}.cfg").write_text(settings, encoding="utf-8")
-        elif configuration.is_file():
+        if configuration is not None:
+            if not configuration.is_file():
+                raise SpecError("there is no such configuration file", str(configuration))
             shutil.copyfile(configuration, scratch / f"{_MODEL}.cfg")
-        else:
-            raise SpecError("there is no such configuration file", str(configuration))
         classes = TlcClasses()
         tool = _start_tool(classes, scratch, root, [scratch, *folders], (sources, configuration))
     return LoadedTool(classes, tool, sources)
 
 
-def _folders_for(module: Path) -> list[Path]:
+def folders_for(module: Path) -> list[Path]:
     """Return where the modules it EXTENDS may be: its room, and the spec tree around it."""
     try:
         tree = manifest.find_specs()

@@ -83,8 +83,9 @@ class Spec:
 
         Either ``constants`` (and ``definitions`` that replace operators, ``expressions`` that
         add operators as TLA+ text, and what ``explore`` shall check), or a module with its own
-        configuration file ``cfg``. ``path`` is the module's file or folder (default: wherever it
-        is in the spec tree), ``search_path`` the folders of the modules it needs.
+        configuration file ``cfg``, to which only ``expressions`` may be added. ``path`` is the
+        module's file or folder (default: wherever it is in the spec tree), ``search_path`` the
+        folders of the modules it needs.
         ``SpecError`` names the file and line of whatever is wrong.
         """
         wrapping = Wrapping(
@@ -92,7 +93,7 @@ class Spec:
             init, next, tuple(invariants), tuple(constraints), tuple(action_constraints),
             tuple(properties),
         )  # fmt: skip
-        if cfg is not None and wrapping != Wrapping(name):
+        if cfg is not None and wrapping != Wrapping(name, expressions=wrapping.expressions):
             raise SpecError("a configuration file already says all that arguments could", str(cfg))
         loaded = load_tool(
             wrapping,
@@ -223,6 +224,10 @@ class Spec:
         elif arguments:
             raise SpecError(f"{operator} takes 0 parameters, not {len(arguments)}")
         return self.converter.to_python(found)
+
+    def is_constant(self, operator: str) -> bool:
+        """Return whether an operator has one value, whatever the state; TLC computes it once."""
+        return type(self._lookup(operator)) is not self.tree.definition_class
 
     def reduced(self) -> AbstractContextManager[None]:
         """Return a context in which fingerprints obey SYMMETRY and VIEW, as in a TLC run.

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from krafla.oracle import OUTSIDE, EvaluationError, Spec, explore
+from krafla.oracle import OUTSIDE, EvaluationError, Spec, SpecError, explore
 from krafla.values import ModelValue
 
 
@@ -194,3 +194,62 @@ def test_an_expression_tlc_cannot_evaluate_ends_the_search(tmp_path):
 
     with pytest.raises(EvaluationError, match=r"Bad: .*field"):
         explore(Spec.load("Bad", path=tmp_path))
+
+
+def test_a_search_that_was_cut_calls_no_unexpanded_state_a_deadlock(specs):
+    spec = load(specs, "Shapes", "Shapes")
+    found = explore(spec, limit=10)
+
+    assert 0 < found.expanded < found.distinct
+    assert not found.deadlocks()
+    assert all(spec.successors(state) for state in found.states)
+
+
+def test_a_predicate_is_asked_of_every_state(specs):
+    spec = load(specs, "Ballot", "BallotElected")
+    found = explore(spec, until_violation=False)
+
+    holds = found.satisfying("NeverElected")
+
+    assert list(holds) == [spec.check_invariant("NeverElected", state) for state in found.states]
+    assert {0, 1} == set(holds)
+
+
+def test_the_values_of_a_variable_are_listed_once_each(specs):
+    spec = load(specs, "Ballot", "Ballot")
+    found = explore(spec)
+
+    for variable in spec.variables:
+        column, values = found.values(variable)
+        assert [values[number] for number in column] == [state[variable] for state in found.states]
+        assert len(values) == len(set(values))
+        assert found.values(variable, limit=7)[0] == column[:7]
+
+
+def test_a_step_knows_through_which_branch_of_next_it_went(specs):
+    spec = load(specs, "Ballot", "Ballot")
+    found = explore(spec)
+
+    assert len(found.branches) == found.edges
+    for branch, label in zip(found.branches, found.labels, strict=True):
+        assert spec.branches[branch].owner.name == found.actions[label]
+
+
+def test_progress_tells_what_is_known_so_far(specs):
+    counts = []
+    found = explore(
+        load(specs, "Ballot", "Ballot"), progress=lambda so_far: counts.append(so_far.distinct)
+    )
+
+    assert counts == sorted(counts)
+    assert counts[-1] == found.distinct
+
+
+def test_a_configuration_file_takes_expressions_beside_it(specs):
+    configuration = specs / "Ballot.cfg"
+
+    spec = Spec.load("Ballot", path=specs, cfg=configuration, expressions={"Ours": "1 + 1 = 2"})
+
+    assert all(explore(spec).satisfying("Ours"))
+    with pytest.raises(SpecError, match="already says"):
+        Spec.load("Ballot", path=specs, cfg=configuration, invariants=["Ours"])
