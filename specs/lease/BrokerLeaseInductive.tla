@@ -1,0 +1,272 @@
+------------------------ MODULE BrokerLeaseInductive ------------------------
+(***************************************************************************)
+(* Why the properties of BrokerLease hold: invariants that every step      *)
+(* keeps, whatever the number of brokers, the timeouts and the length of   *)
+(* the log. TLC checks them like any other invariant, within bounds;       *)
+(* `krafla prove lease` shows without bounds that Init implies them, that  *)
+(* every action keeps them, and that they imply the properties.            *)
+(*                                                                         *)
+(* An invariant holds of the states that can be reached. It is inductive   *)
+(* if every step from ANY state in which it holds leads to another such    *)
+(* state, reachable or not. So it must say all that a step relies on. Each *)
+(* clause below has a sentence that says which step that is.               *)
+(***************************************************************************)
+EXTENDS BrokerLeaseProperties
+
+------------------------------------------------------------------------------
+(* Epochs. They hold in any order of requests, with and without SelfFence.   *)
+
+(* A message by which a process learns, or shows, its epoch.                 *)
+GivesEpoch(m) == m.type = "RegistrationResponse" /\ m.error = "NONE"
+ShowsEpoch(m) == m.type = "HeartbeatRequest"
+
+(* A broker is registered by a process that is configured with its id.       *)
+(* Without it, AmendRegistration could answer for another broker.            *)
+RegisteredByOwnProcessInv ==
+  \A b \in Broker : Registered(b) => BrokerOf[registrations[b].incarnation] = b
+
+(* An epoch that anybody has heard of is the offset of a record in the log.  *)
+(* So the epoch that RegisterBroker takes from the end of it is new to all.  *)
+EpochWithinLogInv ==
+  /\ \A i \in Incarnation : broker_epoch[i] < log_end
+  /\ \A m \in InFlight(messages) : (GivesEpoch(m) \/ ShowsEpoch(m)) => m.epoch < log_end
+
+(* No two processes hold one epoch, whatever their broker ids.               *)
+(* HandleRegistrationResponse keeps it by the clause after the next.         *)
+HeldByOneProcessInv ==
+  \A i, j \in Incarnation :
+    (i # j /\ broker_epoch[i] # NoEpoch) => broker_epoch[i] # broker_epoch[j]
+
+(* Who holds the epoch of a registration, of any broker, is its process.     *)
+(* AmendRegistration gives this epoch away once more, to that process only.  *)
+HeldByRegisteredProcessInv ==
+  \A b \in Broker, i \in Incarnation :
+    (Registered(b) /\ registrations[b].epoch = broker_epoch[i]) =>
+      registrations[b].incarnation = i
+
+(* An epoch on its way to a process is held by no other process. This is     *)
+(* what HandleRegistrationResponse relies on.                                *)
+GivenToHolderInv ==
+  \A m \in InFlight(messages), i \in Incarnation :
+    (GivesEpoch(m) /\ broker_epoch[i] # NoEpoch /\ m.epoch = broker_epoch[i]) =>
+      m.incarnation = i
+
+(* Nor is it on its way to another: when the first of two answers arrives,   *)
+(* the clause before must hold of the second.                                *)
+GivenToOneProcessInv ==
+  \A m, n \in InFlight(messages) :
+    (GivesEpoch(m) /\ GivesEpoch(n) /\ m.epoch = n.epoch) => m.incarnation = n.incarnation
+
+(* A registered epoch is on its way to the registered process only: when     *)
+(* the answer arrives that process holds it, and when AmendRegistration      *)
+(* answers once more, both answers go to the same.                           *)
+GivenToRegisteredProcessInv ==
+  \A b \in Broker, m \in InFlight(messages) :
+    (Registered(b) /\ GivesEpoch(m) /\ m.epoch = registrations[b].epoch) =>
+      registrations[b].incarnation = m.incarnation
+
+(* A heartbeat of the registered epoch was sent by the registered process.   *)
+(* Nothing else keeps a process from renewing the session of another.        *)
+ShownByRegisteredProcessInv ==
+  \A b \in Broker, m \in InFlight(messages) :
+    (Registered(b) /\ ShowsEpoch(m) /\ m.epoch = registrations[b].epoch) =>
+      registrations[b].incarnation = m.incarnation
+
+EpochsInductiveInv ==
+  /\ TypeOK
+  /\ EpochIsRegistrationOffsetInv
+  /\ EpochUniqueInv
+  /\ RegisteredByOwnProcessInv
+  /\ EpochWithinLogInv
+  /\ HeldByOneProcessInv
+  /\ HeldByRegisteredProcessInv
+  /\ GivenToHolderInv
+  /\ GivenToOneProcessInv
+  /\ GivenToRegisteredProcessInv
+  /\ ShownByRegisteredProcessInv
+
+(* A step that takes a heartbeat of an epoch that is not registered leaves   *)
+(* the log and the controller's memory as they were.                         *)
+(* Source: KIP-631, STALE_BROKER_EPOCH. Broken by: comparing no epochs.      *)
+StaleHeartbeatIgnoredProp ==
+  [][\A m \in InFlight(messages) :
+       (Consumed(m) /\ m.type = "HeartbeatRequest" /\ ~CurrentEpoch(m)) =>
+         UNCHANGED <<controller_log, soft_state>>]_<<controller_log, soft_state>>
+
+(* An epoch that is not registered while a heartbeat shows it never will be. *)
+(* Source: KIP-631. Broken by: an epoch that is not taken from the log.      *)
+StaleStaysStaleProp ==
+  [][\A m \in InFlight(messages) :
+       (m.type = "HeartbeatRequest" /\ ~CurrentEpoch(m)) => ~CurrentEpoch(m)']_registrations
+------------------------------------------------------------------------------
+(* Sessions, shutdown and processes. In any order, with and without          *)
+(* SelfFence.                                                                *)
+
+(* The process that m belongs to waits for m, or for the answer to it.       *)
+IsAwaited(m) == IsRequest(m) => m.awaited
+
+(* OneRequestInFlightInv without counting. Who sends is waiting for nothing, *)
+(* so what it sends is the only thing that it waits for.                     *)
+AwaitedOnceInv ==
+  /\ \A m \in InFlight(messages) :
+       IsAwaited(m) => Waiting(m.incarnation) /\ messages[m] = 1
+  /\ \A m, n \in InFlight(messages) :
+       (IsAwaited(m) /\ IsAwaited(n) /\ m.incarnation = n.incarnation) => m = n
+
+(* A process that has not started is unknown to everybody: whatever is known *)
+(* of a registered process was sent by it. StartBroker relies on it.         *)
+UnstartedIsUnknownInv ==
+  /\ \A m \in InFlight(messages) : status[m.incarnation] # "NOT_RUNNING"
+  /\ \A b \in Broker :
+       Registered(b) => status[registrations[b].incarnation] # "NOT_RUNNING"
+
+(* A live process shows the epoch it holds; it takes no second one.          *)
+ShownIsHeldInv ==
+  \A m \in InFlight(messages) :
+    (ShowsEpoch(m) /\ Live(m.incarnation)) => m.epoch = broker_epoch[m.incarnation]
+
+(* A process that waits for an epoch holds none.                             *)
+AskerHoldsNothingInv ==
+  \A m \in InFlight(messages) :
+    (m.type \in {"RegistrationRequest", "RegistrationResponse"} /\ IsAwaited(m)) =>
+      broker_epoch[m.incarnation] = NoEpoch
+
+(* What a heartbeat reports its process has replayed: replaying only goes on.*)
+ReportedIsAppliedInv ==
+  \A m \in InFlight(messages) :
+    (ShowsEpoch(m) /\ Live(m.incarnation)) =>
+      m.metadata_offset <= applied_offset[m.incarnation]
+
+(* So has the registered process what the controller remembers of it.        *)
+(* LeaveAwaitsOthersProp is about nothing else.                              *)
+RememberedIsAppliedInv ==
+  \A b \in Broker :
+    (Registered(b) /\ Live(registrations[b].incarnation)) =>
+      metadata_offset[b] <= applied_offset[registrations[b].incarnation]
+
+ProcessesInductiveInv ==
+  /\ EpochsInductiveInv
+  /\ OnlyActiveBrokersLeadInv
+  /\ UnfencedHasSessionInv
+  /\ ShuttingDownIsUnfencedInv
+  /\ SoftStateOfRegisteredInv
+  /\ EndedKeepsNothingInv
+  /\ AppliedWithinLogInv
+  /\ AwaitedOnceInv
+  /\ UnstartedIsUnknownInv
+  /\ ShownIsHeldInv
+  /\ AskerHoldsNothingInv
+  /\ ReportedIsAppliedInv
+  /\ RememberedIsAppliedInv
+------------------------------------------------------------------------------
+(* No process serves after it was fenced.                                    *)
+
+(* What KIP-343's promise depends on, besides one active controller.         *)
+LeaseConditions == SelfFence /\ ~Reorder /\ BrokerTimeout + MaxSkew <= SessionTimeout
+
+(* A step in which the operator removes no broker that runs.                 *)
+OnlyStoppedRemoved ==
+  \A b \in Broker : (Registered(b) /\ registrations'[b] = Nil) =>
+    \A i \in Incarnation : BrokerOf[i] = b => ~Live(i)
+
+(* In order, at most one message of a process is under way: it drops the     *)
+(* request that it gave up on when it sends the next. So a process learns    *)
+(* from an answer that nothing it sent before can still take effect.         *)
+OneMessageInv ==
+  /\ \A m \in InFlight(messages) : messages[m] = 1
+  /\ \A m, n \in InFlight(messages) : m.incarnation = n.incarnation => m = n
+
+(* In order, a process that asks for an epoch holds none, even if it gave up *)
+(* waiting: AmendRegistration never surprises a process that has one.        *)
+AskerIsNewInv ==
+  \A m \in InFlight(messages) :
+    m.type \in {"RegistrationRequest", "RegistrationResponse"} =>
+      broker_epoch[m.incarnation] = NoEpoch
+
+(* The epoch on its way to the registered process is the registered one.     *)
+(* With the next clause this is RegistrationIsKnownInv.                      *)
+GivenIsRegisteredInv ==
+  \A b \in Broker, m \in InFlight(messages) :
+    (Registered(b) /\ GivesEpoch(m) /\ registrations[b].incarnation = m.incarnation) =>
+      registrations[b].epoch = m.epoch
+
+(* A process past STARTING holds an epoch, and so does one that is answered  *)
+(* a heartbeat.                                                              *)
+RunningHoldsEpochInv ==
+  /\ \A i \in Incarnation :
+       status[i] \in {"RECOVERY", "RUNNING", "PENDING_CONTROLLED_SHUTDOWN"} =>
+         broker_epoch[i] # NoEpoch
+  /\ \A m \in InFlight(messages) :
+       m.type = "HeartbeatResponse" => broker_epoch[m.incarnation] # NoEpoch
+
+(* What a heartbeat of a running process asks for: neither to be fenced nor  *)
+(* to leave, for it was sent while that process ran. And only a process that *)
+(* was told to stop, or one that ended since, asks for leave.                *)
+Asks(m) == m.type = "HeartbeatRequest"
+AsksForNothingInv ==
+  \A m \in InFlight(messages) : Asks(m) =>
+    /\ status[m.incarnation] = "RUNNING" => ~m.want_fence
+    /\ m.want_shut_down => status[m.incarnation] \notin {"STARTING", "RECOVERY", "RUNNING"}
+
+(* The controller knows of a shutdown only if the process was told to stop.  *)
+ShuttingDownWasToldInv ==
+  \A b \in Broker :
+    (Registered(b) /\ ShuttingDown(b)) =>
+      status[registrations[b].incarnation] \notin {"STARTING", "RECOVERY", "RUNNING"}
+
+(* Past STARTING a process has replayed its registration, and its heartbeats *)
+(* say so; an answer that tells it so is right.                              *)
+SawOwnRegistrationInv ==
+  /\ \A b \in Broker, i \in Incarnation :
+       (Registered(b) /\ registrations[b].epoch = broker_epoch[i]
+         /\ status[i] \in {"RECOVERY", "RUNNING"}) =>
+           applied_offset[i] >= registrations[b].record_offset
+  /\ \A b \in Broker, m \in InFlight(messages) :
+       (Registered(b) /\ ShowsEpoch(m) /\ m.epoch = registrations[b].epoch
+         /\ status[m.incarnation] \in {"RECOVERY", "RUNNING"}) =>
+           m.metadata_offset >= registrations[b].record_offset
+  /\ \A b \in Broker, m \in InFlight(messages) :
+       (Registered(b) /\ m.type = "HeartbeatResponse" /\ m.error = "NONE" /\ m.is_caught_up
+         /\ registrations[b].epoch = broker_epoch[m.incarnation]) =>
+           applied_offset[m.incarnation] >= registrations[b].record_offset
+
+(* Process i, with a lease of this age, has what a process that serves must  *)
+(* have: it is registered and unfenced. And the controller heard it no       *)
+(* earlier than the lease began: what its clock has measured since then, and *)
+(* what the process's clock has, differ by no more than the two can come     *)
+(* apart from here on.                                                       *)
+Covered(i, age) ==
+  LET b == BrokerOf[i] IN
+  /\ Registered(b)
+  /\ registrations[b].epoch = broker_epoch[i]
+  /\ ~registrations[b].fenced
+  /\ contact_age[b] + clock_lead[i] <= age + MaxSkew
+
+(* The answer m will let its process serve, with the lease that it grants.   *)
+LetsServe(m) ==
+  /\ m.type = "HeartbeatResponse"
+  /\ m.error = "NONE"
+  /\ \/ status[m.incarnation] = "RUNNING"
+     \/ status[m.incarnation] = "RECOVERY" /\ ~m.is_fenced
+  /\ request_age[m.incarnation] <= BrokerTimeout
+
+(* Who serves is covered by its lease, and who is about to by the request    *)
+(* whose answer is under way.                                                *)
+ServingIsCoveredInv == \A i \in Incarnation : Serving(i) => Covered(i, lease_age[i])
+AnswerIsCoveredInv ==
+  \A m \in InFlight(messages) :
+    LetsServe(m) => Covered(m.incarnation, request_age[m.incarnation])
+
+OverlapInductiveInv ==
+  /\ ProcessesInductiveInv
+  /\ OneMessageInv
+  /\ AskerIsNewInv
+  /\ GivenIsRegisteredInv
+  /\ RegistrationIsKnownInv
+  /\ RunningHoldsEpochInv
+  /\ AsksForNothingInv
+  /\ ShuttingDownWasToldInv
+  /\ SawOwnRegistrationInv
+  /\ ServingIsCoveredInv
+  /\ AnswerIsCoveredInv
+==============================================================================
