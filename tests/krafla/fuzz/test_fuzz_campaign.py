@@ -115,4 +115,4 @@ def test_requests_out_of_order_break_what_is_promised_only_of_those_in_order():
     profile = replace(find_profile("restless"), also=("RegistrationIsKnownInv",))
     findings = (play_seed(profile, seed, 300).finding for seed in range(200))
     first = next(finding for finding in findings if finding is not None)
-    assert first.kind == ("property", "RegistrationIsKnownInv")
+    assert first.kind[:2] == ("property", "RegistrationIsKnownInv")

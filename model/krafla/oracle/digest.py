@@ -1,0 +1,49 @@
+"""What a spec says, as one number: equal digests, equal text of every module that counts."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING
+
+from krafla.oracle.loading import find_module, folders_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["spec_digest"]
+
+_EXTENDS = re.compile(r"^\s*EXTENDS\s+(\w+(?:\s*,\s*\w+)*)", re.MULTILINE)
+_INSTANCE = re.compile(r"\bINSTANCE\s+(\w+)")
+
+
+def spec_digest(name: str, path: Path | None = None) -> str:
+    """Return the SHA-256 over the text of a module and of all modules of ours that it uses.
+
+    ``path`` is the module's file or folder (default: wherever it is in the spec tree). TLC's own
+    modules do not count: the jar is pinned.
+    """
+    module = find_module(name, path)
+    folders = [module.parent, *folders_for(module)]
+    found = {module.stem: module}
+    waiting = [module]
+    while waiting:
+        for used in _used(waiting.pop().read_text(encoding="utf-8")):
+            file = next(
+                (one for folder in folders if (one := folder / f"{used}.tla").is_file()), None
+            )
+            if file is not None and used not in found:
+                found[used] = file
+                waiting.append(file)
+    content = hashlib.sha256()
+    for used in sorted(found):
+        content.update(f"{used}\0".encode())
+        content.update(hashlib.sha256(found[used].read_bytes()).digest())
+    return content.hexdigest()
+
+
+def _used(text: str) -> Iterator[str]:
+    for names in _EXTENDS.findall(text):
+        yield from re.split(r"\s*,\s*", names.strip())
+    yield from _INSTANCE.findall(text)

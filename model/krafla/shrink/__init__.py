@@ -1,0 +1,7 @@
+"""Shorter traces that show the same: fewer steps, then smaller data, then fewer faults."""
+
+from krafla.shrink.behaviour import shrink_behaviour
+from krafla.shrink.reduce import Budget, minimise, smallest
+from krafla.shrink.result import Shrunk, Size
+
+__all__ = ["Budget", "Shrunk", "Size", "minimise", "shrink_behaviour", "smallest"]

@@ -1,0 +1,345 @@
+"""Shrinking a behaviour of a spec that violates a property: the spec itself judges candidates.
+
+A step whose parameters do not fit any more, since a message or an offset is another one after an
+earlier step was left out, takes the nearest parameters with which its action is enabled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from krafla.oracle import EvaluationError, Spec, SpecError, differences
+from krafla.refinement.faults import FAULTS
+from krafla.shrink.reduce import Budget, minimise, smallest
+from krafla.shrink.result import Shrunk
+from krafla.traces import Claim, ClaimKind, Conjunct, Step
+from krafla.traces.trace import INITIAL
+from krafla.values import Function, function, sort_key
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from krafla.oracle import Explanation, State
+    from krafla.traces import Trace
+    from krafla.values import Value
+
+__all__ = ["claim_of", "shrink_behaviour"]
+
+_TRIES: Final = 4_000
+_NUMBERS: Final = ("SessionTimeout", "BrokerTimeout", "MaxSkew")
+_JUDGED: Final = (ClaimKind.INVARIANT, ClaimKind.ACTION_PROPERTY)
+
+
+def shrink_behaviour(
+    trace: Trace, progress: Callable[[str], None] = lambda _: None, tries: int = _TRIES
+) -> Shrunk[Trace]:
+    """Return the shortest behaviour found that violates the same property by the same conjunct.
+
+    ``KraflaError`` if the trace does not show what it claims, or claims what no finite behaviour
+    can show.
+    """
+    if trace.claim is None or trace.claim.kind not in _JUDGED or trace.claim.property is None:
+        what = "nothing" if trace.claim is None else str(trace.claim)
+        raise KraflaError(
+            f"the trace claims {what}; only a violated invariant or step property can be shrunk"
+        )
+    budget = Budget(tries)
+    whole = _Play(_load(trace), trace.claim.property, None)
+    first = whole.play(_wanted(trace))
+    if first is None:
+        raise KraflaError(f"the trace does not violate {trace.claim.property}: nothing to shrink")
+    best = _Best(replace(trace, claim=first.claim), first, budget, progress)
+    before = -1
+    while before != (before := best.length):
+        best.without_steps()
+        best.smaller_data()
+        best.without_faults()
+    return Shrunk(best.trace, not budget.is_spent, tries - budget.left)
+
+
+def claim_of(name: str, kind: ClaimKind, explanation: Explanation) -> Claim:
+    """Return the claim that a property is violated, with the conjunct that is false."""
+    conjunct = None
+    if explanation.reasons:
+        reason = explanation.reasons[0]
+        conjunct = Conjunct(reason.text, str(reason.place), reason.values)
+    return Claim(kind, name, conjunct)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A step that is to be taken, as nearly as can be."""
+
+    action: str
+    parameters: tuple[Value, ...] | None
+    state: Function
+
+
+@dataclass(frozen=True, slots=True)
+class _Played:
+    """A behaviour that shows the claim at its end: actions, parameters, and states after them."""
+
+    taken: tuple[tuple[str, tuple[Value, ...], State], ...]
+    claim: Claim
+
+    def __len__(self) -> int:
+        return len(self.taken)
+
+    def of(self, trace: Trace) -> Trace:
+        """Return the trace with this behaviour in place of its own."""
+        steps = (Step(action, parameters, state.as_function())
+                 for action, parameters, state in self.taken)  # fmt: skip
+        return replace(trace, steps=tuple(steps), claim=self.claim)
+
+
+def _wanted(trace: Trace) -> tuple[_Wanted, ...]:
+    return tuple(
+        _Wanted(step.action, step.parameters, step.state)
+        for step in trace.steps
+        if step.action != INITIAL
+    )
+
+
+def _load(trace: Trace) -> Spec:
+    return Spec.load(trace.spec, dict(trace.constants))
+
+
+class _Play:
+    """Plays candidates on one loaded spec, up to the first violation of one property."""
+
+    def __init__(self, spec: Spec, name: str, conjunct: Conjunct | None) -> None:
+        self._spec = spec
+        self._name = name
+        self._conjunct = conjunct
+        self._initial = spec.initial_states()[0]
+        self._is_of_step = self._asks_about_steps()
+
+    def play(self, wanted: Sequence[_Wanted]) -> _Played | None:
+        """Return the behaviour that takes the wanted steps, those that are possible; or ``None``.
+
+        ``None`` if the property holds all along, or another conjunct of it is false.
+        """
+        state = self._initial
+        taken_steps: list[tuple[str, tuple[Value, ...], State]] = [(INITIAL, (), state)]
+        for one in wanted:
+            taken = self._take(state, one)
+            if taken is None:
+                continue
+            parameters, after = taken
+            taken_steps.append((one.action, parameters, after))
+            if self._is_violated(state, after):
+                claim = self._claim(state, after)
+                if self._conjunct is None or self._conjunct.is_same(claim.conjunct):
+                    return _Played(tuple(taken_steps), claim)
+                return None
+            state = after
+        return None
+
+    def _asks_about_steps(self) -> bool:
+        try:
+            self._spec.check_invariant(self._name, self._initial)
+        except (EvaluationError, SpecError):
+            return True
+        return False
+
+    def _is_violated(self, before: State, after: State) -> bool:
+        if self._is_of_step:
+            return not self._spec.check_action_property(self._name, before, after)
+        return not self._spec.check_invariant(self._name, after)
+
+    def _claim(self, before: State, after: State) -> Claim:
+        spec, name = self._spec, self._name
+        if self._is_of_step:
+            explanation = spec.explain_action_property(name, before, after)
+            return claim_of(name, ClaimKind.ACTION_PROPERTY, explanation)
+        return claim_of(name, ClaimKind.INVARIANT, spec.explain_invariant(name, after))
+
+    def _take(self, state: State, one: _Wanted) -> tuple[tuple[Value, ...], State] | None:
+        if one.parameters is not None:
+            try:
+                found = self._spec.outcomes(state, one.action, *one.parameters)
+            except EvaluationError:
+                # A message of a process that is not there, say.
+                found = ()
+            if found:
+                return one.parameters, _nearest(found, one.state)
+        steps = self._spec.steps_by(one.action, state)
+        if not steps:
+            return None
+        return min(steps, key=lambda step: _distance(one, *step))
+
+
+def _nearest(found: Sequence[State], wanted: Function) -> State:
+    if len(found) == 1:
+        return found[0]
+    return min(found, key=lambda state: (_unlike(wanted, state), state.fingerprint))
+
+
+def _distance(one: _Wanted, parameters: tuple[Value, ...], after: State) -> tuple[object, ...]:
+    unlike: tuple[int, int] = (0, 0)
+    if one.parameters is not None:
+        unlike = _far(zip(one.parameters, parameters, strict=True))
+    return unlike, _unlike(one.state, after), tuple(map(sort_key, parameters))
+
+
+def _unlike(wanted: Function, state: Mapping[str, Value]) -> tuple[int, int]:
+    return _far((wanted[name], state[name]) for name in state if name in wanted)
+
+
+def _far(pairs: Iterable[tuple[Value, Value]]) -> tuple[int, int]:
+    """Return in how many places values differ, and by how much the numbers among them do."""
+    details = [detail for old, new in pairs for detail in differences("", old, new)]
+    return len(details), sum(
+        abs(detail.expected - detail.got)
+        for detail in details
+        if isinstance(detail.expected, int) and isinstance(detail.got, int)
+    )
+
+
+class _Best:
+    """The best behaviour so far, and the three ways to a better one."""
+
+    def __init__(
+        self, trace: Trace, played: _Played, budget: Budget, progress: Callable[[str], None]
+    ) -> None:
+        assert trace.claim is not None
+        assert trace.claim.property is not None
+        self._name = trace.claim.property
+        self._conjunct = trace.claim.conjunct
+        self._budget = budget
+        self._progress = progress
+        self._constants = dict(trace.constants)
+        self.trace = played.of(trace)
+        self._play = _Play(_load(self.trace), self._name, self._conjunct)
+
+    @property
+    def length(self) -> int:
+        """Return how many steps the best behaviour has."""
+        return len(self.trace)
+
+    def without_steps(self) -> None:
+        """Leave out steps."""
+        minimise(_wanted(self.trace), self._fails, self._budget)
+
+    def without_faults(self) -> None:
+        """Leave out all faults of a kind at once, with whatever is not possible without them."""
+        for fault in sorted(FAULTS):
+            wanted = _wanted(self.trace)
+            calm = tuple(one for one in wanted if one.action != fault)
+            if len(calm) < len(wanted):
+                self._budget.allows(lambda calm=calm: self._fails(calm))  # type: ignore[misc]
+        if self._constants.get("Reorder") is True:
+            self._budget.allows(lambda: self._with_constants({"Reorder": False}))
+
+    def smaller_data(self) -> None:
+        """Leave out nodes that do nothing, and make numbers smaller."""
+        unused = self._without_unused_nodes()
+        if unused:
+            self._budget.allows(lambda: self._with_constants(unused))
+        for name in _NUMBERS:
+            value = self._constants.get(name)
+            if isinstance(value, int) and not isinstance(value, bool):
+                least = 0 if name == "MaxSkew" else 1
+                smallest(
+                    value, least, lambda number, name=name: self._with_constants({name: number}),  # type: ignore[misc]
+                    self._budget,
+                )  # fmt: skip
+        for index, step in enumerate(self.trace.steps):
+            if step.action == "Tick" and step.parameters:
+                smallest(
+                    _number(step.parameters[0]), 1,
+                    lambda units, index=index: self._with_tick(index, units),  # type: ignore[misc]
+                    self._budget,
+                )  # fmt: skip
+
+    def _with_tick(self, index: int, units: int) -> bool:
+        wanted = list(_wanted(self.trace))
+        if index > len(wanted) or wanted[index - 1].action != "Tick":
+            return False
+        old = wanted[index - 1]
+        wanted[index - 1] = replace(old, parameters=_tick(old.parameters, units))
+        return self._fails(wanted)
+
+    def _without_unused_nodes(self) -> dict[str, Value] | None:
+        broker_of = self._constants.get("BrokerOf")
+        processes = self._constants.get("Incarnation")
+        if not isinstance(broker_of, Function) or not isinstance(processes, frozenset):
+            return None
+        acting = {
+            step.event.node if step.event else _acting(step, processes) for step in self.trace.steps
+        }
+        used = sorted((one for one in processes if one in acting), key=sort_key)
+        if not used or len(used) == len(processes):
+            return None
+        return {
+            "Incarnation": frozenset(used),
+            "BrokerOf": function((one, broker_of[one]) for one in used),
+            "Broker": frozenset(broker_of[one] for one in used),
+        }
+
+    def _with_constants(self, changed: dict[str, Value]) -> bool:
+        constants = {**self._constants, **changed}
+        candidate = replace(self.trace, constants=tuple(sorted(constants.items())))
+        try:
+            play = _Play(_load(candidate), self._name, self._conjunct)
+        except (SpecError, EvaluationError):
+            return False
+        wanted = [_narrowed(one, constants) for one in _wanted(self.trace)]
+        played = play.play(wanted)
+        if played is None or len(played) > self.length:
+            return False
+        self._constants, self._play = constants, play
+        self._admit(played.of(candidate))
+        return True
+
+    def _fails(self, wanted: Sequence[_Wanted]) -> bool:
+        played = self._play.play(wanted)
+        if played is None:
+            return False
+        if len(played) <= self.length:
+            self._admit(played.of(self.trace))
+        return True
+
+    def _admit(self, trace: Trace) -> None:
+        self.trace = trace
+        self._progress(f"{len(trace) - 1} steps, {self._budget.left:,} tries left")
+
+
+def _acting(step: Step, processes: frozenset[Value]) -> Value | None:
+    for parameter in step.parameters or ():
+        if parameter in processes:
+            return parameter
+        if isinstance(parameter, Function) and "incarnation" in parameter:
+            return parameter["incarnation"]
+    return None
+
+
+def _tick(parameters: tuple[Value, ...] | None, units: int) -> tuple[Value, ...]:
+    assert parameters is not None
+    by_broker = parameters[1]
+    if isinstance(by_broker, tuple):
+        by_broker = Function(dict(enumerate(by_broker, start=1)))
+    assert isinstance(by_broker, Function)
+    by_controller = _number(parameters[0])
+    # A clock keeps its lead or lag of this step.
+    drift = {one: _number(elapsed) - by_controller for one, elapsed in by_broker.items()}
+    return units, function({one: max(0, units + lead) for one, lead in drift.items()})
+
+
+def _narrowed(one: _Wanted, constants: Mapping[str, Value]) -> _Wanted:
+    """Return a wanted step as it is with other constants: no clocks but those of its processes."""
+    processes = constants.get("Incarnation")
+    if one.action != "Tick" or one.parameters is None or not isinstance(processes, frozenset):
+        return one
+    by_broker = one.parameters[1]
+    if not isinstance(by_broker, Function):
+        return one
+    kept = function((key, value) for key, value in by_broker.items() if key in processes)
+    return replace(one, parameters=(one.parameters[0], kept))
+
+
+def _number(value: Value) -> int:
+    assert isinstance(value, int)
+    return value

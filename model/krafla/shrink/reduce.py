@@ -1,0 +1,94 @@
+"""The two searches of every shrinker: which items can go, and how small a number can be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["Budget", "minimise", "smallest"]
+
+T = TypeVar("T")
+# Pairs of more items than this are not tried: their number grows with the square.
+_PAIRED_MAX = 40
+
+
+class Budget:
+    """How many candidates may still be tried."""
+
+    def __init__(self, tries: int) -> None:
+        self.tries = tries
+        self.left = tries
+
+    @property
+    def is_spent(self) -> bool:
+        """Return whether nothing more may be tried."""
+        return self.left <= 0
+
+    def allows(self, question: Callable[[], bool]) -> bool:
+        """Return the answer to a question, or no if the budget is spent."""
+        if self.is_spent:
+            return False
+        self.left -= 1
+        return question()
+
+
+def minimise(
+    items: Sequence[T], fails: Callable[[Sequence[T]], bool], budget: Budget
+) -> tuple[T, ...]:
+    """Return items of which no one, and no two, can be left out so that it still ``fails``.
+
+    Larger chunks go first, the last ones before the first. If the budget is spent, what is
+    returned still fails, but may not be minimal.
+    """
+    kept = tuple(items)
+    chunk = max(1, len(kept) // 2)
+    while chunk and not budget.is_spent:
+        shorter = _without_chunks(kept, chunk, fails, budget)
+        # What a pass takes away can make something earlier removable: single items go again.
+        if chunk > 1 or len(shorter) == len(kept):
+            chunk //= 2
+        kept = shorter
+    if len(kept) <= _PAIRED_MAX:
+        shorter = _without_pairs(kept, fails, budget)
+        if len(shorter) < len(kept):
+            return minimise(shorter, fails, budget)
+    return kept
+
+
+def _without_chunks(
+    kept: tuple[T, ...], chunk: int, fails: Callable[[Sequence[T]], bool], budget: Budget
+) -> tuple[T, ...]:
+    for end in range(len(kept), 0, -chunk):
+        candidate = kept[: max(0, end - chunk)] + kept[end:]
+        if budget.allows(lambda candidate=candidate: fails(candidate)):  # type: ignore[misc]
+            kept = candidate
+    return kept
+
+
+def _without_pairs(
+    kept: tuple[T, ...], fails: Callable[[Sequence[T]], bool], budget: Budget
+) -> tuple[T, ...]:
+    for second in range(len(kept) - 1, 0, -1):
+        for first in range(second - 1, -1, -1):
+            candidate = kept[:first] + kept[first + 1 : second] + kept[second + 1 :]
+            if budget.allows(lambda candidate=candidate: fails(candidate)):  # type: ignore[misc]
+                return candidate
+    return kept
+
+
+def smallest(value: int, least: int, fails: Callable[[int], bool], budget: Budget) -> int:
+    """Return a number from ``least`` to ``value`` that still fails, as small as bisection finds."""
+    if value <= least:
+        return value
+    if budget.allows(lambda: fails(least)):
+        return least
+    low, high = least, value
+    while high - low > 1:
+        middle = (low + high) // 2
+        if budget.allows(lambda middle=middle: fails(middle)):  # type: ignore[misc]
+            high = middle
+        else:
+            low = middle
+    return high

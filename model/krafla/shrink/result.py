@@ -1,0 +1,67 @@
+"""What shrinking came to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from krafla.refinement.faults import FAULTS
+from krafla.traces.trace import INITIAL
+
+if TYPE_CHECKING:
+    from krafla.traces import Trace
+
+__all__ = ["Shrunk", "Size"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large a trace is: what shrinking makes less."""
+
+    steps: int
+    nodes: int
+    faults: int
+    units: int
+
+    @classmethod
+    def of(cls, trace: Trace) -> Size:
+        """Return the size of a trace: ``units`` of time pass in it by the controller's clock."""
+        actions = Counter(step.action for step in trace.steps if step.action != INITIAL)
+        constants = dict(trace.constants)
+        nodes = constants.get("Incarnation", frozenset())
+        units = sum(
+            int(step.parameters[0])
+            for step in trace.steps
+            if step.action == "Tick" and step.parameters and isinstance(step.parameters[0], int)
+        )
+        return cls(
+            actions.total(),
+            len(nodes) if isinstance(nodes, frozenset) else 0,
+            sum(count for action, count in actions.items() if action in FAULTS),
+            units,
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"{_count(self.steps, 'step')}, {_count(self.nodes, 'process', 'processes')}, "
+            f"{_count(self.faults, 'fault')}, {_count(self.units, 'unit')} of time"
+        )
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shrunk(Generic[T]):
+    """The smallest thing found that shows the same; ``is_minimal`` if the search came to its end.
+
+    Minimal means: no one step and no two steps of it can be left out.
+    """
+
+    result: T
+    is_minimal: bool
+    tries: int
