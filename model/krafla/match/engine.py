@@ -1,0 +1,269 @@
+"""The search for a behaviour that shows what was seen, by a bounded frontier of candidates.
+
+A node is a state in which a behaviour can be after so many observations. Nodes are tried the
+furthest first, and among those that got as far the one nearest to what was seen next; so a
+trace that leaves no doubt is followed in time linear in its length, and where a candidate
+leads nowhere, the next one is taken up. An observation that shows the whole state ends all
+doubt: whatever was possible before, the behaviour is there now.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from krafla.match.moves import Moves
+from krafla.match.reasons import nearest_of, not_initial, refusal
+from krafla.match.report import MatchReport, Stuck, Taken
+from krafla.match.seen import Seen
+from krafla.traces.trace import INITIAL
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+
+    from krafla.match.moves import Choice, Move
+    from krafla.oracle import Explanation, Spec, State
+    from krafla.traces import PartialTrace
+
+    # Which property a step breaks, with the reason; ``None`` if it keeps all.
+    Breaks = Callable[[State, State], tuple[str, Explanation] | None]
+
+__all__ = ["FRONTIER_DEFAULT", "match"]
+
+FRONTIER_DEFAULT: Final = 2_000
+_SHOWN_CANDIDATES: Final = 3
+
+
+@dataclass(slots=True, eq=False)
+class _Node:
+    """A state after ``level`` observations and ``run`` hidden steps since the last of them."""
+
+    level: int
+    run: int
+    taken: Taken
+    parent: _Node | None
+    distance: int = 0
+    is_tried: bool = False
+
+    @property
+    def state(self) -> State:
+        return self.taken.state
+
+    def behaviour(self) -> tuple[Taken, ...]:
+        found: list[Taken] = []
+        node: _Node | None = self
+        while node is not None:
+            found.append(node.taken)
+            node = node.parent
+        return tuple(reversed(found))
+
+
+@dataclass(slots=True)
+class _Level:
+    """What is known of the states after so many observations."""
+
+    runs: dict[int, int] = field(default_factory=dict)
+    expanded: int = 0
+    nodes: list[_Node] = field(default_factory=list)
+    broken: dict[int, tuple[str, Explanation]] = field(default_factory=dict)
+
+
+def match(
+    spec: Spec,
+    trace: PartialTrace,
+    *,
+    frontier: int = FRONTIER_DEFAULT,
+    choices: Collection[Choice] = (),
+    breaks: Breaks | None = None,
+) -> MatchReport:
+    """Return whether ``spec`` has a behaviour that shows what was seen, with one if it has.
+
+    After each observation at most ``frontier`` candidates are followed by hidden steps.
+    ``choices`` says how to choose parameters where Next does not help; ``breaks`` judges each
+    observed step, and one that breaks a property is not taken. ``KraflaError`` if the trace is
+    empty, or names what the spec has not.
+    """
+    if not trace.observations:
+        raise KraflaError(f"a trace of {trace.spec} without a single observation shows nothing")
+    return _Search(spec, trace, frontier, Moves(spec, choices), choices, breaks).report()
+
+
+class _Search:
+    def __init__(
+        self,
+        spec: Spec,
+        trace: PartialTrace,
+        frontier: int,
+        moves: Moves,
+        choices: Collection[Choice],
+        breaks: Breaks | None,
+    ) -> None:
+        self._spec = spec
+        self._trace = trace
+        self._frontier = frontier
+        self._moves = moves
+        self._breaks = breaks
+        self._seen = [
+            Seen(spec, one, one.place or f"observation {index}")
+            for index, one in enumerate(trace.observations)
+        ]
+        self._hidden = self._hidden_names()
+        self._guessed = sorted(
+            one.action for one in choices if one.action in self._hidden and not one.is_complete
+        )
+        self._levels: dict[int, _Level] = {}
+        self._heap: list[tuple[int, int, int, _Node]] = []
+        self._count = 0
+        self._was_cut = False
+
+    def report(self) -> MatchReport:
+        """Search until the whole trace has a behaviour or no candidate is left."""
+        goal = len(self._seen)
+        for node in self._beginnings():
+            self._push(node)
+        if not self._heap:
+            stuck = Stuck((), not_initial(self._spec, self._seen[0]))
+            return MatchReport(self._trace, 0, (), (stuck,), 0, 1)
+        while self._heap:
+            node = heapq.heappop(self._heap)[-1]
+            if node.level == goal:
+                return MatchReport(self._trace, goal, node.behaviour(), looked_at=self._count)
+            self._advance(node)
+        return self._failure()
+
+    def _hidden_names(self) -> tuple[str, ...]:
+        hidden = self._trace.hidden
+        if hidden is None:
+            return self._moves.names
+        unknown = sorted(set(hidden) - set(self._moves.names))
+        if unknown:
+            known = ", ".join(sorted(self._moves.names))
+            raise KraflaError(
+                f"{', '.join(unknown)}: no action of {self._spec.name} (it has {known})"
+            )
+        return tuple(name for name in self._moves.names if name in hidden)
+
+    def _beginnings(self) -> Iterator[_Node]:
+        first = self._seen[0]
+        is_seen = first.observation.action == INITIAL
+        for state in self._spec.initial_states():
+            if not is_seen:
+                yield _Node(0, 0, Taken(INITIAL, (), state, None), None)
+            elif first.fits(state):
+                yield _Node(1, 0, Taken(INITIAL, (), state, 0), None)
+
+    def _push(self, node: _Node) -> None:
+        """Take up a candidate, unless its state was reached as directly before."""
+        level = self._levels.setdefault(node.level, _Level())
+        fingerprint = node.state.fingerprint
+        known = level.runs.get(fingerprint)
+        if known is not None and known <= node.run:
+            return
+        level.runs[fingerprint] = node.run
+        if node.level < len(self._seen):
+            level.nodes.append(node)
+            if node.run:
+                node.distance = self._seen[node.level].distance(node.state)
+        self._queue(node)
+
+    def _queue(self, node: _Node) -> None:
+        self._count += 1
+        heapq.heappush(self._heap, (-node.level, node.distance + node.run, self._count, node))
+
+    def _advance(self, node: _Node) -> None:
+        """Take the next observation from a candidate, or else hidden steps."""
+        level = self._levels[node.level]
+        if level.expanded >= self._frontier:
+            self._was_cut = True
+            return
+        level.expanded += 1
+        if not node.is_tried:
+            node.is_tried = True
+            if self._observe(node):
+                if self._hidden and self._seen[node.level].state is None:
+                    self._queue(node)
+                return
+        if not self._hidden or node.run >= self._trace.hidden_max:
+            return
+        seen = self._seen[node.level]
+        for action, parameters, after in self._moves.of(self._hidden, node.state, seen):
+            child = _Node(
+                node.level, node.run + 1, Taken(action, parameters, after, None), node, 0, True
+            )
+            known = level.runs.get(after.fingerprint)
+            if known is not None and known <= child.run:
+                continue
+            # Asked at once: the step that was seen undoes, more often than not, what makes a
+            # candidate look far away.
+            if self._observe(child) and seen.state is not None:
+                return
+            self._push(child)
+
+    def _observe(self, node: _Node) -> bool:
+        """Take the observed step from a candidate wherever it fits; return whether it did."""
+        seen = self._seen[node.level]
+        taken = False
+        for move in self._moves.observed(node.state, seen):
+            if self._is_sound(node, move):
+                taken = True
+                self._accept(node, move, seen)
+        return taken
+
+    def _accept(self, node: _Node, move: Move, seen: Seen) -> None:
+        action, parameters, after = move
+        if seen.state is not None:
+            # Whatever else could have led here leads to this very state.
+            self._heap.clear()
+            self._was_cut = False
+            for level in [level for level in self._levels if level <= node.level]:
+                del self._levels[level]
+        self._push(_Node(node.level + 1, 0, Taken(action, parameters, after, node.level), node))
+
+    def _is_sound(self, node: _Node, move: Move) -> bool:
+        if self._breaks is None:
+            return True
+        broken = self._breaks(node.state, move[2])
+        if broken is None:
+            return True
+        level = self._levels.setdefault(node.level, _Level())
+        level.broken.setdefault(node.state.fingerprint, broken)
+        return False
+
+    def _failure(self) -> MatchReport:
+        deepest = max(self._levels)
+        level = self._levels[deepest]
+        nodes = sorted(
+            level.nodes,
+            key=lambda node: (
+                node.state.fingerprint not in level.broken,
+                node.run > 0,
+                self._seen[deepest].distance(node.state) + node.run,
+            ),
+        )
+        stuck = tuple(self._stuck(node, level) for node in nodes[:_SHOWN_CANDIDATES])
+        return MatchReport(
+            self._trace,
+            deepest,
+            nodes[0].behaviour(),
+            stuck,
+            sum(node.run == 0 for node in level.nodes),
+            self._count,
+            self._doubt(),
+        )
+
+    def _stuck(self, node: _Node, level: _Level) -> Stuck:
+        broken = level.broken.get(node.state.fingerprint)
+        if broken is not None:
+            return Stuck(node.behaviour(), broken[1], None, broken[0])
+        seen = self._seen[node.level]
+        explanation = refusal(self._spec, self._moves, node.state, seen)
+        return Stuck(node.behaviour(), explanation, nearest_of(self._moves, node.state, seen))
+
+    def _doubt(self) -> str | None:
+        if self._was_cut:
+            return f"after an observation only {self._frontier:,} candidates were followed"
+        if self._guessed:
+            return f"the parameters of hidden {', '.join(self._guessed)} were guessed"
+        return None

@@ -1,0 +1,68 @@
+"""The nearest enabled action: of all steps that the spec has, the one closest to what was seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from krafla.values import fmt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from krafla.match.seen import Seen
+    from krafla.oracle import Difference, State
+    from krafla.values import Value
+
+__all__ = ["Nearest", "nearest_step"]
+
+_SHOWN = 4
+_SHOWN_CHARACTERS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """A step that the spec has, and where its end (expected) is not what was seen (got)."""
+
+    action: str
+    parameters: tuple[Value, ...]
+    differences: tuple[Difference, ...]
+
+    def __str__(self) -> str:
+        arguments = f"({', '.join(map(fmt, self.parameters))})" if self.parameters else ""
+        left = [_left(detail) for detail in self.differences[:_SHOWN]]
+        if len(self.differences) > _SHOWN:
+            left.append(f"and {len(self.differences) - _SHOWN} more")
+        end = f"would leave {', '.join(left)}" if left else "leads there"
+        return f"nearest enabled action: {self.action}{arguments}: {end}"
+
+
+def nearest_step(
+    steps: Iterable[tuple[str, tuple[Value, ...], State]], seen: Seen
+) -> Nearest | None:
+    """Return the step whose end differs least from what was seen; ``None`` if there is no step.
+
+    Among equals the action that was observed comes first, then the first of the spec.
+    """
+    best: tuple[tuple[int, bool], str, tuple[Value, ...], State] | None = None
+    for action, parameters, after in steps:
+        rank = (seen.distance(after), action != seen.observation.action)
+        if best is None or rank < best[0]:
+            best = rank, action, parameters, after
+    if best is None:
+        return None
+    _, action, parameters, after = best
+    return Nearest(action, parameters, seen.differences(after))
+
+
+def _left(detail: Difference) -> str:
+    if detail.expected is None:
+        return f"{detail.path} without {_cut(detail.got)}"
+    if detail.got is None:
+        return f"{_cut(detail.expected)} in {detail.path}"
+    return f"{detail.path} = {_cut(detail.expected)}"
+
+
+def _cut(value: Value | None) -> str:
+    text = "" if value is None else fmt(value)
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 3]}..."

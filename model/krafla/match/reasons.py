@@ -1,0 +1,68 @@
+"""Why a candidate cannot take the next observation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krafla.match.nearest import nearest_step
+from krafla.oracle.blame import Blame
+from krafla.oracle.explain import Explanation
+from krafla.values import fmt
+
+if TYPE_CHECKING:
+    from krafla.match.moves import Moves
+    from krafla.match.nearest import Nearest
+    from krafla.match.seen import Seen
+    from krafla.oracle import Reason, Spec, State
+
+__all__ = ["nearest_of", "not_initial", "refusal"]
+
+# More ways into an action than anybody reads refusals of.
+_BLAMED_BRANCHES = 40
+
+
+def refusal(spec: Spec, moves: Moves, state: State, seen: Seen) -> Explanation:
+    """Return the false conjunct, or where the observed step leads elsewhere than was seen."""
+    observation = seen.observation
+    action, given = observation.action, observation.parameters
+    claimed = list(moves.claimed(state, observation, seen))
+    if not claimed:
+        if action is None:
+            return Explanation("no step of any action leads to what was seen")
+        if given is not None and None not in given:
+            return spec.explain(state, action, [one for one in given if one is not None])
+        return Explanation(f"{_call(seen)} is not enabled", _blame(spec, state, action))
+    name, parameters, nearest = min(claimed, key=lambda move: seen.distance(move[2]))
+    if action is None:
+        details = seen.differences(nearest)
+        return Explanation("no step of any action leads to what was seen", (), details)
+    return spec.explain(state, name, parameters, after=seen.completed(nearest))
+
+
+def nearest_of(moves: Moves, state: State, seen: Seen) -> Nearest | None:
+    """Return the nearest step that the spec has in a state; ``None`` if it has none."""
+    return nearest_step(moves.of(moves.names, state, seen), seen)
+
+
+def not_initial(spec: Spec, seen: Seen) -> Explanation:
+    """Return where what was seen first is not what the spec begins with."""
+    initial = min(spec.initial_states(), key=seen.distance)
+    finding = "the trace does not begin where the spec does"
+    return Explanation(finding, (), seen.differences(initial))
+
+
+def _blame(spec: Spec, state: State, action: str) -> tuple[Reason, ...]:
+    """Return the refusals of the ways through Next to an action, the furthest first."""
+    found: list[Reason] = []
+    for branch in [one for one in spec.branches if one.owner.name == action][:_BLAMED_BRANCHES]:
+        found += Blame(spec, state.java).of(branch.node, branch.context)
+    found.sort(key=lambda reason: (reason.place.line, reason.place.column), reverse=True)
+    return tuple(found[:1])
+
+
+def _call(seen: Seen) -> str:
+    observation = seen.observation
+    if observation.parameters is None:
+        return f"{observation.action}, whatever its parameters,"
+    shown = ", ".join("_" if one is None else fmt(one) for one in observation.parameters)
+    return f"{observation.action}({shown})"
