@@ -1,7 +1,9 @@
 """Traces: the one object a behaviour is found, shrunk, explained, replayed and kept as."""
 
 from krafla.traces.changes import changes, step_changes
-from krafla.traces.ndjson import FORMAT_VERSION, TraceFormatError, dumps, loads, read, write
+from krafla.traces.errors import TraceFormatError, TruncatedTraceError
+from krafla.traces.lines import FORMAT_VERSION
+from krafla.traces.ndjson import dumps, loads, loads_any, read, read_any, write
 from krafla.traces.partial import Observation, PartialTrace, partial
 from krafla.traces.trace import Claim, ClaimKind, Conjunct, Event, Origin, Step, Trace
 
@@ -17,11 +19,14 @@ __all__ = [
     "Step",
     "Trace",
     "TraceFormatError",
+    "TruncatedTraceError",
     "changes",
     "dumps",
     "loads",
+    "loads_any",
     "partial",
     "read",
+    "read_any",
     "step_changes",
     "write",
 ]

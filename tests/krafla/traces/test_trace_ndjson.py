@@ -6,54 +6,22 @@ import json
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
+from tests.krafla.traces.trace_strategies import PARTIAL_TRACES, traces
 
-from krafla.traces import Claim, ClaimKind, Step, Trace, TraceFormatError, dumps, loads, read, write
-from krafla.values import ModelValue, function, record, same, sort_key
-
-scalars = st.one_of(
-    st.booleans(),
-    st.integers(),
-    st.text(max_size=4),
-    st.sampled_from(["r1", "Nil"]).map(ModelValue),
-)
-
-
-def distinct(members):
-    return len({sort_key(member) for member in members}) == len(set(members))
-
-
-values = st.recursive(
-    scalars,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3).map(tuple),
-        st.lists(inner, max_size=3).filter(distinct).map(frozenset),
-        st.dictionaries(inner, inner, max_size=3).map(function),
-    ),
-    max_leaves=6,
-)
-states = st.dictionaries(st.sampled_from(["epoch", "log"]), values, min_size=1).map(function)
-steps = st.builds(
+from krafla.traces import (
+    Observation,
+    PartialTrace,
     Step,
-    action=st.text(max_size=5),
-    parameters=st.none() | st.lists(values, max_size=2).map(tuple),
-    state=states,
-    location=st.text(max_size=5),
+    Trace,
+    TraceFormatError,
+    dumps,
+    loads,
+    loads_any,
+    read,
+    read_any,
+    write,
 )
-
-
-@st.composite
-def traces(draw):
-    taken = tuple(draw(st.lists(steps, min_size=1, max_size=4)))
-    return Trace(
-        spec=draw(st.text(max_size=5)),
-        steps=taken,
-        constants=tuple(draw(st.dictionaries(st.text(max_size=3), values, max_size=2)).items()),
-        claim=draw(st.none() | st.builds(Claim, st.sampled_from(ClaimKind), st.none() | st.text())),
-        lasso=draw(st.none() | st.integers(0, len(taken) - 1)),
-        back=draw(st.text(max_size=3)),
-        model=draw(st.none() | st.text(max_size=3)),
-    )
+from krafla.values import ModelValue, function, record, same
 
 
 @given(traces())
@@ -67,6 +35,14 @@ def test_every_trace_is_read_back_as_it_was(trace):
     )
 
 
+@given(PARTIAL_TRACES)
+def test_every_partial_trace_is_read_back_as_it_was(trace):
+    again = loads_any(dumps(trace))
+
+    assert again == trace
+    assert dumps(again) == dumps(trace)
+
+
 TRACE = Trace(
     "Counter",
     (Step("Init", (), record(x=0)), Step("Up", None, record(x=frozenset({1})), "Counter:7")),
@@ -74,76 +50,95 @@ TRACE = Trace(
 )
 
 
-def test_a_trace_is_kept_in_a_file(tmp_path):
-    path = tmp_path / "trace.ndjson"
-    write(TRACE, path)
+def test_a_trace_is_kept_in_a_file_compressed_or_not(tmp_path):
+    for name in ("trace.ndjson", "trace.ndjson.gz"):
+        write(TRACE, tmp_path / name)
 
-    assert read(path) == TRACE
-    assert [one.name for one in tmp_path.iterdir()] == ["trace.ndjson"]
-
-
-def header(**changes):
-    first, _, rest = dumps(TRACE).partition("\n")
-    return json.dumps(json.loads(first) | changes) + "\n" + rest
+        assert read(tmp_path / name) == TRACE
+    assert {one.name for one in tmp_path.iterdir()} == {"trace.ndjson", "trace.ndjson.gz"}
+    assert (tmp_path / "trace.ndjson.gz").read_bytes().startswith(b"\x1f\x8b")
 
 
-def step(**changes):
+def test_equal_traces_are_equal_files_also_when_compressed(tmp_path):
+    for name in ("one.gz", "other.gz"):
+        write(TRACE, tmp_path / name)
+
+    assert (tmp_path / "one.gz").read_bytes() == (tmp_path / "other.gz").read_bytes()
+
+
+def step_lines(*states):
+    trace = Trace("S", tuple(Step("A", (), state) for state in states))
+    return [json.loads(line) for line in dumps(trace).splitlines()[1:]]
+
+
+def test_a_step_is_written_by_what_it_changed():
+    r1, r2 = ModelValue("r1"), ModelValue("r2")
+    before = record(age=function({r1: 0, r2: 5}), log=(1, 2), epoch=3)
+    after = record(age=function({r1: 1, r2: 5}), log=(1, 2, 9), epoch=3)
+
+    assert "changed" not in step_lines(before, after)[0]
+    assert step_lines(before, after)[1]["changed"] == {
+        "age": {"#except": [[{"#model": "r1"}, 1]]},
+        "log": [1, 2, 9],
+    }
+    assert step_lines(before, before)[1]["changed"] == {}
+
+
+def test_a_place_in_a_sequence_changes_alone_and_true_is_not_one():
+    lines = step_lines(record(x=(1, 1)), record(x=(1, True)))
+
+    assert lines[1]["changed"] == {"x": {"#except": [[2, True]]}}
+
+
+def test_a_function_all_of_whose_results_changed_is_written_whole():
+    lines = step_lines(record(x=(1, 2)), record(x=(2, 1)))
+
+    assert lines[1]["changed"] == {"x": [2, 1]}
+
+
+def test_a_step_by_hand_may_give_its_whole_state():
     lines = dumps(TRACE).splitlines()
-    lines[1] = json.dumps(json.loads(lines[1]) | changes)
-    return "\n".join(lines) + "\n"
+    second = json.loads(lines[2])
+    second["state"] = second.pop("changed")
+
+    assert loads("\n".join([*lines[:2], json.dumps(second)]) + "\n") == TRACE
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "problem"),
-    [
-        ("", None, "empty"),
-        ("{", 1, "not JSON"),
-        ("[]\n", 1, "expected an object"),
-        ('{"steps": 0}\n', 1, "no krafla_trace header"),
-        (header(krafla_trace=2), 1, "trace format 2"),
-        (header(krafla_trace=True), 1, "trace format True"),
-        (header(steps=3), 3, "announces 3 steps, 2 follow"),
-        (dumps(TRACE).rsplit("\n", 2)[0] + "\n", 2, "announces 2 steps, 1 follow"),
-        (header(lasso=2), 1, "lasso 2"),
-        (header(lasso=-1), 1, "lasso -1"),
-        (header(lasso=False), 1, "lasso False"),
-        (header(spec=None), 1, "'spec' must be str"),
-        (header(claim={"kind": "nothing", "property": None}), 1, "no claim"),
-        (header(claim=["kind"]), 1, "no claim"),
-        (header(constants=[]), 1, "'constants'"),
-        (step(state=None), 2, "stands for no TLA+ value"),
-        (step(state=[1]), 2, "'state' must be an object"),
-        (step(state={"x": {"#set": [1, 1]}}), 2, "lists a member twice"),
-        (step(state={"x": {"#map": [[1]]}}), 2, "list of pairs"),
-        (step(state={"x": {"#map": [[1, 1], [1, 2]]}}), 2, "an argument twice"),
-        (step(state={"x": {"#set": [], "y": 1}}), 2, "only key"),
-        (step(state={"x": {"#new": 1}}), 2, "#new"),
-        (step(state={"x": 1.5}), 2, "1.5"),
-        (step(state={"x": {}}), 2, "without fields"),
-        (step(parameters=1), 2, "'parameters'"),
-        (step(action=1), 2, "'action' must be str"),
-        (dumps(TRACE).replace('"x": 0', '"x": 0, "x": 1'), 2, "one key twice"),
-        (dumps(TRACE).replace('"x": 0', '"x": NaN'), 2, "NaN"),
-        (step(state={"x": 0}).replace('"x": 0', '"x": ' + "[" * 50_000), 2, "not JSON"),
-    ],
-    ids=lambda value: value[:24] if isinstance(value, str) else None,
-)
-def test_a_text_that_is_no_trace_is_refused_with_its_line(text, line, problem):
-    with pytest.raises(TraceFormatError) as refused:
-        loads(text, "bad.ndjson")
+def test_a_partial_trace_is_not_taken_for_a_whole_one(tmp_path):
+    path = tmp_path / "seen.ndjson"
+    seen = PartialTrace("S", (Observation("A"), Observation(None, seen=((("x", 1), 2),))))
+    write(seen, path)
 
-    assert problem in str(refused.value)
-    assert refused.value.place == ("bad.ndjson" if line is None else f"bad.ndjson:{line}")
-
-
-def test_a_file_that_is_not_text_is_refused_with_its_byte(tmp_path):
-    path = tmp_path / "bad.ndjson"
-    path.write_bytes(b"{\xff")
-
-    with pytest.raises(TraceFormatError, match="byte 1"):
+    assert read_any(path) == seen
+    with pytest.raises(TraceFormatError, match="krafla validate"):
         read(path)
 
 
-def test_a_file_that_is_not_there_is_refused_with_its_name(tmp_path):
-    with pytest.raises(TraceFormatError, match=r"none\.ndjson"):
-        read(tmp_path / "none.ndjson")
+@pytest.mark.parametrize(
+    ("trace", "problem"),
+    [
+        (Trace("S", ()), "the header: steps"),
+        (Trace("../S", TRACE.steps), "the header: spec"),
+        (Trace("S\n", TRACE.steps), "the header: spec"),
+        (Trace("S", TRACE.steps, (("N", 1), ("N", 2))), "the header: 'N'"),
+        (Trace("S", TRACE.steps, (("N", 2**31),)), "2147483648 is outside the 32 bits"),
+        (Trace("S", (Step("A", (), record(x="\x1b[2J")),)), r"step 0: 'x'.*U\+001B"),
+        (Trace("S", (Step("A", (), record(x=1)), Step("A", (), record(y=1)))), "step 1: the var"),
+        (Trace("S", (Step("A", (), function({1: 1, 3: 3})),)), "step 0: 1 is no name"),
+        (Trace("S", (Step("A", (), record(x=1), "\x00"),)), r"step 0:.*U\+0000"),
+        (PartialTrace("S", (Observation("no action"),)), "observation 0: action"),
+    ],
+)
+def test_what_could_not_be_read_again_is_not_written(trace, problem):
+    with pytest.raises(TraceFormatError, match=problem):
+        dumps(trace)
+
+
+def test_a_file_that_cannot_be_written_is_said_and_leaves_nothing(tmp_path):
+    with pytest.raises(TraceFormatError, match="cannot be written"):
+        write(TRACE, tmp_path / "no such folder" / "trace.ndjson")
+
+    (tmp_path / "folder.ndjson").mkdir()
+    with pytest.raises(TraceFormatError, match="cannot be written"):
+        write(TRACE, tmp_path / "folder.ndjson")
+    assert [one.name for one in tmp_path.iterdir()] == ["folder.ndjson"]

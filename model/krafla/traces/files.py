@@ -1,0 +1,83 @@
+"""Files of traces: read within bounds, compressed or not, and written whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from typing import TYPE_CHECKING, Final
+
+from krafla.traces.errors import TraceFormatError
+from krafla.traces.limits import MAX_BYTES, MAX_RATIO, RATIO_FROM_BYTES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["read_text", "write_text"]
+
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+_PIECE: Final = 1024 * 1024
+# Lets zlib read the header and the checksum of gzip.
+_GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
+
+
+def read_text(path: Path) -> tuple[str, bool]:
+    """Return the text of a file, and whether the file ends too early for what it is.
+
+    A file that begins as gzip does is decompressed, whatever its name. ``TraceFormatError`` if it
+    cannot be read, is larger than a trace may be, or is no text.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise TraceFormatError(error.strerror or str(error), str(path)) from error
+    cut = False
+    if data.startswith(_GZIP_MAGIC):
+        data, cut = _decompressed(data, path)
+    if len(data) > MAX_BYTES:
+        raise TraceFormatError(f"larger than {MAX_BYTES} bytes, the most of a trace", str(path))
+    try:
+        return data.decode("utf-8"), cut
+    except UnicodeDecodeError as error:
+        if error.end == len(data) and error.reason == "unexpected end of data":
+            return data[: error.start].decode("utf-8"), True
+        raise TraceFormatError("not UTF-8 text", f"{path}, byte {error.start}") from error
+
+
+def _decompressed(data: bytes, path: Path) -> tuple[bytes, bool]:
+    """Return what gzip holds, at most a piece above the limit, and whether it ends early."""
+    stream = zlib.decompressobj(_GZIP_WINDOW)
+    found = bytearray()
+    most = min(MAX_BYTES, max(RATIO_FROM_BYTES, MAX_RATIO * len(data)))
+    for start in range(0, len(data), _PIECE):
+        rest = data[start : start + _PIECE]
+        while rest and not stream.eof:
+            try:
+                found += stream.decompress(rest, _PIECE)
+            except zlib.error as error:
+                raise TraceFormatError(f"damaged gzip data: {error}", str(path)) from error
+            rest = stream.unconsumed_tail
+            if len(found) > most:
+                raise TraceFormatError(
+                    f"unpacks to more than {most} bytes from {len(data)}: no trace does", str(path)
+                )
+        if stream.eof and (stream.unused_data or start + _PIECE < len(data)):
+            raise TraceFormatError("more follows the end of the compressed data", str(path))
+    return bytes(found), not stream.eof
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a file, whole or not at all; gzip if its name ends in ``.gz``."""
+    data = text.encode("utf-8")
+    if path.suffix == ".gz":
+        # No time and no name in it: equal traces are equal files.
+        data = gzip.compress(data, mtime=0)
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        draft.write_bytes(data)
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise TraceFormatError(
+            f"cannot be written: {error.strerror or error}", str(path)
+        ) from error

@@ -1,0 +1,155 @@
+"""The lines of a trace file as types: what is decoded by, and what the JSON Schema is made of."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from krafla.traces.limits import (
+    MAX_COUNTER,
+    MAX_LINE,
+    MAX_MEMBERS,
+    MAX_NAME,
+    MAX_STEPS,
+    MAX_TEXT,
+)
+from krafla.traces.trace import ClaimKind  # noqa: TC001 - msgspec reads the annotations
+
+__all__ = [
+    "FORMAT_VERSION",
+    "ClaimData",
+    "ConjunctData",
+    "EventData",
+    "HeaderLine",
+    "ObservationLine",
+    "OriginData",
+    "PartialData",
+    "PartialHeaderLine",
+    "StepLine",
+    "value_reference",
+]
+
+FORMAT_VERSION: Final = 2
+
+# A name can never be a path, nor anything else that needs quoting. In Python, unlike in JSON
+# Schema, `$` also matches before a last line feed.
+_NAME = r"^[A-Za-z0-9_]+$(?!\n)"
+_ACTION = r"^[A-Za-z0-9_]+(![A-Za-z0-9_]+)*$(?!\n)"
+
+
+def value_reference(name: str = "value") -> dict[str, Any]:
+    """Return what refers to a definition of the schema that is not made from these types."""
+    return {"$ref": f"#/$defs/{name}"}
+
+
+Name: TypeAlias = Annotated[str, Meta(pattern=_NAME, max_length=MAX_NAME)]
+ActionName: TypeAlias = Annotated[str, Meta(pattern=_ACTION, max_length=MAX_NAME)]
+Text: TypeAlias = Annotated[str, Meta(max_length=MAX_TEXT)]
+Digest: TypeAlias = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
+Counter: TypeAlias = Annotated[int, Meta(ge=0, le=MAX_COUNTER)]
+Index: TypeAlias = Annotated[int, Meta(ge=0, lt=MAX_STEPS)]
+Count: TypeAlias = Annotated[int, Meta(ge=1, le=MAX_STEPS)]
+# TLA+ values are decoded by ``krafla.traces.encoding``, which has its own rules.
+ValueData: TypeAlias = Annotated[Any, Meta(extra_json_schema=value_reference())]
+Values: TypeAlias = Annotated[list[ValueData], Meta(max_length=MAX_MEMBERS)]
+Named: TypeAlias = Annotated[dict[Name, ValueData], Meta(max_length=MAX_MEMBERS)]
+State: TypeAlias = Annotated[dict[Name, ValueData], Meta(min_length=1, max_length=MAX_MEMBERS)]
+ChangeData: TypeAlias = Annotated[Any, Meta(extra_json_schema=value_reference("change"))]
+Changes: TypeAlias = Annotated[dict[Name, ChangeData], Meta(max_length=MAX_MEMBERS)]
+
+
+class _Line(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A JSON object that has these fields and no other."""
+
+
+class ConjunctData(_Line):
+    """The formula that is false."""
+
+    text: Text
+    place: Text
+    values: Annotated[list[tuple[Text, ValueData]], Meta(max_length=MAX_MEMBERS)] = []
+
+
+class ClaimData(_Line):
+    """What the trace is evidence of."""
+
+    kind: ClaimKind
+    property: Text | None = None
+    conjunct: ConjunctData | None = None
+
+
+class OriginData(_Line):
+    """Where the trace comes from."""
+
+    made_by: Text
+    profile: Text | None = None
+    seed: Text | None = None
+    plan: Annotated[str, Meta(max_length=MAX_LINE)] | None = None
+    digest: Digest | None = None
+
+
+class HeaderLine(_Line):
+    """The first line of a trace."""
+
+    krafla_trace: Literal[2]
+    spec: Name
+    steps: Count
+    model: Name | None = None
+    constants: Named = {}
+    origin: OriginData | None = None
+    claim: ClaimData | None = None
+    lasso: Index | None = None
+    back: ActionName | Literal[""] = ""
+
+
+class EventData(_Line):
+    """What an implementation knows of a step and the spec does not say."""
+
+    node: ValueData | UnsetType = UNSET
+    sent: Annotated[list[Counter], Meta(max_length=MAX_MEMBERS)] = []
+    taken: Counter | None = None
+    time_ms: Counter | None = None
+
+
+class StepLine(_Line):
+    """One step: its whole state, or what it changed of the state before."""
+
+    step: Index
+    action: ActionName
+    parameters: Values | None
+    location: Text = ""
+    event: EventData | None = None
+    state: State | UnsetType = UNSET
+    changed: Changes | UnsetType = UNSET
+
+
+class PartialData(_Line):
+    """What may have happened unseen between two observations."""
+
+    hidden: Annotated[list[ActionName], Meta(max_length=MAX_NAME)] | None = []
+    hidden_max: Annotated[int, Meta(ge=0, le=MAX_NAME)] = 8
+
+
+class PartialHeaderLine(_Line):
+    """The first line of a partial trace."""
+
+    krafla_trace: Literal[2]
+    spec: Name
+    partial: PartialData
+    observations: Annotated[int, Meta(ge=0, le=MAX_STEPS)]
+    constants: Named = {}
+
+
+class ObservationLine(_Line):
+    """One thing that was seen."""
+
+    observation: Index
+    action: ActionName | None = None
+    parameters: Annotated[list[ValueData | None], Meta(max_length=MAX_MEMBERS)] | None = None
+    seen: Annotated[
+        list[tuple[Annotated[list[ValueData], Meta(min_length=1)], ValueData]],
+        Meta(max_length=MAX_MEMBERS),
+    ] = []
+    place: Text = ""
+    time_ms: Counter | None = None

@@ -1,0 +1,190 @@
+"""From the bytes of an untrusted file to typed lines: strict JSON, whole lines, in order."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from krafla.traces.encoding import check_characters
+from krafla.traces.errors import TraceFormatError, TruncatedTraceError
+from krafla.traces.limits import MAX_LINE, MAX_STEPS
+from krafla.traces.lines import FORMAT_VERSION, HeaderLine, PartialHeaderLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Lines", "check_strings", "convert", "strict_json"]
+
+_T = TypeVar("_T")
+# How msgspec says where a value stands.
+_WHERE = re.compile(r" - at `\$\.?(?P<where>.*)`$", re.DOTALL)
+# No counter or TLA+ number has more; Python would compute with a million digits for seconds.
+_MAX_DIGITS = 40
+_OLDER = "it is from before the first release: make the trace again with the tool that made it"
+
+
+def strict_json(text: str, place: str) -> Any:
+    """Return the data of a JSON text; ``TraceFormatError`` for anything JSON leaves open.
+
+    Refused are keys given twice, fractions, NaN, numbers of many digits, control characters
+    in strings and halves of characters.
+    """
+    try:
+        data = json.loads(
+            text,
+            parse_int=_integer,
+            parse_float=_no_fraction,
+            parse_constant=_no_fraction,
+            object_pairs_hook=_no_duplicates,
+        )
+        if "\\" in text or not text.isprintable():
+            check_strings(data)
+    except RecursionError as error:
+        raise TraceFormatError("not JSON: nested too deep", place) from error
+    except ValueError as error:
+        raise TraceFormatError(f"not JSON: {error}", place) from error
+    return data
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _MAX_DIGITS:
+        raise ValueError(f"a number has {len(digits)} digits")
+    return int(digits)
+
+
+def _no_fraction(number: str) -> None:
+    raise ValueError(f"{number[:_MAX_DIGITS]} is no whole number")
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) != len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"an object gives the key {twice!r} twice")
+    return data
+
+
+def check_strings(data: Any) -> None:
+    """Return if every string of JSON data can be shown; ``ValueError`` names what cannot."""
+    if isinstance(data, str):
+        check_characters(data)
+    elif isinstance(data, list):
+        for member in data:
+            check_strings(member)
+    elif isinstance(data, dict):
+        for key, result in data.items():
+            check_characters(key)
+            check_strings(result)
+
+
+def convert(data: Any, kind: type[_T], place: str) -> _T:
+    """Return JSON data as a type of line; ``TraceFormatError`` names the field at fault."""
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        message = str(error)
+        where = _WHERE.search(message)
+        if where is not None:
+            message = f"{where['where']}: {message[: where.start()]}"
+        raise TraceFormatError(message.replace(", got ", ", found "), place) from error
+
+
+class Lines:
+    """The lines of one file. ``ends_early`` is known of the file, whatever its last line is."""
+
+    def __init__(self, text: str, name: str, *, cut: bool = False) -> None:
+        """Take the text apart; ``TraceFormatError`` if it cannot be lines of a trace."""
+        self.name = name
+        if text.count("\n") > MAX_STEPS + 2:
+            raise TraceFormatError(f"more than {MAX_STEPS} lines", name)
+        lines = text.split("\n")
+        # A last line without its end may still be whole, and then nothing is missing.
+        self.ends_early = cut
+        self._is_open = cut or lines[-1] != ""
+        if lines[-1] == "":
+            lines.pop()
+        self._lines = lines
+        for number, line in enumerate(lines, 1):
+            if len(line) > MAX_LINE:
+                raise TraceFormatError(
+                    f"a line of {len(line)} characters; the most is {MAX_LINE}", self.place(number)
+                )
+            if "\r" in line:
+                raise TraceFormatError("a line ends in CR LF, not LF", self.place(number))
+
+    def place(self, number: int) -> str:
+        """Return where a line stands; the first is 1."""
+        return f"{self.name}:{number}"
+
+    @property
+    def end(self) -> str:
+        """Return where the last line stands."""
+        return self.place(len(self._lines))
+
+    def header(self) -> HeaderLine | PartialHeaderLine:
+        """Return the first line; ``TraceFormatError`` for any other version of the format."""
+        place = self.place(1)
+        if not self._lines:
+            raise TraceFormatError("the file is empty", self.name)
+        try:
+            data = strict_json(self._lines[0], place)
+        except TraceFormatError as error:
+            if self._is_cut(1) and self._lines[0].startswith('{"krafla_trace"'):
+                raise TruncatedTraceError(
+                    "the file ends within its first line", place, None
+                ) from error
+            raise
+        if not isinstance(data, dict):
+            raise TraceFormatError(f"expected an object, found {type(data).__name__}", place)
+        version = data.get("krafla_trace")
+        if version != FORMAT_VERSION or isinstance(version, bool):
+            found = "no krafla_trace header" if version is None else f"trace format {version!r}"
+            advice = f"; {_OLDER}" if version == 1 else ""
+            raise TraceFormatError(
+                f"{found}; this krafla reads format {FORMAT_VERSION}{advice}", place
+            )
+        if "partial" in data:
+            return convert(data, PartialHeaderLine, place)
+        return convert(data, HeaderLine, place)
+
+    def rows(self, kind: type[_T], announced: int) -> Iterator[tuple[_T, str]]:
+        """Yield each line after the first that is whole, and its place.
+
+        Fewer than announced come if the file was cut short. ``TraceFormatError`` names the
+        first line that is wrong, one too many, or one that does not follow the one before.
+        """
+        number_field = kind.__struct_fields__[0]  # type: ignore[attr-defined]  # a line type
+        for index, line in enumerate(self._lines[1:]):
+            place = self.place(index + 2)
+            if index == announced:
+                raise TraceFormatError(
+                    f"the header announces {announced} {number_field}s, more follow", place
+                )
+            try:
+                data = strict_json(line, place)
+            except TraceFormatError:
+                if self._is_cut(index + 2):
+                    return
+                raise
+            row = convert(data, kind, place)
+            _check_number(getattr(row, number_field), index, number_field, place)
+            yield row, place
+
+    def _is_cut(self, number: int) -> bool:
+        return self._is_open and number == len(self._lines)
+
+
+def _check_number(number: int, expected: int, what: str, place: str) -> None:
+    if number > expected:
+        missing = (
+            f"{what} {expected} is"
+            if number == expected + 1
+            else (f"{what}s {expected} to {number - 1} are")
+        )
+        raise TraceFormatError(f"{missing} missing before {what} {number}", place)
+    if number < expected:
+        raise TraceFormatError(f"{what} {number} comes a second time, or late", place)
