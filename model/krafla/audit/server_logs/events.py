@@ -1,0 +1,258 @@
+"""What a line of a server log says of the lease.
+
+The sentences are those of Kafka 4.1. A line of the two loggers that speak of nothing else
+(BrokerLifecycleManager, BrokerHeartbeatManager) at INFO or above that is none of them is not
+understood, and counted; from the other loggers only the sentences below are taken.
+
+Kafka: BrokerLifecycleManager, BrokerHeartbeatManager.calculateNextBrokerState,
+ReplicationControlManager.maybeFenceOneStaleBroker, ClusterControlManager.registerBroker,
+QuorumController.claim.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from krafla.audit.server_logs.lines import (
+    CLUSTER_CONTROL,
+    HEARTBEAT_MANAGER,
+    LIFECYCLE_MANAGER,
+    QUORUM_CONTROLLER,
+    REPLICATION_CONTROL,
+)
+
+if TYPE_CHECKING:
+    from krafla.audit.server_logs.lines import LogLine
+
+
+class Kind(enum.Enum):
+    """What happened; the value says it in words."""
+
+    STARTING = "a process starts"
+    REGISTERED = "a process learns its epoch"
+    REFUSED = "a process learns that its registration is refused"
+    CAUGHT_UP = "a process has caught up"
+    IN_RECOVERY = "a process is told that it is still fenced"
+    UNFENCED = "a process learns that it is unfenced"
+    SHUTDOWN_ASKED = "a process is told to stop"
+    SHUTDOWN_PENDING = "a process is told to wait for leave"
+    LEAVE = "a process gets leave to stop"
+    STOPPING = "a process stops"
+    STALE = "a process is told that its epoch is stale"
+
+    ACTIVE = "a controller becomes active"
+    REGISTERING = "the controller registers an incarnation"
+    UNFENCING = "the controller unfences a broker"
+    SHUTDOWN_BEGUN = "the controller begins a controlled shutdown"
+    LEAVE_GIVEN = "the controller gives leave after a controlled shutdown"
+    LEAVE_AT_ONCE = "the controller gives leave at once"
+    FENCING_ASKED = "the controller fences a broker that asked for it"
+    SESSION_EXPIRED = "the controller fences a broker whose session ran out"
+
+
+OF_CONTROLLER: Final = frozenset(
+    {
+        Kind.ACTIVE,
+        Kind.REGISTERING,
+        Kind.UNFENCING,
+        Kind.SHUTDOWN_BEGUN,
+        Kind.LEAVE_GIVEN,
+        Kind.LEAVE_AT_ONCE,
+        Kind.FENCING_ASKED,
+        Kind.SESSION_EXPIRED,
+    }
+)
+"""What a controller writes; the rest is written by brokers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing a line says: `node` wrote it, the other fields are None where it says nothing.
+
+    `time_ms` is the line's, shifted to the clock of the metadata log. `before` and `after` are
+    states of a broker process as Kafka writes them.
+    """
+
+    kind: Kind
+    node: int
+    time_ms: int
+    line: LogLine
+    broker: int | None = None
+    incarnation: str | None = None
+    epoch: int | None = None
+    offset: int | None = None
+    before: str | None = None
+    after: str | None = None
+    cluster_id: str | None = None
+
+
+class UnintelligibleLineError(Exception):
+    """A line of a logger of the lease that is no sentence known here, or contradicts itself."""
+
+
+_NUMBERS: Final = ("broker", "epoch", "offset")
+_DIGITS_MAX: Final = 19
+_NODE: Final = re.compile(r"\[(\w+) id=(\d{1,10})\] (.*)", re.DOTALL)
+_SESSION: Final = "because its session has timed out"
+_PATTERNS: Final[dict[str, tuple[tuple[Kind | None, str], ...]]] = {
+    LIFECYCLE_MANAGER: (
+        (
+            Kind.STARTING,
+            r"Incarnation (?P<incarnation>[\w-]{22}) of broker (?P<broker>\d+)"
+            r" in cluster (?P<cluster_id>\S+) is now STARTING\.",
+        ),
+        (
+            Kind.REGISTERED,
+            r"Successfully registered broker (?P<broker>\d+) with broker epoch (?P<epoch>\d+)",
+        ),
+        (
+            Kind.REFUSED,
+            r"Unable to register broker (?P<broker>\d+) because the controller returned error"
+            r" DUPLICATE_BROKER_REGISTRATION",
+        ),
+        (
+            Kind.CAUGHT_UP,
+            r"The broker has caught up\."
+            r" Transitioning from (?P<before>[A-Z_]+) to (?P<after>[A-Z_]+)\.",
+        ),
+        (Kind.IN_RECOVERY, r"The broker is in RECOVERY\."),
+        (
+            Kind.UNFENCED,
+            r"The broker has been unfenced\."
+            r" Transitioning from (?P<before>[A-Z_]+) to (?P<after>[A-Z_]+)\.",
+        ),
+        (Kind.SHUTDOWN_ASKED, r"Beginning controlled shutdown\."),
+        (
+            Kind.SHUTDOWN_PENDING,
+            r"The broker is in PENDING_CONTROLLED_SHUTDOWN state, still waiting for the active"
+            r" controller\.",
+        ),
+        (Kind.LEAVE, r"The controller has asked us to exit controlled shutdown\."),
+        (
+            Kind.STOPPING,
+            r"Transitioning from (?P<before>[A-Z_]+) to (?P<after>SHUTTING_DOWN)\.",
+        ),
+        (
+            Kind.STALE,
+            r"Broker (?P<broker>\d+) sent a heartbeat request but received error"
+            r" STALE_BROKER_EPOCH\.",
+        ),
+        (
+            None,
+            r"Unable to (?:send a heartbeat|register the broker) because the RPC got timed out"
+            r" before it could be sent\.",
+        ),
+        (None, r"The broker is STARTING\. Still waiting to catch up with cluster metadata\."),
+        (None, r"Skipping controlled shutdown because we are in state [A-Z_]+\."),
+        (None, r"The broker is in SHUTTING_DOWN state\."),
+    ),
+    HEARTBEAT_MANAGER: (
+        (
+            Kind.UNFENCING,
+            r"The request from broker (?P<broker>\d+) to unfence has been granted because it has"
+            r" caught up with the offset of its register broker record (?P<offset>\d+)\.",
+        ),
+        (
+            Kind.SHUTDOWN_BEGUN,
+            r"Unfenced broker (?P<broker>\d+) has requested and been granted a controlled"
+            r" shutdown\.",
+        ),
+        (
+            Kind.LEAVE_AT_ONCE,
+            r"(?:Unf|F)enced broker (?P<broker>\d+) has requested and been granted an immediate"
+            r" shutdown\.",
+        ),
+        (
+            Kind.FENCING_ASKED,
+            r"Unfenced broker (?P<broker>\d+) has requested and been granted fencing\.?",
+        ),
+        (
+            Kind.LEAVE_GIVEN,
+            r"The request from broker (?P<broker>\d+) to shut down has been granted since the"
+            r" lowest active offset -?\d+ is now greater than the broker's controlled shutdown"
+            r" offset (?P<offset>\d+)\.",
+        ),
+        (None, r"The request from broker \d+ to unfence cannot yet be granted because .*"),
+        (None, r"The request from broker \d+ to shut down can not yet be granted .*"),
+    ),
+    REPLICATION_CONTROL: (
+        (
+            Kind.SESSION_EXPIRED,
+            rf"Fencing broker (?P<broker>\d+) at epoch (?P<epoch>\d+) {_SESSION}\.",
+        ),
+    ),
+    CLUSTER_CONTROL: (
+        (
+            Kind.REGISTERING,
+            r"No previous registration found for broker (?P<broker>\d+)\. New incarnation ID is"
+            r" (?P<incarnation>[\w-]{22})\. .*New broker epoch is (?P<epoch>\d+)\.",
+        ),
+        (
+            Kind.REGISTERING,
+            r"Registering a new incarnation of broker (?P<broker>\d+)\. .*new incarnation ID is"
+            r" (?P<incarnation>[\w-]{22})\. .*Broker epoch will become (?P<epoch>\d+)\.",
+        ),
+    ),
+    QUORUM_CONTROLLER: (
+        (
+            Kind.ACTIVE,
+            r"Becoming the active controller at epoch (?P<epoch>\d+),"
+            r" next write offset (?P<offset>\d+)\.",
+        ),
+    ),
+}
+_COMPILED: Final = {
+    logger: tuple((kind, re.compile(pattern, re.DOTALL)) for kind, pattern in patterns)
+    for logger, patterns in _PATTERNS.items()
+}
+_SPEAK_OF_NOTHING_ELSE: Final = frozenset({LIFECYCLE_MANAGER, HEARTBEAT_MANAGER})
+_QUIET_LEVELS: Final = frozenset({"DEBUG", "TRACE"})
+_NODE_WORD: Final = {LIFECYCLE_MANAGER: "BrokerLifecycleManager"}
+
+
+def understand(line: LogLine) -> Event | None:
+    """Return what a line says of the lease, None if it is about something else.
+
+    Raises UnintelligibleLineError for a line that should be of the lease and is not understood.
+    """
+    match = _NODE.fullmatch(line.text)
+    speaks = line.logger in _SPEAK_OF_NOTHING_ELSE and line.level not in _QUIET_LEVELS
+    if match is None or match[1] != _NODE_WORD.get(line.logger, "QuorumController"):
+        if speaks:
+            raise UnintelligibleLineError("it does not say which node wrote it")
+        return None
+    for kind, pattern in _COMPILED[line.logger]:
+        said = pattern.fullmatch(match[3])
+        if said is not None:
+            return None if kind is None else _event(kind, int(match[2]), line, said)
+    if speaks:
+        raise UnintelligibleLineError("no sentence that Kafka 4.1 has for the lease")
+    return None
+
+
+def _event(kind: Kind, node: int, line: LogLine, said: re.Match[str]) -> Event:
+    fields: dict[str, str] = {name: text for name, text in said.groupdict().items() if text}
+    numbers = {name: fields.pop(name) for name in _NUMBERS if name in fields}
+    if any(len(text) > _DIGITS_MAX for text in numbers.values()):
+        raise UnintelligibleLineError("a number that Kafka cannot hold")
+    values = {name: int(text) for name, text in numbers.items()}
+    if kind not in OF_CONTROLLER and values.setdefault("broker", node) != node:
+        raise UnintelligibleLineError(
+            f"node {node} writes of broker {values['broker']} as of itself"
+        )
+    return Event(
+        kind=kind,
+        node=node,
+        time_ms=line.time_ms,
+        line=line,
+        broker=values.get("broker"),
+        epoch=values.get("epoch"),
+        offset=values.get("offset"),
+        incarnation=fields.get("incarnation"),
+        before=fields.get("before"),
+        after=fields.get("after"),
+        cluster_id=fields.get("cluster_id"),
+    )
