@@ -80,19 +80,37 @@ def audit(
     for number, log in enumerate(logs, 1):
         progress(f"reading {number} of {len(logs)}: {log.directory}")
         inventories.append(take_inventory(log))
-    clusters, histories, steps = [], 0, 0
-    for cluster in group(inventories):
-        result, judged = _audit_cluster(cluster, loading, progress)
-        clusters.append(result)
-        histories += len(judged)
-        steps += sum(history.outcome.steps for history in judged)
+    judged = [audit_cluster(cluster, loading, progress) for cluster in group(inventories)]
     loading.get()
-    return Report(tuple(paths), tuple(clusters), tuple(findings), histories, steps)
+    return report_of(paths, judged, findings)
 
 
-def _audit_cluster(
-    cluster: Cluster, loading: LoadingSpec, progress: Callable[[str], None]
-) -> tuple[ClusterResult, list[Judged]]:
+@dataclass(frozen=True, slots=True)
+class ClusterAudit:
+    """A cluster that was judged, in how many distinct histories and steps of the spec."""
+
+    result: ClusterResult
+    histories: int
+    steps: int
+
+
+def report_of(
+    paths: Sequence[Path], judged: Sequence[ClusterAudit], findings: Sequence[Finding]
+) -> Report:
+    """Return the report over clusters that were judged, and what is wrong with the paths."""
+    return Report(
+        tuple(paths),
+        tuple(one.result for one in judged),
+        tuple(findings),
+        sum(one.histories for one in judged),
+        sum(one.steps for one in judged),
+    )
+
+
+def audit_cluster(
+    cluster: Cluster, loading: LoadingSpec, progress: Callable[[str], None] = lambda _: None
+) -> ClusterAudit:
+    """Return what the logs of one cluster say, judged. Raises KraflaError as `audit` does."""
     findings = [*cluster.findings]
     if not cluster.findings:
         findings += compare(cluster.members)
@@ -118,7 +136,7 @@ def _audit_cluster(
         results[member.path] = _result(member, start, history, own[member.path])
     members = tuple(results[member.path] for member in cluster.members)
     result = ClusterResult(cluster.cluster_id, cluster.folder, members, tuple(findings))
-    return result, judged
+    return ClusterAudit(result, len(judged), sum(one.outcome.steps for one in judged))
 
 
 def _start(member: Inventory, findings: list[Finding]) -> Start | None:

@@ -44,6 +44,11 @@ class Coverage:
         return len(self._states)
 
     @property
+    def fingerprints(self) -> frozenset[int]:
+        """Return the fingerprints of the distinct states that were visited."""
+        return frozenset(self._states)
+
+    @property
     def missed_actions(self) -> tuple[str, ...]:
         """Return the actions of the spec that were never taken."""
         return tuple(name for name in self.all_actions if not self.actions[name])

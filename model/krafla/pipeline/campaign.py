@@ -1,0 +1,340 @@
+"""A campaign over many processes: each seed counted exactly once, whatever dies on the way.
+
+What was committed is never played again. The result is the set of what the seeds came to: it is the
+same for any number of workers and any interruption, and one digest says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from dataclasses import asdict, dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.fuzz.seeds import Runs, judged_by
+from krafla.pipeline import sketch
+from krafla.pipeline.campaign_task import (
+    ChunkTask,
+    ShrinkTask,
+    names_task,
+    play_chunk,
+    shrink_seed,
+)
+from krafla.pipeline.chunks import Chunk, chunks_of, committed, read_chunk, rows_digest
+from krafla.pipeline.store import MANIFEST, exclusive, opened, seal, write_whole
+from krafla.verdict import KraflaError, Verdict
+from kraft.errors import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from krafla.pipeline.chunks import ChunkResults, SeedRow
+    from krafla.pipeline.session import Session
+
+__all__ = ["CAMPAIGN", "CampaignPlan", "Outcome", "parse_seeds", "read_outcome", "run_campaign"]
+
+CAMPAIGN: Final = "campaign"
+SEEDS_MAX: Final = 10_000_000
+_SEEDS: Final = re.compile(r"(\d{1,12})\.\.(\d{1,12})", re.ASCII)
+_PLAN: Final = "_plan.json"
+_FOLDERS: Final = ("results", "found")
+_SHRUNK_PER_KIND: Final = 2
+_KINDS_SHRUNK: Final = 40
+# Measured: the optimising compiler of a worker's JVM pays off from about here on.
+_BRIEF_STEPS: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignPlan:
+    """Which seeds are played, how, and in chunks of how many."""
+
+    first: int
+    last: int
+    runs: Runs
+    chunk: int = 25
+
+    @property
+    def chunks(self) -> list[Chunk]:
+        """Return the chunks, in order."""
+        return chunks_of(self.first, self.last, self.chunk)
+
+    @property
+    def count(self) -> int:
+        """Return how many seeds there are."""
+        return self.last - self.first + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a campaign came to. ``digest`` is over what every seed came to, in order of seeds.
+
+    ``findings`` has one entry for each kind: its seeds' number, the shortest run, the files kept.
+    ``doubts`` says why it shows less than it should.
+    """
+
+    out: Path
+    verdict: Verdict
+    digest: str
+    counts: dict[str, int]
+    actions: dict[str, int]
+    witnesses: dict[str, int]
+    findings: tuple[dict[str, Any], ...]
+    doubts: tuple[str, ...]
+    reproduce: str
+
+
+def parse_seeds(text: str) -> tuple[int, int]:
+    """Return the first and the last seed of ``A..B``; ``KraflaError`` if it is none of that."""
+    match = _SEEDS.fullmatch(text)
+    if match is None:
+        raise KraflaError(f"seeds are a first and a last number, as in 0..4999, not {text!r}")
+    first, last = int(match[1]), int(match[2])
+    if last < first:
+        raise KraflaError(f"the last seed, {last}, comes before the first, {first}")
+    if last - first >= SEEDS_MAX:
+        raise KraflaError(f"a campaign has at most {SEEDS_MAX:,} seeds")
+    return first, last
+
+
+def run_campaign(
+    plan: CampaignPlan,
+    out: Path,
+    session: Session,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Outcome:
+    """Return what a campaign comes to, playing what no earlier call with this plan has played.
+
+    ``KraflaError`` if the folder holds something else, ``JobError`` if a task failed for good:
+    what was committed until then stays.
+    """
+    _claim(plan, out)
+    if (out / MANIFEST).exists():
+        return read_outcome(out)
+    with exclusive(out):
+        # The first task also shows whether an executor can load the spec at all.
+        (names,) = session.map(names_task, [plan.runs])
+        _discard_broken(out / "results")
+        _play(plan, out, session, progress)
+        results = list(_gather(plan, out))
+        findings = _shrink(plan, results, out, session, progress)
+        facts = _facts(plan, results, findings, names)
+        shutil.rmtree(out / "attempts", ignore_errors=True)
+        seal(out, CAMPAIGN, facts, _FOLDERS)
+    return read_outcome(out)
+
+
+def read_outcome(out: Path) -> Outcome:
+    """Return what a finished campaign came to; ``KraflaError`` if the folder holds none."""
+    facts = opened(out, CAMPAIGN).facts
+    return Outcome(
+        out,
+        Verdict(facts["verdict"]),
+        facts["digest"],
+        facts["counts"],
+        facts["actions"],
+        facts["witnesses"],
+        tuple(facts["findings"]),
+        tuple(facts["doubts"]),
+        facts["reproduce"],
+    )
+
+
+def read_results(out: Path) -> list[ChunkResults]:
+    """Return the chunks of a finished campaign in the order of their seeds."""
+    opened(out, CAMPAIGN)
+    found = [read_chunk(path) for paths in committed(out / "results").values() for path in paths]
+    return sorted((one for one in found if one is not None), key=lambda one: one.chunk)
+
+
+def _claim(plan: CampaignPlan, out: Path) -> None:
+    """Make the folder, or see that it is of the same campaign."""
+    wanted = {
+        "protocol": "lease",
+        "first": plan.first,
+        "last": plan.last,
+        "chunk": plan.chunk,
+        "runs": asdict(plan.runs) | {"profiles": list(plan.runs.profiles)},
+        "judged_by": judged_by(),
+    }
+    path = out / _PLAN
+    if path.exists():
+        try:
+            before = json.loads(path.read_bytes())
+        except ValueError:
+            raise KraflaError("this plan of a campaign cannot be read", str(path)) from None
+        if before != wanted:
+            names = sorted(k for k in wanted if not isinstance(before, dict) or
+                           before.get(k) != wanted[k])  # fmt: skip
+            what = ("the code or the spec has changed since" if names == ["judged_by"]
+                    else f"another {', '.join(names)}")  # fmt: skip
+            raise KraflaError(f"this holds another campaign ({what}); choose another directory",
+                              printable(str(out)))  # fmt: skip
+        return
+    if out.exists() and any(out.iterdir()):
+        raise KraflaError("this directory is not empty and holds no campaign; choose another",
+                          printable(str(out)))  # fmt: skip
+    for name in (*_FOLDERS, "attempts"):
+        (out / name).mkdir(parents=True, exist_ok=True)
+    write_whole(path, json.dumps(wanted, indent=2).encode() + b"\n")
+
+
+def _discard_broken(folder: Path) -> None:
+    """Remove what is not a whole chunk: its seeds are played again."""
+    for path in folder.glob(".*.draft"):
+        path.unlink()
+    for paths in committed(folder).values():
+        for path in paths:
+            if read_chunk(path) is None:
+                path.unlink()
+
+
+def _play(plan: CampaignPlan, out: Path, session: Session, progress: Callable[[str], None]) -> None:
+    there = committed(out / "results")
+    waiting = [chunk for chunk in plan.chunks if chunk not in there]
+    steps = sum(len(chunk.seeds) for chunk in waiting) * plan.runs.steps
+    brief = steps < _BRIEF_STEPS * session.parallelism
+    tasks = [ChunkTask(chunk, plan.runs, str(out), brief) for chunk in waiting]
+
+    def show() -> None:
+        done = sum(len(chunk.seeds) for chunk in committed(out / "results"))
+        progress(f"{done:,} of {plan.count:,} seeds played")
+
+    session.map(play_chunk, tasks, show)
+
+
+def _gather(plan: CampaignPlan, out: Path) -> Iterable[ChunkResults]:
+    """Yield every chunk once; ``KraflaError`` if one is missing or came to two results."""
+    there = committed(out / "results")
+    for chunk in plan.chunks:
+        paths = there.pop(chunk, [])
+        found = [one for one in map(read_chunk, paths) if one is not None]
+        if len(found) > 1:
+            seed = _first_difference(found[0].rows, found[1].rows)
+            raise KraflaError(f"seed {seed} gave two results: its runs are not reproducible",
+                              printable(str(out)))  # fmt: skip
+        if not found:
+            raise KraflaError(f"the seeds {chunk.first} to {chunk.last} have no result",
+                              printable(str(out)))  # fmt: skip
+        yield found[0]
+    if there:
+        raise KraflaError(f"results of seeds that are not of this campaign: {min(there)}",
+                          printable(str(out)))  # fmt: skip
+
+
+def _first_difference(left: Sequence[SeedRow], right: Sequence[SeedRow]) -> int:
+    return next((one.seed for one, other in zip(left, right, strict=True)
+                 if one.digest != other.digest), left[0].seed)  # fmt: skip
+
+
+def _shrink(
+    plan: CampaignPlan,
+    results: Sequence[ChunkResults],
+    out: Path,
+    session: Session,
+    progress: Callable[[str], None],
+) -> list[dict[str, Any]]:
+    """Return one finding for each kind, the shortest run of it shrunk in an executor."""
+    kinds: dict[tuple[str, ...], list[SeedRow]] = {}
+    for row in (row for one in results for row in one.rows):
+        if row.verdict == Verdict.VIOLATED.value:
+            kinds.setdefault(tuple(row.finding), []).append(row)
+    chosen = {
+        kind: sorted(rows, key=lambda row: (row.steps, row.seed))[:_SHRUNK_PER_KIND]
+        for kind, rows in sorted(kinds.items())[:_KINDS_SHRUNK]
+    }
+    tasks = [
+        ShrinkTask(row.seed, plan.runs, str(out / "found"))
+        for rows in chosen.values()
+        for row in rows
+    ]
+    progress(f"shrinking {len(tasks)} runs")
+    shrunk = {one["seed"]: one for one in session.map(shrink_seed, tasks)}
+    findings = []
+    for kind, rows in sorted(kinds.items()):
+        known = [shrunk[row.seed] for row in chosen.get(kind, ())]
+        best: dict[str, Any] = min(
+            known, key=lambda one: (one["shrunk_steps"], one["seed"]), default={}
+        )
+        for other in known:
+            for name in other["saved"] if other is not best else ():
+                (out / "found" / name).unlink()
+        shortest = min(rows, key=lambda row: (row.steps, row.seed))
+        entry = {"seed": shortest.seed, "profile": shortest.profile, "steps": shortest.steps,
+                 "shrunk_steps": None, "detail": shortest.detail, "saved": []}  # fmt: skip
+        findings.append({"kind": list(kind), "seeds": len(rows), **entry, **best})
+    return findings
+
+
+def _facts(
+    plan: CampaignPlan,
+    results: Sequence[ChunkResults],
+    findings: list[dict[str, Any]],
+    names: tuple[tuple[str, ...], tuple[str, ...]],
+) -> dict[str, Any]:
+    rows = [row for one in results for row in one.rows]
+    assert [row.seed for row in rows] == list(range(plan.first, plan.last + 1))
+    actions = dict.fromkeys(names[0], 0)
+    witnesses = dict.fromkeys(names[1], 0)
+    for row in rows:
+        for name, count in row.actions:
+            actions[name] += count
+        for name in row.witnesses:
+            witnesses[name] += 1
+    lost = [row for row in rows if row.verdict == Verdict.INCONCLUSIVE.value]
+    doubts = _doubts(rows, lost, actions, witnesses)
+    verdict = Verdict.VIOLATED if findings else Verdict.INCONCLUSIVE if doubts else Verdict.HELD
+    states = reduce(sketch.merged, (one.states for one in results))
+    found = "".join(f"{one['kind']} {one['shrunk_steps']} {one['detail']}\n" for one in findings)
+    content = f"{rows_digest(rows)}\n{hashlib.sha256(states).hexdigest()}\n{found}"
+    return {
+        "verdict": verdict.value,
+        "digest": hashlib.sha256(content.encode()).hexdigest(),
+        "first": plan.first,
+        "last": plan.last,
+        "runs": {"steps": plan.runs.steps, "profiles": list(plan.runs.profiles)},
+        "counts": {
+            "seeds": len(rows),
+            "held": sum(row.verdict == Verdict.HELD.value for row in rows),
+            "violated": sum(row.verdict == Verdict.VIOLATED.value for row in rows),
+            "inconclusive": len(lost),
+            "steps": sum(row.steps for row in rows),
+            "states": sketch.estimate(states),
+        },
+        "actions": actions,
+        "witnesses": witnesses,
+        "findings": findings,
+        "doubts": doubts,
+        "reproduce": _command(plan),
+    }
+
+
+def _doubts(
+    rows: Sequence[SeedRow],
+    lost: Sequence[SeedRow],
+    actions: dict[str, int],
+    witnesses: dict[str, int],
+) -> list[str]:
+    doubts = [f"seed {row.seed} {row.finding[0]}: {row.detail}" for row in lost[:20]]
+    if len(lost) > len(doubts):
+        doubts.append(f"and {len(lost) - len(doubts)} more seeds")
+    if not any(row.steps for row in rows):
+        doubts.append("no step was taken")
+    for what, seen in (("actions never taken", actions), ("witnesses never reached", witnesses)):
+        missed = [name for name, count in seen.items() if not count]
+        if missed:
+            doubts.append(f"{what}: {', '.join(missed)}")
+    return doubts
+
+
+def _command(plan: CampaignPlan) -> str:
+    command = f"krafla campaign lease --seeds {plan.first}..{plan.last}"
+    usual = Runs()
+    if plan.runs.steps != usual.steps:
+        command += f" --steps {plan.runs.steps}"
+    if plan.runs.profiles != usual.profiles:
+        command += "".join(f" --profile {name}" for name in plan.runs.profiles)
+    return command

@@ -1,0 +1,224 @@
+"""A campaign in chunks of seeds: each is played by one task and committed as one file.
+
+The name of the file has the seeds and a digest of their results. So a chunk that was played twice,
+because a process died or a driver was killed, gives the same file; if it ever gave another one, the
+runs are not reproducible, and that is seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
+import pyarrow.parquet as pq  # type: ignore[import-untyped]  # pyarrow ships no types
+
+from krafla.pipeline import sketch
+from krafla.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from krafla.fuzz.seeds import SeedResult
+
+__all__ = [
+    "DIED",
+    "Chunk",
+    "ChunkResults",
+    "Journal",
+    "SeedRow",
+    "chunks_of",
+    "committed",
+    "read_chunk",
+    "rows_digest",
+    "write_chunk",
+]
+
+DIED: Final = "process died"
+"""The finding of a seed whose process died again and again."""
+_DEATHS_MAX: Final = 3
+_NAME: Final = re.compile(r"chunk-(\d{12})-(\d{12})-([0-9a-f]{16})\.parquet")
+_SKETCH: Final = b"krafla.states"
+_COUNTS: Final = pa.map_(pa.string(), pa.int32())
+SCHEMA: Final = pa.schema(
+    [
+        pa.field("seed", pa.int64()),
+        pa.field("profile", pa.string()),
+        pa.field("steps", pa.int32()),
+        pa.field("refused", pa.int32()),
+        pa.field("verdict", pa.string()),
+        pa.field("finding", pa.list_(pa.string())),
+        pa.field("detail", pa.string()),
+        pa.field("digest", pa.string()),
+        pa.field("actions", _COUNTS),
+        pa.field("witnesses", pa.list_(pa.string())),
+        pa.field("milliseconds", pa.int32()),
+        pa.field("worker", pa.string()),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Chunk:
+    """Seeds from ``first`` to ``last``, both included."""
+
+    first: int
+    last: int
+
+    @property
+    def seeds(self) -> range:
+        """Return the seeds."""
+        return range(self.first, self.last + 1)
+
+    def __str__(self) -> str:
+        return f"{self.first:012}-{self.last:012}"
+
+
+@dataclass(frozen=True, slots=True)
+class SeedRow:
+    """One seed as it is stored: see ``docs/internals/pipeline.md``.
+
+    What took ``milliseconds``, and in which ``worker``, is no part of the digest.
+    """
+
+    seed: int
+    profile: str
+    steps: int
+    refused: int
+    verdict: str
+    finding: list[str]
+    detail: str
+    digest: str
+    actions: list[tuple[str, int]]
+    witnesses: list[str]
+    milliseconds: int
+    worker: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkResults:
+    """A committed chunk: its rows in the order of their seeds, and the sketch of their states."""
+
+    chunk: Chunk
+    rows: list[SeedRow]
+    states: bytes
+
+
+def chunks_of(first: int, last: int, size: int) -> list[Chunk]:
+    """Return the chunks of the seeds from ``first`` to ``last``, none with more than ``size``."""
+    return [Chunk(start, min(start + size - 1, last)) for start in range(first, last + 1, size)]
+
+
+def row_of(result: SeedResult, milliseconds: int, worker: str) -> SeedRow:
+    """Return what is stored of a run."""
+    verdict = Verdict.VIOLATED if result.finding else Verdict.HELD
+    return SeedRow(
+        result.seed,
+        result.profile,
+        result.steps,
+        result.refused,
+        verdict.value,
+        list(result.finding),
+        result.detail,
+        result.digest,
+        list(result.actions),
+        list(result.witnesses),
+        milliseconds,
+        worker,
+    )
+
+
+def lost_row(seed: int, profile: str, finding: str, detail: str, worker: str) -> SeedRow:
+    """Return what is stored of a run that came to nothing: nobody knows what it would show."""
+    digest = hashlib.sha256(f"{seed} {finding} {detail}".encode()).hexdigest()
+    return SeedRow(seed, profile, 0, 0, Verdict.INCONCLUSIVE.value, [finding], detail, digest,
+                   [], [], 0, worker)  # fmt: skip
+
+
+def rows_digest(rows: Iterable[SeedRow]) -> str:
+    """Return the SHA-256 of what runs came to, the same in whatever order they come."""
+    lines = sorted((row.seed, row.digest) for row in rows)
+    return hashlib.sha256("".join(f"{s} {d}\n" for s, d in lines).encode()).hexdigest()
+
+
+def write_chunk(folder: Path, chunk: Chunk, rows: list[SeedRow], states: bytes) -> Path:
+    """Commit a chunk: its file is there whole or not at all."""
+    path = folder / f"chunk-{chunk}-{rows_digest(rows)[:16]}.parquet"
+    columns = [[getattr(row, name) for row in rows] for name in SCHEMA.names]
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)]
+    table = pa.Table.from_arrays(arrays, schema=SCHEMA.with_metadata({_SKETCH: states.hex()}))
+    draft = folder / f".{path.name}.{os.getpid()}.draft"
+    with draft.open("wb") as file:
+        pq.write_table(table, file, compression="zstd")
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    return path
+
+
+def committed(folder: Path) -> dict[Chunk, list[Path]]:
+    """Return the files of each committed chunk by their names; more than one is one too many."""
+    found: dict[Chunk, list[Path]] = {}
+    for path in sorted(folder.iterdir()):
+        match = _NAME.fullmatch(path.name)
+        if match:
+            found.setdefault(Chunk(int(match[1]), int(match[2])), []).append(path)
+    return found
+
+
+def read_chunk(path: Path) -> ChunkResults | None:
+    """Return a committed chunk, ``None`` if the file is not what its name says."""
+    match = _NAME.fullmatch(path.name)
+    if match is None:
+        return None
+    chunk = Chunk(int(match[1]), int(match[2]))
+    try:
+        table = pq.read_table(path, partitioning=None)
+        rows = [SeedRow(**row) for row in table.to_pylist()]
+        states = bytes.fromhex((table.schema.metadata or {})[_SKETCH].decode())
+    except (pa.ArrowException, OSError, TypeError, KeyError, ValueError):
+        return None
+    sound = rows_digest(rows)[:16] == match[3] and len(states) == sketch.REGISTERS
+    return ChunkResults(chunk, rows, states) if sound and _has_all(rows, chunk) else None
+
+
+def _has_all(rows: list[SeedRow], chunk: Chunk) -> bool:
+    return [row.seed for row in rows] == list(chunk.seeds)
+
+
+class Journal:
+    """What an attempt at a chunk is doing, on disk, so that its death says where it died.
+
+    A process that is killed takes nothing back: its file stays and names the seed. A seed at which
+    several attempts died is not tried again.
+    """
+
+    def __init__(self, folder: Path, chunk: Chunk) -> None:
+        self._folder = folder / str(chunk)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._deaths = Counter(self._seeds())
+        # A process id may come again on another machine, or later.
+        self._own = self._folder / f"{os.getpid()}-{os.urandom(8).hex()}"
+
+    def is_deadly(self, seed: int) -> bool:
+        """Return whether so many attempts died at a seed that it is left alone."""
+        return self._deaths[seed] >= _DEATHS_MAX
+
+    def begin(self, seed: int) -> None:
+        """Note which seed is played next."""
+        self._own.write_text(str(seed), encoding="ascii")
+
+    def end(self) -> None:
+        """Take the note back: this attempt did not die."""
+        self._own.unlink(missing_ok=True)
+
+    def _seeds(self) -> Iterator[int]:
+        for note in sorted(self._folder.iterdir()):
+            text = note.read_text(encoding="ascii", errors="replace")
+            if text.isdecimal():
+                yield int(text)

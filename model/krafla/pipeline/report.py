@@ -1,0 +1,197 @@
+"""The report: what an ingest, its audit or a campaign came to, as one page to be opened offline."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.pipeline import sketch
+from krafla.pipeline.audit import read_audit
+from krafla.pipeline.campaign import CAMPAIGN, read_outcome, read_results
+from krafla.pipeline.ingest import INGEST, read_summary
+from krafla.pipeline.store import kind_of, opened, write_whole
+from krafla.refinement.faults import FAULTS
+from krafla.report.page import render
+from kraft.errors import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from krafla.pipeline.chunks import ChunkResults, SeedRow
+
+__all__ = ["PAGE", "write_report"]
+
+PAGE: Final = "report.html"
+_POINTS_MAX: Final = 200
+_ROWS_MAX: Final = 1_000
+
+
+def write_report(out: Path) -> Path:
+    """Write the page of a finished output into it and return its path.
+
+    ``KraflaError`` if the folder holds no finished ingest or campaign.
+    """
+    kind = kind_of(out)
+    opened(out, INGEST, CAMPAIGN)
+    data = _campaign(out) if kind == CAMPAIGN else _ingest(out)
+    title = f"{kind} {printable(out.absolute().name)}"
+    page = out / PAGE
+    write_whole(page, render("pipeline.html", title=title, data=data).encode())
+    return page
+
+
+def _ingest(out: Path) -> dict[str, Any]:
+    facts, done, audit = opened(out, INGEST).facts, read_summary(out), read_audit(out)
+    return {
+        "kind": INGEST,
+        "verdict": done.verdict.value,
+        "roots": facts["roots"],
+        "counts": {
+            "files": done.files,
+            "read": done.good,
+            "quarantined": len(done.quarantined),
+            "bytes": done.bytes,
+            **done.rows,
+        },
+        "types": _types(out),
+        "kinds": _kinds(out),
+        "left_out": facts["left_out"],
+        "parts": facts["milliseconds"],
+        "quarantine": [list(one) for one in done.quarantined[:_ROWS_MAX]],
+        "audit": None if audit is None else _audit(audit),
+        "commands": [f"krafla pipeline audit {printable(str(out))}"],
+    }
+
+
+def _types(out: Path) -> list[list[Any]]:
+    """Return how many records there are of each type, the most frequent first."""
+    import pyarrow.dataset as ds  # type: ignore[import-untyped]  # pyarrow ships no types
+
+    counts: Counter[str] = Counter()
+    for part in sorted((out / "records").glob("part-*.parquet")):
+        for rows in ds.dataset(part).to_batches(columns=["type"]):
+            for one in rows.column("type").value_counts().to_pylist():
+                counts[one["values"]] += one["counts"]
+    return [[name, count] for name, count in sorted(counts.items(), key=lambda i: (-i[1], i[0]))]
+
+
+def _kinds(out: Path) -> list[dict[str, Any]]:
+    """Return for each kind of file how many were read, quarantined, and their bytes."""
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]  # pyarrow ships no types
+
+    kinds: dict[str, dict[str, Any]] = {}
+    for row in pq.read_table(out / "files", partitioning=None).to_pylist():
+        known = kinds.setdefault(
+            row["kind"], {"kind": row["kind"], "good": 0, "quarantined": 0, "bytes": 0}
+        )
+        known[row["status"]] += 1
+        known["bytes"] += row["bytes"]
+    return [kinds[name] for name in sorted(kinds)]
+
+
+def _audit(report: dict[str, Any]) -> dict[str, Any]:
+    clusters = [
+        {
+            "folder": cluster["folder"],
+            "id": cluster["cluster_id"] or "unknown",
+            "verdict": cluster["verdict"],
+            "directories": len(cluster["directories"]),
+            "records": sum(one["records"] for one in cluster["directories"]),
+            "findings": [
+                f"{one['weight']}: {one['kind']}: {one['detail']}"
+                for one in [
+                    *cluster["findings"],
+                    *(f for d in cluster["directories"] for f in d["findings"]),
+                ]
+            ][:_ROWS_MAX],
+        }
+        for cluster in report["clusters"]
+    ]
+    return {"verdict": report["verdict"], "counts": report["counts"], "clusters": clusters}
+
+
+def _campaign(out: Path) -> dict[str, Any]:
+    outcome, results = read_outcome(out), read_results(out)
+    rows = [row for one in results for row in one.rows]
+    return {
+        "kind": CAMPAIGN,
+        "verdict": outcome.verdict.value,
+        "counts": outcome.counts,
+        "digest": outcome.digest,
+        "actions": sorted(outcome.actions.items(), key=lambda one: (-one[1], one[0])),
+        "witnesses": list(outcome.witnesses.items()),
+        "faults": [[FAULTS[name], outcome.actions.get(name, 0)] for name in FAULTS],
+        "states": _curve(results),
+        "profiles": _profiles(rows),
+        "workers": _workers(rows),
+        "chunks": _throughput(results),
+        "findings": [_finding(one, out) for one in outcome.findings],
+        "doubts": list(outcome.doubts),
+        "commands": [f"{outcome.reproduce} OUT"],
+    }
+
+
+def _curve(results: Sequence[ChunkResults]) -> list[list[int]]:
+    """Return how many distinct states the seeds up to some number had visited, about."""
+    stride = -(-len(results) // _POINTS_MAX)
+    seen, points, seeds = bytes(sketch.empty()), [[0, 0]], 0
+    for start in range(0, len(results), stride):
+        group = results[start : start + stride]
+        seen = reduce(sketch.merged, (one.states for one in group), seen)
+        seeds += sum(len(one.rows) for one in group)
+        points.append([seeds, sketch.estimate(seen)])
+    return points
+
+
+def _profiles(rows: Sequence[SeedRow]) -> list[dict[str, Any]]:
+    known: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        counts = known.setdefault(
+            row.profile,
+            {"profile": row.profile, "held": 0, "violated": 0, "inconclusive": 0, "steps": 0},
+        )
+        counts[row.verdict] += 1
+        counts["steps"] += row.steps
+    return [known[name] for name in sorted(known)]
+
+
+def _workers(rows: Sequence[SeedRow]) -> list[dict[str, Any]]:
+    """Return what each Python process played: seeds, steps, seconds it took over them."""
+    known: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        one = known.setdefault(
+            row.worker, {"worker": row.worker, "seeds": 0, "steps": 0, "seconds": 0.0}
+        )
+        one["seeds"] += 1
+        one["steps"] += row.steps
+        one["seconds"] += row.milliseconds / 1000
+    return sorted(known.values(), key=lambda one: (-one["seeds"], one["worker"]))[:_ROWS_MAX]
+
+
+def _throughput(results: Sequence[ChunkResults]) -> list[list[int]]:
+    """Return for each chunk its first seed and the steps judged in a second of its process."""
+    stride = -(-len(results) // _POINTS_MAX)
+    points = []
+    for start in range(0, len(results), stride):
+        rows = [row for one in results[start : start + stride] for row in one.rows]
+        seconds = sum(row.milliseconds for row in rows) / 1000
+        steps = sum(row.steps for row in rows)
+        points.append([rows[0].seed, round(steps / seconds) if seconds else 0])
+    return points
+
+
+def _finding(finding: dict[str, Any], out: Path) -> dict[str, Any]:
+    saved = [printable(str(out / "found" / name)) for name in finding["saved"]]
+    commands = [f"krafla replay {path}" for path in saved]
+    return {
+        "kind": " ".join(finding["kind"]),
+        "seeds": finding["seeds"],
+        "seed": finding["seed"],
+        "profile": finding["profile"],
+        "steps": finding["steps"],
+        "shrunk_steps": finding["shrunk_steps"],
+        "detail": finding["detail"],
+        "commands": commands,
+    }

@@ -1,0 +1,170 @@
+"""What is to be read: the files at or below the given paths, told apart by their names."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from krafla.verdict import KraflaError
+from kraft.errors import printable
+from kraft.ids import METADATA_DIRECTORY
+from kraft.log.checkpoint import BOOTSTRAP_NAME, checkpoint_at
+from kraft.log.directory import UNFINISHED_SUFFIXES
+from kraft.log.segment import segment_at
+from kraft.log.text_files import LEADER_EPOCH_CHECKPOINT, META_PROPERTIES, QUORUM_STATE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+__all__ = ["AUDITED", "Kind", "Listing", "Source", "find_sources", "slices"]
+
+_SERVER_LOG: Final = re.compile(r".+\.log(\.[0-9][0-9-]*)?(\.gz)?")
+_TRACE: Final = re.compile(r".+\.ndjson(\.gz)?")
+
+
+class Kind(Enum):
+    """What a file is, by its name; the value is how the tables call it."""
+
+    SEGMENT = "segment"
+    CHECKPOINT = "checkpoint"
+    NODE_STATE = "node state"
+    SERVER_LOG = "server log"
+    TRACE = "trace"
+    UNFINISHED = "unfinished"
+    UNKNOWN = "unknown"
+
+
+AUDITED: Final = frozenset({Kind.SEGMENT, Kind.CHECKPOINT, Kind.NODE_STATE, Kind.UNFINISHED})
+"""The kinds of file that an audit looks at. The bytes of all but the last are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file: its absolute path, kind, size in bytes, and time of change in nanoseconds."""
+
+    path: str
+    kind: Kind
+    bytes: int
+    changed_ns: int
+
+    @property
+    def id(self) -> str:
+        """Return the key of the file in the tables: a digest of its path."""
+        return hashlib.sha256(os.fsencode(self.path)).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What lies at or below some paths.
+
+    ``roots`` are the paths themselves, ``logs`` every directory of a metadata log, all absolute;
+    ``left_out`` counts files by their suffix that no reader is for.
+    """
+
+    roots: tuple[str, ...]
+    sources: tuple[Source, ...]
+    logs: tuple[str, ...]
+    left_out: dict[str, int]
+
+
+def find_sources(paths: Sequence[Path]) -> Listing:
+    """Return what lies at or below the paths, in order of the paths, each file once.
+
+    Symbolic links to directories are not followed. A file that is named itself counts whatever
+    its name. ``KraflaError`` if a path is not there or a directory cannot be listed.
+    """
+    found: dict[str, Source] = {}
+    logs: set[str] = set()
+    left_out: dict[str, int] = {}
+    roots = []
+    for path in paths:
+        root = Path(os.path.abspath(path))  # noqa: PTH100 - Path.absolute keeps ".." in it
+        roots.append(str(root))
+        if root.is_dir():
+            for source in _below(root, logs):
+                if source.kind is Kind.UNKNOWN:
+                    suffix = printable(Path(source.path).suffix) or "no suffix"
+                    left_out[suffix] = left_out.get(suffix, 0) + 1
+                else:
+                    found[source.path] = source
+        elif root.exists() or root.is_symlink():
+            found[str(root)] = _source(root, _kind_of(root))
+        else:
+            raise KraflaError("there is no such file or directory", printable(str(path)))
+    ordered = tuple(found[path] for path in sorted(found))
+    return Listing(tuple(roots), ordered, tuple(sorted(logs)), dict(sorted(left_out.items())))
+
+
+def _kind_of(path: Path) -> Kind:
+    """Return what a file is, by its name alone."""
+    name = path.name
+    if segment_at(path) is not None:
+        return Kind.SEGMENT
+    if checkpoint_at(path) is not None or name.removesuffix(".gz") == BOOTSTRAP_NAME:
+        return Kind.CHECKPOINT
+    if name in (META_PROPERTIES, QUORUM_STATE, LEADER_EPOCH_CHECKPOINT):
+        return Kind.NODE_STATE
+    if name.endswith(UNFINISHED_SUFFIXES):
+        return Kind.UNFINISHED
+    if _TRACE.fullmatch(name):
+        return Kind.TRACE
+    return Kind.SERVER_LOG if _SERVER_LOG.fullmatch(name) else Kind.UNKNOWN
+
+
+def _below(root: Path, logs: set[str]) -> Iterator[Source]:
+    for folder, _, names in os.walk(root, onerror=_refuse):
+        place = Path(folder)
+        kinds = {name: _kind_of(place / name) for name in sorted(names)}
+        is_log = place.name == METADATA_DIRECTORY
+        if not is_log and place == root:
+            is_log = any(_is_of_log(place / name, kind) for name, kind in kinds.items())
+        if is_log:
+            logs.add(folder)
+            yield from _identity(place)
+        for name, kind in kinds.items():
+            # A segment elsewhere is of another partition, with records that are not metadata.
+            stray = not is_log and (_is_of_log(place / name, kind) or kind is Kind.UNFINISHED)
+            yield _source(place / name, Kind.UNKNOWN if stray else kind)
+
+
+def _identity(log: Path) -> Iterator[Source]:
+    """Yield what says whose a log is, which lies beside it and so perhaps outside the root."""
+    for name in (META_PROPERTIES, BOOTSTRAP_NAME):
+        path = log.parent / name
+        if path.exists():
+            yield _source(path, _kind_of(path))
+
+
+def _is_of_log(path: Path, kind: Kind) -> bool:
+    return kind is Kind.SEGMENT or (
+        kind is Kind.CHECKPOINT and path.name.removesuffix(".gz") != BOOTSTRAP_NAME
+    )
+
+
+def _source(path: Path, kind: Kind) -> Source:
+    try:
+        status = path.stat(follow_symlinks=True)
+    except OSError:
+        return Source(str(path), kind, 0, 0)
+    return Source(str(path), kind, status.st_size, status.st_mtime_ns)
+
+
+def _refuse(error: OSError) -> None:
+    raise KraflaError(str(error.strerror).lower(), printable(str(error.filename)))
+
+
+def slices(sources: Iterable[Source], count: int) -> list[tuple[Source, ...]]:
+    """Return the sources in at most so many parts of about equal size, always the same way."""
+    parts: list[list[Source]] = [[] for _ in range(count)]
+    sizes = [0] * count
+    for source in sorted(sources, key=lambda one: (-one.bytes, one.path)):
+        smallest = sizes.index(min(sizes))
+        parts[smallest].append(source)
+        # A file costs something even when it is empty.
+        sizes[smallest] += source.bytes + 4096
+    return [tuple(sorted(part, key=lambda one: one.path)) for part in parts if part]
