@@ -44,7 +44,7 @@ MAX_NAME: Final = 200
 # Members of one set, sequence, function or record.
 MAX_MEMBERS: Final = 65_536
 # Parts of values that lines of changes copy: a short line may change one result of a huge function.
-MAX_CELLS: Final = 20_000_000
+MAX_CELLS: Final = 10_000_000
 # Text that shrinks more than this is no trace but a bomb. Traces shrink 15 to 60 times.
 MAX_RATIO: Final = 250
 # Below this size a bomb does no harm, and a file of few bytes may shrink much.

@@ -1,0 +1,93 @@
+"""The JSON Schema of a trace file's lines, made from the types they are decoded by."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from krafla.traces.limits import MAX_INTEGER, MAX_MEMBERS, MAX_TEXT, MIN_INTEGER
+from krafla.traces.lines import (
+    FORMAT_VERSION,
+    HeaderLine,
+    ObservationLine,
+    PartialHeaderLine,
+    StepLine,
+    value_reference,
+)
+from krafla.traces.states import EXCEPT
+
+__all__ = ["SCHEMA_FILE", "schema_text"]
+
+# The same text as a file, for tools that read no Python.
+SCHEMA_FILE: Final = Path(__file__).with_name("trace.schema.json")
+
+_VALUE: Final = value_reference()
+_VALUES: Final = {"type": "array", "items": _VALUE, "maxItems": MAX_MEMBERS}
+_PAIR: Final = {
+    "type": "array",
+    "prefixItems": [_VALUE, _VALUE],
+    "minItems": 2,
+    "maxItems": 2,
+    "items": False,
+}
+_PAIRS: Final = {"type": "array", "items": _PAIR, "maxItems": MAX_MEMBERS}
+_TEXT: Final = {"type": "string", "maxLength": MAX_TEXT}
+
+
+def schema_text() -> str:
+    """Return the JSON Schema (draft 2020-12) that each line of a trace file satisfies.
+
+    It cannot say what holds between lines (their numbers, the domains of functions that change)
+    nor the depth of values; the reader checks those.
+    """
+    kinds = (HeaderLine, StepLine, PartialHeaderLine, ObservationLine)
+    lines, definitions = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"A line of a krafla trace, format {FORMAT_VERSION}",
+        "anyOf": list(lines),
+        "$defs": {**definitions, "value": _value(), "change": _change()},
+    }
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
+
+
+def _value() -> dict[str, Any]:
+    record = {
+        "type": "object",
+        "minProperties": 1,
+        "maxProperties": MAX_MEMBERS,
+        "propertyNames": {"not": {"pattern": "^#"}, "maxLength": MAX_TEXT},
+        "additionalProperties": _VALUE,
+    }
+    return {
+        "description": "A TLA+ value.",
+        "anyOf": [
+            {"type": "boolean"},
+            {"type": "integer", "minimum": MIN_INTEGER, "maximum": MAX_INTEGER},
+            _TEXT,
+            _VALUES,
+            record,
+            _tagged("#model", _TEXT),
+            _tagged("#set", _VALUES),
+            _tagged("#map", _PAIRS),
+        ],
+    }
+
+
+def _change() -> dict[str, Any]:
+    return {
+        "description": "The new value of a variable, or some new results of a function.",
+        "anyOf": [_VALUE, _tagged(EXCEPT, _PAIRS)],
+    }
+
+
+def _tagged(tag: str, content: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {tag: content},
+        "required": [tag],
+        "additionalProperties": False,
+    }
