@@ -32,8 +32,13 @@ VERBS = {
     "verify": "Judge the models, the implementation and recorded logs: the first verdict.",
     "check": "Check models with TLC; show counterexamples.",
     "fuzz": "Drive simulated clusters with faults; the spec judges every step.",
+    "explore": "Build the state graph of a model: paths, dead ends, a page to walk in.",
     "replay": "Play a trace on the spec or on the implementation.",
+    "shrink": "Make a trace as small as can be, showing the same.",
+    "explain": "Show a trace node by node, and what is false at its end.",
+    "campaign": "Fuzz with very many seeds, in Spark.",
     "audit": "Follow the log of a real Kafka cluster against the spec.",
+    "pipeline": "Read and audit very many logs, in Spark; report on a campaign.",
     "dump": "Print a metadata log as Kafka's own tool does.",
     "doctor": "Show what this installation found, and what is missing.",
 }

@@ -67,6 +67,11 @@ class Branch:
     inner: Any = None
     is_application: bool = False
 
+    @property
+    def is_fixed(self) -> bool:
+        """Return whether its parameters are the same in every state."""
+        return not self.quantifiers and not self.is_application
+
 
 def branches(tree: Tree, next_action: Any, empty_state: Any) -> list[Branch]:
     """Return every branch of the next-state relation, in the order of the spec."""

@@ -260,6 +260,11 @@ class Spec:
         """
         return self._reductions
 
+    @property
+    def reductions(self) -> tuple[Any, ...]:
+        """Return TLC's permutations (SYMMETRY) and view (VIEW), ``None`` for what is absent."""
+        return self._reductions.configured
+
     def explain(
         self,
         state: State,

@@ -1,0 +1,102 @@
+"""``krafla explore``: the state graph of a model, questions about it, and a page to walk in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
+
+__all__ = ["command"]
+
+_Name = Annotated[str, typer.Argument(metavar="MODEL", help="A name from the manifest.")]
+_From = Annotated[
+    str | None,
+    typer.Option("--from", metavar="PREDICATE", help="Where a path begins: initial states."),
+]
+_To = Annotated[
+    str | None, typer.Option("--to", metavar="PREDICATE", help="Show a shortest path to there.")
+]
+_Save = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write that path as a trace, .ndjson.")
+]
+_Progress = Annotated[
+    str | None, typer.Option(metavar="PREDICATE", help="What a livelock never satisfies.")
+]
+_Mark = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PREDICATE", help="Name it in the outputs; may be repeated."),
+]
+_Limit = Annotated[int | None, typer.Option(metavar="N", help="Stop at N states.", min=1)]
+_Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page to walk in.")]
+_LimitPage = Annotated[int, typer.Option(metavar="N", help="States on the page.", min=1)]
+_Graphml = Annotated[Path | None, typer.Option(metavar="FILE", help="Write GraphML.")]
+_Dot = Annotated[Path | None, typer.Option(metavar="FILE", help="Write dot, for Graphviz.")]
+_Around = Annotated[
+    str | None,
+    typer.Option(metavar="PREDICATE", help="Only what is near the first such state."),
+]
+_Radius = Annotated[int, typer.Option(metavar="N", help="How near: N steps.", min=0)]
+_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the path and the verdict.")]
+
+
+def command(
+    model: _Name,
+    start: _From = None,
+    goal: _To = None,
+    save: _Save = None,
+    progress: _Progress = None,
+    mark: _Mark = None,
+    limit: _Limit = None,
+    html: _Html = None,
+    limit_page: _LimitPage = 50_000,
+    graphml: _Graphml = None,
+    dot: _Dot = None,
+    around: _Around = None,
+    radius: _Radius = 2,
+    quiet: _Quiet = False,
+) -> ExitCode:
+    r"""Explore the state graph of a model: every state, every step, and what they tell.
+
+    Prints how often each action was taken, dead ends, strongly connected components and
+    histograms. A PREDICATE is the name of an operator of the spec, or TLA+ text. The
+    page needs no network: walk from state to state, go back, fork, compare.
+
+    Exit status: 0 if the graph is as the manifest pins it and the path exists; 1 if a
+    property is violated, or no path leads from --from to --to although both are true
+    somewhere; 3 if the graph was cut by --limit, is not as pinned, or a predicate is true
+    nowhere.
+
+    \b
+    Examples:
+      krafla explore MCBrokerLeaseSmoke
+      krafla explore MCBrokerLeaseSmoke --html lease.html
+      krafla explore MCBrokerLeaseSmoke --to StaleEpochToldReach --save told.ndjson
+      krafla explore NoSelfFence --to '~NoOverlapInv'
+      krafla explore MCBrokerLeaseTwo --from 'log_end = 2' --to WaitsForOthersReach
+      krafla explore MCBrokerLeaseSmoke --around 'log_end = 1' --dot near.dot
+    """
+    if goal is None and (start is not None or save is not None):
+        raise typer.BadParameter("--from and --save belong to a path: say where it ends with --to")
+    from krafla.cli.explore_run import Request, run
+
+    return run(
+        Request(
+            model=model,
+            start=start,
+            goal=goal,
+            save=save,
+            progress=progress,
+            marks=tuple(mark or ()),
+            limit=limit,
+            page=html,
+            page_limit=limit_page,
+            graphml=graphml,
+            dot=dot,
+            around=around,
+            radius=radius,
+            quiet=quiet,
+        )
+    )

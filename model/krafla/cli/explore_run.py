@@ -1,0 +1,284 @@
+"""One run of ``krafla explore``, from the request to the verdict."""
+
+from __future__ import annotations
+
+import difflib
+import resource
+import shlex
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from krafla.cli import screen
+from krafla.cli.explore_view import counted, show_graph
+from krafla.cli.trace_view import show_trace
+from krafla.graph import Question, StateGraph, build, components, dead_ends
+from krafla.graph.behaviour import behaviour
+from krafla.graph.export import around, dot, graphml
+from krafla.graph.files import check_writable, write_text
+from krafla.graph.judge import judge
+from krafla.graph.paths import answer, way_to
+from krafla.manifest import load
+from krafla.tlc.config import read_config
+from krafla.traces import write
+from krafla.verdict import KraflaError, Verdict, worst
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from krafla.cli.screen import LiveLine
+    from krafla.graph import DeadEnds, Way
+    from krafla.manifest import Model
+    from krafla.oracle import Exploration
+    from krafla.tlc.judge import Judgement
+    from krafla.traces import Trace
+    from krafla.verdict import ExitCode
+
+__all__ = ["Request", "run"]
+
+# More nodes than that no picture can show.
+_DOT_MAX = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What somebody asked of ``krafla explore``; the options of its help."""
+
+    model: str
+    start: str | None = None
+    goal: str | None = None
+    save: Path | None = None
+    progress: str | None = None
+    marks: tuple[str, ...] = ()
+    limit: int | None = None
+    page: Path | None = None
+    page_limit: int = 50_000
+    graphml: Path | None = None
+    dot: Path | None = None
+    around: str | None = None
+    radius: int = 2
+    quiet: bool = False
+
+    def questions(self, model: Model) -> list[Question]:
+        """Return every predicate that is asked for, with the option that does."""
+        asked = [
+            ("--from", self.start), ("--to", self.goal), ("--progress", self.progress),
+            ("--around", self.around), *(("--mark", text) for text in self.marks),
+        ]  # fmt: skip
+        mine = [Question(text, option) for option, text in asked if text is not None]
+        witnesses = [Question(name, f"a witness of {model.name}") for name in model.witnesses]
+        return list({one.text: one for one in (*witnesses, *mine)}.values())
+
+
+def run(request: Request) -> ExitCode:
+    """Explore, answer, print and write; return the exit status."""
+    began = time.monotonic()
+    model = _model(request.model)
+    for path in (request.save, request.page, request.graphml, request.dot):
+        if path is not None:
+            check_writable(path)
+    config = read_config(model.config)
+    with screen.LiveLine(quiet=request.quiet) as live:
+        live.show(f"{model.name}: loading")
+        graph = build(
+            model,
+            request.questions(model),
+            limit=request.limit,
+            progress=_reporter(live, model.distinct or request.limit),
+        )
+        live.show(f"{model.name}: looking at the graph")
+        ends = dead_ends(graph)
+        judgement = judge(model, graph, ends, checks_deadlock=config.checks_deadlock)
+        result = _Result(request, model, graph, judgement, screen.stdout(), live)
+        artefacts = result.show(ends)
+    result.show_end(artefacts, time.monotonic() - began)
+    return result.verdict.exit_code
+
+
+def _model(name: str) -> Model:
+    manifest = load()
+    names = [model.name for model in manifest.models]
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.7)
+    if name not in names and near:
+        raise KraflaError(f"no model {name!r}; near it: {', '.join(near)}", str(manifest.path))
+    return manifest.select((name,))[0]
+
+
+def _reporter(live: LiveLine, expected: int | None) -> Callable[[Exploration], None]:
+    began = time.monotonic()
+
+    def report(found: Exploration) -> None:
+        seconds = max(time.monotonic() - began, 1e-3)
+        text = f"{found.distinct:,} states, {found.edges:,} steps, depth {found.depth}"
+        text += f", {found.edges / seconds:,.0f} steps/s"
+        if expected is not None and found.expanded and expected > found.expanded:
+            left = seconds * (expected - found.expanded) / found.expanded
+            text += f", {100 * found.expanded // expected}%, about {left:,.0f} s left"
+        live.show(text)
+
+    return report
+
+
+@dataclass(slots=True)
+class _Result:
+    """What was found, and where to show it."""
+
+    request: Request
+    model: Model
+    graph: StateGraph
+    judgement: Judgement
+    console: Console
+    live: LiveLine
+    verdict: Verdict = Verdict.INCONCLUSIVE
+
+    def say(self, text: str = "") -> None:
+        self.live.erase()
+        screen.line(self.console, text)
+
+    def show(self, ends: DeadEnds) -> list[str]:
+        """Print everything but the last lines, write the files, and return their names."""
+        request, graph = self.request, self.graph
+        found = graph.found
+        if not request.quiet:
+            self.say(
+                f"{self.model.name}: {counted(len(graph), 'state')}, "
+                f"{counted(found.edges, 'step')}, {counted(found.generated, 'state')} generated, "
+                f"depth {found.depth}, {counted(len(graph.initial()), 'initial state')}"
+            )
+            self._show_whole(ends)
+        self._show_evidence(ends)
+        self.verdict = self.judgement.verdict
+        artefacts = self._answer() if request.goal is not None else []
+        return artefacts + self._written()
+
+    def _show_whole(self, ends: DeadEnds) -> None:
+        self.live.show("looking for strongly connected components")
+        parts = components(self.graph)
+        wanted = self.request.progress
+        progress = None if wanted is None else (wanted, self.graph.holds[wanted])
+        self.live.erase()
+        self.say()
+        show_graph(self.console, self.graph, self.graph.action_uses(), parts, ends, progress)
+        if self.graph.holds:
+            self.say()
+            self.say("predicates")
+        for text, holds in self.graph.holds.items():
+            count = sum(holds)
+            depth = f"; the nearest is state {holds.index(1)}, depth " if count else ""
+            depth += str(self.graph.depths[holds.index(1)]) if count else ""
+            self.say(f"  {text}: true in {counted(count, 'state')}{depth}")
+
+    def _show_evidence(self, ends: DeadEnds) -> None:
+        """Print the way to what is wrong: a violation, or a state without any step."""
+        violation = self.graph.found.violation
+        if violation is not None and self.judgement.verdict is not Verdict.HELD:
+            self.say()
+            self.say(f"the way to where {violation.name} is false")
+            for number, (action, state) in enumerate(violation.path, 1):
+                self.say(f"{number:3} {action}")
+                if number == len(violation.path):
+                    for line in str(state).splitlines():
+                        self.say(f"      {line}")
+        if ends.stepless:
+            self.say()
+            self.say("the way to the nearest state without any step")
+            show_trace(self.console, self._trace(way_to(self.graph, ends.stepless[0])))
+
+    def _answer(self) -> list[str]:
+        """Print the path that was asked for; return the name of its file, if it has one."""
+        goal = self.request.goal
+        assert goal is not None, "asked only with --to"
+        found = answer(self.graph, self.request.start, goal)
+        self.verdict = worst((self.verdict, found.verdict))
+        self.say()
+        if found.way is None or found.lead is None:
+            self.say(f"path: {found.reason}")
+            return []
+        trace = self._trace(found.lead.then(found.way))
+        show_trace(self.console, trace)
+        if found.lead.steps:
+            self.say(f"    the path begins at step {len(found.lead.steps) + 1}; "
+                     "before it is a shortest way there")  # fmt: skip
+        self.say(f"path: {found.reason}")
+        if self.request.save is None:
+            return []
+        write(trace, self.request.save)
+        return [str(self.request.save)]
+
+    def _trace(self, way: Way) -> Trace:
+        constants = read_config(self.model.config).constants
+        return behaviour(
+            self.graph, way, spec=self.model.spec, constants=constants, model=self.model.name
+        )
+
+    def _written(self) -> list[str]:
+        request, graph = self.request, self.graph
+        artefacts: list[str] = []
+        states = self._near()
+        if request.graphml is not None:
+            self.live.show(f"writing {request.graphml}")
+            write_text(request.graphml, graphml(graph, states))
+            artefacts.append(str(request.graphml))
+        if request.dot is not None:
+            shown = range(len(graph)) if states is None else states
+            if len(shown) > _DOT_MAX:
+                raise KraflaError(
+                    f"{len(shown):,} states are too many for a picture, {_DOT_MAX} are not: "
+                    "choose some with --around and a smaller --radius",
+                    str(request.dot),
+                )
+            marked = [] if request.around is None else graph.holds[request.around]
+            write_text(request.dot, dot(graph, shown, [n for n, one in enumerate(marked) if one]))
+            artefacts.append(str(request.dot))
+        if request.page is not None:
+            from krafla.graph.page import page
+
+            self.live.show(f"writing {request.page}")
+            text = page(graph, self.model, self.judgement, limit=request.page_limit)
+            write_text(request.page, [text])
+            artefacts.append(str(request.page))
+        return artefacts
+
+    def _near(self) -> list[int] | None:
+        """Return the states that --around chooses; all, as ``None``, without it."""
+        if self.request.around is None:
+            return None
+        holds = self.graph.holds[self.request.around]
+        if not any(holds):
+            raise KraflaError("true in no state, so nothing lies around it", "--around")
+        return around(self.graph, holds.index(1), self.request.radius)
+
+    def show_end(self, artefacts: list[str], seconds: float) -> None:
+        """Print the verdict, what it rests on, what was written, and how to ask again."""
+        found = self.graph.found
+        self.say()
+        word = (self.verdict.name, screen.VERDICT_STYLES[self.verdict])
+        screen.line(self.console, word, f"  {self.model.name}: {self.judgement.reasons[0]}")
+        for reason in self.judgement.reasons[1:]:
+            self.say(f"    {reason}")
+        pinned = " (as pinned)" if found.distinct == self.model.distinct else ""
+        # Linux counts in kilobytes, macOS in bytes.
+        unit = 2**20 if sys.platform == "darwin" else 2**10
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+        self.say(f"    {counted(found.distinct, 'distinct state')}{pinned}, "
+                 f"{found.generated:,} generated, depth {found.depth}, "
+                 f"{seconds:.1f} s, at most {memory:,.0f} MB")  # fmt: skip
+        if self.model.bounds:
+            self.say(f"    bounds: {self.model.bounds}")
+        for name in artefacts:
+            self.say(f"    written: {name}")
+        screen.line(self.console, (f"    reproduce: {self._command()}", "dim"))
+
+    def _command(self) -> str:
+        request = self.request
+        words = ["krafla", "explore", request.model]
+        for option, value in (
+            ("--from", request.start), ("--to", request.goal), ("--progress", request.progress),
+            ("--limit", request.limit),
+        ):  # fmt: skip
+            words += [] if value is None else [option, str(value)]
+        return shlex.join(words)

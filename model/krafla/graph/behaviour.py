@@ -1,0 +1,130 @@
+"""Steps of the graph as steps of the spec: with parameters, and with real states."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from krafla.oracle import OUTSIDE
+from krafla.traces import Claim, ClaimKind, Origin, Step, Trace
+from krafla.traces.trace import INITIAL
+from krafla.values import sort_key
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from krafla.graph.paths import Way
+    from krafla.graph.state_graph import StateGraph
+    from krafla.oracle import Spec, State
+    from krafla.values import Value
+
+__all__ = ["StepWords", "behaviour", "step_words"]
+
+# Actions with their parameters.
+StepWords: TypeAlias = "list[tuple[str, tuple[Value, ...]]]"
+
+
+def behaviour(
+    graph: StateGraph,
+    way: Way,
+    *,
+    spec: str,
+    constants: tuple[tuple[str, Value], ...] = (),
+    model: str | None = None,
+) -> Trace:
+    """Return a way as a trace: actions with their parameters, and whole states.
+
+    Under SYMMETRY a state of the graph stands for several; the trace goes through those that
+    really follow each other. ``KraflaError`` where a VIEW has made one state of two that do not
+    have the same steps.
+    """
+    found = graph.found
+    places = {one.name: f"{one.place.module}:{one.place.line}" for one in found.spec.actions}
+    with found.spec.reduced():
+        state = found.states[way.start]
+        steps = [Step(INITIAL, (), state.as_function())]
+        for step in way.steps:
+            name, parameters, state = _taken(graph, state, step)
+            steps.append(Step(name, parameters, state.as_function(), places[name]))
+    claim = Claim(ClaimKind.BEHAVIOUR)
+    return Trace(spec, tuple(steps), constants, claim, model=model, origin=Origin("oracle"))
+
+
+def _taken(graph: StateGraph, before: State, step: int) -> tuple[str, tuple[Value, ...], State]:
+    found = graph.found
+    wanted = found.fingerprints[found.targets[step]]
+    for name, parameters, after in found.spec.steps_through(found.branches[step], before):
+        if after.fingerprint == wanted:
+            return name, parameters, after
+    raise KraflaError(
+        f"the VIEW of {found.spec.name} hides what {found.actions[found.labels[step]]} needs: "
+        "this way through the graph is no behaviour of the spec"
+    )
+
+
+def step_words(graph: StateGraph, states: Iterable[int]) -> tuple[StepWords, array[int]]:
+    """Return what the steps of some states are: each an action with its parameters.
+
+    The numbers are indexes into the list, one for each step: state by state, in the order of
+    ``graph.out``.
+    """
+    namer = _Namer(graph)
+    numbers = array("i")
+    with graph.found.spec.reduced():
+        for state in states:
+            numbers.extend(namer.numbers(state))
+    return namer.words, numbers
+
+
+class _Namer:
+    """Says the parameters of steps, asking the spec only where they depend on the state."""
+
+    def __init__(self, graph: StateGraph) -> None:
+        self._graph = graph
+        self._spec: Spec = graph.found.spec
+        self._fixed: dict[int, int] = {}
+        self._known: dict[tuple[Any, ...], int] = {}
+        self.words: StepWords = []
+
+    def numbers(self, state: int) -> list[int]:
+        """Return the number of the word of each step of a state."""
+        found = self._graph.found
+        steps = self._graph.out[state]
+        by_branch: dict[int, list[int]] = {}
+        for step in steps:
+            by_branch.setdefault(found.branches[step], []).append(step)
+        numbers: dict[int, int] = {}
+        for branch, together in by_branch.items():
+            if branch in self._fixed:
+                numbers.update(dict.fromkeys(together, self._fixed[branch]))
+            else:
+                numbers.update(self._asked(state, branch, together))
+        return [numbers[step] for step in steps]
+
+    def _asked(self, state: int, branch: int, steps: list[int]) -> Iterator[tuple[int, int]]:
+        """Yield each step with its word; of several ways to one state each is told once."""
+        found = self._graph.found
+        inside = {
+            found.targets[step]: found.fingerprints[found.targets[step]]
+            for step in steps
+            if found.targets[step] != OUTSIDE
+        }
+        choices: dict[int, list[int]] = {}
+        for name, parameters, after in self._spec.steps_through(branch, found.states[state]):
+            # What leads out of bounds has no state in the graph to be told by.
+            end = after.fingerprint if after.fingerprint in inside.values() else OUTSIDE
+            choices.setdefault(end, []).append(self._number(name, parameters))
+        if self._spec.branches[branch].is_fixed:
+            self._fixed[branch] = next(iter(choices.values()))[0]
+        for step in steps:
+            fitting = choices[inside.get(found.targets[step], OUTSIDE)]
+            yield step, fitting.pop(0) if len(fitting) > 1 else fitting[0]
+
+    def _number(self, name: str, parameters: tuple[Value, ...]) -> int:
+        # TRUE and 1 are different parameters, and equal keys in Python.
+        key = (name, *map(sort_key, parameters))
+        number = self._known.setdefault(key, len(self.words))
+        if number == len(self.words):
+            self.words.append((name, parameters))
+        return number

@@ -1,0 +1,106 @@
+"""From a model of the manifest, and the predicates somebody asks for, to its state graph."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from krafla.graph.state_graph import StateGraph
+from krafla.oracle import EvaluationError, Spec, SpecError, explore
+from krafla.oracle.wrapper import WRAPPER
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from krafla.manifest import Model
+    from krafla.oracle import Exploration
+
+__all__ = ["Question", "build"]
+
+_PREFIX = "KraflaAsked"
+_WRAPPER_LINE = re.compile(rf"{WRAPPER}(?:\.tla)?:(\d+)")
+_COLUMN = re.compile(r"at line \d+, col(?:umn)? (\d+)")
+# The wrapping module has its header and its EXTENDS above the first expression.
+_LINES_ABOVE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A state predicate as somebody wrote it, and where: an operator's name or TLA+ text."""
+
+    text: str
+    place: str
+
+
+def build(
+    model: Model,
+    questions: Sequence[Question] = (),
+    *,
+    limit: int | None = None,
+    progress: Callable[[Exploration], None] | None = None,
+) -> StateGraph:
+    """Return the state graph of a model; ``holds`` has each question under its text.
+
+    Violations do not end the search: what comes after them is part of the graph. ``limit`` does,
+    at so many states. ``KraflaError`` names the question that is no state predicate, the line of
+    the spec that is wrong, or what could not be evaluated.
+    """
+    names = {f"{_PREFIX}{number:03}": one for number, one in enumerate(questions)}
+    for question in questions:
+        if not question.text.strip() or not question.text.isprintable():
+            raise KraflaError("a predicate is one line of TLA+", question.place)
+    spec = _load(model, names)
+    for name, question in names.items():
+        _check(spec, name, question)
+    found = explore(spec, limit=limit, until_violation=False, progress=progress)
+    return StateGraph(found, {one.text: _asked(found, name, one) for name, one in names.items()})
+
+
+def _load(model: Model, names: dict[str, Question]) -> Spec:
+    try:
+        return Spec.load(
+            model.module.stem,
+            path=model.module,
+            cfg=model.config,
+            search_path=model.search_path,
+            expressions={name: one.text for name, one in names.items()},
+        )
+    except SpecError as error:
+        line = _WRAPPER_LINE.search(error.place or "")
+        if line is None:
+            raise
+        question = list(names.values())[int(line[1]) - _LINES_ABOVE - 1]
+        column = _COLUMN.search(error.message)
+        place = question.place
+        if column is not None:
+            place += f", column {int(column[1]) - len(f'{_PREFIX}000 == ')}"
+        message = _COLUMN.sub("", error.message).replace("  ", " ").strip()
+        raise KraflaError(f"{question.text!r} does not parse: {message}", place) from None
+
+
+def _check(spec: Spec, name: str, question: Question) -> None:
+    """Refuse what is no state predicate, by its value in an initial state."""
+    try:
+        value = spec.evaluate(name, spec.initial_states()[0])
+    except EvaluationError as error:
+        message = error.message.removeprefix(f"{spec.name}: ")
+        raise KraflaError(
+            f"{question.text!r} is no state predicate: {message}", question.place
+        ) from None
+    if not isinstance(value, bool):
+        raise KraflaError(
+            f"{question.text!r} is no state predicate: in an initial state its value is no boolean",
+            question.place,
+        )
+
+
+def _asked(found: Exploration, name: str, question: Question) -> bytes:
+    try:
+        return found.satisfying(name)
+    except EvaluationError as error:
+        message = error.message.removeprefix(f"{found.spec.name}: ")
+        raise KraflaError(
+            f"{question.text!r} cannot be evaluated: {message}", question.place
+        ) from None

@@ -1,0 +1,44 @@
+"""Output files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+__all__ = ["check_writable", "write_text"]
+
+
+def check_writable(path: Path) -> None:
+    """Raise ``KraflaError`` if a file cannot be written there; for asking before long work."""
+    folder = path.parent
+    if path.is_dir():
+        raise KraflaError("this is a folder; name a file", str(path))
+    if not folder.is_dir():
+        raise KraflaError("there is no such folder", str(folder))
+    if not os.access(folder, os.W_OK):
+        raise KraflaError("this folder cannot be written to", str(folder))
+
+
+def write_text(path: Path, parts: Iterable[str]) -> int:
+    """Write the parts to a file under another name, then rename it; return its size in bytes.
+
+    ``KraflaError`` if that fails; what stood there before is still there then.
+    """
+    check_writable(path)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
+    try:
+        with draft.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(parts)
+        size = draft.stat().st_size
+        draft.replace(path)
+    except OSError as error:
+        raise KraflaError(error.strerror or str(error), str(path)) from error
+    finally:
+        draft.unlink(missing_ok=True)
+    return size

@@ -1,0 +1,99 @@
+"""The verdict on an explored model: what the manifest expects of it, and what was found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krafla.tlc.judge import Judgement
+from krafla.verdict import Verdict
+
+if TYPE_CHECKING:
+    from krafla.graph.dead_ends import DeadEnds
+    from krafla.graph.state_graph import StateGraph
+    from krafla.manifest import Model
+
+__all__ = ["judge"]
+
+
+def judge(
+    model: Model, graph: StateGraph, ends: DeadEnds, *, checks_deadlock: bool = False
+) -> Judgement:
+    """Return the verdict that a state graph supports, by the rules of ``krafla check``.
+
+    ``graph.holds`` must answer the model's witnesses. A model that should hold does so if the
+    graph is whole, nothing is violated, states and steps are as many as pinned, every action was
+    taken and every witness reached. What a graph cannot judge (properties of whole behaviours)
+    leaves the verdict inconclusive.
+    """
+    violated = _violation(graph, ends, checks_deadlock=checks_deadlock)
+    if model.expect == "violates":
+        return _expected_failure(model, graph, violated)
+    if violated is not None:
+        return Judgement(Verdict.VIOLATED, (f"{violated} is violated",))
+    doubts = _doubts(model, graph)
+    if doubts:
+        return Judgement(Verdict.INCONCLUSIVE, tuple(doubts))
+    return Judgement(Verdict.HELD, ("no error in any reachable state",))
+
+
+def _violation(graph: StateGraph, ends: DeadEnds, *, checks_deadlock: bool) -> str | None:
+    if graph.found.violation is not None:
+        return graph.found.violation.name
+    return "absence of deadlock" if checks_deadlock and ends.stepless else None
+
+
+def _expected_failure(model: Model, graph: StateGraph, violated: str | None) -> Judgement:
+    if violated == model.property:
+        return Judgement(Verdict.HELD, (f"{model.property} failed, as it must",))
+    if violated is not None:
+        return Judgement(Verdict.VIOLATED, (f"{model.property} should fail, but {violated} does",))
+    if model.property in graph.found.unchecked or not graph.found.is_complete:
+        why = "of whole behaviours" if graph.found.is_complete else "the search was cut"
+        return Judgement(
+            Verdict.INCONCLUSIVE, (f"{model.property} should fail; nobody knows: {why}",)
+        )
+    reason = f"{model.property} should fail in this model, but holds in every reachable state"
+    return Judgement(Verdict.VIOLATED, (reason,))
+
+
+def _doubts(model: Model, graph: StateGraph) -> list[str]:
+    found = graph.found
+    doubts = []
+    if not found.is_complete:
+        doubts.append(f"the search was cut at {len(graph):,} states")
+    else:
+        doubts += _count_doubts("distinct", model.distinct, found.distinct)
+        if model.generated is not None:
+            doubts += _count_doubts("generated", model.generated, found.generated)
+        doubts += _action_doubts(model, graph)
+        doubts += [
+            f"witness {name} was not reached"
+            for name in model.witnesses
+            if not any(graph.holds[name])
+        ]
+    if found.unchecked:
+        names = ", ".join(found.unchecked)
+        doubts.append(f"{names}: of whole behaviours, which krafla check judges")
+    return doubts
+
+
+def _count_doubts(what: str, pinned: int | None, found: int) -> list[str]:
+    if pinned is None:
+        return [f"no number of {what} states is pinned; there are {found:,}"]
+    return [] if pinned == found else [f"{found:,} {what} states, pinned are {pinned:,}"]
+
+
+def _action_doubts(model: Model, graph: StateGraph) -> list[str]:
+    excused = dict(model.untaken)
+    uses = graph.found.coverage
+    spec = graph.found.spec
+    doubts = [
+        f"action {name} was never taken"
+        for name, use in uses.items()
+        if not use.taken and name not in excused and not spec.is_left_out(name)
+    ]
+    return doubts + [
+        f"action {name} was taken, but is listed as untaken"
+        for name, use in uses.items()
+        if use.taken and name in excused
+    ]

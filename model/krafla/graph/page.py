@@ -1,0 +1,85 @@
+"""The page on which a reader walks through a state graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krafla.graph.behaviour import step_words
+from krafla.report.page import render
+from krafla.tlc.config import read_config
+from krafla.traces import FORMAT_VERSION
+from krafla.traces.encoding import encode
+from krafla.values import fmt
+
+if TYPE_CHECKING:
+    from krafla.graph.state_graph import StateGraph
+    from krafla.manifest import Model
+    from krafla.tlc.judge import Judgement
+
+__all__ = ["page"]
+
+
+def page(graph: StateGraph, model: Model, judgement: Judgement, *, limit: int) -> str:
+    """Return the page of the first ``limit`` states: those nearest to the initial ones.
+
+    Values are told once each, states and steps are rows of numbers: some 100 bytes for a state of
+    the broker lease, with its steps. The page says where it was cut.
+    """
+    states = min(limit, len(graph))
+    return render(
+        "explore.html",
+        title=f"{model.name}: state graph",
+        model=model,
+        judgement=judgement,
+        graph=graph,
+        shown=states,
+        reduced=any(one is not None for one in graph.found.spec.reductions),
+        data=_data(graph, model, states),
+    )
+
+
+def _data(graph: StateGraph, model: Model, states: int) -> dict[str, Any]:
+    found = graph.found
+    known = range(min(states, found.expanded))
+    words, numbers = step_words(graph, known)
+    values, columns = [], []
+    for variable in found.spec.variables:
+        column, distinct = found.values(variable, states)
+        columns.append(column.tolist())
+        values.append([encode(value) for value in distinct])
+    targets = [
+        # A state that is not on the page is told from one that is not in the model.
+        target if target < states else -2
+        for state in known
+        for target in (found.targets[step] for step in graph.out[state])
+    ]
+    return {
+        "model": model.name,
+        "spec": model.spec,
+        "format": FORMAT_VERSION,
+        "constants": {name: encode(value) for name, value in read_config(model.config).constants},
+        "states": states,
+        "total": len(graph),
+        "initial": len(graph.initial()),
+        "variables": list(found.spec.variables),
+        "values": values,
+        "columns": columns,
+        "degrees": [len(graph.out[state]) for state in known],
+        "targets": targets,
+        "steps": numbers.tolist(),
+        "words": [
+            [name, [fmt(one) for one in parameters], [encode(one) for one in parameters]]
+            for name, parameters in words
+        ],
+        "places": {one.name: f"{one.place.module}:{one.place.line}" for one in found.spec.actions},
+        "actions": [name for name, use in found.coverage.items() if use.taken],
+        "predicates": _predicates(graph, states),
+    }
+
+
+def _predicates(graph: StateGraph, states: int) -> list[list[Any]]:
+    """Return each predicate with the states on the page where it holds, and how many there are."""
+    return [
+        [text, [state for state in range(states) if holds[state]], sum(holds)]
+        for text, holds in graph.holds.items()
+    ]

@@ -1,0 +1,96 @@
+// Values of TLA+ as the trace format encodes them: how they read, and what changed in them.
+"use strict";
+
+function text(value) {
+  if (value === true) return "TRUE";
+  if (value === false) return "FALSE";
+  if (typeof value === "number") return String(value);
+  if (typeof value === "string") return JSON.stringify(value);
+  if (Array.isArray(value)) return `<<${value.map(text).join(", ")}>>`;
+  if ("#model" in value) return value["#model"];
+  if ("#set" in value) return `{${value["#set"].map(text).join(", ")}}`;
+  if ("#map" in value) return `(${value["#map"].map(([k, v]) => `${text(k)} :> ${text(v)}`).join(" @@ ")})`;
+  return `[${Object.entries(value).map(([k, v]) => `${k} |-> ${text(v)}`).join(", ")}]`;
+}
+
+// The parts of a function, record or sequence: [how the argument reads, result]; null for others.
+function parts(value) {
+  if (Array.isArray(value)) return value.map((one, index) => [`[${index + 1}]`, one]);
+  if (value === null || typeof value !== "object" || "#model" in value || "#set" in value) return null;
+  if ("#map" in value) return value["#map"].map(([k, v]) => [`[${text(k)}]`, v]);
+  return Object.entries(value).map(([k, v]) => [`.${k}`, v]);
+}
+
+// One line for each part that changed.
+function changes(name, before, after) {
+  if (text(before) === text(after)) return [];
+  if (before["#set"] && after["#set"]) {
+    const [old, now] = [before, after].map((set) => new Set(set["#set"].map(text)));
+    return [...[...now].filter((one) => !old.has(one)).map((one) => `${name} + ${one}`),
+            ...[...old].filter((one) => !now.has(one)).map((one) => `${name} - ${one}`)];
+  }
+  const [old, now] = [parts(before), parts(after)];
+  if (!old || !now) return [`${name}: ${text(before)} \u2192 ${text(after)}`];
+  const [left, right] = [new Map(old), new Map(now)];
+  const lines = [];
+  for (const [key, value] of right) {
+    if (left.has(key)) lines.push(...changes(name + key, left.get(key), value));
+    else lines.push(`${name}${key} = ${text(value)}`);
+  }
+  for (const [key, value] of left) if (!right.has(key)) lines.push(`${name}${key} gone, was ${text(value)}`);
+  return lines;
+}
+
+function element(tag, content, attributes = {}) {
+  const made = document.createElement(tag);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...[content].flat().filter((one) => one !== null && one !== undefined));
+  return made;
+}
+
+function marked(value, before) {
+  return element("mark", text(value), before === undefined ? {} : { title: `was ${text(before)}` });
+}
+
+// A value to look at: an entry on each line where there are several, what changed marked.
+function shown(value, before, isOuter = true) {
+  const same = before === undefined || text(before) === text(value);
+  const entries = value !== null && typeof value === "object" ? entriesOf(value) : null;
+  if (!entries) return same ? [text(value)] : [marked(value, before)];
+  const old = same || before === null || typeof before !== "object" ? null : entriesOf(before);
+  if (!same && (!old || old.open !== entries.open)) return [marked(value, before)];
+  const known = old ? new Map(old.rows.map(([key, , one]) => [key, one])) : null;
+  const pieces = entries.rows.map(([key, label, one]) => {
+    if (!known) return [label, ...(one === undefined ? [] : shown(one, undefined, false))];
+    if (!known.has(key)) return [element("mark", label + (one === undefined ? "" : text(one)))];
+    return [label, ...(one === undefined ? [] : shown(one, known.get(key), false))];
+  });
+  if (known) {
+    const now = new Set(entries.rows.map(([key]) => key));
+    for (const [key, label, one] of old.rows) {
+      if (!now.has(key)) pieces.push([element("del", label + (one === undefined ? "" : text(one)), { title: "gone" })]);
+    }
+  }
+  if (isOuter && pieces.length > 0 && entries.isTall) return pieces.map((piece) => element("div", piece));
+  const joined = pieces.flatMap((piece, index) => (index ? [", ", ...piece] : piece));
+  return [entries.open, ...joined, entries.close];
+}
+
+// How a value with parts reads: its brackets and rows of [key, label, part]; members have no part.
+function entriesOf(value) {
+  if (Array.isArray(value)) {
+    const rows = value.map((one, index) => [String(index), "", one]);
+    return { open: "<<", close: ">>", rows, isTall: value.length > 1 };
+  }
+  if ("#model" in value) return null;
+  if ("#set" in value) {
+    const rows = value["#set"].map((one) => [text(one), text(one), undefined]);
+    return { open: "{", close: "}", rows, isTall: value["#set"].length > 1 };
+  }
+  if ("#map" in value) {
+    const rows = value["#map"].map(([k, v]) => [text(k), `${text(k)} :> `, v]);
+    return { open: "(", close: ")", rows, isTall: true };
+  }
+  const rows = Object.entries(value).map(([k, v]) => [k, `${k} |-> `, v]);
+  return { open: "[", close: "]", rows, isTall: false };
+}
