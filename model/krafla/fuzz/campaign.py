@@ -56,6 +56,7 @@ class Failure:
     profile: str
     run: Run
     shrunk: Run
+    seed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,8 @@ def _run(campaign: Campaign, progress: Callable[[str], None]) -> Report:
         example += 1
         if run.finding is not None:
             shrunk = shrink(run, lambda steps: progress(f"found; shrinking: {steps} steps"))
-            failure = Failure(example - 1, profile.name, run, shrunk)
+            seed = f"{campaign.seed} {example - 1}"
+            failure = Failure(example - 1, profile.name, run, shrunk, seed)
             return Report(campaign, coverage, example, time.monotonic() - began, failure)
         progress(_progress(coverage, example, time.monotonic() - began))
     return Report(campaign, coverage, example, time.monotonic() - began)

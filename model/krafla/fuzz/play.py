@@ -114,11 +114,11 @@ def play(
     return player.run
 
 
-def trace_of(run: Run) -> Trace:
-    """Return the trace of a run, up to its finding."""
+def trace_of(run: Run, *, profile: str | None = None, seed: str | None = None) -> Trace:
+    """Return the trace of a run, up to its finding, with the choices that make it again."""
     player = Player(run.recording.configuration, run.also)
     recorder = TraceRecorder(player.judge.lease, player.cluster)
     for choice in run.recording.choices:
-        _, judgement = player.take(choice)
-        recorder.record(player.cluster, judgement)
-    return recorder.trace()
+        result, judgement = player.take(choice)
+        recorder.record(choice, result, judgement)
+    return recorder.trace(profile=profile, seed=seed)

@@ -16,17 +16,23 @@ if TYPE_CHECKING:
 
     from krafla.traces import Trace
 
-__all__ = ["play_recording", "play_trace"]
+__all__ = ["play_plan", "play_recording", "play_trace"]
 
 
 def play_recording(path: Path) -> Run:
     """Return the judged run of a recording; ``KraflaError`` if the file is none."""
     try:
-        recording = from_json(path.read_bytes())
+        return play_plan(path.read_bytes(), str(path))
     except OSError as error:
         raise KraflaError(error.strerror or str(error), str(path)) from error
+
+
+def play_plan(plan: str | bytes, place: str) -> Run:
+    """Return the judged run of a recording as JSON text; ``KraflaError`` if it is none."""
+    try:
+        recording = from_json(plan)
     except (RecordingError, ConfigurationError) as error:
-        raise KraflaError(str(error), str(path)) from error
+        raise KraflaError(str(error), place) from error
     also = conditions_met(recording.configuration, recording.choices)
     return play(recording.configuration, recording.choices, also)
 

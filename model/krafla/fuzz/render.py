@@ -108,6 +108,7 @@ def save(failure: Failure, folder: Path) -> tuple[Path, Path]:
     name = f"{failure.profile}-{failure.example}-{shrunk.finding.kind[1]}"
     stem = "".join(letter if letter.isalnum() else "-" for letter in name)[:80]
     trace, recording = folder / f"{stem}.ndjson", folder / f"{stem}.json"
-    trace.write_text(dumps(trace_of(shrunk)), encoding="utf-8")
+    text = dumps(trace_of(shrunk, profile=failure.profile, seed=failure.seed))
+    trace.write_text(text, encoding="utf-8")
     recording.write_bytes(to_json(shrunk.recording))
     return trace, recording

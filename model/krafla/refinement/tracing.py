@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from krafla.refinement.judgement import Agreed, Divergence, PropertyViolated
+from krafla.oracle.digest import spec_digest
+from krafla.refinement.claims import claim_of
+from krafla.refinement.judgement import Agreed, Divergence, Failed
 from krafla.refinement.properties import MODULE
-from krafla.traces import Claim, ClaimKind, Step, Trace
+from krafla.traces import Claim, ClaimKind, Event, Origin, Step, Trace
 from krafla.traces.trace import INITIAL
 from krafla.values import Function
+from kraft.sim.choices import Deliver, DuplicateMessage, LoseMessage
+from kraft.sim.network import find, is_request
+from kraft.sim.recording import Recording, to_json
 
 if TYPE_CHECKING:
     from krafla.refinement.judgement import Finding, Judgement
     from krafla.refinement.lease_spec import LeaseSpec
+    from krafla.values import Value
+    from kraft.sim.choices import Choice
     from kraft.sim.cluster import Cluster
+    from kraft.sim.step import StepResult
 
-__all__ = ["TraceRecorder"]
+__all__ = ["SIMULATOR", "TraceRecorder"]
+
+SIMULATOR = "simulator"
 
 
 class TraceRecorder:
@@ -23,35 +34,70 @@ class TraceRecorder:
 
     def __init__(self, lease: LeaseSpec, first: Cluster) -> None:
         self._lease = lease
-        self._steps = [Step(INITIAL, (), self._state(first))]
+        self._configuration = first.configuration
+        self._choices: list[Choice] = []
+        self._steps = [Step(INITIAL, (), self._state(first), event=Event(time_ms=0))]
         self._finding: Finding | None = None
 
-    def record(self, after: Cluster, judgement: Judgement) -> None:
-        """Take note of a step and of what was said of it."""
+    def record(self, choice: Choice, result: StepResult | None, judgement: Judgement) -> None:
+        """Take note of a choice, of the step it led to, if any, and of what was said of it."""
         if not isinstance(judgement, Agreed):
             self._finding = judgement
-        if isinstance(judgement, Agreed | Divergence | PropertyViolated):
-            action = judgement.action
-            if action is not None:
-                self._steps.append(Step(action.name, action.parameters, self._state(after)))
+        if not isinstance(judgement, Failed) and judgement.action is not None:
+            assert result is not None, "what was judged is a step"
+            self._steps.append(
+                Step(
+                    judgement.action.name, judgement.action.parameters,
+                    self._state(result.after), event=self._event(result),
+                )
+            )  # fmt: skip
+        if not isinstance(judgement, Agreed) or judgement.action is not None:
+            self._choices.append(choice)
 
-    def trace(self) -> Trace:
-        """Return the run up to now. Without a finding it claims to be a behaviour of the spec.
+    def trace(self, *, profile: str | None = None, seed: str | None = None) -> Trace:
+        """Return the run up to now. Without a finding it claims to be a behaviour of the spec."""
+        vocabulary = self._lease.mapping.vocabulary
+        plan = to_json(Recording(self._configuration, tuple(self._choices))).decode()
+        origin = Origin(SIMULATOR, profile, seed, plan, _digest())
+        constants = tuple(sorted(vocabulary.constants.items()))
+        return Trace(MODULE, tuple(self._steps), constants, self._claim(), origin=origin)
 
-        A trace that ends in a divergence claims nothing: its last step is what the spec denies.
-        """
-        constants = self._lease.mapping.vocabulary.constants
-        return Trace(MODULE, tuple(self._steps), tuple(sorted(constants.items())), self._claim())
-
-    def _claim(self) -> Claim | None:
+    def _claim(self) -> Claim:
         finding = self._finding
         if finding is None:
             return Claim(ClaimKind.BEHAVIOUR)
-        if not isinstance(finding, PropertyViolated):
-            return None
+        if isinstance(finding, Failed):
+            return Claim(ClaimKind.FAILURE, finding.error)
+        if isinstance(finding, Divergence):
+            return claim_of(ClaimKind.DIVERGENCE, finding.action.name, finding.explanation)
         is_of_step = finding.name in self._lease.properties.steps
         kind = ClaimKind.ACTION_PROPERTY if is_of_step else ClaimKind.INVARIANT
-        return Claim(kind, finding.name)
+        return claim_of(kind, finding.name, finding.explanation)
 
     def _state(self, cluster: Cluster) -> Function:
         return Function(self._lease.mapping.variables(cluster))
+
+    def _event(self, result: StepResult) -> Event:
+        sent = range(result.before.next_message_id, result.after.next_message_id)
+        taken = None
+        if isinstance(result.choice, Deliver | LoseMessage):
+            taken = result.choice.message_id
+        return Event(self._node(result), tuple(sent), taken, result.after.controller_time_ms)
+
+    def _node(self, result: StepResult) -> Value | None:
+        """Return the process or broker that a choice names; the controller has no name."""
+        choice, vocabulary = result.choice, self._lease.mapping.vocabulary
+        if isinstance(choice, Deliver):
+            envelope = find(result.before.network, choice.message_id)
+            if envelope is None or is_request(envelope):
+                return None
+            return vocabulary.processes[envelope.incarnation_id]
+        if isinstance(choice, LoseMessage | DuplicateMessage):
+            return None
+        process = getattr(choice, "incarnation_id", None)
+        return None if process is None else vocabulary.processes.get(process)
+
+
+@lru_cache(maxsize=1)
+def _digest() -> str:
+    return spec_digest(MODULE)

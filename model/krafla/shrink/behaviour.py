@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from krafla.oracle import EvaluationError, Spec, SpecError, differences
+from krafla.refinement.claims import claim_of
 from krafla.refinement.faults import FAULTS
 from krafla.shrink.reduce import Budget, minimise, smallest
 from krafla.shrink.result import Shrunk
-from krafla.traces import Claim, ClaimKind, Conjunct, Step
+from krafla.traces import ClaimKind, Step
 from krafla.traces.trace import INITIAL
 from krafla.values import Function, function, sort_key
 from krafla.verdict import KraflaError
@@ -21,11 +22,11 @@ from krafla.verdict import KraflaError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from krafla.oracle import Explanation, State
-    from krafla.traces import Trace
+    from krafla.oracle import State
+    from krafla.traces import Claim, Conjunct, Trace
     from krafla.values import Value
 
-__all__ = ["claim_of", "shrink_behaviour"]
+__all__ = ["shrink_behaviour"]
 
 _TRIES: Final = 4_000
 _NUMBERS: Final = ("SessionTimeout", "BrokerTimeout", "MaxSkew")
@@ -57,15 +58,6 @@ def shrink_behaviour(
         best.smaller_data()
         best.without_faults()
     return Shrunk(best.trace, not budget.is_spent, tries - budget.left)
-
-
-def claim_of(name: str, kind: ClaimKind, explanation: Explanation) -> Claim:
-    """Return the claim that a property is violated, with the conjunct that is false."""
-    conjunct = None
-    if explanation.reasons:
-        reason = explanation.reasons[0]
-        conjunct = Conjunct(reason.text, str(reason.place), reason.values)
-    return Claim(kind, name, conjunct)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +145,8 @@ class _Play:
         spec, name = self._spec, self._name
         if self._is_of_step:
             explanation = spec.explain_action_property(name, before, after)
-            return claim_of(name, ClaimKind.ACTION_PROPERTY, explanation)
-        return claim_of(name, ClaimKind.INVARIANT, spec.explain_invariant(name, after))
+            return claim_of(ClaimKind.ACTION_PROPERTY, name, explanation)
+        return claim_of(ClaimKind.INVARIANT, name, spec.explain_invariant(name, after))
 
     def _take(self, state: State, one: _Wanted) -> tuple[tuple[Value, ...], State] | None:
         if one.parameters is not None:

@@ -1,0 +1,134 @@
+"""``krafla shrink``: a trace or a recording made as small as can be, showing the same."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from krafla.verdict import ExitCode, KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from krafla.fuzz.play import Run
+    from krafla.shrink import Shrunk
+    from krafla.traces import Claim, Trace
+
+__all__ = ["command"]
+
+
+def command(
+    path: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A trace (.ndjson) or a recording (.json).")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where the shrunk trace goes."),
+    ] = None,
+    tries: Annotated[int, typer.Option(min=1, help="Try at most this many candidates.")] = 4_000,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> ExitCode:
+    r"""Shrink a trace: fewer steps, then smaller data, then fewer faults.
+
+    A candidate counts only if it is a behaviour of the side the trace came from, and the same
+    conjunct of the same property is false in it. So a counterexample of a spec is played on that
+    spec (set KRAFLA_SPECS if it was an edited copy), and a run of the simulator on the
+    implementation, judged by the spec. Minimal means that no one step, and no two, can be left
+    out. The trace is written beside the old one, unless --output says where.
+
+    Exit status: 0 if the result is minimal; 2 if the file does not show what it claims; 3 if
+    the tries ran out before.
+
+    \b
+    Examples:
+      krafla shrink found/kafka-4-1-7-FenceStaleBroker.ndjson
+      krafla shrink counterexample.ndjson --output small.ndjson
+    """
+    from krafla.cli import screen
+    from krafla.shrink import Size
+    from krafla.traces import write
+
+    console = screen.stdout()
+    with screen.LiveLine(quiet=quiet) as live:
+        live.show("loading the spec")
+        before, shrunk = _shrunk(path, tries, live.show)
+    after = shrunk.result
+    target = output or path.with_name(f"{path.name.split('.')[0]}.shrunk.ndjson")
+    if target.resolve() == path.resolve():
+        raise KraflaError("would be overwritten: give --output", str(path))
+    write(after, target)
+    screen.line(console, f"  before     {Size.of(before)}")
+    screen.line(console, f"  after      {Size.of(after)}")
+    screen.line(console, f"  shows      {_shown(after.claim)}")
+    if shrunk.is_minimal:
+        screen.line(console, ("MINIMAL", "bold green"), f"  after {shrunk.tries:,} candidates: "
+                    "no one step and no two can be left out")  # fmt: skip
+    else:
+        screen.line(console, ("NOT MINIMAL", "bold yellow"),
+                    f"  {shrunk.tries:,} candidates were tried: give more --tries")  # fmt: skip
+    screen.line(console, f"  saved      {target}")
+    screen.line(console, f"  look       krafla explain {target}")
+    return ExitCode.HELD if shrunk.is_minimal else ExitCode.INCONCLUSIVE
+
+
+def _shrunk(path: Path, tries: int, show: Callable[[str], None]) -> tuple[Trace, Shrunk[Trace]]:
+    """Return the trace as it was, and the smallest one found."""
+    if path.suffix == ".json":
+        from krafla.fuzz.recorded import play_recording
+
+        return _of_run(play_recording(path), path, tries, show)
+    from krafla.traces import ClaimKind, read
+
+    trace = read(path)
+    made_by = trace.origin.made_by if trace.origin else None
+    if made_by == "simulator" and trace.origin is not None and trace.origin.plan is not None:
+        from krafla.fuzz.recorded import play_plan
+
+        return _of_run(play_plan(trace.origin.plan, str(path)), path, tries, show)
+    if trace.claim is not None and trace.claim.kind in {ClaimKind.DIVERGENCE, ClaimKind.FAILURE}:
+        raise KraflaError("lacks the choices of the run that it came from", str(path))
+    from krafla.shrink import shrink_behaviour
+
+    _same_spec(trace, path)
+    try:
+        return trace, shrink_behaviour(trace, show, tries)
+    except KraflaError as error:
+        raise KraflaError(error.message, error.place or str(path)) from error
+
+
+def _of_run(
+    run: Run, path: Path, tries: int, show: Callable[[str], None]
+) -> tuple[Trace, Shrunk[Trace]]:
+    from krafla.fuzz.play import trace_of
+    from krafla.fuzz.shrink import shrink_run
+    from krafla.shrink import Shrunk
+
+    if run.finding is None:
+        raise KraflaError(
+            "the implementation agrees with the spec on this run: there is nothing to shrink",
+            str(path),
+        )
+    shrunk = shrink_run(run, lambda steps: show(f"{steps:,} steps"), tries)
+    return trace_of(run), Shrunk(trace_of(shrunk.result), shrunk.is_minimal, shrunk.tries)
+
+
+def _same_spec(trace: Trace, path: Path) -> None:
+    """Refuse a trace that another text of the spec was the judge of: it may mean nothing here."""
+    from krafla.oracle.digest import spec_digest
+
+    expected = trace.origin.digest if trace.origin else None
+    if expected is not None and expected != spec_digest(trace.spec):
+        raise KraflaError(
+            f"was made with another text of {trace.spec}; set KRAFLA_SPECS to the folder of specs "
+            "it came from",
+            str(path),
+        )
+
+
+def _shown(claim: Claim | None) -> str:
+    if claim is None:
+        return "nothing"
+    where = "" if claim.conjunct is None else f", false at {claim.conjunct.place}"
+    return f"{claim}{where}"
