@@ -21,11 +21,12 @@ from krafla.traces.trace import INITIAL
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping, Set
 
     from krafla.match.moves import Choice, Move
     from krafla.oracle import Explanation, Spec, State
     from krafla.traces import PartialTrace
+    from krafla.values import Value
 
     # Which property a step breaks, with the reason; ``None`` if it keeps all.
     Breaks = Callable[[State, State], tuple[str, Explanation] | None]
@@ -34,6 +35,7 @@ __all__ = ["FRONTIER_DEFAULT", "match"]
 
 FRONTIER_DEFAULT: Final = 2_000
 _SHOWN_CANDIDATES: Final = 3
+_REPORTED_STATES: Final = 64
 
 
 @dataclass(slots=True, eq=False)
@@ -68,6 +70,8 @@ class _Level:
     expanded: int = 0
     nodes: list[_Node] = field(default_factory=list)
     broken: dict[int, tuple[str, Explanation]] = field(default_factory=dict)
+    touched: Mapping[str, Set[Value]] | None = None
+    is_touched_known: bool = False
 
 
 def match(
@@ -77,17 +81,20 @@ def match(
     frontier: int = FRONTIER_DEFAULT,
     choices: Collection[Choice] = (),
     breaks: Breaks | None = None,
+    progress: Callable[[int, int], None] = lambda _observations, _states: None,
 ) -> MatchReport:
     """Return whether ``spec`` has a behaviour that shows what was seen, with one if it has.
 
     After each observation at most ``frontier`` candidates are followed by hidden steps.
     ``choices`` says how to choose parameters where Next does not help; ``breaks`` judges each
-    observed step, and one that breaks a property is not taken. ``KraflaError`` if the trace is
-    empty, or names what the spec has not.
+    observed step, and one that breaks a property is not taken. ``progress`` hears now and then
+    how many observations were matched and how many states tried. ``KraflaError`` if the trace
+    is empty, or names what the spec has not.
     """
     if not trace.observations:
         raise KraflaError(f"a trace of {trace.spec} without a single observation shows nothing")
-    return _Search(spec, trace, frontier, Moves(spec, choices), choices, breaks).report()
+    search = _Search(spec, trace, frontier, Moves(spec, choices), breaks)
+    return search.report(progress)
 
 
 class _Search:
@@ -97,7 +104,6 @@ class _Search:
         trace: PartialTrace,
         frontier: int,
         moves: Moves,
-        choices: Collection[Choice],
         breaks: Breaks | None,
     ) -> None:
         self._spec = spec
@@ -110,15 +116,12 @@ class _Search:
             for index, one in enumerate(trace.observations)
         ]
         self._hidden = self._hidden_names()
-        self._guessed = sorted(
-            one.action for one in choices if one.action in self._hidden and not one.is_complete
-        )
         self._levels: dict[int, _Level] = {}
         self._heap: list[tuple[int, int, int, _Node]] = []
         self._count = 0
         self._was_cut = False
 
-    def report(self) -> MatchReport:
+    def report(self, progress: Callable[[int, int], None]) -> MatchReport:
         """Search until the whole trace has a behaviour or no candidate is left."""
         goal = len(self._seen)
         for node in self._beginnings():
@@ -131,6 +134,8 @@ class _Search:
             if node.level == goal:
                 return MatchReport(self._trace, goal, node.behaviour(), looked_at=self._count)
             self._advance(node)
+            if not self._count % _REPORTED_STATES:
+                progress(node.level, self._count)
         return self._failure()
 
     def _hidden_names(self) -> tuple[str, ...]:
@@ -164,8 +169,6 @@ class _Search:
         level.runs[fingerprint] = node.run
         if node.level < len(self._seen):
             level.nodes.append(node)
-            if node.run:
-                node.distance = self._seen[node.level].distance(node.state)
         self._queue(node)
 
     def _queue(self, node: _Node) -> None:
@@ -202,13 +205,28 @@ class _Search:
             self._push(child)
 
     def _observe(self, node: _Node) -> bool:
-        """Take the observed step from a candidate wherever it fits; return whether it did."""
-        seen = self._seen[node.level]
+        """Take the observed step from a candidate wherever it fits; return whether it did.
+
+        Where it does not, the candidate is as far away as the nearest end of the step is.
+        """
+        seen, level = self._seen[node.level], self._levels[node.level]
+        apart = []
         taken = False
-        for move in self._moves.observed(node.state, seen):
-            if self._is_sound(node, move):
-                taken = True
-                self._accept(node, move, seen)
+        for move in self._moves.claimed(node.state, seen):
+            if seen.fits(move[2]):
+                if self._is_sound(node, move):
+                    taken = True
+                    self._accept(node, move, seen)
+            elif self._hidden:
+                apart.append(seen.distance(move[2]))
+                if not level.is_touched_known:
+                    level.touched = seen.touched_by(node.state, move[2])
+                    level.is_touched_known = True
+        if node.run:
+            # What the observed step will change anyway says nothing of a state before it.
+            if level.touched is None:
+                level.touched = seen.spoken_of()
+            node.distance = min(apart) if apart else 1 + seen.distance(node.state, level.touched)
         return taken
 
     def _accept(self, node: _Node, move: Move, seen: Seen) -> None:
@@ -264,6 +282,7 @@ class _Search:
     def _doubt(self) -> str | None:
         if self._was_cut:
             return f"after an observation only {self._frontier:,} candidates were followed"
-        if self._guessed:
-            return f"the parameters of hidden {', '.join(self._guessed)} were guessed"
+        guessed = self._moves.guessed(self._hidden)
+        if guessed:
+            return f"the parameters of hidden {', '.join(guessed)} were guessed"
         return None

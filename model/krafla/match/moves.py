@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from krafla.match.seen import Seen
     from krafla.oracle import Spec, State
     from krafla.oracle.actions import Branch
-    from krafla.traces import Observation
     from krafla.values import Value
 
 __all__ = ["Choice", "Move", "Moves", "agrees"]
@@ -52,6 +51,11 @@ class Moves:
         """Return the names of all actions, in the order of the spec."""
         return tuple(self._branches)
 
+    def guessed(self, names: Iterable[str]) -> list[str]:
+        """Return those of the named actions of which not every parameter is tried."""
+        chosen = (self._choices.get(name) for name in names)
+        return [one.action for one in chosen if one is not None and not one.is_complete]
+
     def of(self, names: Iterable[str], state: State, seen: Seen) -> Iterator[Move]:
         """Yield every step of the named actions, with its parameters and the state after it."""
         for name in names:
@@ -64,15 +68,9 @@ class Moves:
                     for after in self._outcomes(state, name, parameters):
                         yield name, parameters, after
 
-    def observed(self, state: State, seen: Seen) -> Iterator[Move]:
-        """Yield every step that is what was observed, and leads to what was seen."""
-        for move in self.claimed(state, seen.observation, seen):
-            if seen.fits(move[2]):
-                yield move
-
-    def claimed(self, state: State, observation: Observation, seen: Seen) -> Iterator[Move]:
+    def claimed(self, state: State, seen: Seen) -> Iterator[Move]:
         """Yield every step of the observed action and parameters, wherever it leads."""
-        action, given = observation.action, observation.parameters
+        action, given = seen.observation.action, seen.observation.parameters
         if action is None:
             yield from self.of(self.names, state, seen)
         elif given is not None and None not in given:

@@ -28,13 +28,18 @@ class Nearest:
     parameters: tuple[Value, ...]
     differences: tuple[Difference, ...]
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """Return the step and what it would leave."""
         arguments = f"({', '.join(map(fmt, self.parameters))})" if self.parameters else ""
         left = [_left(detail) for detail in self.differences[:_SHOWN]]
         if len(self.differences) > _SHOWN:
             left.append(f"and {len(self.differences) - _SHOWN} more")
         end = f"would leave {', '.join(left)}" if left else "leads there"
-        return f"nearest enabled action: {self.action}{arguments}: {end}"
+        return f"{self.action}{arguments}: {end}"
+
+    def __str__(self) -> str:
+        return f"nearest enabled action: {self.text}"
 
 
 def nearest_step(

@@ -25,7 +25,7 @@ def refusal(spec: Spec, moves: Moves, state: State, seen: Seen) -> Explanation:
     """Return the false conjunct, or where the observed step leads elsewhere than was seen."""
     observation = seen.observation
     action, given = observation.action, observation.parameters
-    claimed = list(moves.claimed(state, observation, seen))
+    claimed = list(moves.claimed(state, seen))
     if not claimed:
         if action is None:
             return Explanation("no step of any action leads to what was seen")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Set  # noqa: TC003 - used in annotations of constants
+from typing import TYPE_CHECKING, Final
 
 from krafla.oracle.difference import Difference, differences
 from krafla.traces.trace import INITIAL
-from krafla.values import Function, Value, fmt, function, same, sorted_values
+from krafla.values import Function, ModelValue, Value, fmt, function, same
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator
 
     from krafla.oracle import Spec, State
     from krafla.traces import Observation
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Seen"]
 
-_REMEMBERED = 20_000
+_REMEMBERED: Final = 20_000
+_NONE: Final[frozenset[Value]] = frozenset()
+# Stands for a value that has no parts.
+_WHOLE: Final[frozenset[Value]] = frozenset({""})
+_NOTHING: Final[Mapping[str, Set[Value]]] = {}
 
 
 class Seen:
@@ -40,7 +45,7 @@ class Seen:
         _check_action(spec, observation, place)
         whole = len(self.values) == len(spec.variables)
         self.state: State | None = spec.state(self.values) if whole else None
-        self._apart: dict[tuple[str, int], tuple[Value, int]] = {}
+        self._apart: dict[tuple[str, int], tuple[Value, frozenset[Value]]] = {}
 
     def fits(self, state: State) -> bool:
         """Return whether a state is as it was seen."""
@@ -50,14 +55,35 @@ class Seen:
             _part_is(state[name], path, value) for name, path, value in self.parts
         )
 
-    def distance(self, state: State) -> int:
-        """Return how many parts of what was seen are otherwise in a state."""
-        apart = sum(not _part_is(state[name], path, value) for name, path, value in self.parts)
+    def distance(self, state: State, touched: Mapping[str, Set[Value]] = _NOTHING) -> int:
+        """Return how many parts of what was seen are otherwise in a state.
+
+        Of each variable, the results for the arguments ``touched`` do not count.
+        """
+        apart = 0
+        for name, path, value in self.parts:
+            if not _part_is(state[name], path, value):
+                apart += path[0] not in touched.get(name, ())
         for name, wanted in self.values.items():
             got = state[name]
             if got is not wanted:
-                apart += self._counted(name, wanted, got)
+                differing = self._differing(name, wanted, got)
+                apart += len(differing - touched[name]) if name in touched else len(differing)
         return apart
+
+    def spoken_of(self) -> Mapping[str, Set[Value]]:
+        """Return at which arguments the observed step may change results: those it speaks of.
+
+        A guess, for as long as no state was met in which the step is enabled.
+        """
+        spoken = frozenset(_named_in(self.observation.parameters or ()))
+        return dict.fromkeys(self.spec.variables, spoken)
+
+    def touched_by(self, before: State, after: State) -> dict[str, Set[Value]]:
+        """Return for each variable the arguments at which a step changed its results."""
+        names = {*self.values, *(name for name, _, _ in self.parts)}
+        found = {name: arguments_apart(before[name], after[name]) for name in sorted(names)}
+        return {name: arguments for name, arguments in found.items() if arguments}
 
     def differences(self, state: State) -> tuple[Difference, ...]:
         """Return where a state (expected) is not as it was seen (got)."""
@@ -97,7 +123,7 @@ class Seen:
         else:
             self.values[str(name)] = value
 
-    def _counted(self, name: str, wanted: Value, got: Value) -> int:
+    def _differing(self, name: str, wanted: Value, got: Value) -> frozenset[Value]:
         # The converter gives equal values as one object, so its identity is a key; it is kept
         # here, so that no other object can have it.
         key = (name, id(got))
@@ -105,7 +131,7 @@ class Seen:
         if known is None:
             if len(self._apart) >= _REMEMBERED:
                 self._apart.clear()
-            known = self._apart[key] = (got, _parts_apart(wanted, got))
+            known = self._apart[key] = (got, arguments_apart(wanted, got))
         return known[1]
 
 
@@ -157,16 +183,31 @@ def _entries(value: Value) -> dict[Value, Value]:
     return dict(enumerate(value, 1)) if isinstance(value, tuple) else {}
 
 
-def _parts_apart(wanted: Value, got: Value) -> int:
-    """Return how many members, or results of a function, are in one of the two only."""
-    if same(wanted, got):
-        return 0
-    if isinstance(wanted, frozenset) and isinstance(got, frozenset):
-        return max(1, len(wanted ^ got))
-    if isinstance(wanted, Function | tuple) and isinstance(got, Function | tuple):
-        left, right = _entries(wanted), _entries(got)
-        return sum(
-            key not in left or key not in right or not same(left[key], right[key])
-            for key in sorted_values({*left, *right})
+def _named_in(values: Iterable[Value | None]) -> Iterator[Value]:
+    """Yield the functions, names and model values in values: what a node or a message may be."""
+    for value in values:
+        if isinstance(value, str | ModelValue | Function):
+            yield value
+        if isinstance(value, Function):
+            yield from _named_in(value.values())
+        elif isinstance(value, tuple | frozenset):
+            yield from _named_in(value)
+
+
+def arguments_apart(left: Value, right: Value) -> frozenset[Value]:
+    """Return the arguments at which two functions differ, or the members of one set only.
+
+    Of values that have no parts the empty string stands for all there is.
+    """
+    if same(left, right):
+        return _NONE
+    if isinstance(left, frozenset) and isinstance(right, frozenset):
+        return left ^ right or frozenset({left})
+    if isinstance(left, Function | tuple) and isinstance(right, Function | tuple):
+        one, other = _entries(left), _entries(right)
+        return frozenset(
+            key
+            for key in {*one, *other}
+            if key not in one or key not in other or not same(one[key], other[key])
         )
-    return 1
+    return _WHOLE

@@ -44,55 +44,79 @@ class _Ticks:
     def __call__(self, state: State, seen: Seen) -> Iterator[tuple[Value, ...]]:
         """Yield by how much the controller's and each process's clock can have moved."""
         tried = set()
-        for by_controller in self._elapsed(state, seen):
-            for by_broker in self._by_broker(by_controller, state, seen):
-                if by_broker not in tried:
-                    tried.add(by_broker)
+        ahead = self._ahead(state, seen) if self._self_fence else {}
+        for by_controller in self._elapsed(state, seen, ahead):
+            for by_broker in self._by_broker(by_controller, state, ahead):
+                if (by_controller, by_broker) not in tried:
+                    tried.add((by_controller, by_broker))
                     yield by_controller, by_broker
 
-    def _elapsed(self, state: State, seen: Seen) -> list[int]:
-        known = set(self._always)
-        now, then = _entries(state["contact_age"]), _entries(seen.values.get("contact_age", ()))
-        first = [0]
-        if seen.observation.action == "Tick" and seen.observation.parameters:
-            observed = seen.observation.parameters[0]
-            first += [observed] if isinstance(observed, int) else []
-        lengths = set()
-        for broker, age in now.items():
-            later = then.get(broker, NO_AGE)
-            lengths |= {later, later - age, self._timeout + 1 - age} if age >= 0 else {later}
-        for length in lengths:
-            known |= {length - one for one in first}
-        known |= {one - other for one in lengths for other in lengths}
-        if self._self_fence:
-            known |= self._by_requests(state, seen)
-        return sorted(one for one in known if 0 < one <= self._timeout + 1)
+    def _elapsed(self, state: State, seen: Seen, ahead: dict[Value, int]) -> list[int]:
+        """Return the lengths that some age, or two together, give away."""
+        by_controller, by_broker = _observed(seen)
+        lengths = self._lengths("contact_age", state, seen, {}, by_controller)
+        for name in ("request_age", "lease_age") if self._self_fence else ():
+            by_process = self._lengths(name, state, seen, by_broker, by_controller)
+            # A clock that gets ahead on the way shows so much more than the controller's.
+            for process, found in by_process.items():
+                gained = ahead.get(process, 0)
+                lengths[process] = lengths.get(process, set()) | {one - gained for one in found}
+                lengths[process] |= found
+        every = {one for found in lengths.values() for one in found}
+        tried = {*self._always, *every, *(one - other for one in every for other in every)}
+        shortest = 0 if self._self_fence else 1
+        return sorted(one for one in tried if shortest <= one <= self._timeout + 1)
 
-    def _by_requests(self, state: State, seen: Seen) -> set[int]:
-        found = set()
-        for name in ("request_age", "lease_age"):
-            now, then = _entries(state[name]), _entries(seen.values.get(name, ()))
-            for process, later in then.items():
-                age = now.get(process, NO_AGE)
+    def _lengths(
+        self, name: str, state: State, seen: Seen, observed: dict[Value, Any], otherwise: int
+    ) -> dict[Value, set[int]]:
+        """Return how long it can have been since each age was as it is, or was nothing."""
+        now, then = _entries(state[name]), _entries(seen.values.get(name, ()))
+        lengths = {}
+        for key, age in now.items():
+            found = set()
+            later = then.get(key, NO_AGE)
+            if later >= 0:
+                later -= observed.get(key, otherwise)
                 found |= {later, later - age} if age >= 0 else {later}
-        return found
+            if age >= 0:
+                found.add(self._timeout + 1 - age)
+            lengths[key] = found
+        return lengths
 
-    def _by_broker(self, by_controller: int, state: State, seen: Seen) -> Iterator[Value]:
-        processes = _entries(state["status"])
-        alike = dict.fromkeys(processes, by_controller)
-        if not self._self_fence:
-            yield function(alike)
-            return
+    def _ahead(self, state: State, seen: Seen) -> dict[Value, int]:
+        """Return by how much each running process's clock gets ahead until what is seen next."""
         now, then = _entries(state["clock_lead"]), _entries(seen.values.get("clock_lead", ()))
-        yield function(
-            {
-                process: by_controller + then.get(process, now[process]) - now[process]
-                if status not in _NOT_RUNNING
-                else by_controller
-                for process, status in processes.items()
-            }
-        )
+        by_controller, by_broker = _observed(seen)
+        running = {
+            process: then[process] - now[process]
+            for process, status in _entries(state["status"]).items()
+            if status not in _NOT_RUNNING and process in then
+        }
+        return {
+            process: ahead - (by_broker.get(process, by_controller) - by_controller)
+            for process, ahead in running.items()
+        }
+
+    def _by_broker(
+        self, by_controller: int, state: State, ahead: dict[Value, int]
+    ) -> Iterator[Value]:
+        """Yield the ticks in which every clock gets ahead at once, and in which none does."""
+        alike = dict.fromkeys(_entries(state["status"]), by_controller)
+        gained = {process: ahead.get(process, 0) + one for process, one in alike.items()}
+        if min(gained.values()) >= 0:
+            yield function(gained)
         yield function(alike)
+
+
+def _observed(seen: Seen) -> tuple[int, dict[Value, Any]]:
+    """Return how much time the observed step itself lets pass, by each clock."""
+    observation = seen.observation
+    if observation.action != "Tick" or observation.parameters is None:
+        return 0, {}
+    by_controller, by_broker = observation.parameters
+    brokers = {} if by_broker is None else _entries(by_broker)
+    return by_controller if isinstance(by_controller, int) else 0, brokers
 
 
 def _entries(value: Value) -> dict[Value, Any]:

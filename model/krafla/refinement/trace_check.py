@@ -6,36 +6,37 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from krafla.oracle import Spec
-from krafla.oracle.difference import differences
-from krafla.oracle.explain import Explanation
-from krafla.refinement.lease_spec import holds
-from krafla.refinement.properties import MODULE, read_properties
+from krafla.match.whole import Whole
+from krafla.refinement.keeping import Keeping, properties_of
+from krafla.refinement.validation import choices_for, loaded
 from krafla.traces import ClaimKind
-from krafla.traces.trace import INITIAL
-from krafla.values import same
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
-    from krafla.oracle.difference import Difference
-    from krafla.oracle.state import State
+    from krafla.match import Nearest
+    from krafla.oracle import Explanation, Spec, State
     from krafla.traces import Step, Trace
     from krafla.values import Value
 
-__all__ = ["Rejection", "TraceReport", "check_trace"]
+__all__ = ["Rejection", "TraceReport", "check_trace", "excused_by"]
 
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Which step the spec denies, or which property it breaks, and why."""
+    """Which step the spec denies, or which property it breaks, and why.
+
+    ``nearest`` is, of the steps that the spec has there, the one that is most like it.
+    """
 
     index: int
     step: Step
     explanation: Explanation
     broken: str | None = None
+    nearest: Nearest | None = None
 
     def __str__(self) -> str:
-        return f"step {self.index}, {self.step.action}: {self.explanation}"
+        text = f"step {self.index}, {self.step.action}: {self.explanation}"
+        return text if self.nearest is None else f"{text}\n{self.nearest}"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -68,92 +69,64 @@ def check_trace(trace: Trace, spec: Spec | None = None) -> TraceReport:
     """
     if not trace.steps:
         raise KraflaError(f"a trace of {trace.spec} without a single state shows nothing")
-    spec = spec or _loaded(trace.spec, trace.constants)
-    first = trace.steps[0]
-    state = _state(spec, first)
-    if first.action != INITIAL or state not in spec.initial_states():
-        return TraceReport(trace, 0, Rejection(0, first, _not_initial(spec, first)))
-    invariants, steps = _properties(trace)
-    for index, step in enumerate(trace.steps):
-        after = _state(spec, step)
-        if index and not _is_step(spec, state, step, after):
-            explanation = _denied(spec, state, step, after)
-            return TraceReport(trace, index, Rejection(index, step, explanation))
-        broken = _broken(spec, state, after, invariants, steps if index else ())
-        if broken is not None:
-            name, explanation = broken
-            return TraceReport(trace, index, Rejection(index, step, explanation, name))
-        state = after
-    return TraceReport(trace, len(trace.steps))
+    judge = _judge(trace) if spec is None else _Judge(spec, trace.spec, excused_by(trace))
+    return TraceReport(trace, *judge.judge(trace))
 
 
-@lru_cache(maxsize=8)
-def _loaded(name: str, constants: tuple[tuple[str, Value], ...]) -> Spec:
-    return Spec.load(name, dict(constants))
-
-
-def _state(spec: Spec, step: Step) -> State:
-    unknown = sorted(set(map(str, step.state)) - set(spec.variables))
-    if unknown:
-        raise KraflaError(f"{', '.join(unknown)}: no variable of {spec.name}")
-    return spec.state({str(name): value for name, value in step.state.items()})
-
-
-def _is_step(spec: Spec, before: State, step: Step, after: State) -> bool:
-    if step.parameters is not None:
-        return after in spec.outcomes(before, step.action, *step.parameters)
-    return any(name == step.action and end == after for name, _, end in spec.successors(before))
-
-
-def _denied(spec: Spec, before: State, step: Step, after: State) -> Explanation:
-    if step.parameters is not None:
-        proposed = {str(name): value for name, value in step.state.items()}
-        return spec.explain(before, step.action, step.parameters, after=proposed)
-    taken = [end for name, _, end in spec.successors(before) if name == step.action]
-    if not taken:
-        return Explanation(f"{step.action} is not enabled, whatever its parameters")
-    nearest = min(taken, key=lambda end: sum(not same(end[v], after[v]) for v in spec.variables))
-    details = tuple(
-        detail
-        for name in spec.variables
-        for detail in differences(name, nearest[name], after[name])
-    )
-    return Explanation(f"{step.action} leads to another state", (), details)
-
-
-def _not_initial(spec: Spec, first: Step) -> Explanation:
-    initial = spec.initial_states()[0]
-    details = _between(spec, initial, _state(spec, first))
-    return Explanation("the trace does not begin where the spec does", (), details)
-
-
-def _between(spec: Spec, expected: State, got: State) -> tuple[Difference, ...]:
-    return tuple(
-        detail for name in spec.variables for detail in differences(name, expected[name], got[name])
-    )
-
-
-def _properties(trace: Trace) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    if trace.spec != MODULE:
-        return (), ()
-    from krafla.oracle.loading import find_module
-
-    properties = read_properties(find_module(MODULE, None))
+def excused_by(trace: Trace) -> str | None:
+    """Return the property that a trace claims to violate, and so need not keep."""
     claim = trace.claim
-    excused = claim.property if claim and claim.kind is not ClaimKind.BEHAVIOUR else None
-    return (
-        tuple(name for name in properties.invariants if name != excused),
-        tuple(name for name in properties.steps if name != excused),
-    )
+    return claim.property if claim and claim.kind is not ClaimKind.BEHAVIOUR else None
 
 
-def _broken(
-    spec: Spec, before: State, after: State, invariants: tuple[str, ...], steps: tuple[str, ...]
-) -> tuple[str, Explanation] | None:
-    for name in invariants:
-        if not holds(spec.check_invariant, name, after):
-            return name, spec.explain_invariant(name, after)
-    for name in steps:
-        if not holds(spec.check_action_property, name, before, after):
-            return name, spec.explain_action_property(name, before, after)
-    return None
+def _judge(trace: Trace) -> _Judge:
+    return _known_judge(trace.spec, trace.constants, excused_by(trace))
+
+
+@lru_cache(maxsize=16)
+def _known_judge(
+    name: str, constants: tuple[tuple[str, Value], ...], excused: str | None
+) -> _Judge:
+    return _Judge(loaded(name, constants), name, excused)
+
+
+class _Judge:
+    """The judge of all traces with the same constants and the same claim."""
+
+    def __init__(self, spec: Spec, module: str, excused: str | None) -> None:
+        self._whole = Whole(spec, choices_for(spec))
+        properties = properties_of(module)
+        self._keeping = Keeping(spec, properties, excused) if properties.invariants else None
+
+    def judge(self, trace: Trace) -> tuple[int, Rejection | None]:
+        """Return how many steps were agreed on, and why not the next."""
+        whole, steps = self._whole, trace.steps
+        first = steps[0]
+        state = whole.first(first)
+        if not whole.is_initial(first, state):
+            return 0, Rejection(0, first, whole.not_initial(first))
+        rejection = self._broken(0, first, state, state, None)
+        if rejection is not None:
+            return 0, rejection
+        for index in range(1, len(steps)):
+            step = steps[index]
+            whole.check_names(index, step)
+            after, changed = whole.after(state, steps[index - 1], step)
+            if not whole.takes(state, step, after):
+                explanation, nearest = whole.refusal(state, index, step)
+                return index, Rejection(index, step, explanation, None, nearest)
+            rejection = self._broken(index, step, state, after, changed)
+            if rejection is not None:
+                return index, rejection
+            state = after
+        return len(steps), None
+
+    def _broken(
+        self, index: int, step: Step, before: State, after: State, changed: list[str] | None
+    ) -> Rejection | None:
+        if self._keeping is None:
+            return None
+        found = self._keeping.broken_by(before, after, changed)
+        if found is None:
+            return None
+        return Rejection(index, step, found[1], found[0])

@@ -1,0 +1,153 @@
+"""``krafla validate``: partial traces against the spec."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from krafla.cli import screen
+from krafla.verdict import ExitCode, KraflaError, Verdict, worst
+
+if TYPE_CHECKING:
+    from krafla.match import MatchReport
+    from krafla.traces import Observation, PartialTrace
+
+__all__ = ["command"]
+
+_FRONTIER = 2_000
+
+_Paths = Annotated[
+    list[Path], typer.Argument(metavar="FILE...", help="Traces (.ndjson), whole or partial.")
+]
+_Hidden = Annotated[
+    list[str] | None,
+    typer.Option(metavar="ACTION", help="An action that may happen unseen; may be repeated."),
+]
+_AnyHidden = Annotated[bool, typer.Option("--any-hidden", help="Any action may happen unseen.")]
+_MaxHidden = Annotated[
+    int | None, typer.Option(metavar="N", help="Hidden steps in a row, at most.", min=0)
+]
+_Frontier = Annotated[
+    int, typer.Option(metavar="N", help="Candidate states followed at a time.", min=1)
+]
+_Only = Annotated[
+    list[str] | None,
+    typer.Option(metavar="VARIABLE", help="Compare this variable; others were not seen."),
+]
+_Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
+_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only verdicts.")]
+
+
+def command(
+    paths: _Paths,
+    hidden: _Hidden = None,
+    any_hidden: _AnyHidden = False,
+    max_hidden: _MaxHidden = None,
+    frontier: _Frontier = _FRONTIER,
+    only: _Only = None,
+    as_json: _Json = False,
+    quiet: _Quiet = False,
+) -> ExitCode:
+    r"""Ask whether the spec has a behaviour that shows what a trace shows.
+
+    A partial trace need not name every action, nor show every variable, and steps may have
+    happened that nobody saw. Where no candidate can go on, the longest part that has a behaviour
+    is shown, and for each candidate the conjunct that is false and the nearest enabled action.
+
+    Without options a partial trace says itself what may be hidden, and in a whole trace nothing
+    is. Steps that were seen must keep the properties of the spec, too.
+
+    Exit status: 0 if there is such a behaviour; 1 if there is none within the bounds that are
+    stated; 2 for bad input; 3 if the search was cut off before it found one.
+
+    \b
+    Examples:
+      krafla validate found/broker.ndjson
+      krafla validate run.ndjson --any-hidden --max-hidden 4
+      krafla validate run.ndjson --hidden LoseMessage --hidden Tick
+      krafla validate run.ndjson --only status --only registrations
+    """
+    if any_hidden and hidden:
+        raise typer.BadParameter("--any-hidden leaves nothing for --hidden to name")
+    console = screen.stdout()
+    verdicts: list[Verdict] = []
+    documents: list[dict[str, Any]] = []
+    for path in paths:
+        trace, excused = _read(path, None if any_hidden else tuple(hidden or ()), only)
+        if max_hidden is not None:
+            trace = replace(trace, hidden_max=max_hidden)
+        report = _validated(path, trace, frontier, excused, quiet or as_json)
+        verdicts.append(report.verdict)
+        if as_json:
+            from krafla.match.render import document
+
+            documents.append({"file": str(path), **document(report)})
+            continue
+        screen.line(
+            console, (report.verdict.name, screen.VERDICT_STYLES[report.verdict]), f"  {path}"
+        )
+        if not quiet:
+            _show(console, report)
+    status = worst(verdicts).exit_code
+    if as_json:
+        text = json.dumps({"exit_status": int(status), "files": documents}, indent=2)
+        console.print(text, markup=False, soft_wrap=True)
+    return status
+
+
+def _read(
+    path: Path, hidden: tuple[str, ...] | None, only: list[str] | None
+) -> tuple[PartialTrace, str | None]:
+    """Return a trace as a partial one, and the property that it claims to break."""
+    from krafla.refinement.trace_check import excused_by
+    from krafla.traces import Trace, partial, read_any
+
+    found = read_any(path)
+    excused = None
+    if isinstance(found, Trace):
+        excused = excused_by(found)
+        found = partial(found, hidden)
+    elif hidden != ():
+        found = replace(found, hidden=hidden)
+    observations = tuple(
+        _observation(one, f"{path}:{line}", only)
+        for line, one in enumerate(found.observations, start=2)
+    )
+    return replace(found, observations=observations), excused
+
+
+def _observation(one: Observation, place: str, only: list[str] | None) -> Observation:
+    seen = one.seen
+    if only is not None:
+        seen = tuple((part, value) for part, value in seen if part[0] in only)
+    return replace(one, seen=seen, place=one.place or place)
+
+
+def _validated(
+    path: Path, trace: PartialTrace, frontier: int, excused: str | None, quiet: bool
+) -> MatchReport:
+    from krafla.refinement.validation import validate
+
+    with screen.LiveLine(quiet=quiet) as live:
+        live.show(f"{path}: loading {trace.spec}")
+
+        def report(observations: int, states: int) -> None:
+            live.show(f"{path}: {observations:,} of {len(trace):,} observations, {states:,} states")
+
+        try:
+            return validate(trace, frontier=frontier, excused=excused, progress=report)
+        except KraflaError as error:
+            if error.place is None:
+                raise KraflaError(error.message, str(path)) from None
+            raise
+
+
+def _show(console: Any, report: MatchReport) -> None:
+    from krafla.match.render import text_lines
+
+    for line in text_lines(report):
+        screen.line(console, f"  {line}")

@@ -1,0 +1,116 @@
+"""Whole traces: every step is asked about by itself, without a search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from krafla.match.moves import Moves
+from krafla.match.reasons import nearest_of, not_initial, refusal
+from krafla.match.seen import Seen
+from krafla.oracle.errors import EvaluationError
+from krafla.traces import Observation
+from krafla.traces.trace import INITIAL
+from krafla.values import same, sort_key
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from krafla.match.moves import Choice
+    from krafla.match.nearest import Nearest
+    from krafla.oracle import Explanation, Spec, State
+    from krafla.traces import Step
+    from krafla.values import Value
+
+__all__ = ["Whole", "seen_in"]
+
+_REMEMBERED = 20_000
+
+
+class Whole:
+    """The judge of single steps of one spec, which remembers the actions it was asked about."""
+
+    def __init__(self, spec: Spec, choices: Collection[Choice] = ()) -> None:
+        self.spec = spec
+        self.moves = Moves(spec, choices)
+        self._initial = frozenset(state.fingerprint for state in spec.initial_states())
+        self._known = {one.name: one for one in spec.actions}
+        self._variables = frozenset(spec.variables)
+        self._action_class = spec.classes("tlc2.tool.Action")
+        self._actions: dict[tuple[Any, ...], Any] = {}
+
+    def first(self, step: Step) -> State:
+        """Return the state of the first step; ``KraflaError`` if it is no state of the spec."""
+        unknown = sorted(set(map(str, step.state)) - self._variables)
+        if unknown:
+            known = ", ".join(self.spec.variables)
+            raise KraflaError(
+                f"{', '.join(unknown)}: no variable of {self.spec.name} (it has {known})", "step 0"
+            )
+        return self.spec.state({str(name): value for name, value in step.state.items()})
+
+    def is_initial(self, step: Step, state: State) -> bool:
+        """Return whether behaviours of the spec begin so."""
+        return step.action == INITIAL and state.fingerprint in self._initial
+
+    def after(self, before: State, last: Step, step: Step) -> tuple[State, list[str]]:
+        """Return the state after a step, and the variables that the step changed."""
+        old = last.state
+        if len(old) != len(step.state):
+            raise KraflaError(f"{step.action} gives other variables than {last.action} before it")
+        changed: dict[str, Value] = {}
+        for name, value in step.state.items():
+            known = old.get(name)
+            if known is not value and (known is None or not same(known, value)):
+                changed[str(name)] = value
+        return (before.replace(**changed) if changed else before), list(changed)
+
+    def takes(self, before: State, step: Step, after: State) -> bool:
+        """Return whether the spec takes this very step, by the action that it names."""
+        if step.parameters is None:
+            steps = self.moves.of((step.action,), before, seen_in(self.spec, step, 0))
+            return any(end.fingerprint == after.fingerprint for _, _, end in steps)
+        action = self._action(step.action, step.parameters)
+        try:
+            return bool(self.spec.asked(self.spec.tool.isValid, action, before.java, after.java))
+        except EvaluationError:
+            return False
+
+    def check_names(self, index: int, step: Step) -> None:
+        """Raise ``KraflaError`` if the spec has no such action, or it takes other parameters."""
+        named = self._known.get(step.action)
+        if named is None or (
+            step.parameters is not None and len(step.parameters) != len(named.parameters)
+        ):
+            seen_in(self.spec, step, index)
+
+    def refusal(self, before: State, index: int, step: Step) -> tuple[Explanation, Nearest | None]:
+        """Return why a step is not taken, and the nearest one that is."""
+        seen = seen_in(self.spec, step, index)
+        return refusal(self.spec, self.moves, before, seen), self.nearest(before, index, step)
+
+    def nearest(self, before: State, index: int, step: Step) -> Nearest | None:
+        """Return the step of the spec whose end is nearest to that of a step."""
+        return nearest_of(self.moves, before, seen_in(self.spec, step, index))
+
+    def not_initial(self, step: Step) -> Explanation:
+        """Return why no behaviour of the spec begins so."""
+        return not_initial(self.spec, seen_in(self.spec, step, 0))
+
+    def _action(self, name: str, parameters: tuple[Value, ...]) -> Any:
+        key = (name, *map(sort_key, parameters))
+        known = self._actions.get(key)
+        if known is None:
+            if len(self._actions) >= _REMEMBERED:
+                self._actions.clear()
+            definition = self.spec.definition(name)
+            context = self.spec.bind(definition, parameters)
+            known = self._action_class(definition.getBody(), context, definition)
+            self._actions[key] = known
+        return known
+
+
+def seen_in(spec: Spec, step: Step, index: int) -> Seen:
+    """Return a step of a whole trace as what was seen; ``KraflaError`` if the spec lacks it."""
+    values = tuple(((name,), value) for name, value in step.state.items())
+    return Seen(spec, Observation(step.action, step.parameters, values), f"step {index}")

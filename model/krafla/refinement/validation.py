@@ -1,0 +1,94 @@
+"""Partial traces of any spec in the tree, judged with what is known of BrokerLease."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from krafla.match import FRONTIER_DEFAULT, match
+from krafla.oracle import Spec, SpecError
+from krafla.oracle.pinning import pin_constants
+from krafla.refinement.elapsed import ticks
+from krafla.refinement.keeping import Keeping, properties_of
+from krafla.refinement.properties import MODULE
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from krafla.match import Choice, MatchReport
+    from krafla.traces import PartialTrace
+    from krafla.values import Value
+
+__all__ = ["choices_for", "loaded", "validate"]
+
+_NAME = re.compile(r"[A-Za-z]\w*")
+_UNKNOWN = re.compile(r"identifier (?P<name>\w+) does not appear")
+_MISSING = re.compile(r"constant parameter (?P<name>\w+) is not assigned")
+
+
+def validate(
+    trace: PartialTrace,
+    *,
+    frontier: int = FRONTIER_DEFAULT,
+    excused: str | None = None,
+    progress: Callable[[int, int], None] = lambda _observations, _states: None,
+) -> MatchReport:
+    """Return whether the trace's spec, under its constants, has a behaviour that it shows.
+
+    An observed step of BrokerLease that breaks a property of it is not accepted, unless it is
+    the ``excused`` one. For ``progress`` see ``match``. ``KraflaError`` if the trace is empty or
+    does not fit the spec.
+    """
+    spec = loaded(trace.spec, trace.constants)
+    properties = properties_of(trace.spec)
+    breaks = Keeping(spec, properties, excused).broken_by if properties.invariants else None
+    return match(
+        spec,
+        trace,
+        frontier=frontier,
+        choices=choices_for(spec),
+        breaks=breaks,
+        progress=progress,
+    )
+
+
+def choices_for(spec: Spec) -> tuple[Choice, ...]:
+    """Return how to choose parameters that Next of a spec says too little of."""
+    return (ticks(spec),) if spec.name == MODULE else ()
+
+
+@lru_cache(maxsize=8)
+def loaded(name: str, constants: tuple[tuple[str, Value], ...]) -> Spec:
+    """Return a spec of the tree under constants, loaded once; the constants are its own, all.
+
+    ``KraflaError`` names the constant that the spec has not, or that is missing. A definition of
+    the spec is no constant: a trace cannot change what it is judged by.
+    """
+    wrong = [one for one in (name, *(key for key, _ in constants)) if not _NAME.fullmatch(one)]
+    if wrong:
+        raise KraflaError(f"{wrong[0]!r} is no name of a module or of a constant")
+    try:
+        spec = Spec.load(name, dict(constants))
+    except SpecError as error:
+        raise _plainly(name, error) from None
+    declared = {
+        str(one.getName().toString()) for one in spec.tool.getRootModule().getConstantDecls()
+    }
+    # The model values of the trace are declared with its constants.
+    foreign = [key for key, _ in constants if key not in declared]
+    if foreign:
+        raise KraflaError(f"{', '.join(foreign)}: no constant of {name}")
+    pin_constants(spec)
+    return spec
+
+
+def _plainly(name: str, error: SpecError) -> KraflaError:
+    """Return TLC's complaint about a constant as one about the trace."""
+    unknown, missing = _UNKNOWN.search(error.message), _MISSING.search(error.message)
+    if unknown is not None:
+        return KraflaError(f"{unknown['name']}: no constant of {name}")
+    if missing is not None:
+        return KraflaError(f"the trace of {name} lacks the constant {missing['name']}")
+    return error
