@@ -34,6 +34,7 @@ VERBS = {
     "fuzz": "Drive simulated clusters with faults; the spec judges every step.",
     "explore": "Build the state graph of a model: paths, dead ends, a page to walk in.",
     "replay": "Play a trace on the spec or on the implementation.",
+    "validate": "Ask whether the spec has a behaviour that shows what a trace shows.",
     "shrink": "Make a trace as small as can be, showing the same.",
     "explain": "Show a trace node by node, and what is false at its end.",
     "campaign": "Fuzz with very many seeds, in Spark.",
