@@ -12,7 +12,15 @@ from typing import Any
 from krafla.traces.limits import MAX_DEPTH, MAX_INTEGER, MAX_MEMBERS, MAX_TEXT, MIN_INTEGER
 from krafla.values import Function, ModelValue, Value, function, sort_key, sorted_values
 
-__all__ = ["check_characters", "check_text", "decode", "encode"]
+__all__ = [
+    "check_characters",
+    "check_integer",
+    "check_text",
+    "decode",
+    "encode",
+    "function_of",
+    "set_of",
+]
 
 # What no spec writes into a string and a terminal would obey, and halves of a character.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -30,7 +38,7 @@ def _encode(value: Value, depth: int) -> Any:
     if isinstance(value, bool):
         return value
     if isinstance(value, int):
-        return _integer(value)
+        return check_integer(value)
     if isinstance(value, str):
         return check_text(value)
     if isinstance(value, ModelValue):
@@ -59,7 +67,7 @@ def _decode(data: Any, depth: int) -> Value:
     if kind is bool:
         return bool(data)
     if kind is int:
-        return _integer(data)
+        return check_integer(data)
     if kind is str:
         return check_text(data)
     if kind is list:
@@ -89,12 +97,20 @@ def _tagged(tag: str, data: Any, depth: int) -> Value:
         raise ValueError(f"{tag!r} with {type(data).__name__} stands for no TLA+ value")
     _check_size(len(data), depth)
     if tag == "#set":
-        members = [_decode(member, depth - 1) for member in data]
-        _check_distinct(members, "a set lists a member")
-        return frozenset(members)
+        return set_of([_decode(member, depth - 1) for member in data])
     if not all(type(pair) is list and len(pair) == 2 for pair in data):
         raise ValueError("'#map' takes a list of pairs")
-    pairs = [(_decode(key, depth - 1), _decode(result, depth - 1)) for key, result in data]
+    return function_of([(_decode(key, depth - 1), _decode(one, depth - 1)) for key, one in data])
+
+
+def set_of(members: list[Value]) -> Value:
+    """Return the set of these members; ``ValueError`` if two are the same, or Python's same."""
+    _check_distinct(members, "a set lists a member")
+    return frozenset(members)
+
+
+def function_of(pairs: list[tuple[Value, Value]]) -> Value:
+    """Return the function of these pairs; ``ValueError`` if it gives two results for one."""
     _check_distinct([argument for argument, _ in pairs], "a function lists an argument")
     return function(pairs)
 
@@ -115,7 +131,8 @@ def _check_size(size: int, depth: int) -> None:
         raise ValueError(f"a value has {size} parts; the most is {MAX_MEMBERS}")
 
 
-def _integer(number: int) -> int:
+def check_integer(number: int) -> int:
+    """Return the number if TLC can compute with it; ``ValueError`` otherwise."""
     if not MIN_INTEGER <= number <= MAX_INTEGER:
         raise ValueError(f"{_digits(number)} is outside the 32 bits that TLC computes with")
     return number

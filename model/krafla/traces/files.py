@@ -20,7 +20,7 @@ _PIECE: Final = 1024 * 1024
 _GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
 
 
-def read_text(path: Path) -> tuple[str, bool]:
+def read_text(path: Path, most: int = MAX_BYTES) -> tuple[str, bool]:
     """Return the text of a file, and whether the file ends too early for what it is.
 
     A file that begins as gzip does is decompressed, whatever its name. ``TraceFormatError`` if it
@@ -28,14 +28,14 @@ def read_text(path: Path) -> tuple[str, bool]:
     """
     try:
         with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            data = file.read(most + 1)
     except OSError as error:
         raise TraceFormatError(error.strerror or str(error), str(path)) from error
     cut = False
     if data.startswith(_GZIP_MAGIC):
-        data, cut = _decompressed(data, path)
-    if len(data) > MAX_BYTES:
-        raise TraceFormatError(f"larger than {MAX_BYTES} bytes, the most of a trace", str(path))
+        data, cut = _decompressed(data, path, most)
+    if len(data) > most:
+        raise TraceFormatError(f"larger than {most} bytes, the most of a trace", str(path))
     try:
         return data.decode("utf-8"), cut
     except UnicodeDecodeError as error:
@@ -44,11 +44,11 @@ def read_text(path: Path) -> tuple[str, bool]:
         raise TraceFormatError("not UTF-8 text", f"{path}, byte {error.start}") from error
 
 
-def _decompressed(data: bytes, path: Path) -> tuple[bytes, bool]:
+def _decompressed(data: bytes, path: Path, most: int) -> tuple[bytes, bool]:
     """Return what gzip holds, at most a piece above the limit, and whether it ends early."""
     stream = zlib.decompressobj(_GZIP_WINDOW)
     found = bytearray()
-    most = min(MAX_BYTES, max(RATIO_FROM_BYTES, MAX_RATIO * len(data)))
+    most = min(most, max(RATIO_FROM_BYTES, MAX_RATIO * len(data)))
     for start in range(0, len(data), _PIECE):
         rest = data[start : start + _PIECE]
         while rest and not stream.eof:

@@ -13,6 +13,7 @@ __all__ = [
     "MAX_CELLS",
     "MAX_COUNTER",
     "MAX_DEPTH",
+    "MAX_DOCUMENT",
     "MAX_INTEGER",
     "MAX_LINE",
     "MAX_MEMBERS",
@@ -26,6 +27,8 @@ __all__ = [
 
 # A whole file, after it was decompressed: 10,000 steps of the broker lease take about 4 MB.
 MAX_BYTES: Final = 128 * 1024 * 1024
+# A file that is one JSON document, which is parsed in one piece: 10,000 steps take about 16 MB.
+MAX_DOCUMENT: Final = 48 * 1024 * 1024
 # One line, in characters: the plan of a simulated run of 10,000 choices is about 1 MB.
 MAX_LINE: Final = 4 * 1024 * 1024
 # Steps, or observations.

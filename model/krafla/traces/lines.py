@@ -22,6 +22,8 @@ __all__ = [
     "ConjunctData",
     "EventData",
     "HeaderLine",
+    "ItfStepData",
+    "ItfTraceData",
     "ObservationLine",
     "OriginData",
     "PartialData",
@@ -153,3 +155,22 @@ class ObservationLine(_Line):
     ] = []
     place: Text = ""
     time_ms: Counter | None = None
+
+
+class ItfTraceData(_Line):
+    """What the Informal Trace Format has no place for in a trace."""
+
+    spec: Name
+    model: Name | None = None
+    back: ActionName | Literal[""] = ""
+    origin: OriginData | None = None
+    claim: ClaimData | None = None
+
+
+class ItfStepData(_Line):
+    """What the Informal Trace Format has no place for in a step."""
+
+    action: ActionName
+    parameters: Values | None
+    location: Text = ""
+    event: EventData | None = None
