@@ -82,7 +82,7 @@ def test_a_violation_shows_the_steps_with_only_what_changed(krafla):
     finished = krafla("check", "Fails")
 
     assert finished.returncode == 1
-    assert "  2 Up   Counter:" in finished.stdout
+    assert "  1 Up   Counter:" in finished.stdout
     assert "      count: 0 -> 1" in finished.stdout
     assert "VIOLATED  Fails: invariant BelowTwo is violated" in finished.stdout
 

@@ -1,0 +1,153 @@
+"""``krafla explain``: what happened in a trace, node by node, and what is wrong with its end."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from krafla.verdict import ExitCode, KraflaError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from krafla.report.explain.view import TraceView
+
+__all__ = ["command"]
+
+_RANGE = re.compile(r"(?P<first>\d{1,9})?(?P<dash>-)?(?P<last>\d{1,9})?")
+
+
+def command(
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace (.ndjson).")],
+    steps: Annotated[
+        str | None, typer.Option(metavar="RANGE", help="Only these steps: 7, 3-9, 12-, 3-5,9.")
+    ] = None,
+    node: Annotated[
+        list[str] | None,
+        typer.Option("--node", metavar="NAME", help="Only these columns; may be repeated."),
+    ] = None,
+    whole: Annotated[bool, typer.Option("--all", help="The whole state after each step.")] = False,
+    markdown: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write Markdown for an issue; - is stdout.")
+    ] = None,
+    html: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write one offline page; - is stdout.")
+    ] = None,
+    asks: Annotated[
+        bool,
+        typer.Option("--ask/--no-ask", help="Ask the spec what is false, or only read the file."),
+    ] = True,
+) -> ExitCode:
+    r"""Show a trace: each step with what it changed, node by node, and what is false at its end.
+
+    Only what changed is shown, down to the field. Of a trace that violates a property the false
+    conjunct follows with its values; of one that the spec does not have, the step at which it
+    parts, what the spec expects there, and what was done. Step 0 is the initial state.
+
+    Exit status: 0 if the trace could be shown, whatever it shows; 2 if not.
+
+    \b
+    Examples:
+      krafla explain traces/rejected/lease/session-not-renewed.ndjson
+      krafla explain found.ndjson --steps 9- --node p1 --all
+      krafla explain found.ndjson --html found.html
+      krafla explain found.ndjson --markdown - | pbcopy
+    """
+    from krafla.cli import screen
+    from krafla.report.explain.outcome import outcome_of
+    from krafla.report.explain.view import view_of
+    from krafla.traces import read
+
+    loaded = read(trace)
+    if not loaded.steps:
+        raise KraflaError("a trace without a single state shows nothing", str(trace))
+    chosen = None if steps is None else _steps(steps, len(loaded.steps) - 1)
+    with screen.LiveLine() as live:
+        live.show("asking the spec")
+        view = view_of(loaded, outcome_of(loaded, asks=asks))
+    columns = None if not node else _columns(view, node)
+    written = _documents(view, trace, markdown, html)
+    if not written:
+        _show(screen.stdout(), view, trace, chosen, columns, whole=whole)
+    for name in written:
+        if name != "-":
+            screen.line(screen.stdout(), f"written: {name}")
+    return ExitCode.HELD
+
+
+def _show(
+    console: Console,
+    view: TraceView,
+    path: Path,
+    steps: set[int] | None,
+    columns: set[int] | None,
+    *,
+    whole: bool,
+) -> None:
+    from krafla.cli import screen
+    from krafla.report.explain.terminal import show, show_outcome
+
+    screen.line(console, (view.title, "bold"), f"  {path}")
+    for name, value in view.facts:
+        screen.line(console, (f"    {name}: {value}", "dim"))
+    screen.line(console, "")
+    show(console, view, steps=steps, nodes=columns, whole=whole)
+    screen.line(console, "")
+    if view.outcome is not None:
+        show_outcome(console, view.outcome)
+        screen.line(console, (f"    said by: {view.outcome.source}", "dim"))
+    screen.line(console, (f"    reproduce: krafla replay {path}", "dim"))
+
+
+def _documents(view: TraceView, path: Path, markdown: str | None, html: str | None) -> list[str]:
+    written = []
+    if markdown is not None:
+        from krafla.report.explain.markdown import markdown_of
+
+        _write(markdown, markdown_of(view, str(path)))
+        written.append(markdown)
+    if html is not None:
+        from krafla.report.explain.html import page_of
+
+        _write(html, page_of(view, str(path)))
+        written.append(html)
+    return written
+
+
+def _write(name: str, text: str) -> None:
+    if name == "-":
+        sys.stdout.write(text)
+        return
+    path = Path(name)
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    except OSError as error:
+        raise KraflaError(error.strerror or str(error), name) from error
+
+
+def _steps(text: str, last: int) -> set[int]:
+    chosen: set[int] = set()
+    for piece in text.split(","):
+        found = _RANGE.fullmatch(piece.strip())
+        if found is None or not (found["first"] or found["last"]):
+            raise typer.BadParameter(f"--steps takes 7, 3-9, 12- or 3-5,9; not {text!r}")
+        first = int(found["first"] or 0)
+        end = int(found["last"]) if found["last"] else last if found["dash"] else first
+        chosen |= set(range(first, min(end, last) + 1))
+    if not chosen:
+        raise typer.BadParameter(f"--steps {text}: the trace has steps 0 to {last}")
+    return chosen
+
+
+def _columns(view: TraceView, names: list[str]) -> set[int]:
+    known = {column.name: index for index, column in enumerate(view.columns)}
+    for name in names:
+        if name not in known:
+            raise typer.BadParameter(f"--node {name}: the columns are {', '.join(known)}")
+    return {known[name] for name in names}

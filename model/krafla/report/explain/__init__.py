@@ -1,0 +1,1 @@
+"""Explanations of traces: what is shown, and the media that show it."""

@@ -1,0 +1,246 @@
+"""The columns of a trace: which node each part of its state belongs to.
+
+``views.toml`` beside the specs says so for the specs it knows; of any other the values say it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from krafla.manifest import find_specs
+from krafla.report.explain.words import Words, short_names
+from krafla.traces.changes import is_bag
+from krafla.values import Function, ModelValue, Value, sort_key, sorted_values
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from krafla.traces import Trace
+
+__all__ = ["Column", "Layout", "layout_of"]
+
+VIEWS_NAME = "views.toml"
+_OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A node: its short name, and what it stands for where that is longer."""
+
+    name: str
+    stands_for: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Columns, who owns what, and the words for values.
+
+    ``of_variable`` gives the column of a variable that one node owns; ``of_argument`` those of
+    variables that hold a part for each node, by the ``sort_key`` of the argument. ``bag`` is the
+    variable of the messages in flight, and ``ways`` says by a message's type who sends and who
+    receives it: a field of the message or a column's name. ``lost`` are the actions that lose a
+    message, ``world`` those that no node takes.
+    """
+
+    columns: tuple[Column, ...]
+    words: Words
+    of_variable: Mapping[str, int]
+    of_argument: Mapping[str, Mapping[tuple[Any, ...], int]]
+    bag: str | None = None
+    ways: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    lost: frozenset[str] = frozenset()
+    world: frozenset[str] = frozenset()
+
+    def owner(self, path: tuple[Value, ...]) -> tuple[int, tuple[Value, ...]]:
+        """Return the column of a part of the state, and the path to it inside the column."""
+        variable = str(path[0])
+        arguments = self.of_argument.get(variable)
+        if arguments is not None and len(path) > 1:
+            column = arguments.get(sort_key(path[1]))
+            if column is not None:
+                return column, (path[0], *path[2:])
+        return self.of_variable.get(variable, len(self.columns) - 1), path
+
+    def column_of_node(self, node: Value | None) -> int | None:
+        """Return the column that a value names, or ``None``."""
+        # A number that is the name of a node is also just a number.
+        if not isinstance(node, str | ModelValue):
+            return None
+        key = sort_key(node)
+        for arguments in self.of_argument.values():
+            if key in arguments:
+                return arguments[key]
+        return self.column_named(node) if isinstance(node, str) else None
+
+    def ends(self, message: Value) -> tuple[int | None, int | None] | None:
+        """Return the columns of a message's sender and receiver; ``None`` if it is none."""
+        if not isinstance(message, Function):
+            return None
+        way = self.ways.get(str(message.get("type")))
+        if way is None:
+            return None
+        sender, receiver = (
+            self.column_of_node(message[end]) if end in message else self.column_named(end)
+            for end in way
+        )
+        return sender, receiver
+
+    def column_named(self, name: str) -> int | None:
+        """Return the column with this name, or ``None``."""
+        return next((i for i, column in enumerate(self.columns) if column.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Variables that one node owns, or (``each``) that hold a part for each of several."""
+
+    name: str
+    variables: tuple[str, ...]
+    each: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    groups: tuple[_Group, ...]
+    bag: str | None = None
+    ways: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    lost: frozenset[str] = frozenset()
+    world: frozenset[str] = frozenset()
+    fields: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+def layout_of(trace: Trace) -> Layout:
+    """Return how the trace is to be laid out; ``KraflaError`` if ``views.toml`` is at fault."""
+    state = trace.steps[0].state if trace.steps else Function({})
+    variables = {str(name) for name in state}
+    known = (
+        view
+        for view in _known_views()
+        if all(variables.issuperset(group.variables) for group in view.groups)
+    )
+    view = next(known, None) or _guess(trace, state)
+    return _laid_out(view, trace, state)
+
+
+def _laid_out(view: _View, trace: Trace, state: Function) -> Layout:
+    columns: list[Column] = []
+    names: dict[tuple[Any, ...], str] = {}
+    of_variable: dict[str, int] = {}
+    of_argument: dict[str, dict[tuple[Any, ...], int]] = {}
+    for group in view.groups:
+        if not group.each:
+            of_variable |= dict.fromkeys(group.variables, len(columns))
+            columns.append(Column(group.name))
+            continue
+        nodes = _arguments(state, group.variables)
+        short = short_names(nodes, group.name, taken={column.name for column in columns})
+        places = {sort_key(node): len(columns) + i for i, node in enumerate(nodes)}
+        of_argument |= dict.fromkeys(group.variables, places)
+        names |= {sort_key(node): name for node, name in zip(nodes, short, strict=True)}
+        columns += [
+            Column(name, _stands_for(node, name, trace))
+            for node, name in zip(nodes, short, strict=True)
+        ]
+    owned = {*of_variable, *of_argument}
+    if not columns or any(str(name) not in owned for one in trace.steps for name in one.state):
+        columns.append(Column(_OTHER if columns else "state"))
+    words = Words(names, view.fields)
+    return Layout(
+        tuple(columns),
+        words,
+        of_variable,
+        of_argument,
+        bag=view.bag,
+        ways=view.ways,
+        lost=view.lost,
+        world=view.world,
+    )
+
+
+def _arguments(state: Function, variables: Iterable[str]) -> list[Value]:
+    found = {sort_key(one): one for name in variables for one in _domain(state[name])}
+    return [found[key] for key in sorted(found)]
+
+
+def _domain(value: Value) -> list[Value]:
+    if isinstance(value, tuple):
+        return list(range(1, len(value) + 1))
+    return list(value) if isinstance(value, Function) else []
+
+
+def _stands_for(node: Value, name: str, trace: Trace) -> str:
+    """Return the node's whole name, and what the constants map it to."""
+    whole = Words().value(node)
+    parts = [] if whole == name else [whole]
+    for constant, value in trace.constants:
+        if isinstance(value, Function) and node in value and constant != name:
+            parts.append(f"{Words().text(constant)} {Words().value(value[node])}")
+    return ", ".join(parts)
+
+
+def _guess(trace: Trace, state: Function) -> _View:
+    """Return a view by the looks of the values: a column for each node of a constant set."""
+    sets = [value for _, value in trace.constants if isinstance(value, frozenset) and value]
+    groups: list[_Group] = []
+    each: dict[tuple[Any, ...], list[str]] = {}
+    rest: list[str] = []
+    bag = None
+    for name, value in state.items():
+        domain = _domain(value)
+        if any(one.state.get(name) and is_bag(one.state[name]) for one in trace.steps):
+            bag = bag or str(name)
+        elif domain and (frozenset(domain) in sets or _are_model_values(domain)):
+            each.setdefault(sort_key(tuple(sorted_values(domain))), []).append(str(name))
+        else:
+            rest.append(str(name))
+    if rest and (each or bag):
+        groups.append(_Group("shared", tuple(rest)))
+    groups += [_Group("n", tuple(names), each=True) for names in each.values()]
+    if bag is not None:
+        groups.append(_Group("network", (bag,)))
+    return _View(tuple(groups), bag)
+
+
+def _are_model_values(domain: list[Value]) -> bool:
+    return all(isinstance(one, ModelValue) for one in domain)
+
+
+def _known_views() -> tuple[_View, ...]:
+    try:
+        path = find_specs() / VIEWS_NAME
+    except KraflaError:
+        return ()
+    return _read(path, path.stat().st_mtime_ns) if path.is_file() else ()
+
+
+@lru_cache(maxsize=4)
+def _read(path: Path, _modified: int) -> tuple[_View, ...]:
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tuple(_view(table) for table in data.get("view", []))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise KraflaError(f"cannot be read: {error}", str(path)) from error
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise KraflaError(f"a view is not as the comment above says: {error}", str(path)) from error
+
+
+def _view(table: dict[str, Any]) -> _View:
+    ways = {kind: (str(sender), str(to)) for kind, (sender, to) in table["messages"].items()}
+    groups = tuple(
+        _Group(str(one["name"]), tuple(one["variables"]), bool(one.get("each", False)))
+        for one in table["node"]
+    )
+    fields = {name: dict(words) for name, words in table["fields"].items()}
+    return _View(
+        groups,
+        bag=table.get("bag"),
+        ways=ways,
+        lost=frozenset(table.get("lost", ())),
+        world=frozenset(table.get("world", ())),
+        fields=fields,
+    )

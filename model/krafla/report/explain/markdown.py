@@ -1,0 +1,107 @@
+"""A trace as Markdown, to be pasted into an issue: what it shows, and how to see it again."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krafla.report.explain.outcome import Outcome
+    from krafla.report.explain.view import StepView, TraceView
+
+__all__ = ["code", "markdown_of", "plain"]
+
+# What Markdown or the HTML inside it could take for more than text.
+_SPECIAL = re.compile(r"[\\`*_{}\[\]#|<>&~@$]|:(?=//)")
+_STEPS_MAX = 500
+
+
+def markdown_of(view: TraceView, path: str) -> str:
+    """Return a document about the trace: heading, outcome, table of steps, command to see it.
+
+    Nothing in the trace's own names and texts has an effect in it. Of a very long trace the last
+    steps are listed, with a note.
+    """
+    lines = [f"## {plain(_title(view))}", ""]
+    lines += [f"- {name}: {code(value)}" for name, value in view.facts]
+    lines += [
+        f"- {code(column.name)} is {code(column.stands_for)}"
+        for column in view.columns
+        if column.stands_for
+    ]
+    if view.outcome is not None:
+        lines += ["", *_outcome(view.outcome)]
+    lines += ["", *_steps(view)]
+    lines += ["", "Reproduce:", "", *_block(f"krafla replay {path}\nkrafla explain {path}")]
+    return "\n".join(lines) + "\n"
+
+
+def plain(text: str) -> str:
+    """Return the text so that Markdown shows it as it is."""
+    return _SPECIAL.sub(r"\\\g<0>", text.replace("\n", " "))
+
+
+def code(text: str) -> str:
+    """Return the text as code inside a line."""
+    text = text.replace("\n", " ") or " "
+    fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    pad = " " if text[0] in "` " or text[-1] in "` " else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def _cell(text: str) -> str:
+    """Return the text as code inside a cell of a table, which a bar would end even there."""
+    return code(text).replace("|", "\\|")
+
+
+def _block(text: str) -> list[str]:
+    fence = "`" * max(3, max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    return [fence, *text.splitlines(), fence]
+
+
+def _title(view: TraceView) -> str:
+    if view.outcome is None or not view.outcome.is_bad:
+        return f"{view.title}: a trace"
+    return f"{view.title}: {view.outcome.name or view.outcome.headline}"
+
+
+def _outcome(outcome: Outcome) -> Iterator[str]:
+    yield f"**{plain(outcome.headline)}**"
+    if outcome.meaning:
+        yield f"\n{plain(outcome.meaning)}"
+    for falsehood in outcome.falsehoods:
+        text = "\n".join(falsehood.via)
+        text += f"\n{falsehood.place}:\n{falsehood.text}\n    {falsehood.note}"
+        for name, _, whole in falsehood.values:
+            text += f"\n    {name} = {whole}"
+        yield ""
+        yield from _block(text.strip("\n"))
+    if outcome.differences:
+        yield "\n| part | spec expects | was done |\n|---|---|---|"
+        for row in outcome.differences:
+            yield f"| {' | '.join(map(_cell, row))} |"
+    yield f"\nSaid by: {plain(outcome.source)}"
+
+
+def _steps(view: TraceView) -> Iterator[str]:
+    steps = view.steps[1:]
+    if len(steps) > _STEPS_MAX:
+        yield f"The last {_STEPS_MAX} of {len(steps)} steps:\n"
+        steps = steps[-_STEPS_MAX:]
+    used = [i for i in range(len(view.columns)) if any(step.cells[i] for step in steps)]
+    names = [plain(view.columns[index].name) for index in used]
+    yield f"| step | action | {' | '.join(names)} |"
+    yield "|--:|---" + "|---" * len(used) + "|"
+    for step in steps:
+        cells = ["<br>".join(_cell(line.text) for line in step.cells[index]) for index in used]
+        yield f"| {_number(view, step)} | {_cell(step.call)} | {' | '.join(cells)} |"
+    if view.end:
+        yield f"\n{plain(view.end)}"
+
+
+def _number(view: TraceView, step: StepView) -> str:
+    outcome = view.outcome
+    is_wrong = outcome is not None and outcome.is_bad and outcome.step == step.number
+    return f"**{step.number}**" if is_wrong else str(step.number)

@@ -1,0 +1,99 @@
+"""What a definition means, by the comment above it in its module, and where it stands."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from krafla.manifest import find_specs
+from krafla.report.explain.words import inert
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Meanings"]
+
+_DEFINITION = re.compile(r"^(?P<name>[A-Za-z]\w*)(\([^=]*\))? *==")
+_EXTENDS = re.compile(r"^EXTENDS +(?P<modules>[\w, \n]+?)$", re.MULTILINE)
+_INSTANCE = re.compile(r"\bINSTANCE +(?P<module>\w+)")
+_FRAME = re.compile(r"^ *(\(\*+|\*+\)$)|\**\) *$")
+# A sentence ends at a full stop that something follows, or that ends the paragraph.
+_SENTENCE = re.compile(r"^.*?[.:](?=\s|$)", re.DOTALL)
+
+
+class Meanings:
+    """The sentences above the definitions of a module, of what it builds on, and of its folder.
+
+    Without the module there is nothing to say, which is no error: a trace may be read where
+    its spec is not.
+    """
+
+    def __init__(self, module: str) -> None:
+        self._found = _modules(module)
+
+    def of(self, name: str) -> str:
+        """Return the first sentence above a definition; empty if there is none."""
+        found = self._found.get(name)
+        return "" if found is None else found[0]
+
+    def place(self, name: str) -> str:
+        """Return where a definition stands, as ``Module:line``; empty if nobody knows."""
+        found = self._found.get(name)
+        return "" if found is None else found[1]
+
+
+def _modules(module: str) -> dict[str, tuple[str, str]]:
+    try:
+        specs = find_specs()
+    except KraflaError:
+        return {}
+    files = {path.stem: path for path in sorted(specs.rglob("*.tla"))}
+    found: dict[str, tuple[str, str]] = {}
+    wanted, seen = [module], set()
+    while wanted:
+        name = wanted.pop(0)
+        path = files.get(name)
+        if path is None or name in seen:
+            continue
+        seen.add(name)
+        definitions, others = _definitions(path, path.stat().st_mtime_ns)
+        found = {**definitions, **found}
+        wanted += others
+        if not wanted:
+            # A property may stand in a module that builds on the trace's.
+            wanted = [one for one, other in files.items() if other.parent == path.parent]
+            wanted = [one for one in wanted if one not in seen]
+    return found
+
+
+@lru_cache(maxsize=64)
+def _definitions(path: Path, _modified: int) -> tuple[dict[str, tuple[str, str]], tuple[str, ...]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return {}, ()
+    lines = text.splitlines()
+    found: dict[str, tuple[str, str]] = {}
+    for index, line in enumerate(lines):
+        match = _DEFINITION.match(line)
+        if match is not None:
+            found[match["name"]] = (_sentence(lines, index), f"{path.stem}:{index + 1}")
+    others = [name for one in _EXTENDS.finditer(text) for name in one["modules"].split(",")]
+    others += [one["module"] for one in _INSTANCE.finditer(text)]
+    return found, tuple(name.strip() for name in others)
+
+
+def _sentence(lines: list[str], index: int) -> str:
+    """Return the first sentence of the comment that ends just above a line."""
+    comment: list[str] = []
+    for line in reversed(lines[:index]):
+        if not line.startswith("(*"):
+            break
+        comment.insert(0, _FRAME.sub("", line).strip().strip("*").strip())
+    while comment and not comment[0]:
+        comment.pop(0)
+    paragraph = " ".join(comment[: comment.index("")] if "" in comment else comment)
+    found = _SENTENCE.match(paragraph)
+    return inert(found[0] if found else paragraph)

@@ -1,0 +1,228 @@
+"""What a trace comes to: the property that is false, or the step the spec has not, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from krafla.report.explain.layout import layout_of
+from krafla.report.explain.meaning import Meanings
+from krafla.traces.trace import ClaimKind
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from krafla.oracle.blame import Reason
+    from krafla.oracle.explain import Explanation
+    from krafla.report.explain.words import Words
+    from krafla.traces import Conjunct, Step, Trace
+    from krafla.values import Value
+
+__all__ = ["Falsehood", "Outcome", "outcome_of"]
+
+_OF_A_STATE = (ClaimKind.INVARIANT, ClaimKind.ACTION_PROPERTY)
+_BROKEN = {
+    ClaimKind.DEADLOCK: "no action is enabled any more",
+    ClaimKind.ASSERTION: "an assertion of the spec is false",
+    ClaimKind.EVALUATION: "the spec cannot be evaluated",
+    ClaimKind.FAILURE: "the implementation gave up",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Falsehood:
+    """A formula that is false: its text and place, what is wrong with it, the values in it.
+
+    ``via`` is how the spec leads there, outermost first; ``values`` are name, short, whole.
+    """
+
+    place: str
+    text: str
+    note: str = ""
+    values: tuple[tuple[str, str, str], ...] = ()
+    via: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The finding about a trace, at its step ``step``, in one sentence and in detail.
+
+    ``differences`` are of a step the spec takes otherwise: part, what the spec expects there,
+    what was done. ``source`` says who says all this: the spec, asked now, or only the file.
+    ``is_bad`` is false of a trace of which nothing bad is known.
+    """
+
+    step: int
+    headline: str
+    is_bad: bool = True
+    name: str = ""
+    meaning: str = ""
+    falsehoods: tuple[Falsehood, ...] = ()
+    differences: tuple[tuple[str, str, str], ...] = ()
+    source: str = ""
+
+
+def outcome_of(trace: Trace, *, asks: bool = True) -> Outcome | None:
+    """Return what the trace comes to, asking the spec unless ``asks`` is false.
+
+    If the spec cannot be asked (no Java, another module, a trace that does not fit), the file's
+    own claim is what there is, and ``source`` says why. ``None`` if there is nothing to say.
+    """
+    if not trace.steps:
+        return None
+    why = "as the file says, the spec was not asked"
+    if asks:
+        try:
+            return _asked(trace)
+        except KraflaError as error:
+            reason = layout_of(trace).words.text(str(error))
+            why = f"as the file says; the spec could not be asked: {reason}"
+    return _as_claimed(trace, why)
+
+
+def _asked(trace: Trace) -> Outcome:
+    claim = trace.claim
+    kind = None if claim is None else claim.kind
+    last = len(trace.steps) - 1
+    if claim is not None and claim.property is not None and kind in _OF_A_STATE:
+        return _property(trace, claim.property, kind, claim.conjunct)
+    if kind is ClaimKind.DIVERGENCE and last > 0:
+        return _divergence(trace)
+    if kind in {None, ClaimKind.BEHAVIOUR}:
+        return _behaviour(trace)
+    found = _as_claimed(trace, "as the file says")
+    assert found is not None, "there is a claim"
+    return found
+
+
+def _property(trace: Trace, name: str, kind: ClaimKind | None, claimed: Conjunct | None) -> Outcome:
+    from krafla.oracle import Spec
+
+    last = len(trace.steps) - 1
+    spec = Spec.load(trace.spec, dict(trace.constants))
+    after = spec.state({str(name): value for name, value in trace.steps[last].state.items()})
+    if kind is ClaimKind.INVARIANT or last == 0:
+        explanation = spec.explain_invariant(name, after)
+        where = f"in the state after step {last}"
+    else:
+        state = trace.steps[last - 1].state
+        before = spec.state({str(name): value for name, value in state.items()})
+        explanation = spec.explain_action_property(name, before, after)
+        where = f"of step {last}"
+    words = layout_of(trace).words
+    meaning = Meanings(trace.spec).of(name)
+    if not explanation.reasons:
+        headline = f"the file claims that {words.text(name)} is false {where}, but it holds there"
+        return Outcome(last, headline, False, words.text(name), meaning, source="the spec")
+    falsehoods = _falsehoods(explanation, words)
+    source = "the spec, asked now"
+    if claimed is not None and all(claimed.text != one.text for one in explanation.reasons):
+        source += f" (the file blames {words.text(claimed.place)})"
+    headline = f"{words.text(name)} is false {where}"
+    return Outcome(last, headline, True, words.text(name), meaning, falsehoods, source=source)
+
+
+def _divergence(trace: Trace) -> Outcome:
+    from krafla.oracle import Spec
+
+    last = len(trace.steps) - 1
+    step = trace.steps[last]
+    spec = Spec.load(trace.spec, dict(trace.constants))
+    before = spec.state({str(n): value for n, value in trace.steps[last - 1].state.items()})
+    after = {str(name): value for name, value in step.state.items()}
+    explanation = spec.explain(before, step.action, step.parameters or (), after=after)
+    words = layout_of(trace).words
+    headline = (
+        f"step {last}, {words.text(step.action)}: the implementation did what the spec does not"
+    )
+    return _told(trace, last, headline, explanation, words.text(step.action))
+
+
+def _behaviour(trace: Trace) -> Outcome:
+    from krafla.refinement.trace_check import check_trace
+
+    report = check_trace(trace)
+    words = layout_of(trace).words
+    last = len(trace.steps) - 1
+    if report.rejection is None:
+        headline = f"every step is one of {words.text(trace.spec)}, and keeps its properties"
+        return Outcome(last, headline, is_bad=False, source="the spec, asked now")
+    rejection = report.rejection
+    name = rejection.broken or rejection.step.action
+    if rejection.broken is not None:
+        headline = f"{words.text(name)} is false at step {rejection.index}"
+    else:
+        finding = _finding(words, rejection.step, rejection.explanation.finding)
+        headline = f"the spec does not have step {rejection.index}: {finding}"
+    return _told(trace, rejection.index, headline, rejection.explanation, words.text(name))
+
+
+def _finding(words: Words, step: Step, finding: str) -> str:
+    """Return the oracle's sentence without the parameters, which the step itself shows."""
+    text = words.text(finding)
+    whole = words.whole_call(step.action, step.parameters)
+    if text.startswith(whole):
+        return words.text(step.action) + text[len(whole) :]
+    return words.sentence(text)
+
+
+def _told(trace: Trace, index: int, headline: str, explanation: Explanation, name: str) -> Outcome:
+    words = layout_of(trace).words
+    differences = tuple(
+        (words.text(one.path), _side(words, one.expected), _side(words, one.got))
+        for one in explanation.differences
+    )
+    falsehoods = _falsehoods(explanation, words)
+    meaning = Meanings(trace.spec).of(name)
+    source = "the spec, asked now"
+    return Outcome(index, headline, True, name, meaning, falsehoods, differences, source)
+
+
+def _side(words: Words, value: Value | None) -> str:
+    return "(nothing)" if value is None else words.value(value)
+
+
+def _falsehoods(explanation: Explanation, words: Words) -> tuple[Falsehood, ...]:
+    return tuple(one for reason in explanation.reasons for one in _flat(reason, words, ()))
+
+
+def _flat(reason: Reason, words: Words, via: tuple[str, ...]) -> list[Falsehood]:
+    """Return a reason and its alternatives one after another."""
+    found = Falsehood(
+        words.text(str(reason.place)),
+        "\n".join(map(words.text, reason.text.splitlines())),
+        words.text(reason.note),
+        _values(reason.values, words),
+        (*via, *map(words.text, reason.via)),
+    )
+    below = [one for other in reason.alternatives for one in _flat(other, words, ("or",))]
+    return [found, *below]
+
+
+def _values(
+    values: tuple[tuple[str, Value], ...], words: Words
+) -> tuple[tuple[str, str, str], ...]:
+    return tuple((words.text(name), words.value(one), words.whole(one)) for name, one in values)
+
+
+def _as_claimed(trace: Trace, source: str) -> Outcome | None:
+    claim = trace.claim
+    words = layout_of(trace).words
+    last = len(trace.steps) - 1
+    if claim is None:
+        return None
+    if claim.kind is ClaimKind.BEHAVIOUR:
+        return Outcome(last, "a behaviour of the spec", is_bad=False, source=source)
+    name = words.text(claim.property or "")
+    headline = _BROKEN.get(claim.kind, f"{claim.kind.value} {name} is violated".replace("  ", " "))
+    if claim.kind in _BROKEN and name:
+        headline += f": {name}"
+    if claim.kind is ClaimKind.DIVERGENCE:
+        headline = f"step {last}, {name}: the implementation did what the spec does not"
+    falsehoods: tuple[Falsehood, ...] = ()
+    if claim.conjunct is not None:
+        conjunct = claim.conjunct
+        text = "\n".join(map(words.text, conjunct.text.splitlines()))
+        values = _values(conjunct.values, words)
+        falsehoods = (Falsehood(words.text(conjunct.place), text, "is false", values),)
+    meaning = Meanings(trace.spec).of(claim.property or "")
+    return Outcome(last, headline, True, name, meaning, falsehoods, source=source)

@@ -1,0 +1,211 @@
+"""What is shown of a trace, whatever shows it: steps, changes by node, messages on their way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from krafla.report.explain.flights import Flight, flights
+from krafla.report.explain.layout import Column, layout_of
+from krafla.report.explain.meaning import Meanings
+from krafla.traces.changes import Sort, deep_changes
+from krafla.values import Function, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krafla.report.explain.layout import Layout
+    from krafla.report.explain.outcome import Outcome
+    from krafla.traces import Step, Trace
+
+__all__ = ["Line", "Part", "StepView", "TraceView", "view_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One change as it is shown, and the same without any shortening."""
+
+    text: str
+    whole: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a state: its column, what it is called there, and its value."""
+
+    column: int
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """One step. ``cells`` has the lines of each column; ``node`` is the column that acted."""
+
+    number: int
+    action: str
+    call: str
+    whole_call: str
+    location: str
+    time_ms: int | None
+    node: int | None
+    cells: tuple[tuple[Line, ...], ...]
+
+    @property
+    def is_idle(self) -> bool:
+        """Return whether nothing changed."""
+        return not any(self.cells)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceView:
+    """A whole trace, ready to be shown. ``meanings`` has a sentence for each action taken.
+
+    ``end`` says how the behaviour goes on for ever, if it does. Every text is inert.
+    """
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    columns: tuple[Column, ...]
+    steps: tuple[StepView, ...]
+    flights: tuple[Flight, ...]
+    meanings: tuple[tuple[str, str], ...]
+    outcome: Outcome | None
+    end: str
+    trace: Trace
+    layout: Layout
+
+    def parts(self, number: int, names: Sequence[str] | None = None) -> tuple[Part, ...]:
+        """Return the state after a step, piece by piece in the order of the columns.
+
+        All of it, or only the variables ``names``.
+        """
+        state = self.trace.steps[number].state
+        chosen = (str(name) for name in state) if names is None else iter(names)
+        found = (part for name in chosen for part in _pieces(self.layout, name, state[name]))
+        return tuple(sorted(found, key=lambda part: part.column))
+
+
+def view_of(trace: Trace, outcome: Outcome | None = None) -> TraceView:
+    """Return what is to be shown of a trace, with the finding about it if there is one."""
+    layout = layout_of(trace)
+    meanings = Meanings(trace.spec)
+    steps = tuple(
+        _step(layout, meanings, trace, number, step) for number, step in enumerate(trace.steps)
+    )
+    actions = dict.fromkeys(step.action for step in trace.steps)
+    told = ((layout.words.text(name), meanings.of(name)) for name in actions)
+    return TraceView(
+        title=layout.words.text(trace.model or trace.spec),
+        facts=_facts(trace, layout),
+        columns=layout.columns,
+        steps=steps,
+        flights=flights(trace, layout),
+        meanings=tuple((name, sentence) for name, sentence in told if sentence),
+        outcome=outcome,
+        end=_end(trace, layout),
+        trace=trace,
+        layout=layout,
+    )
+
+
+def _facts(trace: Trace, layout: Layout) -> tuple[tuple[str, str], ...]:
+    words = layout.words
+    facts = [("spec", words.text(trace.spec))]
+    if trace.model:
+        facts.append(("model", words.text(trace.model)))
+    facts.append(("steps", str(max(0, len(trace.steps) - 1))))
+    origin = trace.origin
+    if origin is not None:
+        named = [origin.made_by, origin.profile, origin.seed and f"seed {origin.seed}"]
+        facts.append(("made by", words.text(", ".join(one for one in named if one))))
+    constants = [f"{words.text(name)} = {words.value(value)}" for name, value in trace.constants]
+    if constants:
+        facts.append(("constants", ", ".join(constants)))
+    return tuple(facts)
+
+
+def _step(layout: Layout, meanings: Meanings, trace: Trace, number: int, step: Step) -> StepView:
+    before = trace.steps[number - 1].state if number else None
+    cells: list[list[Line]] = [[] for _ in layout.columns]
+    for column, line in _lines(layout, before, step.state):
+        cells[column].append(line)
+    words = layout.words
+    event = step.event
+    return StepView(
+        number=number,
+        action=words.text(step.action),
+        call=words.call(step.action, step.parameters),
+        whole_call=words.whole_call(step.action, step.parameters),
+        location=words.text(step.location or ("" if number == 0 else meanings.place(step.action))),
+        time_ms=None if event is None else event.time_ms,
+        node=_acting(layout, step, cells) if number else None,
+        cells=tuple(map(tuple, cells)),
+    )
+
+
+def _lines(layout: Layout, before: Function | None, after: Function) -> Iterator[tuple[int, Line]]:
+    words = layout.words
+    for name, value in after.items():
+        if before is None or name not in before:
+            for part in _pieces(layout, str(name), value):
+                text = f"{part.name} = {part.text}"
+                yield part.column, Line(text, text)
+            continue
+        found = deep_changes(str(name), before[name], value)
+        # What left comes first: an answer follows its request.
+        for change in sorted(found, key=lambda one: one.sort is not Sort.LOST):
+            column, path = layout.owner(change.path)
+            text = words.change(change, path, is_bag=name == layout.bag)
+            yield column, Line(text, words.text(str(change)))
+
+
+def _pieces(layout: Layout, name: str, value: Value) -> Iterator[Part]:
+    """Yield the value of a variable, in one piece or one for each argument."""
+    words = layout.words
+    if name == layout.bag:
+        counts = value.items() if isinstance(value, Function) else ()
+        column, _ = layout.owner((name,))
+        for message, copies in counts:
+            yield Part(column, words.value(message), "" if copies == 1 else f"{copies} copies")
+        return
+    pairs: list[tuple[Value, Value]] = []
+    if isinstance(value, tuple):
+        pairs = [*enumerate(value, start=1)]
+    elif isinstance(value, Function) and not isinstance(value.get("type"), str):
+        pairs = list(value.items())
+    for argument, result in pairs:
+        column, path = layout.owner((name, argument))
+        yield Part(column, words.path(path), words.value(result))
+    if not pairs:
+        column, path = layout.owner((name,))
+        yield Part(column, words.path(path), words.value(value))
+
+
+def _acting(layout: Layout, step: Step, cells: list[list[Line]]) -> int | None:
+    """Return the column of the node that acted, as far as the step tells."""
+    if step.action in layout.world:
+        return None
+    if step.event is not None and step.event.node is not None:
+        column = layout.column_of_node(step.event.node)
+        if column is not None:
+            return column
+    for parameter in step.parameters or ():
+        column = layout.column_of_node(parameter)
+        if column is not None:
+            return column
+        ends = layout.ends(parameter)
+        if ends is not None:
+            return ends[1]
+    bag = None if layout.bag is None else layout.owner((layout.bag,))[0]
+    changed = [index for index, lines in enumerate(cells) if lines and index != bag]
+    return changed[0] if len(changed) == 1 else None
+
+
+def _end(trace: Trace, layout: Layout) -> str:
+    if trace.lasso is None:
+        return ""
+    if trace.stutters:
+        return f"and stays in the state of step {trace.lasso} for ever"
+    by = layout.words.text(trace.back) or "a step"
+    return f"and back to the state of step {trace.lasso} by {by}, for ever"

@@ -1,0 +1,147 @@
+"""``krafla explain`` on a terminal and as Markdown."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+from tests.krafla.report.explained import CORPUS, HOSTILE, hostile, recorded, small, state
+from typer.testing import CliRunner
+
+from krafla.cli import application
+from krafla.report.explain.markdown import markdown_of
+from krafla.report.explain.outcome import outcome_of
+from krafla.report.explain.terminal import show, show_outcome
+from krafla.report.explain.view import view_of
+
+SHUTDOWN = str(CORPUS / "rejected/lease/shutdown-offset-moves.ndjson")
+
+
+def printed(trace, width, *, colours=False, **options):
+    text = io.StringIO()
+    console = Console(file=text, width=width, force_terminal=colours, highlight=False)
+    view = view_of(trace, outcome_of(trace, asks=False))
+    show(console, view, **options)
+    if view.outcome is not None:
+        show_outcome(console, view.outcome)
+    return text.getvalue()
+
+
+def explain(*arguments, **environment):
+    runner = CliRunner(env={"NO_COLOR": "1", **environment})
+    return runner.invoke(application("explain"), ["explain", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def shutdown():
+    return recorded("rejected/lease/shutdown-offset-moves")
+
+
+def test_a_wide_terminal_has_a_column_for_each_node(shutdown):
+    heads = next(line for line in printed(shutdown, 200).splitlines() if "controller" in line)
+    assert heads.split() == ["step", "action", "controller", "p1", "p2", "network"]
+
+
+@pytest.mark.parametrize("width", [80, 120, 200, 400])
+def test_nothing_is_lost_at_any_width(shutdown, width):
+    text = re.sub(r"\s+", "", printed(shutdown, width))
+    assert "controlled_shutdown_offset[1]:5->6" in text
+    assert "status:RECOVERY->RUNNING" in text
+
+
+def test_a_narrow_terminal_has_a_line_for_each_change(shutdown):
+    lines = printed(shutdown, 80).splitlines()
+    assert "      p1          status: NOT_RUNNING -> STARTING" in lines
+    assert printed(shutdown, 10) == printed(shutdown, 80)
+
+
+def test_colour_says_nothing_that_the_text_does_not(shutdown):
+    coloured = printed(shutdown, 200, colours=True)
+    assert "\x1b[" in coloured
+    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == printed(shutdown, 200)
+
+
+def test_only_the_steps_and_nodes_asked_for_are_shown(shutdown):
+    text = printed(shutdown, 80, steps={24, 25}, nodes={1})
+    assert "RequestShutdown(p1)" in text
+    assert "request_age: -1 -> 0" in text
+    assert "HeartbeatRequest" not in text
+    assert "26 " not in text
+
+
+def test_the_whole_state_of_a_step_is_shown_if_asked_for(shutdown):
+    assert "log_end = 5" not in printed(shutdown, 80, steps={24})
+    assert "log_end = 5" in printed(shutdown, 80, steps={24}, whole=True)
+
+
+def test_a_behaviour_that_goes_round_says_where_to():
+    trace = small(state(0), state(1))
+    from dataclasses import replace
+
+    assert "back to the state of step 0 by Loop" in printed(
+        replace(trace, lasso=0, back="Loop"), 80
+    )
+    assert "stays in the state of step 1 for ever" in printed(replace(trace, lasso=1), 80)
+
+
+def test_nothing_that_a_trace_holds_steers_the_terminal():
+    text = printed(hostile(), 80)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "\\u001b[31m" in text
+
+
+def test_markdown_shows_hostile_names_as_they_are():
+    trace = hostile()
+    document = markdown_of(view_of(trace, outcome_of(trace, asks=False)), "t.ndjson")
+    rows = [line for line in document.splitlines() if line.startswith("|")]
+    bars = {len(re.findall(r"(?<!\\)\|", row)) for row in rows}
+    assert len(bars) == 1, "a bar in a name made another column"
+    outside = re.sub(r"(?<![\\`])(`+)(?!`).*?(?<!`)\1(?!`)", "", document, flags=re.DOTALL)
+    assert not re.search(r"(?<!\\)<(?!br>)", outside)
+    assert HOSTILE not in document
+
+
+def test_markdown_has_the_steps_the_claim_and_the_way_back():
+    result = explain(SHUTDOWN, "--markdown", "-")
+    assert result.exit_code == 0
+    assert "| step | action | controller | p1 | p2 | network |" in result.output
+    assert "| `controlled_shutdown_offset[1]` | `5` | `6` |" in result.output
+    assert f"krafla replay {SHUTDOWN}" in result.output
+
+
+def test_the_command_shows_where_the_spec_parts_and_how_to_see_it_again():
+    result = explain(SHUTDOWN, "--steps", "27-")
+    assert result.exit_code == 0
+    lines = result.output.splitlines()
+    assert any(line.startswith(">29 ContinueControlledShutdown(") for line in lines)
+    assert "part                            spec expects   was done" in result.output
+    assert lines[-1] == f"    reproduce: krafla replay {SHUTDOWN}"
+
+
+def test_documents_are_written_whole(tmp_path):
+    page, text = tmp_path / "a.html", tmp_path / "a.md"
+    result = explain(SHUTDOWN, "--html", page, "--markdown", text, "--no-ask")
+    assert result.exit_code == 0
+    assert page.read_text().startswith("<!doctype html>")
+    assert text.read_text().startswith("## ")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "a.md"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([SHUTDOWN, "--steps", "x"], "--steps takes"),
+        ([SHUTDOWN, "--steps", "90-"], "the trace has steps 0 to 29"),
+        ([SHUTDOWN, "--node", "p9"], "the columns are controller, p1, p2, network"),
+        (["nowhere.ndjson"], "nowhere.ndjson"),
+        ([SHUTDOWN, "--html", "/nowhere/a.html"], "/nowhere/a.html"),
+    ],
+)
+def test_what_cannot_be_shown_is_one_line_and_status_2(arguments, complaint):
+    result = explain(*arguments)
+    assert result.exit_code == 2
+    assert complaint in re.sub(r"\s+", " ", result.output)
+    assert "Traceback" not in result.output
