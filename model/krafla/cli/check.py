@@ -194,7 +194,9 @@ def _keep(answer: Answer, name: str | None) -> None:
     if answer.result.counterexample is None:
         screen.line(screen.stderr(), f"no counterexample, so {name} was not written")
     else:
-        write(answer.result.counterexample, Path(name))
+        from krafla.refinement.counterexample import stands_alone
+
+        write(stands_alone(answer.result.counterexample, answer.model), Path(name))
 
 
 def _status(answers: Sequence[Answer]) -> ExitCode:
