@@ -1,0 +1,4 @@
+"""Proofs by z3 from the text of the TLA+ modules: no bound on brokers, processes or numbers.
+
+``Theory`` (in ``theory``) translates; its neighbours state obligations and ask z3.
+"""

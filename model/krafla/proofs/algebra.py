@@ -1,0 +1,351 @@
+"""What every kind of value understands: equality, choice between two, quantifiers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import z3  # type: ignore[import-untyped]  # z3 ships no types
+
+from krafla.proofs.terms import (
+    AtomTerm,
+    FunctionTerm,
+    RecordTerm,
+    Scalar,
+    SetTerm,
+    Term,
+    TupleTerm,
+    Unspecified,
+    conjunction,
+    disjunction,
+    implication,
+)
+from krafla.proofs.types import (
+    NOTHING,
+    AtomType,
+    FunctionType,
+    Mismatch,
+    RecordType,
+    TupleType,
+    Type,
+    UnionType,
+    joined,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from krafla.proofs.sorts import Shape, Sorts
+
+__all__ = ["Algebra", "both_candidates"]
+
+
+class Algebra:
+    """Equality, choice and quantifiers over the terms of a theory; ``Mismatch`` if types clash."""
+
+    def __init__(self, sorts: Sorts) -> None:
+        self.sorts = sorts
+
+    def flatten(self, term: Term, type_: Type) -> list[z3.ExprRef]:
+        """Return the expressions that stand for a value of a type as arguments of a symbol."""
+        if isinstance(type_, AtomType):
+            if term.type != type_:
+                raise Mismatch(f"{term.type} is not {type_}")
+            return []
+        if isinstance(type_, TupleType):
+            if not isinstance(term, TupleTerm) or len(term.elements) != len(type_.elements):
+                raise Mismatch(f"{term.type} is no {type_}")
+            pairs = zip(term.elements, type_.elements, strict=True)
+            return [part for element, inner in pairs for part in self.flatten(element, inner)]
+        return [self.expression(term, type_)]
+
+    def expression(self, term: Term, type_: Type) -> z3.ExprRef:
+        """Return a value as one expression of a type that has it."""
+        if isinstance(term, Scalar) and term.type == type_:
+            return term.expression
+        if isinstance(type_, RecordType | UnionType):
+            if isinstance(term, AtomTerm):
+                return self._shape(type_, term.type).constructor()
+            if isinstance(term, RecordTerm):
+                shape = self._shape(type_, term.type)
+                return shape.constructor(
+                    *(self.expression(term.fields[name], part) for name, part in shape.fields)
+                )
+            if isinstance(term, Scalar) and isinstance(term.type, RecordType | UnionType):
+                return self._widened(term, type_)
+        raise Mismatch(f"{term.type} is no {type_}")
+
+    def _shape(self, type_: Type, wanted: Type) -> Shape:
+        for shape in self.sorts.shapes(type_):
+            known = shape.alternative
+            if known == wanted or (
+                isinstance(known, RecordType)
+                and isinstance(wanted, RecordType)
+                and known.names == wanted.names
+            ):
+                return shape
+        raise Mismatch(f"{wanted} is no {type_}")
+
+    def _widened(self, term: Scalar, type_: Type) -> z3.ExprRef:
+        """Return the same value in a wider type: made anew, alternative by alternative."""
+        result: z3.ExprRef | None = None
+        for shape in reversed(self.sorts.shapes(term.type)):
+            made = self.expression(self.opened(term, shape), type_)
+            recognized = shape.recognizer(term.expression)
+            result = made if result is None else z3.If(recognized, made, result)
+        assert result is not None
+        return result
+
+    def opened(self, term: Scalar, shape: Shape) -> AtomTerm | RecordTerm:
+        """Return the value as this alternative; what its fields are if it is none is left open."""
+        if isinstance(shape.alternative, AtomType):
+            return AtomTerm(shape.alternative.constant)
+        return RecordTerm({
+            name: Scalar(part, accessor(term.expression))
+            for (name, part), accessor in zip(shape.fields, shape.accessors, strict=True)
+        })  # fmt: skip
+
+    def is_shape(self, term: Scalar, shape: Shape) -> z3.BoolRef:
+        """Return the formula that a record or union is this alternative."""
+        if len(self.sorts.shapes(term.type)) == 1:
+            return z3.BoolVal(True)
+        return shape.recognizer(term.expression)
+
+    def _cases(self, term: Term) -> list[tuple[z3.BoolRef, AtomTerm | RecordTerm]]:
+        """Return what a value may be: each alternative under its condition."""
+        if isinstance(term, AtomTerm | RecordTerm):
+            return [(z3.BoolVal(True), term)]
+        if not isinstance(term, Scalar) or not isinstance(term.type, RecordType | UnionType):
+            raise Mismatch(f"{term.type} has no fields")
+        return [
+            (self.is_shape(term, shape), self.opened(term, shape))
+            for shape in self.sorts.shapes(term.type)
+        ]
+
+    def has_field(self, term: Term, name: str) -> z3.BoolRef:
+        """Return the formula that a value is a record with this field."""
+        return disjunction(*(
+            condition
+            for condition, case in self._cases(term)
+            if isinstance(case, RecordTerm) and name in case.fields
+        ))  # fmt: skip
+
+    def field(self, term: Term, name: str) -> Term:
+        """Return a field of a record; of a value without the field, nothing is known."""
+        found: Term | None = None
+        for condition, case in reversed(self._cases(term)):
+            if isinstance(case, RecordTerm) and name in case.fields:
+                part = case.fields[name]
+                found = part if found is None else self.choice(condition, part, found)
+        if found is None:
+            raise Mismatch(f"{term.type} has no field {name}")
+        return found
+
+    def with_field(self, term: Term, name: str, change: Callable[[Term], Term]) -> Term:
+        """Return a record with one field changed, itself if it has no such field."""
+        found: Term | None = None
+        for condition, case in reversed(self._cases(term)):
+            if isinstance(case, RecordTerm):
+                made = case
+                if name in case.fields:
+                    made = RecordTerm({**case.fields, name: change(case.fields[name])})
+                found = made if found is None else self.choice(condition, made, found)
+        if found is None:
+            raise Mismatch(f"{term.type} has no field {name}")
+        return found
+
+    def equal(self, left: Term, right: Term) -> z3.BoolRef:
+        """Return the formula that two values are the same."""
+        if isinstance(left, SetTerm) and isinstance(right, SetTerm):
+            return self._equal_sets(left, right)
+        if isinstance(left, FunctionTerm) and isinstance(right, FunctionTerm):
+            return self._equal_functions(left, right)
+        if isinstance(left, TupleTerm) and isinstance(right, TupleTerm):
+            if len(left.elements) != len(right.elements):
+                return z3.BoolVal(False)
+            return conjunction(*map(self.equal, left.elements, right.elements))
+        if isinstance(left, AtomTerm | RecordTerm) and isinstance(right, AtomTerm | RecordTerm):
+            return self._equal_plain(left, right)
+        if isinstance(left, Scalar | AtomTerm | RecordTerm) and isinstance(
+            right, Scalar | AtomTerm | RecordTerm
+        ):
+            return self._equal_scalars(left, right)
+        raise Mismatch(f"{left.type} and {right.type} cannot be compared")
+
+    def _equal_plain(self, left: AtomTerm | RecordTerm, right: AtomTerm | RecordTerm) -> z3.BoolRef:
+        if isinstance(left, RecordTerm) and isinstance(right, RecordTerm):
+            if sorted(left.fields) != sorted(right.fields):
+                return z3.BoolVal(False)
+            names = sorted(left.fields)
+            return conjunction(*(self.equal(left.fields[n], right.fields[n]) for n in names))
+        return z3.BoolVal(left == right)
+
+    def _equal_scalars(
+        self, left: Scalar | AtomTerm | RecordTerm, right: Scalar | AtomTerm | RecordTerm
+    ) -> z3.BoolRef:
+        if not isinstance(left, Scalar):
+            left, right = right, left
+        both = joined(left.type, right.type)
+        if both == left.type or both == right.type:
+            return self.expression(left, both) == self.expression(right, both)
+        # Neither has all values of the other: they are equal only in what they share.
+        assert isinstance(left, Scalar)
+        return disjunction(*(
+            conjunction(
+                shape.recognizer(left.expression), self.equal(self.opened(left, shape), right)
+            )
+            for shape in self.sorts.shapes(left.type)
+        ))  # fmt: skip
+
+    def _equal_sets(self, left: SetTerm, right: SetTerm) -> z3.BoolRef:
+        element = joined(left.element, right.element)
+        both_are_everything = left.is_everything and right.is_everything
+        if element == NOTHING or (both_are_everything and left.element == right.element):
+            return z3.BoolVal(True)
+        if left.candidates == () or right.candidates == ():
+            other = right if left.candidates == () else left
+            return self.for_all(other, lambda _: z3.BoolVal(False))
+        either = both_candidates(left, right)
+        if either is not None:
+            return conjunction(*(left.contains(one) == right.contains(one) for one in either))
+        member, constants = self.sorts.bound(element, "member")
+        return _closed(z3.ForAll, constants, left.contains(member) == right.contains(member))
+
+    def _equal_functions(self, left: FunctionTerm, right: FunctionTerm) -> z3.BoolRef:
+        argument = joined(left.domain.element, right.domain.element)
+        if argument == NOTHING:
+            return z3.BoolVal(True)
+        same_domain = self._equal_sets(left.domain, right.domain)
+        if left.domain.candidates == () or right.domain.candidates == ():
+            return same_domain
+        return conjunction(
+            same_domain,
+            self.for_all(
+                SetTerm(
+                    argument, left.domain.contains, left.domain.candidates,
+                    left.domain.is_listed, left.domain.is_everything,
+                ),
+                lambda at: self.equal(left.apply(at), right.apply(at)),
+                "at",
+            ),
+        )  # fmt: skip
+
+    def choice(self, condition: z3.BoolRef, left: Term, right: Term) -> Term:
+        """Return the value of IF condition THEN left ELSE right."""
+        if z3.is_true(condition) or isinstance(right, Unspecified):
+            return left
+        if z3.is_false(condition) or isinstance(left, Unspecified):
+            return right
+        if isinstance(left, SetTerm) and isinstance(right, SetTerm):
+            return self._choice_of_sets(condition, left, right)
+        if isinstance(left, FunctionTerm) and isinstance(right, FunctionTerm):
+            return FunctionTerm(
+                self._choice_of_sets(condition, left.domain, right.domain),
+                joined(left.result, right.result),
+                lambda argument: self.choice(
+                    condition, left.apply(argument), right.apply(argument)
+                ),
+            )
+        if isinstance(left, TupleTerm) and isinstance(right, TupleTerm):
+            if len(left.elements) == len(right.elements):
+                pairs = zip(left.elements, right.elements, strict=True)
+                return TupleTerm(tuple(self.choice(condition, a, b) for a, b in pairs))
+            raise Mismatch("tuples of different lengths cannot be chosen between")
+        if (
+            isinstance(left, RecordTerm)
+            and isinstance(right, RecordTerm)
+            and sorted(left.fields) == sorted(right.fields)
+        ):
+            return RecordTerm({
+                name: self.choice(condition, part, right.fields[name])
+                for name, part in left.fields.items()
+            })  # fmt: skip
+        if isinstance(left, AtomTerm) and left == right:
+            return left
+        both = joined(left.type, right.type)
+        chosen = z3.If(condition, self.expression(left, both), self.expression(right, both))
+        return Scalar(both, chosen)
+
+    def _choice_of_sets(self, condition: z3.BoolRef, left: SetTerm, right: SetTerm) -> SetTerm:
+        is_everything = left.is_everything and right.is_everything and left.element == right.element
+
+        def contains(member: Term) -> z3.BoolRef:
+            return conjunction(
+                implication(condition, left.contains(member)),
+                disjunction(condition, right.contains(member)),
+            )
+
+        return SetTerm(
+            joined(left.element, right.element),
+            contains,
+            both_candidates(left, right),
+            is_everything=is_everything,
+        )
+
+    def for_all(
+        self, domain: SetTerm, body: Callable[[Term], z3.BoolRef], stem: str = "x"
+    ) -> z3.BoolRef:
+        """Return the formula that every member of a set satisfies ``body``."""
+        if domain.candidates is not None:
+            if domain.is_listed:
+                return conjunction(*map(body, domain.candidates))
+            return conjunction(
+                *(implication(domain.contains(one), body(one)) for one in domain.candidates)
+            )
+        member, constants = self.sorts.bound(domain.element, stem)
+        return _closed(z3.ForAll, constants, implication(domain.contains(member), body(member)))
+
+    def exists(
+        self, domain: SetTerm, body: Callable[[Term], z3.BoolRef], stem: str = "x"
+    ) -> z3.BoolRef:
+        """Return the formula that some member of a set satisfies ``body``."""
+        if domain.candidates is not None:
+            if domain.is_listed:
+                return disjunction(*map(body, domain.candidates))
+            return disjunction(
+                *(conjunction(domain.contains(one), body(one)) for one in domain.candidates)
+            )
+        member, constants = self.sorts.bound(domain.element, stem)
+        return _closed(z3.Exists, constants, conjunction(domain.contains(member), body(member)))
+
+    def slots(
+        self, name: str, type_: FunctionType, number: int
+    ) -> FunctionTerm:  # fmt: skip
+        """Return a function of which at most so many arguments are in the domain, unknown ones."""
+        sort, image = self.sorts.of(type_.argument), self.sorts.of(type_.result)
+        stems = [f"{name}.{at}" for at in range(1, number + 1)]
+        arguments = [Scalar(type_.argument, z3.Const(stem, sort)) for stem in stems]
+        results = [Scalar(type_.result, z3.Const(f"{stem}.value", image)) for stem in stems]
+        present = [z3.Bool(f"{stem}.present") for stem in stems]
+
+        def contains(member: Term) -> z3.BoolRef:
+            return disjunction(*(
+                conjunction(there, self.equal(member, argument))
+                for there, argument in zip(present, arguments, strict=True)
+            ))  # fmt: skip
+
+        def apply(at: Term) -> Term:
+            found: Term = Unspecified()
+            for there, argument, result in zip(present, arguments, results, strict=True):
+                found = self.choice(conjunction(there, self.equal(at, argument)), result, found)
+            return found
+
+        domain = SetTerm(type_.argument, contains, tuple(arguments))
+        return FunctionTerm(domain, type_.result, apply)
+
+
+def both_candidates(left: SetTerm, right: SetTerm) -> tuple[Term, ...] | None:
+    """Return values among which are all members of two sets, if they are known."""
+    if left.candidates is None or right.candidates is None:
+        return None
+    if left.candidates is right.candidates:
+        return left.candidates
+    return (*left.candidates, *right.candidates)
+
+
+def _closed(
+    quantifier: Callable[..., z3.BoolRef], constants: list[z3.ExprRef], body: z3.BoolRef
+) -> z3.BoolRef:
+    if z3.is_true(body) or z3.is_false(body) or not constants:
+        # Every sort has a member, so a constant formula needs no quantifier.
+        return body
+    return quantifier(constants, body)

@@ -1,0 +1,102 @@
+"""Steps that break a clause: what z3 found, asked again of TLC's evaluator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from krafla.oracle import EvaluationError, Spec
+from krafla.proofs.obligations import Kind, clause_of
+from krafla.values import ModelValue, Value, fmt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from krafla.oracle import State
+    from krafla.proofs.obligations import Case, Obligation
+    from krafla.proofs.reading import Situation
+
+__all__ = ["Counterexample", "confirmed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A state in which every hypothesis holds, and what follows from it that should not.
+
+    ``after`` is the state that the action leads to, None if the state itself is at fault. TLC's
+    evaluator has agreed to all of it.
+    """
+
+    obligation: Obligation
+    constants: Mapping[str, Value]
+    before: State
+    parameters: tuple[Value, ...]
+    after: State | None
+
+    @property
+    def step(self) -> str:
+        """Return the action with its parameters."""
+        if self.obligation.action is None:
+            return self.obligation.kind.value
+        return f"{self.obligation.action}({', '.join(map(fmt, self.parameters))})"
+
+    def lines(self) -> Iterator[str]:
+        """Yield the pair of states for a reader: all of the first, of the second what changed."""
+        names = ", ".join(
+            f"{name} = {fmt(value)}"
+            for name, value in sorted(self.constants.items())
+            if not isinstance(value, ModelValue)
+        )
+        yield f"where {names}"
+        for variable in self.before:
+            yield f"  {variable} = {fmt(self.before[variable])}"
+        if self.after is not None:
+            yield f"{self.step} leads to"
+            for variable in self.before:
+                if self.before[variable] != self.after[variable]:
+                    yield f"  {variable} = {fmt(self.after[variable])}"
+
+
+def confirmed(
+    case: Case, obligation: Obligation, situation: Situation, hypotheses: Sequence[str],
+    *, module: str, path: Path, search_path: Sequence[Path],
+) -> Counterexample | str:  # fmt: skip
+    """Return the situation as a counterexample if TLC's evaluator agrees, else why it does not.
+
+    ``hypotheses`` names the clauses that must hold before the step.
+    """
+    constants = {
+        name: value for name, value in situation.constants.items()
+    }
+    spec = Spec.load(module, constants, path=path, search_path=search_path)
+    before = spec.state(situation.before)
+    try:
+        for name in dict.fromkeys(map(clause_of, hypotheses)):
+            if not spec.check_invariant(name, before):
+                return f"{name} does not hold in the state that was found"
+        return _broken(spec, case, obligation, before, situation.parameters, constants)
+    except EvaluationError as error:
+        return str(error)
+
+
+def _broken(
+    spec: Spec, case: Case, obligation: Obligation, before: State,
+    parameters: tuple[Value, ...], constants: Mapping[str, Value],
+) -> Counterexample | str:  # fmt: skip
+    goal = clause_of(obligation.goal)
+    if obligation.action is None:
+        if spec.check_invariant(goal, before):
+            return f"{goal} holds in the state that was found"
+        return Counterexample(obligation, constants, before, parameters, None)
+    for after in spec.outcomes(before, obligation.action, *parameters):
+        conditions = case.proof.step_conditions
+        if all(spec.check_action_property(name, before, after) for name in conditions):
+            holds = (
+                spec.check_action_property(goal, before, after)
+                if obligation.kind is Kind.STEP
+                else spec.check_invariant(goal, after)
+            )
+            if not holds:
+                return Counterexample(obligation, constants, before, parameters, after)
+    return f"{obligation.action} keeps {goal} from the state that was found"

@@ -1,0 +1,194 @@
+"""The types of constants and variables, as the module itself declares them.
+
+A variable has the type of the set that ``TypeOK`` puts it in. A constant that is used as a set
+gets a sort of its own; one that an ASSUME puts in a set has that set's type; any other is a
+value of its own, as TLC's model values are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krafla.oracle.syntax import Apply, Call, Module, Name, Node, String, Symbol, children
+from krafla.proofs.errors import Untranslatable
+from krafla.proofs.terms import AtomTerm, Term, everything
+from krafla.proofs.translate import Argument, Scope, Translator
+from krafla.proofs.types import ElementType, FunctionType, SetType, Type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from krafla.proofs.algebra import Algebra
+    from krafla.proofs.translate import Rule
+
+__all__ = ["TYPE_INVARIANT", "conjuncts", "constants", "every_node", "literals", "variable_types"]
+
+TYPE_INVARIANT = "TypeOK"
+# Which arguments of these operators are sets.
+_SET_ARGUMENTS = {
+    "\\in": (1,), "\\notin": (1,), "\\subseteq": (0, 1), "\\union": (0, 1), "\\cup": (0, 1),
+    "\\intersect": (0, 1), "\\cap": (0, 1), "\\": (0, 1), "SUBSET": (0,), "$SetOfFcns": (0, 1),
+    "IsFiniteSet": (0,), "Cardinality": (0,),
+}  # fmt: skip
+
+
+def every_node(module: Module) -> Iterator[Node]:
+    """Yield every expression of a module and of those it extends."""
+    waiting = [node for _, node in module.assumptions]
+    waiting += [definition.body for definition in module.operators.values()]
+    seen: set[int] = set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield node
+        waiting += children(node)
+        if isinstance(node, Call):
+            waiting.append(node.definition.body)
+
+
+def literals(module: Module) -> Iterator[str]:
+    """Yield the strings that a module writes; names of fields are among them."""
+    return (node.value for node in every_node(module) if isinstance(node, String))
+
+
+def conjuncts(
+    node: Node, scope: Scope, name: str
+) -> Iterator[tuple[str, Node, Scope]]:  # fmt: skip
+    """Yield the conjuncts of a formula with their names and scopes, through definitions.
+
+    A conjunct is named by the operator that it is, or by the one around it and its number.
+    """
+    if isinstance(node, Call) and not node.definition.is_recursive:
+        pairs = zip(node.definition.formals, node.arguments, strict=True)
+        inside = scope.binding({formal.key: Argument(one, scope) for formal, one in pairs})
+        found = list(conjuncts(node.definition.body, inside, node.definition.name))
+        yield from found
+    elif isinstance(node, Apply) and node.operator in ("$ConjList", "\\land"):
+        parts = [part for part in node.arguments if part is not None]
+        for index, part in enumerate(parts, start=1):
+            yield from conjuncts(part, scope, f"{name}.{index}")
+    else:
+        yield name, node, scope
+
+
+def constants(
+    module: Module, algebra: Algebra, rules: Mapping[str, Rule]
+) -> dict[int, Term]:  # fmt: skip
+    """Return the value of each constant, by its symbol's key."""
+    sets = set(_used_as_sets(module))
+    found: dict[int, Term] = {}
+    waiting = {symbol.key: symbol for symbol in module.constants}
+    for key, symbol in waiting.items():
+        if key in sets:
+            element = ElementType(symbol.name)
+            found[key] = everything(element, algebra.sorts.all_of(element))
+    assumed = [
+        entry for name, node in module.assumptions for entry in conjuncts(node, Scope(), name)
+    ]
+    members = dict(_memberships(assumed))
+    for key, symbol in waiting.items():
+        if key not in sets and key not in members:
+            found[key] = AtomTerm(symbol.name)
+    for symbol in module.constants:
+        if symbol.key in members and symbol.key not in sets:
+            node, scope = members[symbol.key]
+            domain = Translator(algebra, rules, found).set(node, scope)
+            declared = algebra.sorts.declare(symbol.name, domain.element, algebra.flatten)
+            found[symbol.key] = declared(())
+    return found
+
+
+def _used_as_sets(module: Module) -> Iterator[int]:
+    for node in every_node(module):
+        used: list[Node | None] = []
+        if isinstance(node, Apply):
+            used += [bound.domain for bound in node.bounds]
+            used += [node.arguments[index] for index in _SET_ARGUMENTS.get(node.operator, ())]
+            if node.operator == "$SetOfRcds":
+                used += [pair.arguments[1] for pair in node.arguments if isinstance(pair, Apply)]
+        for one in used:
+            if isinstance(one, Name) and one.symbol.kind == "constant":
+                yield one.symbol.key
+
+
+def _memberships(
+    entries: list[tuple[str, Node, Scope]],
+) -> Iterator[tuple[int, tuple[Node, Scope]]]:
+    r"""Yield what ``x \in S`` says of a symbol x, by the symbol's key."""
+    for _, node, scope in entries:
+        if isinstance(node, Apply) and node.operator == "\\in":
+            element, domain = node.arguments
+            symbol = _symbol(element, scope)
+            if symbol is not None and domain is not None:
+                yield symbol.key, (domain, scope)
+
+
+def _symbol(node: Node | None, scope: Scope) -> Symbol | None:
+    """Return the constant or variable that an expression is, through parameters."""
+    while isinstance(node, Name):
+        bound = scope.bindings.get(node.symbol.key)
+        if bound is None:
+            return node.symbol
+        if not isinstance(bound, Argument):
+            return None
+        node, scope = bound.node, bound.scope
+    return None
+
+
+def variable_types(
+    module: Module, algebra: Algebra, rules: Mapping[str, Rule], known: Mapping[int, Term]
+) -> dict[int, Type]:  # fmt: skip
+    """Return the type of each variable by its symbol's key; ``Untranslatable`` if one has none."""
+    definition = module.operator(TYPE_INVARIANT)
+    entries = list(conjuncts(definition.body, Scope(), TYPE_INVARIANT))
+    translator = Translator(algebra, rules, known)
+    found: dict[int, Type] = {}
+    for key, (node, scope) in _memberships(entries):
+        found.setdefault(key, translator.set(node, scope).element)
+    for _, node, scope in entries:
+        if isinstance(node, Apply) and node.operator == "\\subseteq":
+            left, right = node.arguments
+            if right is None:
+                continue
+            symbol = _symbol(left, scope)
+            if symbol is not None:
+                found.setdefault(symbol.key, SetType(translator.set(right, scope).element))
+            symbol = _domain_of(left, scope)
+            if symbol is not None:
+                argument = translator.set(right, scope).element
+                result = _result(entries, symbol, translator)
+                if result is not None:
+                    found.setdefault(symbol.key, FunctionType(argument, result, is_total=False))
+    for symbol in module.variables:
+        if symbol.key not in found:
+            raise Untranslatable(
+                symbol.name, f"{TYPE_INVARIANT} does not say what it is", symbol.place
+            )
+    return found
+
+
+def _domain_of(node: Node | None, scope: Scope) -> Symbol | None:
+    if isinstance(node, Apply) and node.operator == "DOMAIN":
+        return _symbol(node.arguments[0], scope)
+    return None
+
+
+def _result(
+    entries: list[tuple[str, Node, Scope]], function: Symbol, translator: Translator
+) -> Type | None:
+    r"""Return what ``\A x \in DOMAIN f : f[x] \in R`` says of the results of f."""
+    for _, node, scope in entries:
+        if not (isinstance(node, Apply) and node.operator == "$BoundedForall"):
+            continue
+        (bound, *more), (body,) = node.bounds, node.arguments
+        if more or _domain_of(bound.domain, scope) != function:
+            continue
+        if isinstance(body, Apply) and body.operator == "\\in":
+            applied, image = body.arguments
+            if not (isinstance(applied, Apply) and applied.operator == "$FcnApply"):
+                continue
+            if image is not None and _symbol(applied.arguments[0], scope) == function:
+                return translator.set(image, scope).element
+    return None

@@ -1,0 +1,76 @@
+r"""The actions of Next: what its disjunctions and quantifiers choose among."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from krafla.oracle.syntax import Apply, Bound, Call, Definition, Name, Node, Symbol
+from krafla.proofs.errors import Untranslatable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krafla.oracle.sources import Place
+
+__all__ = ["NextAction", "Parameter", "next_actions"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parameter:
+    """A parameter of an action: the name that Next binds, and the set it takes it from."""
+
+    symbol: Symbol
+    domain: Node
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NextAction:
+    """An action as Next uses it."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    place: Place
+
+
+def next_actions(definition: Definition) -> tuple[NextAction, ...]:
+    r"""Return the actions of a next-state relation of the form ``\/ \E x \in S : A(x)``.
+
+    ``Untranslatable`` where an argument is anything but a quantified name: the others have no
+    set that they come from.
+    """
+    return tuple(_leaves(definition.body, {}))
+
+
+def _leaves(node: Node, bounds: dict[int, Bound]) -> Iterator[NextAction]:
+    if isinstance(node, Apply) and node.operator in ("$DisjList", "\\lor"):
+        for part in node.arguments:
+            if part is not None:
+                yield from _leaves(part, bounds)
+    elif isinstance(node, Apply) and node.operator == "$BoundedExists":
+        more = {symbol.key: bound for bound in node.bounds for symbol in bound.symbols}
+        (body,) = node.arguments
+        assert body is not None
+        yield from _leaves(body, {**bounds, **more})
+    elif isinstance(node, Call) and not node.arguments and _chooses(node.definition.body):
+        yield from _leaves(node.definition.body, bounds)
+    elif isinstance(node, Call):
+        parameters = tuple(_parameter(argument, bounds) for argument in node.arguments)
+        yield NextAction(node.definition.name, parameters, node.definition.place)
+    else:
+        raise Untranslatable("Next", "chooses among actions with names only", node.place)
+
+
+def _chooses(node: Node) -> bool:
+    """Return whether a node only chooses among operators."""
+    if isinstance(node, Apply) and node.operator in ("$DisjList", "\\lor", "$BoundedExists"):
+        return all(isinstance(part, Call) or _chooses(part) for part in node.arguments if part)
+    return False
+
+
+def _parameter(argument: Node, bounds: dict[int, Bound]) -> Parameter:
+    if isinstance(argument, Name):
+        bound = bounds.get(argument.symbol.key)
+        if bound is not None and bound.domain is not None and not bound.is_tuple:
+            return Parameter(argument.symbol, bound.domain)
+    raise Untranslatable("Next", "an argument must be a quantified name", argument.place)

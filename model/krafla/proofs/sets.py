@@ -1,0 +1,222 @@
+"""Rules for sets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import z3  # type: ignore[import-untyped]  # z3 ships no types
+
+from krafla.proofs.algebra import both_candidates
+from krafla.proofs.errors import Untranslatable
+from krafla.proofs.logic import operands
+from krafla.proofs.terms import (
+    Scalar,
+    SetTerm,
+    Term,
+    boolean,
+    conjunction,
+    disjunction,
+    empty_set,
+    integer,
+    negation,
+)
+from krafla.proofs.types import (
+    INTEGER,
+    NOTHING,
+    Mismatch,
+    SetType,
+    Type,
+    joined,
+)
+
+if TYPE_CHECKING:
+    from krafla.oracle.syntax import Apply
+    from krafla.proofs.translate import Rule, Scope, Translator
+
+__all__ = ["SET_RULES"]
+
+# Intervals between literals are written out up to this length.
+_MOST_LISTED = 64
+
+
+def number(member: Term) -> z3.ArithRef:
+    if not isinstance(member, Scalar) or member.type != INTEGER:
+        raise Mismatch(f"{member.type} is no number")
+    assert isinstance(member.expression, z3.ArithRef)
+    return member.expression
+
+
+def _naturals(_translator: Translator, _node: Apply, _scope: Scope) -> Term:
+    return SetTerm(INTEGER, lambda member: number(member) >= 0)
+
+
+def _interval(translator: Translator, node: Apply, scope: Scope) -> Term:
+    low, high = (translator.number(one, scope) for one in operands(node))
+    numbers: tuple[Term, ...] | None = None
+    are_literal = z3.is_int_value(low) and z3.is_int_value(high)
+    if are_literal and high.as_long() - low.as_long() < _MOST_LISTED:
+        numbers = tuple(map(integer, range(low.as_long(), high.as_long() + 1)))
+    return SetTerm(
+        INTEGER,
+        lambda member: conjunction(low <= number(member), number(member) <= high),
+        numbers,
+        numbers is not None,
+    )
+
+
+def _member(translator: Translator, node: Apply, scope: Scope) -> Term:
+    element, domain = operands(node)
+    return boolean(translator.set(domain, scope).contains(translator.term(element, scope)))
+
+
+def _not_member(translator: Translator, node: Apply, scope: Scope) -> Term:
+    element, domain = operands(node)
+    found = translator.set(domain, scope).contains(translator.term(element, scope))
+    return boolean(negation(found))
+
+
+def _enumeration(translator: Translator, node: Apply, scope: Scope) -> Term:
+    members = tuple(translator.term(one, scope) for one in operands(node))
+    if not members:
+        return empty_set()
+    element: Type = NOTHING
+    for member in members:
+        element = joined(element, member.type)
+    equal = translator.algebra.equal
+    return SetTerm(
+        element,
+        lambda one: disjunction(*(equal(one, member) for member in members)),
+        members,
+        is_listed=True,
+    )
+
+
+def _filter(translator: Translator, node: Apply, scope: Scope) -> Term:
+    ranges = translator.ranges(node, scope)
+    if len(ranges) != 1:
+        raise Untranslatable("{x \\in S : P}", "takes one name or tuple", node.place)
+    ((bound, domain),) = ranges
+    (condition,) = operands(node)
+
+    def satisfies(member: Term) -> z3.BoolRef:
+        return translator.formula(condition, translator.bind(bound, member, scope, node.place))
+
+    holds = translator.inside(domain, satisfies)
+    return SetTerm(
+        domain.element,
+        lambda member: conjunction(domain.contains(member), holds(member)),
+        domain.candidates,
+    )
+
+
+def _image(translator: Translator, node: Apply, scope: Scope) -> Term:
+    ranges = translator.ranges(node, scope)
+    if len(ranges) != 1:
+        raise Untranslatable("{e : x \\in S}", "takes one name or tuple", node.place)
+    ((bound, domain),) = ranges
+    (expression,) = operands(node)
+
+    def value(member: Term) -> Term:
+        return translator.term(expression, translator.bind(bound, member, scope, node.place))
+
+    if domain.candidates is not None:
+        values = tuple(map(value, domain.candidates))
+        element: Type = NOTHING
+        for one in values:
+            element = joined(element, one.type)
+    else:
+        values = None
+        element = value(translator.algebra.sorts.bound(domain.element, "sample")[0]).type
+    algebra = translator.algebra
+    return SetTerm(
+        element,
+        lambda member: algebra.exists(
+            domain, translator.inside(domain, lambda one: algebra.equal(member, value(one)))
+        ),
+        values,
+        domain.is_listed,
+    )
+
+
+def _union(translator: Translator, node: Apply, scope: Scope) -> Term:
+    left, right = (translator.set(one, scope) for one in operands(node))
+    return SetTerm(
+        joined(left.element, right.element),
+        lambda member: disjunction(left.contains(member), right.contains(member)),
+        both_candidates(left, right),
+        left.is_listed and right.is_listed,
+    )
+
+
+def _intersection(translator: Translator, node: Apply, scope: Scope) -> Term:
+    left, right = (translator.set(one, scope) for one in operands(node))
+    return SetTerm(
+        joined(left.element, right.element),
+        lambda member: conjunction(left.contains(member), right.contains(member)),
+        right.candidates if left.candidates is None else left.candidates,
+    )
+
+
+def _difference(translator: Translator, node: Apply, scope: Scope) -> Term:
+    left, right = (translator.set(one, scope) for one in operands(node))
+    return SetTerm(
+        left.element,
+        lambda member: conjunction(left.contains(member), negation(right.contains(member))),
+        left.candidates,
+    )
+
+
+def _subset(translator: Translator, node: Apply, scope: Scope) -> Term:
+    left, right = (translator.set(one, scope) for one in operands(node))
+    return boolean(translator.algebra.for_all(left, right.contains))
+
+
+def _powerset(translator: Translator, node: Apply, scope: Scope) -> Term:
+    whole = translator.set(operands(node)[0], scope)
+
+    def contains(member: Term) -> z3.BoolRef:
+        if not isinstance(member, SetTerm):
+            raise Mismatch(f"{member.type} is no set")
+        return translator.algebra.for_all(member, whole.contains)
+
+    return SetTerm(SetType(whole.element), contains)
+
+
+def _choose(translator: Translator, node: Apply, scope: Scope) -> Term:
+    """Return any member that satisfies: which one CHOOSE takes is not said.
+
+    The same condition gives the same value; another CHOOSE may give another.
+    """
+    ranges = translator.ranges(node, scope)
+    if len(ranges) != 1:
+        raise Untranslatable("CHOOSE", "takes one name or tuple", node.place)
+    ((bound, domain),) = ranges
+    (condition,) = operands(node)
+    algebra = translator.algebra
+
+    def fits(member: Term) -> z3.BoolRef:
+        inside = translator.bind(bound, member, scope, node.place)
+        return conjunction(domain.contains(member), translator.formula(condition, inside))
+
+    exists = algebra.exists(domain, fits)
+    if algebra.sorts.has_bound_names(exists):
+        raise Untranslatable("CHOOSE", "depends on a quantified name", node.place)
+    translator.require(lambda: exists, node)
+    return translator.choose(node, exists, domain.element, fits)
+
+
+SET_RULES: dict[str, Rule] = {
+    "Nat": _naturals,
+    "..": _interval,
+    "\\in": _member,
+    "\\notin": _not_member,
+    "$SetEnumerate": _enumeration,
+    "$SubsetOf": _filter,
+    "$SetOfAll": _image,
+    "\\union": _union, "\\cup": _union,
+    "\\intersect": _intersection, "\\cap": _intersection,
+    "\\": _difference,
+    "\\subseteq": _subset,
+    "SUBSET": _powerset,
+    "$BoundedChoose": _choose,
+}  # fmt: skip

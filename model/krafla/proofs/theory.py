@@ -1,0 +1,267 @@
+"""A module as a theory of z3: its predicates, actions and step properties as formulas.
+
+Everything comes from the text of the module. The z3 sorts stand for any number of brokers and
+processes, and numbers have no bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from krafla.oracle.errors import SpecError
+from krafla.oracle.syntax import Apply, Definition, Module, read_module
+from krafla.proofs import declared
+from krafla.proofs.algebra import Algebra
+from krafla.proofs.errors import Untranslatable
+from krafla.proofs.functions import FUNCTION_RULES
+from krafla.proofs.logic import LOGIC_RULES
+from krafla.proofs.next_actions import NextAction, next_actions
+from krafla.proofs.sets import SET_RULES
+from krafla.proofs.sorts import Sorts
+from krafla.proofs.terms import SetTerm, Term, conjunction
+from krafla.proofs.translate import Requirement, Rule, Scope, Translator
+from krafla.proofs.types import FunctionType, Mismatch, Type
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import z3  # type: ignore[import-untyped]  # z3 ships no types
+
+    from krafla.oracle.sources import Place
+
+__all__ = ["RULES", "Conjunct", "State", "Theory"]
+
+RULES: Mapping[str, Rule] = {**LOGIC_RULES, **SET_RULES, **FUNCTION_RULES}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """A state of which nothing is known: each variable is a z3 symbol named ``variable@name``."""
+
+    name: str
+    terms: Mapping[int, Term]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Conjunct:
+    """One conjunct of a formula: the operator that it is (with its number), and its place."""
+
+    name: str
+    place: Place
+    formula: z3.BoolRef
+
+
+class Theory:
+    """One module, translated; make it with ``Theory.load``.
+
+    ``rules`` translate the built-in operators: a test may break one.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        rules: Mapping[str, Rule] = RULES,
+        sizes: Mapping[str, int] | None = None,
+    ) -> None:
+        self.module = module
+        self.name = module.name
+        self.sorts = Sorts(declared.literals(module), sizes)
+        self.algebra = Algebra(self.sorts)
+        self._rules = rules
+        self._constants = declared.constants(module, self.algebra, rules)
+        self._types = declared.variable_types(module, self.algebra, rules, self._constants)
+        self.variables = tuple(symbol.name for symbol in module.variables)
+        self.constants = {symbol.name: self._constants[symbol.key] for symbol in module.constants}
+        self.types = {symbol.name: self._types[symbol.key] for symbol in module.variables}
+
+    @classmethod
+    def load(
+        cls,
+        name: str,
+        *,
+        path: Path | str | None = None,
+        search_path: Sequence[Path] | None = None,
+        rules: Mapping[str, Rule] = RULES,
+    ) -> Theory:
+        """Return the theory of a module; constants need no values.
+
+        ``path`` is the module's file or folder (default: wherever it is in the spec tree).
+        ``SpecError`` if it does not parse, ``Untranslatable`` if a declaration has no translation.
+        """
+        module = read_module(name, None if path is None else Path(path), search_path)
+        return cls(module, rules)
+
+    def bounded(self, sizes: Mapping[str, int]) -> Theory:
+        """Return the same module over CONSTANT sets of these sizes.
+
+        z3 finds no models of formulas with quantifiers. Here quantifiers over these sets are
+        written out, and over a function's domain too, if ``state`` says how large it is.
+        """
+        missing = [
+            name
+            for name, term in self.constants.items()
+            if isinstance(term, SetTerm) and name not in sizes
+        ]
+        if missing:
+            raise SpecError(f"{self.name}: sizes are also needed of {', '.join(missing)}")
+        return Theory(self.module, self._rules, sizes)
+
+    def state(self, name: str, *, slots: int | None = None) -> State:
+        """Return a state of which nothing is known.
+
+        With ``slots`` no function that is partial (a bag of messages) has a larger domain.
+        """
+        terms = {}
+        for symbol in self.module.variables:
+            type_ = self._types[symbol.key]
+            label = f"{symbol.name}@{name}"
+            try:
+                terms[symbol.key] = self._unknown(label, type_, slots)
+            except Mismatch as error:
+                raise Untranslatable(symbol.name, str(error), symbol.place) from None
+        return State(name, terms)
+
+    def _unknown(self, label: str, type_: Type, slots: int | None) -> Term:
+        if slots is not None and isinstance(type_, FunctionType) and not type_.is_total:
+            return self.algebra.slots(label, type_, slots)
+        return self.sorts.declare(label, type_, self.algebra.flatten)(())
+
+    def assumptions(self) -> list[Conjunct]:
+        """Return what each ASSUME says of the constants.
+
+        That a set is finite is left out: what holds for any set holds for every finite one.
+        """
+        translator = self._translator(None, None)
+        return [
+            Conjunct(name, node.place, translator.formula(node, scope))
+            for label, assumed in self.module.assumptions
+            for name, node, scope in declared.conjuncts(assumed, Scope(), label)
+            if not (isinstance(node, Apply) and node.operator == "IsFiniteSet")
+        ]
+
+    def predicate(self, name: str, state: State, *arguments: Term) -> z3.BoolRef:
+        """Return an operator that is true or false of a state, for these arguments."""
+        translator = self._translator(state, None)
+        formula = self._applied(translator, name, arguments)
+        self._refuse_choices(translator, name)
+        return formula
+
+    def conjuncts(self, name: str, state: State) -> list[Conjunct]:
+        """Return the conjuncts of a state predicate without parameters, through definitions."""
+        definition = self._definition(name, 0)
+        translator = self._translator(state, None)
+        found = [
+            Conjunct(label, node.place, translator.formula(node, scope))
+            for label, node, scope in declared.conjuncts(definition.body, Scope(), name)
+        ]
+        self._refuse_choices(translator, name)
+        return found
+
+    @property
+    def actions(self) -> tuple[NextAction, ...]:
+        """Return the actions of Next, in the order of the spec."""
+        return next_actions(self._definition("Next", 0))
+
+    def parameters(self, action: str, suffix: str = "") -> tuple[Term, ...]:
+        """Return parameters of an action of which only the types are known, as Next gives them."""
+        found = self._next_action(action)
+        scope = Scope()
+        translator = self._translator(self.state("any"), None)
+        terms: list[Term] = []
+        for parameter in found.parameters:
+            element = translator.set(parameter.domain, scope).element
+            stem = f"{found.name}.{parameter.symbol.name}{suffix}"
+            try:
+                declaration = self.sorts.declare(stem, element, self.algebra.flatten)
+            except Mismatch as error:
+                raise Untranslatable(stem, str(error), found.place) from None
+            terms.append(declaration(()))
+            scope = scope.binding({parameter.symbol.key: terms[-1]})
+        return tuple(terms)
+
+    def bounds(self, action: str, parameters: Sequence[Term], state: State) -> list[z3.BoolRef]:
+        """Return, for each parameter of an action, that Next takes it from where it does."""
+        translator = self._translator(state, None)
+        scope = Scope()
+        found = []
+        for parameter, term in zip(self._next_action(action).parameters, parameters, strict=True):
+            found.append(translator.set(parameter.domain, scope).contains(term))
+            scope = scope.binding({parameter.symbol.key: term})
+        return found
+
+    def action(
+        self, name: str, parameters: Sequence[Term], before: State, after: State
+    ) -> z3.BoolRef:
+        """Return that a step is one of this action: to be assumed, not to be proved.
+
+        What CHOOSE chooses is a constant of which the formula says what is known.
+        """
+        translator = self._translator(before, after)
+        formula = self._applied(translator, name, parameters)
+        return conjunction(formula, *translator.facts)
+
+    def step_property(self, name: str, before: State, after: State) -> z3.BoolRef:
+        """Return what ``[][A]_v``, or an operator over two states, says of a step."""
+        body = self._definition(name, 0).body
+        translator = self._translator(before, after)
+        if isinstance(body, Apply) and body.operator == "[]" and body.arguments[0] is not None:
+            body = body.arguments[0]
+        formula = translator.formula(body, Scope())
+        self._refuse_choices(translator, name)
+        return formula
+
+    def requirements(
+        self, name: str, arguments: Sequence[Term], before: State, after: State | None = None
+    ) -> list[Requirement]:
+        """Return what must hold for an operator's value to mean anything, part by part.
+
+        A function is applied inside its domain, a field is one that the record has, CHOOSE has
+        something to choose. Left out is what is plainly so.
+        """
+        translator = self._translator(before, after, requiring=True)
+        self._applied(translator, name, arguments)
+        return translator.requirements
+
+    def _translator(
+        self, before: State | None, after: State | None, *, requiring: bool = False
+    ) -> Translator:
+        return Translator(
+            self.algebra,
+            self._rules,
+            self._constants,
+            None if before is None else before.terms,
+            None if after is None else after.terms,
+            requiring=requiring,
+        )
+
+    def _applied(
+        self, translator: Translator, name: str, arguments: Sequence[Term]
+    ) -> z3.BoolRef:  # fmt: skip
+        definition = self._definition(name, len(arguments))
+        pairs = zip(definition.formals, arguments, strict=True)
+        scope = Scope({formal.key: term for formal, term in pairs})
+        return translator.formula(definition.body, scope)
+
+    def _definition(self, name: str, parameters: int) -> Definition:
+        definition = self.module.operator(name)
+        if len(definition.formals) != parameters:
+            raise SpecError(
+                f"{name} takes {len(definition.formals)} parameters, not {parameters}",
+                f"{definition.place.path}:{definition.place.line}",
+            )
+        return definition
+
+    def _next_action(self, name: str) -> NextAction:
+        for action in self.actions:
+            if action.name == name:
+                return action
+        raise SpecError(f"Next of {self.name} has no action {name}", str(self.module.path))
+
+    def _refuse_choices(self, translator: Translator, name: str) -> None:
+        if translator.facts:
+            raise Untranslatable(
+                "CHOOSE", f"has no translation in a formula to be proved ({name})",
+                self.module.operator(name).place,
+            )  # fmt: skip

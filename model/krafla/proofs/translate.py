@@ -1,0 +1,281 @@
+"""From SANY's tree to terms: one rule for each built-in operator, all others by their definition.
+
+A rule takes the translator, the node and the scope, and returns a term. An operator without a
+rule is refused, with its place. Operators of the spec are put in place of their calls; their
+arguments are translated where they are used, so that a prime reaches into them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+import z3  # type: ignore[import-untyped]  # z3 ships no types
+
+from krafla.oracle.syntax import (
+    Apply,
+    At,
+    Bound,
+    Call,
+    Instance,
+    Let,
+    Name,
+    Node,
+    Number,
+    Operator,
+    String,
+)
+from krafla.proofs.errors import Untranslatable
+from krafla.proofs.terms import (
+    FunctionTerm,
+    Scalar,
+    SetTerm,
+    Term,
+    TupleTerm,
+    implication,
+    integer,
+)
+from krafla.proofs.types import BOOLEAN, INTEGER, TEXT, Mismatch, Type
+
+if TYPE_CHECKING:
+    from krafla.oracle.sources import Place
+    from krafla.proofs.algebra import Algebra
+
+__all__ = ["Argument", "Requirement", "Rule", "Scope", "Translator"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Argument:
+    """An argument, not yet translated, with the scope it was written in."""
+
+    node: Node
+    scope: Scope
+    known: dict[bool, Term] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """What names mean at a node, whether it stands under a prime, and what ``@`` is there."""
+
+    bindings: Mapping[int, Term | Argument] = field(default_factory=dict)
+    is_primed: bool = False
+    at: Term | None = None
+
+    def binding(self, more: Mapping[int, Term | Argument]) -> Scope:
+        """Return the scope with more names."""
+        return replace(self, bindings={**self.bindings, **more})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Requirement:
+    """What must be true where an expression is evaluated, or its value would mean nothing.
+
+    As a formula it is universally valid or not: bound names in it are free constants.
+    """
+
+    place: Place
+    operator: str
+    formula: z3.BoolRef
+
+
+Rule: TypeAlias = Callable[["Translator", Apply, Scope], Term]
+
+
+class Translator:
+    """Translates expressions in one pair of states; ``after`` is ``None`` where there is one state.
+
+    ``facts`` are what is known of the values that CHOOSE has chosen: true, whatever is proved.
+    """
+
+    def __init__(
+        self,
+        algebra: Algebra,
+        rules: Mapping[str, Rule],
+        constants: Mapping[int, Term],
+        before: Mapping[int, Term] | None = None,
+        after: Mapping[int, Term] | None = None,
+        *,
+        requiring: bool = False,
+    ) -> None:
+        self.algebra = algebra
+        self.facts: list[z3.BoolRef] = []
+        self._chosen: dict[Place, list[tuple[Term, z3.BoolRef]]] = {}
+        self.requirements: list[Requirement] = []
+        self._rules = rules
+        self._constants = constants
+        self._states = (before, after)
+        self._requiring = requiring
+        self._path: list[z3.BoolRef] = []
+
+    def term(self, node: Node, scope: Scope) -> Term:
+        """Return the value of an expression; ``Untranslatable`` if it has no translation."""
+        if isinstance(node, Apply):
+            return self._apply(node, scope)
+        if isinstance(node, Name):
+            return self._name(node, scope)
+        if isinstance(node, Call):
+            return self._call(node, scope)
+        if isinstance(node, Let):
+            return self.term(node.body, scope)
+        if isinstance(node, Number):
+            return integer(node.value)
+        if isinstance(node, String):
+            return Scalar(TEXT, self.algebra.sorts.literal(node.value))
+        if isinstance(node, At):
+            if scope.at is None:
+                raise Untranslatable("@", "stands outside of an EXCEPT", node.place)
+            return scope.at
+        if isinstance(node, Instance):
+            inside = {symbol.key: Argument(one, scope) for symbol, one in node.substitutions}
+            return self.term(node.body, scope.binding(inside))
+        assert isinstance(node, Operator)
+        raise Untranslatable(node.name, "operators as arguments have no translation", node.place)
+
+    def formula(self, node: Node, scope: Scope) -> z3.BoolRef:
+        """Return an expression that is TRUE or FALSE."""
+        found = self.term(node, scope)
+        if not isinstance(found, Scalar) or found.type != BOOLEAN:
+            raise _wrong(node, found, "a truth value is needed")
+        assert isinstance(found.expression, z3.BoolRef)
+        return found.expression
+
+    def number(self, node: Node, scope: Scope) -> z3.ArithRef:
+        """Return an expression that is an integer."""
+        found = self.term(node, scope)
+        if not isinstance(found, Scalar) or found.type != INTEGER:
+            raise _wrong(node, found, "a number is needed")
+        assert isinstance(found.expression, z3.ArithRef)
+        return found.expression
+
+    def set(self, node: Node, scope: Scope) -> SetTerm:
+        """Return an expression that is a set."""
+        found = self.term(node, scope)
+        if not isinstance(found, SetTerm):
+            raise _wrong(node, found, "a set is needed")
+        return found
+
+    def function(self, node: Node, scope: Scope) -> FunctionTerm:
+        """Return an expression that is a function."""
+        found = self.term(node, scope)
+        if not isinstance(found, FunctionTerm):
+            raise _wrong(node, found, "a function is needed")
+        return found
+
+    def _apply(self, node: Apply, scope: Scope) -> Term:
+        rule = self._rules.get(node.operator)
+        if rule is None:
+            raise Untranslatable(node.operator, "this operator has no translation", node.place)
+        try:
+            return rule(self, node, scope)
+        except Mismatch as error:
+            raise Untranslatable(node.operator, str(error), node.place) from None
+
+    def _name(self, node: Name, scope: Scope) -> Term:
+        symbol = node.symbol
+        bound = scope.bindings.get(symbol.key)
+        if isinstance(bound, Argument):
+            return self._argument(bound, is_primed=scope.is_primed)
+        if bound is not None:
+            return bound
+        if symbol.key in self._constants:
+            return self._constants[symbol.key]
+        state = self._states[scope.is_primed]
+        if state is None or symbol.key not in state:
+            where = "after a step" if scope.is_primed else "of a state"
+            raise Untranslatable(symbol.name, f"has no value {where} here", node.place)
+        return state[symbol.key]
+
+    def _argument(self, argument: Argument, *, is_primed: bool) -> Term:
+        known = argument.known.get(is_primed)
+        if known is None or self._requiring:
+            scope = replace(argument.scope, is_primed=is_primed)
+            known = argument.known[is_primed] = self.term(argument.node, scope)
+        return known
+
+    def _call(self, node: Call, scope: Scope) -> Term:
+        definition = node.definition
+        if definition.is_recursive:
+            raise Untranslatable(definition.name, "recursive operators are refused", node.place)
+        pairs = zip(definition.formals, node.arguments, strict=True)
+        arguments = {formal.key: Argument(argument, scope) for formal, argument in pairs}
+        return self.term(definition.body, scope.binding(arguments))
+
+    def bind(self, bound: Bound, member: Term, scope: Scope, place: Place) -> Scope:
+        """Return the scope in which the one name of a bound, or its tuple, is a member."""
+        if not bound.is_tuple:
+            return scope.binding({bound.symbols[0].key: member})
+        if not isinstance(member, TupleTerm) or len(member.elements) != len(bound.symbols):
+            raise Untranslatable("<<...>> \\in", "the set has no such tuples", place)
+        pairs = zip(bound.symbols, member.elements, strict=True)
+        return scope.binding({symbol.key: element for symbol, element in pairs})
+
+    def ranges(self, node: Apply, scope: Scope) -> list[tuple[Bound, SetTerm]]:
+        """Return each bound name (or tuple) of a quantifier with its set."""
+        found = []
+        for bound in node.bounds:
+            if bound.domain is None:
+                raise Untranslatable(node.operator, "a quantifier needs a set", node.place)
+            domain = self.set(bound.domain, scope)
+            singles = (
+                [bound] if bound.is_tuple else [replace(bound, symbols=(s,)) for s in bound.symbols]
+            )
+            found += [(single, domain) for single in singles]
+        return found
+
+    def inside(
+        self, domain: SetTerm, body: Callable[[Term], z3.BoolRef]
+    ) -> Callable[[Term], z3.BoolRef]:
+        """Return ``body`` with its argument known to be a member of a set."""
+
+        def guarded(member: Term) -> z3.BoolRef:
+            with self.assuming(lambda: domain.contains(member)):
+                return body(member)
+
+        return guarded
+
+    @contextmanager
+    def assuming(self, condition: Callable[[], z3.BoolRef]) -> Iterator[None]:
+        """While inside, requirements need hold only where the condition does."""
+        if not self._requiring:
+            yield
+            return
+        self._path.append(condition())
+        try:
+            yield
+        finally:
+            self._path.pop()
+
+    def choose(
+        self, node: Apply, exists: z3.BoolRef, type_: Type, fits: Callable[[Term], z3.BoolRef]
+    ) -> Term:
+        """Return what a CHOOSE chooses: the same for the same condition, else nothing is known."""
+        earlier = self._chosen.setdefault(node.place, [])
+        for chosen, condition in earlier:
+            if fits(chosen).eq(condition):
+                return chosen
+        chosen = self.algebra.sorts.constant(type_, "chosen")
+        earlier.append((chosen, fits(chosen)))
+        self.facts.append(implication(exists, fits(chosen)))
+        return chosen
+
+    def require(self, condition: Callable[[], z3.BoolRef], node: Apply) -> None:
+        """Note that an expression means nothing unless a condition holds."""
+        if self._requiring:
+            formula = implication(_all(self._path), condition())
+            if not z3.is_true(formula):
+                self.requirements.append(Requirement(node.place, node.operator, formula))
+
+
+def _all(parts: list[z3.BoolRef]) -> z3.BoolRef:
+    return z3.And(*parts) if parts else z3.BoolVal(True)
+
+
+def _wrong(node: Node, found: Term, wanted: str) -> Untranslatable:
+    name = node.operator if isinstance(node, Apply) else type(node).__name__
+    if isinstance(node, Name):
+        name = node.symbol.name
+    elif isinstance(node, Call):
+        name = node.definition.name
+    return Untranslatable(name, f"{wanted}, not {found.type}", node.place)

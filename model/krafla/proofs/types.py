@@ -1,0 +1,179 @@
+"""The types the translation gives to TLA+'s untyped values, and which of them fit together.
+
+A type is wider than the sets of a spec: every age is an ``INTEGER``. What a spec says of its
+values beyond that stays a formula.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+__all__ = [
+    "BOOLEAN",
+    "INTEGER",
+    "NOTHING",
+    "TEXT",
+    "Alternative",
+    "AtomType",
+    "BasicType",
+    "ElementType",
+    "FunctionType",
+    "Mismatch",
+    "RecordType",
+    "SetType",
+    "TupleType",
+    "Type",
+    "UnionType",
+    "joined",
+]
+
+
+class Mismatch(Exception):  # noqa: N818 - says what was found; becomes an Untranslatable
+    """Two values can have no type in common."""
+
+
+@dataclass(frozen=True, slots=True)
+class BasicType:
+    """Booleans, integers, strings; ``NOTHING`` is the type of the members of ``{}``."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+BOOLEAN = BasicType("BOOLEAN")
+INTEGER = BasicType("Int")
+TEXT = BasicType("STRING")
+NOTHING = BasicType("nothing")
+
+
+@dataclass(frozen=True, slots=True)
+class ElementType:
+    """The members of a CONSTANT that is a set: of any number, told apart by nothing but ``=``."""
+
+    constant: str
+
+    def __str__(self) -> str:
+        return f"element of {self.constant}"
+
+
+@dataclass(frozen=True, slots=True)
+class AtomType:
+    """A CONSTANT that equals nothing but itself, like ``Nil``: TLC's model value."""
+
+    constant: str
+
+    def __str__(self) -> str:
+        return self.constant
+
+
+@dataclass(frozen=True, slots=True)
+class RecordType:
+    """Records with exactly these fields, in the order of their names."""
+
+    fields: tuple[tuple[str, Type], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the fields."""
+        return tuple(name for name, _ in self.fields)
+
+    def __str__(self) -> str:
+        return f"[{', '.join(f'{name}: {type_}' for name, type_ in self.fields)}]"
+
+
+Alternative: TypeAlias = RecordType | AtomType
+
+
+@dataclass(frozen=True, slots=True)
+class UnionType:
+    """Records of several shapes, and atoms; two alternatives never share their field names."""
+
+    alternatives: tuple[Alternative, ...]
+
+    def __str__(self) -> str:
+        return " or ".join(map(str, self.alternatives))
+
+
+@dataclass(frozen=True, slots=True)
+class SetType:
+    """Sets whose members have one type."""
+
+    element: Type
+
+    def __str__(self) -> str:
+        return f"set of {self.element}"
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionType:
+    """Functions; a total one is defined for every value of its argument's type."""
+
+    argument: Type
+    result: Type
+    is_total: bool
+
+    def __str__(self) -> str:
+        return f"function from {self.argument} to {self.result}"
+
+
+@dataclass(frozen=True, slots=True)
+class TupleType:
+    """Tuples of one length."""
+
+    elements: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f"<<{', '.join(map(str, self.elements))}>>"
+
+
+Type: TypeAlias = (
+    BasicType | ElementType | AtomType | RecordType | UnionType | SetType | FunctionType | TupleType
+)
+
+
+def joined(left: Type, right: Type) -> Type:
+    """Return the smallest type that has the values of both; ``Mismatch`` if there is none."""
+    if left == right or right == NOTHING:
+        return left
+    if left == NOTHING:
+        return right
+    if isinstance(left, _VARIED) and isinstance(right, _VARIED):
+        return _union([*_alternatives(left), *_alternatives(right)])
+    if isinstance(left, SetType) and isinstance(right, SetType):
+        return SetType(joined(left.element, right.element))
+    if isinstance(left, FunctionType) and isinstance(right, FunctionType):
+        argument = joined(left.argument, right.argument)
+        is_total = left.is_total and right.is_total and left.argument == right.argument
+        return FunctionType(argument, joined(left.result, right.result), is_total)
+    if isinstance(left, TupleType) and isinstance(right, TupleType):
+        pairs = zip(left.elements, right.elements, strict=False)
+        if len(left.elements) == len(right.elements):
+            return TupleType(tuple(joined(a, b) for a, b in pairs))
+    raise Mismatch(f"{left} and {right} have no type in common")
+
+
+_VARIED = (AtomType, RecordType, UnionType)
+
+
+def _alternatives(type_: AtomType | RecordType | UnionType) -> tuple[Alternative, ...]:
+    return type_.alternatives if isinstance(type_, UnionType) else (type_,)
+
+
+def _union(parts: list[Alternative]) -> Type:
+    """Return the union, records of one shape made one alternative."""
+    found: dict[tuple[str, ...], Alternative] = {}
+    for part in parts:
+        if isinstance(part, AtomType):
+            found[("", part.constant)] = part
+            continue
+        known = found.get(part.names)
+        if isinstance(known, RecordType):
+            pairs = zip(known.fields, part.fields, strict=True)
+            part = RecordType(tuple((name, joined(a, b)) for (name, a), (_, b) in pairs))
+        found[part.names] = part
+    if len(found) == 1:
+        return next(iter(found.values()))
+    return UnionType(tuple(found[key] for key in sorted(found)))
