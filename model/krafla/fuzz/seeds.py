@@ -6,6 +6,7 @@ many machines can share a campaign, and their results are those of one.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,6 +96,7 @@ def shrunk_failure(number: int, runs: Runs) -> Failure:
     return Failure(number, profile.name, run, shrink(run), seed)
 
 
+@functools.cache
 def judged_by() -> str:
     """Return the SHA-256 of the code that is judged and of all that judges it.
 

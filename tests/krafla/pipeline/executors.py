@@ -1,0 +1,87 @@
+"""What is done to executors in tests: code made wrong inside them, processes killed.
+
+A function made here goes to the executors by value, so that the product needs no door for it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+ROOT = str(Path(__file__).parents[3])
+
+
+def with_mutant(name, function):
+    """Return a task that runs with one seeded bug of the implementation."""
+    root = ROOT
+
+    def task(item):
+        import sys
+        from unittest.mock import patch
+
+        sys.path.insert(0, root)
+        from tests.mutants.lease import MUTANTS
+
+        mutant = next(one for one in MUTANTS if one.id == name)
+        patches = [patch(place, wrong) for place, wrong in mutant.patches.items()]
+        for one in patches:
+            one.start()
+        try:
+            return function(item)
+        finally:
+            for one in patches:
+                one.stop()
+            sys.path.remove(root)
+
+    return task
+
+
+def with_deadly_seed(seed, function):
+    """Return a task whose process kills itself when it comes to a seed."""
+
+    def task(item):
+        import os
+        import signal
+        from unittest.mock import patch
+
+        from krafla.fuzz.seeds import play_one
+
+        def play(number, runs):
+            if number == seed:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return play_one(number, runs)
+
+        with patch("krafla.pipeline.campaign_task.play_one", play):
+            return function(item)
+
+    return task
+
+
+def python_workers() -> list[int]:
+    """Return the ids of the Python processes of Spark below this process."""
+    parents, names = {}, {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            text = (folder / "stat").read_text()
+            names[int(folder.name)] = (folder / "cmdline").read_bytes()
+        except OSError:
+            continue
+        parents[int(folder.name)] = int(text.rpartition(")")[2].split()[1])
+    daemons = {pid for pid, name in names.items() if b"pyspark.daemon" in name}
+    own = {pid for pid in daemons if os.getpid() in _ancestors(pid, parents)}
+    return sorted(pid for pid in own if parents[pid] in own)
+
+
+def kill_a_worker() -> bool:
+    """Kill one of the Python processes that play seeds; return whether there was one."""
+    workers = python_workers()
+    if workers:
+        os.kill(workers[0], signal.SIGKILL)
+    return bool(workers)
+
+
+def _ancestors(pid, parents):
+    while pid in parents:
+        pid = parents[pid]
+        yield pid
