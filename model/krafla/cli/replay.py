@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from krafla.verdict import ExitCode, Verdict, worst
+from krafla.verdict import ExitCode, KraflaError, Verdict, worst
 
 if TYPE_CHECKING:
     from krafla.fuzz.play import Run
+    from krafla.traces import Trace
 
 __all__ = ["command"]
 
@@ -28,19 +29,25 @@ def command(
     r"""Replay what was found: on the spec, on the implementation, or on both in lockstep.
 
     A trace is replayed on its spec, step by step: each must be a step of the named action and
-    keep every property. With --impl, the implementation is made to take the same steps, and the
-    spec judges what it does. A recording (what krafla fuzz --save writes as .json) always runs on
-    the implementation, judged. A folder with an index.toml is a corpus: each of its traces must
-    come to what the index says.
+    keep every property but the one that the trace claims to violate; that one is judged anew.
+    With --impl, the implementation is made to take the same steps: after each its state is
+    compared with the trace's, and the spec judges it. Where one side cannot follow, the step is
+    shown, the conjunct that is false with its values, and the nearest action there is.
 
-    Exit status: 0 if everything agreed; 1 if a step was denied or a property broken; 3 if the
-    implementation could not take the steps of a trace, rightly.
+    A recording (what krafla fuzz --save writes as .json) always runs on the implementation,
+    judged. A folder with an index.toml is a corpus: each of its traces must come to what the
+    index says.
+
+    Exit status: 0 if everything agreed; 1 if a step was denied or a property violated, as claimed
+    or not; 3 if the implementation could not take the steps of a trace, rightly, or a trace does
+    not show the violation that it claims.
 
     \b
     Examples:
       krafla replay traces
       krafla replay found/kafka-4-1-7-FenceStaleBroker.json
       krafla replay traces/accepted/lease/late-copy-amends.ndjson --impl
+      krafla check NoSelfFence --trace overlap.ndjson && krafla replay overlap.ndjson --impl
     """
     from krafla.cli import screen
 
@@ -66,21 +73,51 @@ def _replayed(path: Path, implementation: bool, quiet: bool) -> tuple[Verdict, l
     from krafla.traces import read
 
     trace = read(path)
-    if implementation:
-        from krafla.fuzz.recorded import play_trace
+    try:
+        return _followed(trace, quiet) if implementation else _checked(trace, quiet)
+    except KraflaError as error:
+        where = str(path) if error.place is None else f"{path}, {error.place}"
+        raise KraflaError(error.message, where) from None
 
-        run = play_trace(trace)
-        verdict, lines = _judged(run, quiet)
-        if run.finding is None and run.steps < len(trace) - 1:
-            left_out = f"  it does not follow: {len(trace) - 1 - run.steps} steps were not possible"
-            return Verdict.INCONCLUSIVE, [*lines, left_out]
-        return verdict, lines
+
+def _checked(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:
+    """Return what the spec says of a trace, and of what it claims."""
+    from krafla.refinement.claimed import claim_shown
     from krafla.refinement.trace_check import check_trace
 
     report = check_trace(trace)
     if report.rejection is not None:
-        return report.verdict, [f"  {line}" for line in str(report.rejection).splitlines()]
-    return report.verdict, [] if quiet else [f"  {report.steps} steps of {trace.spec}"]
+        return report.verdict, _indented(str(report.rejection))
+    lines = [] if quiet else [f"  {report.steps} steps of {trace.spec}"]
+    shown = claim_shown(trace)
+    if shown is None:
+        return report.verdict, lines
+    lines.append(f"  {shown.sentence}")
+    if shown.explanation is not None:
+        lines += _indented(str(shown.explanation))
+    return Verdict.VIOLATED if shown.is_shown else Verdict.INCONCLUSIVE, lines
+
+
+def _followed(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:
+    """Return how far the implementation takes the steps of a trace."""
+    from krafla.fuzz.follow import follow
+    from krafla.traces import step_changes
+    from krafla.values import fmt
+
+    followed = follow(trace)
+    lines = []
+    for index in range(1, 0 if quiet else followed.steps):
+        step = trace.steps[index]
+        lines.append(f"  step {index}  {step.action}({', '.join(map(fmt, step.parameters or ()))})")
+        lines += [f"      {change}" for change in step_changes(trace, index)]
+    for found in (followed.finding, followed.apart):
+        if found is not None:
+            lines += _indented(str(found))
+    return followed.verdict, [*lines, f"  {followed.sentence}"]
+
+
+def _indented(text: str) -> list[str]:
+    return [f"  {line}" for line in text.splitlines()]
 
 
 def _corpus(folder: Path) -> tuple[Verdict, list[str]]:

@@ -12,7 +12,12 @@ from krafla.verdict import KraflaError
 from kraft.ids import BrokerId, IncarnationId, uuid_bytes
 from kraft.sim import choices
 from kraft.sim.cluster import first_cluster
-from kraft.sim.configuration import Configuration, ProcessIdentity, processes
+from kraft.sim.configuration import (
+    Configuration,
+    ConfigurationError,
+    ProcessIdentity,
+    processes,
+)
 from kraft.sim.step import step
 
 if TYPE_CHECKING:
@@ -23,7 +28,7 @@ if TYPE_CHECKING:
     from kraft.sim.choices import Choice
     from kraft.sim.cluster import Cluster
 
-__all__ = ["choices_of", "vocabulary_of"]
+__all__ = ["NotPossible", "choice_of", "choices_of", "vocabulary_of"]
 
 _OF_PROCESS: Final = {
     kind.__name__: kind
@@ -70,55 +75,95 @@ def vocabulary_of(trace: Trace) -> Vocabulary:
     named = _incarnation_ids([process for process, _ in pairs])
     ids = {broker: broker_id for broker_id, broker in brokers.items()}
     identities = tuple(ProcessIdentity(named[one], ids[broker]) for one, broker in pairs)
-    configuration = Configuration(identities, **numbers)
+    try:
+        configuration = Configuration(identities, **numbers)
+    except ConfigurationError as error:
+        raise KraflaError(f"the implementation has no such cluster: {error}") from None
     return Vocabulary(configuration, brokers, {named[one]: one for one, _ in pairs})
+
+
+class NotPossible(KraflaError):  # noqa: N818 - what the implementation says, not a fault
+    """The implementation has not what a step needs: up to there it did not follow."""
 
 
 def choices_of(trace: Trace, vocabulary: Vocabulary) -> Iterator[Choice]:
     """Yield the choices that make the implementation take the steps of a trace.
 
-    ``KraflaError`` if a step has no known parameters, or delivers a message that the
-    implementation did not send: up to there it did not follow.
+    ``NotPossible`` if a step delivers a message that the implementation did not send;
+    ``KraflaError`` if a step has no known parameters, or names what is no node of the trace.
     """
     mapping = LeaseMapping(vocabulary)
     cluster = first_cluster(vocabulary.configuration)
     for index, one in enumerate(trace.steps):
         if one.action == INITIAL:
             continue
-        if one.parameters is None:
-            raise KraflaError(f"step {index}, {one.action}: its parameters are not known")
-        choice = _choice(mapping, cluster, index, one, list(one.parameters))
+        choice = choice_of(mapping, cluster, index, one)
         yield choice
         cluster = step(cluster, choice).after
 
 
+def choice_of(mapping: LeaseMapping, cluster: Cluster, index: int, one: Step) -> Choice:
+    """Return the choice that makes a cluster take a step; errors as ``choices_of``."""
+    place = f"step {index}, {one.action}"
+    if one.parameters is None:
+        raise KraflaError("its parameters are not known", place)
+    nodes = _Nodes(mapping.vocabulary, place)
+    return _choice(mapping, cluster, nodes, one, list(one.parameters))
+
+
+class _Nodes:
+    """What a trace calls its nodes, as the implementation calls them."""
+
+    def __init__(self, vocabulary: Vocabulary, place: str) -> None:
+        self._processes = {value: name for name, value in vocabulary.processes.items()}
+        self._brokers = {value: name for name, value in vocabulary.brokers.items()}
+        self.place = place
+
+    def process(self, value: Value) -> IncarnationId:
+        """Return the process of a name; ``KraflaError`` if there is none."""
+        if value not in self._processes:
+            raise KraflaError(f"{fmt(value)} is no process of the trace", self.place)
+        return self._processes[value]
+
+    def broker(self, value: Value) -> BrokerId:
+        """Return the broker of a name; ``KraflaError`` if there is none."""
+        if value not in self._brokers:
+            raise KraflaError(f"{fmt(value)} is no broker of the trace", self.place)
+        return self._brokers[value]
+
+
 def _choice(
-    mapping: LeaseMapping, cluster: Cluster, index: int, one: Step, parameters: list[Any]
+    mapping: LeaseMapping, cluster: Cluster, nodes: _Nodes, one: Step, parameters: list[Any]
 ) -> Choice:
-    vocabulary = mapping.vocabulary
-    incarnations = {value: name for name, value in vocabulary.processes.items()}
-    brokers = {value: name for name, value in vocabulary.brokers.items()}
     action = one.action
     if action == "FailOver":
         return choices.FailOver()
     if action == "Tick":
-        by_controller, by_broker = parameters
-        elapsed = ((incarnations[process], ms) for process, ms in by_broker.items())
-        return choices.Tick(
-            by_controller, tuple(sorted(pair for pair in elapsed if pair[1] != by_controller))
-        )
+        return _tick(nodes, *parameters)
     if action == "SendHeartbeat":
-        return choices.SendHeartbeat(incarnations[parameters[0]], parameters[1])
+        return choices.SendHeartbeat(nodes.process(parameters[0]), parameters[1])
     if action == "ReplayMetadata":
-        return choices.ReplayMetadata(incarnations[parameters[0]], parameters[1])
+        return choices.ReplayMetadata(nodes.process(parameters[0]), parameters[1])
     if action in _OF_PROCESS:
-        return _OF_PROCESS[action](incarnations[parameters[0]])
+        return _OF_PROCESS[action](nodes.process(parameters[0]))
     if action in _OF_BROKER:
-        return _OF_BROKER[action](brokers[parameters[0]])
+        return _OF_BROKER[action](nodes.broker(parameters[0]))
     message_id = _message_id(mapping, cluster, parameters[0])
     if message_id is None:
-        raise KraflaError(f"step {index}, {action}: {fmt(parameters[0])} is not in flight")
+        raise NotPossible(f"{fmt(parameters[0])} is not in flight", nodes.place)
     return _OF_NETWORK.get(action, choices.Deliver)(message_id)
+
+
+def _tick(nodes: _Nodes, by_controller: Any, by_broker: Any) -> Choice:
+    if not isinstance(by_controller, int) or not isinstance(by_broker, Function | tuple):
+        raise KraflaError("takes a number and a function from processes to numbers", nodes.place)
+    pairs = by_broker.items() if isinstance(by_broker, Function) else enumerate(by_broker, 1)
+    elapsed: list[tuple[IncarnationId, Any]] = [(nodes.process(one), ms) for one, ms in pairs]
+    if not all(type(ms) is int for _, ms in elapsed):
+        raise KraflaError("takes a number and a function from processes to numbers", nodes.place)
+    return choices.Tick(
+        by_controller, tuple(sorted(one for one in elapsed if one[1] != by_controller))
+    )
 
 
 def _message_id(mapping: LeaseMapping, cluster: Cluster, message: Value) -> int | None:

@@ -1,0 +1,78 @@
+"""Whether a trace shows on its spec what it claims to show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from krafla.match.whole import Whole
+from krafla.oracle import SpecError
+from krafla.refinement.lease_spec import holds
+from krafla.refinement.validation import loaded
+from krafla.traces import ClaimKind
+
+if TYPE_CHECKING:
+    from krafla.oracle import Explanation, Spec, State
+    from krafla.traces import Claim, Trace
+
+__all__ = ["Shown", "claim_shown"]
+
+_JUDGED = frozenset({ClaimKind.INVARIANT, ClaimKind.ACTION_PROPERTY})
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """``is_shown`` tells whether the claim is true of the trace, ``None`` if that was not asked.
+
+    ``sentence`` says so in words, ``explanation`` which conjunct is false.
+    """
+
+    is_shown: bool | None
+    sentence: str
+    explanation: Explanation | None = None
+
+
+def claim_shown(trace: Trace) -> Shown | None:
+    """Return whether the trace, which is a behaviour of its spec, violates what it claims.
+
+    ``None`` if it claims no violation. Where behaviours end in a cycle, only that the cycle
+    closes is asked: of what happens for ever TLC alone can speak.
+    """
+    claim = trace.claim
+    if claim is None or claim.kind is ClaimKind.BEHAVIOUR:
+        return None
+    spec = loaded(trace.spec, trace.constants)
+    whole = Whole(spec)
+    states = [whole.first(step) for step in trace.steps]
+    if claim.kind is ClaimKind.DEADLOCK:
+        is_dead = not spec.successors(states[-1])
+        return Shown(is_dead, "no step leads on" if is_dead else "a step leads on from its end")
+    if claim.kind is ClaimKind.TEMPORAL_PROPERTY:
+        return _cycle(trace, spec, states)
+    if claim.property is None or claim.kind not in _JUDGED:
+        return Shown(None, f"its claim, {claim}, is not one that the spec can be asked about")
+    try:
+        return _violation(claim, claim.property, spec, states)
+    except SpecError:
+        return Shown(None, f"{claim.property} is no property of {trace.spec}")
+
+
+def _violation(claim: Claim, name: str, spec: Spec, states: list[State]) -> Shown:
+    is_of_state = claim.kind is ClaimKind.INVARIANT
+    for index, state in enumerate(states):
+        if is_of_state and not holds(spec.check_invariant, name, state):
+            explanation = spec.explain_invariant(name, state)
+            return Shown(True, f"violates {name} at step {index}, as claimed", explanation)
+        before = states[index - 1] if index else state
+        if not (is_of_state or holds(spec.check_action_property, name, before, state)):
+            explanation = spec.explain_action_property(name, before, state)
+            return Shown(True, f"violates {name} at step {index}, as claimed", explanation)
+    return Shown(False, f"does not violate {name}, as it claims")
+
+
+def _cycle(trace: Trace, spec: Spec, states: list[State]) -> Shown:
+    if trace.lasso is None:
+        return Shown(None, f"{trace.claim} takes a behaviour that goes on for ever; this one ends")
+    if trace.stutters or spec.allows_step(states[-1], states[trace.lasso]):
+        return Shown(None, f"its cycle closes at step {trace.lasso}; {trace.claim} is TLC's word")
+    return Shown(False, f"its cycle does not close: no step leads back to step {trace.lasso}")
