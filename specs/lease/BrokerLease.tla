@@ -677,6 +677,7 @@ LoseMessage(m) ==
 (* nobody, since the process takes one answer for each request.            *)
 (***************************************************************************)
 DuplicateMessage(m) ==
+  /\ m \in InFlight(messages)
   /\ IsRequest(m)
   /\ Reorder
   /\ messages' = Put(messages, [m EXCEPT !.awaited = FALSE])
