@@ -6,14 +6,18 @@ The JSON document has `schema`: 1, and within it nothing is removed or renamed:
      "clusters": [{"cluster_id", "folder", "verdict", "findings": [],
        "directories": [{"path", "node_id", "verdict", "batches", "records", "first_offset",
          "end_offset", "judged_from", "judged_to", "checkpoints", "same_history_as",
-         "findings": []}]}],
+         "findings": []}],
+       "server_logs": {"verdict", "metadata_log", "folders": [], "lines", "sightings", "explained",
+         "steps", "not_understood", "clipped", "session_timeout_ms", "clock_skew_ms",
+         "findings": []}}],
      "findings": [],
      "counts": {"clusters", "directories", "histories", "records", "steps"}}
 
-A finding is {"weight", "kind", "detail", "path", "byte", "offset", "evidence"}, where the weight is
-note, inconclusive, unreadable or violation, and the evidence null or
-{"rule", "statement", "source", "record", "action", "parameters": {}, "state": [], "expected",
-"false": [{"text", "place", "values": {}}]}. What is unknown is null. Verdicts are held, violated
+A finding is {"weight", "kind", "detail", "path", "line", "byte", "offset", "evidence"}, where the
+weight is note, inconclusive, unreadable or violation, and the evidence null or
+{"rule", "statement", "source", "record", "said", "action", "parameters": {}, "state": [],
+"expected", "false": [{"text", "place", "values": {}}]}. What is unknown, or was not asked (the
+server logs), is null. Verdicts are held, violated
 and inconclusive.
 """
 
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from krafla.audit.result import ClusterResult, DirectoryResult, Evidence, Report
+    from krafla.audit.server_logs.judging import Judgement
     from krafla.values import Value
 
 SCHEMA: Final = 1
@@ -62,9 +67,15 @@ def text_lines(report: Report, *, quiet: bool = False) -> Iterator[str]:
             yield from _cluster_lines(cluster, quiet=quiet)
     yield f"{report.verdict.name}  {_totals(report)}"
     if not quiet:
-        yield f"    judged by UntimedLease.tla and {len(EVERY_INVARIANT)} invariants of the log"
+        judges = f"UntimedLease.tla and {len(EVERY_INVARIANT)} invariants of the log"
+        settings = next((c.server_logs.settings for c in report.clusters if c.server_logs), None)
+        options = ""
+        if settings is not None:
+            judges += ", server logs by ObservedLease.tla"
+            options = f"--server-logs --clock-skew-ms {settings.skew_ms} "
+        yield f"    judged by {judges}"
         paths = " ".join(shlex.quote(printable(str(path))) for path in report.paths)
-        yield f"    reproduce: krafla audit {paths}"
+        yield f"    reproduce: krafla audit {options}{paths}"
 
 
 def _cluster_lines(cluster: ClusterResult, *, quiet: bool) -> Iterator[str]:
@@ -73,6 +84,8 @@ def _cluster_lines(cluster: ClusterResult, *, quiet: bool) -> Iterator[str]:
     if not quiet:
         for directory in cluster.directories:
             yield f"    {_directory_line(cluster, directory)}"
+        if cluster.server_logs is not None:
+            yield f"    {_server_logs_line(cluster.server_logs)}"
     for finding in cluster.all_findings():
         if not quiet or finding.weight is not Weight.NOTE:
             holders = [d for d in cluster.directories if finding in d.findings]
@@ -94,6 +107,17 @@ def _directory_line(cluster: ClusterResult, directory: DirectoryResult) -> str:
     )
 
 
+def _server_logs_line(judged: Judgement) -> str:
+    left_out = f", {judged.clipped} outside the metadata log" if judged.clipped else ""
+    unknown = f", {judged.not_understood} lines not understood" if judged.not_understood else ""
+    return (
+        f"{judged.verdict.value:<13}server logs of {len(judged.folders)} nodes:"
+        f" {judged.explained} of {judged.sightings} sightings explained by {judged.steps:,} steps"
+        f" of BrokerLease{left_out}{unknown}; session timeout"
+        f" {judged.settings.session_timeout_ms} ms, clocks within {judged.settings.skew_ms} ms"
+    )
+
+
 def _finding_lines(finding: Finding, holders: int = 0) -> Iterator[str]:
     yield f"  {finding.weight.value}  {finding}"
     evidence = finding.evidence
@@ -108,6 +132,8 @@ def _evidence_lines(evidence: Evidence) -> Iterator[tuple[str, str]]:
     yield "rule", f"{evidence.rule}: {evidence.statement} ({evidence.source})"
     if evidence.record is not None:
         yield "record", _cut(evidence.record)
+    if evidence.said is not None:
+        yield "line", _cut(evidence.said)
     if evidence.action is not None:
         arguments = ", ".join(f"{name} = {fmt(value)}" for name, value in evidence.parameters)
         yield "action", f"{evidence.action}({arguments})"
@@ -154,6 +180,24 @@ def _cluster(cluster: ClusterResult) -> dict[str, Any]:
         "verdict": cluster.verdict.value,
         "findings": [_finding(finding) for finding in cluster.findings],
         "directories": [_directory(directory) for directory in cluster.directories],
+        "server_logs": None if cluster.server_logs is None else _server_logs(cluster.server_logs),
+    }
+
+
+def _server_logs(judged: Judgement) -> dict[str, Any]:
+    return {
+        "verdict": judged.verdict.value,
+        "metadata_log": str(judged.log),
+        "folders": [str(folder) for folder in judged.folders],
+        "lines": judged.lines,
+        "sightings": judged.sightings,
+        "explained": judged.explained,
+        "steps": judged.steps,
+        "not_understood": judged.not_understood,
+        "clipped": judged.clipped,
+        "session_timeout_ms": judged.settings.session_timeout_ms,
+        "clock_skew_ms": judged.settings.skew_ms,
+        "findings": [_finding(finding) for finding in judged.findings],
     }
 
 
@@ -181,6 +225,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "kind": finding.kind,
         "detail": finding.detail,
         "path": None if finding.path is None else str(finding.path),
+        "line": finding.line,
         "byte": finding.position,
         "offset": finding.offset,
         "evidence": None if finding.evidence is None else _evidence(finding.evidence),
@@ -193,6 +238,7 @@ def _evidence(evidence: Evidence) -> dict[str, Any]:
         "statement": evidence.statement,
         "source": evidence.source,
         "record": None if evidence.record is None else json.loads(evidence.record),
+        "said": evidence.said,
         "action": evidence.action,
         "parameters": {name: _plain(value) for name, value in evidence.parameters},
         "false": [

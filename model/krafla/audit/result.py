@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from krafla.audit.server_logs.judging import Judgement
     from krafla.values import Value
 
 
@@ -45,7 +46,8 @@ class Evidence:
     `rule` is `Module!Name` of the spec or the id of a log invariant, `statement` says it in a
     sentence, `source` is where it comes from. `record` is the record as Kafka's JSON, secrets
     withheld. `state` is what the log said just before, as TLA+ text; `expected` what would have
-    been legal. The action and its parameters are None for a log invariant.
+    been legal. The action and its parameters are None for a log invariant. `said` is the text of a
+    line of a server log.
     """
 
     rule: str
@@ -57,11 +59,15 @@ class Evidence:
     false: tuple[FalseConjunct, ...] = ()
     state: tuple[str, ...] = ()
     expected: str | None = None
+    said: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was noticed: `position` is a byte in the file, `offset` one of the log."""
+    """One thing that was noticed: `position` is a byte in the file, `offset` one of the log.
+
+    `line` counts the lines of a server log from 1.
+    """
 
     weight: Weight
     kind: str
@@ -70,9 +76,11 @@ class Finding:
     position: int | None = None
     offset: int | None = None
     evidence: Evidence | None = None
+    line: int | None = None
 
     def __str__(self) -> str:
-        place = "" if self.path is None else f"{printable(str(self.path))}: "
+        number = "" if self.line is None else f":{self.line}"
+        place = "" if self.path is None else f"{printable(str(self.path))}{number}: "
         numbers = []
         if self.position is not None:
             numbers.append(f"byte {self.position}")
@@ -121,22 +129,30 @@ class DirectoryResult:
 
 @dataclass(frozen=True, slots=True)
 class ClusterResult:
-    """The directories of one cluster, and what was found by comparing them."""
+    """The directories of one cluster, and what was found by comparing them.
+
+    `server_logs` is what the cluster's server logs came to, None if nobody asked.
+    """
 
     cluster_id: str | None
     folder: Path
     directories: tuple[DirectoryResult, ...]
     findings: tuple[Finding, ...]
+    server_logs: Judgement | None = None
 
     @property
     def verdict(self) -> Verdict:
-        """The worst of the directories' verdicts and of the comparison's."""
-        return worst([verdict_of(self.findings), *(d.verdict for d in self.directories)])
+        """The worst of the directories' verdicts, of the comparison's and of the server logs'."""
+        own = verdict_of((*self.findings, *self._of_server_logs()))
+        return worst([own, *(d.verdict for d in self.directories)])
 
     def all_findings(self) -> tuple[Finding, ...]:
         """Return the findings of the comparison and of every directory, each once."""
         everything = [*self.findings, *(f for d in self.directories for f in d.findings)]
-        return tuple(dict.fromkeys(everything))
+        return tuple(dict.fromkeys([*everything, *self._of_server_logs()]))
+
+    def _of_server_logs(self) -> tuple[Finding, ...]:
+        return () if self.server_logs is None else self.server_logs.findings
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from krafla.audit.wish import Wish
     from kraft.log.checkpoint import Checkpoint
 
 
@@ -67,8 +68,9 @@ def audit(
     paths: Sequence[Path],
     progress: Callable[[str], None] = lambda _: None,
     loading: LoadingSpec | None = None,
+    server_logs: Wish | None = None,
 ) -> Report:
-    """Return what the metadata logs at or below `paths` say, judged.
+    """Return what the metadata logs at or below `paths` say, judged; with `server_logs`, those too.
 
     `progress` is told in a few words what is being done; `loading` is the spec, if the caller has
     begun to load it. What is wrong with the input is a finding of the report. Raises KraflaError
@@ -80,8 +82,14 @@ def audit(
     for number, log in enumerate(logs, 1):
         progress(f"reading {number} of {len(logs)}: {log.directory}")
         inventories.append(take_inventory(log))
-    judged = [audit_cluster(cluster, loading, progress) for cluster in group(inventories)]
+    clusters = group(inventories)
+    judged = [audit_cluster(cluster, loading, progress) for cluster in clusters]
     loading.get()
+    if server_logs is not None:
+        from krafla.audit.server_logs.auditing import with_server_logs
+
+        judged, found = with_server_logs(paths, clusters, judged, server_logs, progress)
+        findings += found
     return report_of(paths, judged, findings)
 
 
@@ -120,7 +128,7 @@ def audit_cluster(
     starts: dict[Path, Start | None] = {}
     for member in cluster.members:
         own[member.path] = [*member.findings]
-        starts[member.path] = _start(member, own[member.path])
+        starts[member.path] = start_of(member, own[member.path])
     longest_first = sorted(cluster.members, key=lambda m: _length(m, starts[m.path]), reverse=True)
     for member in longest_first:
         start = starts[member.path]
@@ -139,8 +147,8 @@ def audit_cluster(
     return ClusterAudit(result, len(judged), sum(one.outcome.steps for one in judged))
 
 
-def _start(member: Inventory, findings: list[Finding]) -> Start | None:
-    """Return where a log's state is known first; if nowhere, a finding says so."""
+def start_of(member: Inventory, findings: list[Finding]) -> Start | None:
+    """Return where a log's state is known first; if nowhere, None, and a finding says so."""
     _check_ends(member, findings)
     if not member.marks:
         if not any(f.weight is Weight.UNREADABLE for f in findings):

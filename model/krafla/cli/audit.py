@@ -27,6 +27,24 @@ def command(
         list[Path],
         typer.Argument(metavar="PATH...", help="A node's directory, a cluster's, or many of them."),
     ],
+    server_logs: Annotated[
+        bool, typer.Option("--server-logs", help="Also judge server.log and controller.log.")
+    ] = False,
+    clock_skew_ms: Annotated[
+        int,
+        typer.Option(
+            help="By how much times in server logs may be off.", min=0, max=60_000, metavar="MS"
+        ),
+    ] = 100,
+    session_timeout_ms: Annotated[
+        int | None,
+        typer.Option(
+            help="broker.session.timeout.ms of the controllers; else from server.properties.",
+            min=1,
+            max=2**30,
+            metavar="MS",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Only what did not hold, and the verdict.")
@@ -39,6 +57,11 @@ def command(
     steps through UntimedLease.tla with each record of registration and fencing, and checks
     what these mean for partitions. Each distinct history is judged once.
 
+    With --server-logs, the lines about the lease in server.log and controller.log below PATH
+    (also rotated, also gzipped) become a partial trace, joined with the metadata log: what
+    brokers and controllers wrote down must be explained by steps of BrokerLease.tla, among
+    them heartbeats and time that nobody wrote down.
+
     Exit status: 1 if anything is violated; else 2 if anything could not be read or does not
     belong together; else 3 if anything remained in doubt (an empty log); else 0. A torn tail,
     which a crash leaves behind, is a note: the verdict is about what is there before it.
@@ -48,12 +71,13 @@ def command(
       krafla audit /var/lib/kafka/metadata
       krafla audit cluster-a cluster-b --quiet
       krafla audit backups --json > report.json
+      krafla audit cluster-a --server-logs --clock-skew-ms 250
 
     With --json: {"schema": 1, "verdict", "exit_code", "paths", "clusters", "findings",
     "counts"}; each cluster has "cluster_id", "folder", "verdict", "findings", "directories";
     each directory "path", "node_id", "verdict", "batches", "records", the offsets judged and
-    its "findings"; each finding "weight", "kind", "detail", "path", "byte", "offset" and
-    "evidence", which for a violation holds the rule, the record, the action with its
+    its "findings"; each finding "weight", "kind", "detail", "path", "line", "byte", "offset"
+    and "evidence", which for a violation holds the rule, the record, the action with its
     parameters, the false conjuncts with their values, the state before and what was legal.
     """
     from krafla.audit.judge import LoadingSpec
@@ -61,10 +85,12 @@ def command(
     loading = LoadingSpec(brief=True)
     from krafla.audit.render import document, text_lines
     from krafla.audit.run import audit
+    from krafla.audit.wish import Wish
 
     try:
         with _Progress(quiet=quiet) as progress:
-            report = audit(paths, progress.show, loading)
+            wish = Wish(clock_skew_ms, session_timeout_ms) if server_logs else None
+            report = audit(paths, progress.show, loading, wish)
     finally:
         loading.settle()
     if as_json:

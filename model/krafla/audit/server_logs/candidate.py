@@ -1,0 +1,173 @@
+"""A candidate: one behaviour of BrokerLease that explains what was seen so far, as far as it goes.
+
+`Mover` takes steps that nobody saw: heartbeats, replay, time, loss. It takes them only where the
+spec has them; where it has not, the answer is None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.audit.server_logs.lease import NO_NUMBER
+from krafla.values import Function, Value, function
+
+if TYPE_CHECKING:
+    from krafla.audit.server_logs.numbers import Written
+    from krafla.audit.server_logs.sightings import Sighting
+    from krafla.oracle import Spec, State
+
+_HEARD: Final = ("KeepFenced", "KeepUnfenced", "ContinueControlledShutdown", "RejectHeartbeat")
+"""The ways to handle a heartbeat that write no record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A step that a candidate took; `sighting` is None if nobody saw it."""
+
+    action: str
+    parameters: tuple[Value, ...]
+    state: State
+    sighting: Sighting | None
+    before: Taken | None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A state, how it was reached, and what is certain about the past of brokers and processes.
+
+    `clock_ms` is the controller's clock. `heard` has when a broker was heard from for certain, in
+    its present registration; None if never. `facts` are pairs of a word and a process.
+    """
+
+    state: State
+    clock_ms: int
+    ranks: tuple[Written, ...]
+    heard: tuple[tuple[int, int | None], ...] = ()
+    facts: frozenset[tuple[str, str]] = frozenset()
+    running: tuple[tuple[int, str], ...] = ()
+    taken: Taken | None = None
+
+    def knows(self, fact: str, process: str) -> bool:
+        """Return whether something is known of a process."""
+        return (fact, process) in self.facts
+
+    def learning(self, fact: str, process: str) -> Candidate:
+        """Return the candidate knowing something more of a process."""
+        return replace(self, facts=self.facts | {(fact, process)})
+
+    def hearing(self, broker: int, time_ms: int | None) -> Candidate:
+        """Return the candidate in which a broker was heard from for certain at a time."""
+        heard = dict(self.heard)
+        heard[broker] = time_ms
+        return replace(self, heard=tuple(sorted(heard.items())))
+
+    def last_heard(self, broker: int) -> int | None:
+        """Return when a broker was heard from for certain, None if that is not known."""
+        return dict(self.heard).get(broker)
+
+    def of(self, variable: str, argument: Value) -> Any:
+        """Return the value of a function-valued variable at an argument."""
+        value = self.state[variable]
+        if isinstance(value, tuple):
+            assert isinstance(argument, int), "a sequence is applied to numbers"
+            return value[argument - 1]
+        assert isinstance(value, Function), "only functions have arguments"
+        return value[argument]
+
+    def messages(self, process: str) -> list[Function]:
+        """Return the messages in flight from or to a process."""
+        bag = self.state["messages"]
+        if not isinstance(bag, Function):
+            return []
+        return [m for m in bag if isinstance(m, Function) and m.incarnation == process]
+
+
+class Mover:
+    """Takes steps of one spec."""
+
+    def __init__(self, spec: Spec, timeout_ms: int) -> None:
+        self.spec = spec
+        self.timeout_ms = timeout_ms
+        self._everyone = tuple(_set(spec.evaluate("Incarnation")))
+        self.steps = 0
+
+    def take(
+        self,
+        candidate: Candidate,
+        action: str,
+        *parameters: Value,
+        sighting: Sighting | None = None,
+    ) -> Candidate | None:
+        """Return the candidate after a step, the first if there are several; None if none."""
+        found = self.spec.outcomes(candidate.state, action, *parameters)
+        self.steps += 1
+        if not found:
+            return None
+        taken = Taken(action, parameters, found[0], sighting, candidate.taken)
+        return replace(candidate, state=found[0], taken=taken)
+
+    def until(self, candidate: Candidate, time_ms: int) -> Candidate:
+        """Return the candidate when the controller's clock shows a time; it never goes back."""
+        elapsed = time_ms - candidate.clock_ms
+        if elapsed <= 0:
+            return candidate
+        # An age past the timeout stops growing, so no more of it than this can matter.
+        shown = min(elapsed, self.timeout_ms + 1)
+        clocks = function(dict.fromkeys(self._everyone, shown))
+        later = self.take(candidate, "Tick", shown, clocks)
+        assert later is not None, "time can always pass"
+        return replace(later, clock_ms=time_ms)
+
+    def quiet(self, candidate: Candidate, process: str) -> Candidate:
+        """Return the candidate in which a process waits for nothing, and its requests are lost."""
+        if candidate.of("request_age", process) != NO_NUMBER:
+            candidate = self.take(candidate, "RequestTimeout", process) or candidate
+        for message in candidate.messages(process):
+            if "awaited" in message:
+                candidate = self.take(candidate, "LoseMessage", message) or candidate
+        return candidate
+
+    def ask(self, candidate: Candidate, process: str, *, want_fence: bool) -> Candidate | None:
+        """Return the candidate after a process replayed all there is and sent a heartbeat."""
+        candidate = self.quiet(candidate, process)
+        latest = int(_integer(candidate.state["log_end"])) - 1
+        if latest > candidate.of("applied_offset", process):
+            replayed = self.take(candidate, "ReplayMetadata", process, latest)
+            if replayed is None:
+                return None
+            candidate = replayed
+        return self.take(candidate, "SendHeartbeat", process, want_fence)
+
+    def heard(self, candidate: Candidate, process: str) -> Candidate | None:
+        """Return the candidate after the controller handled a process's heartbeat, no record."""
+        for message in candidate.messages(process):
+            if message.type == "HeartbeatRequest":
+                for action in _HEARD:
+                    after = self.take(candidate, action, message)
+                    if after is not None:
+                        return after
+        return None
+
+    def exchange(self, candidate: Candidate, process: str) -> Candidate | None:
+        """Return the candidate after a heartbeat that changes nothing in its process."""
+        status = candidate.of("status", process)
+        asked = self.ask(candidate, process, want_fence=status == "STARTING")
+        if asked is None and status == "RECOVERY":
+            asked = self.ask(candidate, process, want_fence=True)
+        after = None if asked is None else self.heard(asked, process)
+        return None if after is None else self.quiet(after, process)
+
+    def register(self, candidate: Candidate, process: str) -> Candidate | None:
+        """Return the candidate after a process asked for an epoch."""
+        return self.take(self.quiet(candidate, process), "SendRegistration", process)
+
+
+def _set(value: Value) -> list[str]:
+    assert isinstance(value, frozenset), "a set of processes"
+    return sorted(str(member) for member in value)
+
+
+def _integer(value: Value) -> int:
+    assert isinstance(value, int), "an offset is a number"
+    return value

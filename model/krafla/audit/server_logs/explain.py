@@ -1,0 +1,418 @@
+"""How a sighting may have come about: the steps nobody saw before it, and the step that was seen.
+
+For each kind of sighting there are a few ways to prepare it: who must have sent which message, what
+must have been replayed. They only propose; each step is the spec's. `goals` says what was seen as
+actions of ObservedLease, in order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from krafla.audit.server_logs.events import Kind
+from krafla.audit.server_logs.lease import NIL, NO_NUMBER
+from krafla.audit.server_logs.numbers import Numbers, Written
+from krafla.audit.server_logs.operations import Act
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krafla.audit.server_logs.candidate import Candidate, Mover
+    from krafla.audit.server_logs.events import Event
+    from krafla.audit.server_logs.operations import Operation
+    from krafla.audit.server_logs.sightings import Sighting, Watch
+    from krafla.values import Value
+
+_ANSWERS: Final = {
+    Kind.IN_RECOVERY: ("RECOVERY", "RECOVERY"),
+    Kind.SHUTDOWN_PENDING: ("PENDING_CONTROLLED_SHUTDOWN", "PENDING_CONTROLLED_SHUTDOWN"),
+    Kind.LEAVE: ("PENDING_CONTROLLED_SHUTDOWN", "SHUTTING_DOWN"),
+}
+_FACTS: Final = {
+    Kind.REGISTERED: "registered",
+    Kind.CAUGHT_UP: "ready",
+    Kind.SHUTDOWN_ASKED: "asked",
+}
+_CAUSES: Final = {
+    Kind.SESSION_EXPIRED: "WroteFenceOfSilent",
+    Kind.LEAVE_GIVEN: "WroteLeave",
+    Kind.LEAVE_AT_ONCE: "WroteLeave",
+    Kind.FENCING_ASKED: "WroteFenceAsked",
+}
+_UNTOLD: Final = ("WroteLeave", "WroteFenceAsked")
+"""What a fencing may be that a controller whose log is there does not tell of."""
+_LATER: Final = ("STARTING", "RECOVERY", "RUNNING", "PENDING_CONTROLLED_SHUTDOWN")
+
+
+class Goal(NamedTuple):
+    """One action that was seen; `by_line` says whether a server log shows it, else a record."""
+
+    action: str
+    parameters: tuple[Value, ...]
+    by_line: bool
+
+
+class Explainer:
+    """Explains sightings of one cluster."""
+
+    def __init__(self, mover: Mover, watch: Watch, numbers: Numbers, skew_ms: int) -> None:
+        self.mover = mover
+        self._watch = watch
+        self.numbers = numbers
+        self._skew_ms = skew_ms
+
+    def explain(self, candidate: Candidate, sighting: Sighting) -> Iterator[Candidate]:
+        """Yield candidates in which a sighting has happened next.
+
+        There is none for a line of the controller that no record goes with: what it says did not
+        become part of the log.
+        """
+        now = self.mover.until(candidate, sighting.time_ms)
+        if sighting.hint:
+            heard = self._heard(now, sighting)
+            yield heard
+            if heard is not now:
+                yield now
+            return
+        if sighting.operation is None and sighting.incarnation is None:
+            return
+        for start in (now, self._late(now, sighting)):
+            if start is None:
+                continue
+            for ready, goals in self.ways(start, sighting):
+                after: Candidate | None = ready
+                for goal in goals:
+                    assert after is not None, "the loop ends with the first refusal"
+                    after = self.mover.take(after, goal.action, *goal.parameters, sighting=sighting)
+                    if after is None:
+                        break
+                if after is not None:
+                    yield self._settled(after, sighting, goals)
+
+    def _late(self, candidate: Candidate, sighting: Sighting) -> Candidate | None:
+        """Return the candidate a little later than a sighting says, where time matters.
+
+        What depends on a session that ran out may have happened up to the skew after its stamp.
+        """
+        op = sighting.operation
+        timed = op is not None and op.act in (Act.REGISTER, Act.FENCE)
+        timed = timed or (
+            sighting.event is not None and sighting.event.kind is Kind.SESSION_EXPIRED
+        )
+        return self.mover.until(candidate, candidate.clock_ms + self._skew_ms) if timed else None
+
+    def ways(
+        self, candidate: Candidate, sighting: Sighting
+    ) -> Iterator[tuple[Candidate, list[Goal]]]:
+        """Yield the ways in which a sighting may come about: a candidate ready for the goals."""
+        if sighting.operation is not None:
+            yield from self._of_record(candidate, sighting, sighting.operation)
+        elif sighting.event is not None and sighting.incarnation is not None:
+            yield from self._of_line(candidate, sighting.event, sighting.incarnation)
+        elif sighting.event is not None:
+            yield from self._unrecorded(candidate, sighting.event)
+
+    # A broker's lines.
+
+    def _of_line(
+        self, candidate: Candidate, event: Event, process: str
+    ) -> Iterator[tuple[Candidate, list[Goal]]]:
+        mover = self.mover
+        if event.kind is Kind.STARTING:
+            before = dict(candidate.running).get(event.node)
+            ended = candidate if before is None else mover.take(candidate, "Crash", before)
+            yield (ended or candidate), [Goal("SawStarting", (process, event.node), by_line=True)]
+        elif event.kind is Kind.REGISTERED:
+            epoch = self.numbers.rank_of_epoch(_known(event.epoch), candidate.ranks)
+            yield candidate, [Goal("SawRegistered", (process, epoch), by_line=True)]
+        elif event.kind is Kind.REFUSED:
+            yield from self._refused(candidate, process)
+        elif event.kind is Kind.STALE:
+            goal = [Goal("SawStaleEpoch", (process,), by_line=True)]
+            yield candidate, goal
+            yield from ((c, goal) for c in self._answered(candidate, process, want_fence=False))
+        elif event.kind is Kind.SHUTDOWN_ASKED:
+            yield candidate, [Goal("SawShutdownAsked", (process,), by_line=True)]
+        elif event.kind is Kind.STOPPING:
+            said = event.before or ""
+            yield candidate, [Goal("SawStopping", (process, said), by_line=True)]
+        else:
+            before, after = _ANSWERS.get(event.kind) or (event.before or "", event.after or "")
+            goal = [Goal("SawAnswer", (process, before, after), by_line=True)]
+            yield candidate, goal
+            if event.kind is not Kind.LEAVE:
+                fence = event.kind in (Kind.CAUGHT_UP, Kind.IN_RECOVERY)
+                yield from ((c, goal) for c in self._answered(candidate, process, want_fence=fence))
+
+    def _answered(
+        self, candidate: Candidate, process: str, *, want_fence: bool
+    ) -> Iterator[Candidate]:
+        """Yield the candidate in which a heartbeat of the process has been answered."""
+        asked = self.mover.ask(candidate, process, want_fence=want_fence)
+        heard = None if asked is None else self.mover.heard(asked, process)
+        if heard is not None:
+            yield heard
+
+    def _refused(
+        self, candidate: Candidate, process: str
+    ) -> Iterator[tuple[Candidate, list[Goal]]]:
+        told = Goal("SawRefused", (process,), by_line=True)
+        yield candidate, [told]
+        asked = self.mover.register(candidate, process)
+        if asked is not None:
+            (request,) = asked.messages(process)
+            yield asked, [Goal("RefuseRegistration", (request,), by_line=True), told]
+
+    # The records, with what the controller says of them.
+
+    def _of_record(
+        self, candidate: Candidate, sighting: Sighting, op: Operation
+    ) -> Iterator[tuple[Candidate, list[Goal]]]:
+        b = op.broker
+        epoch = self.numbers.rank_of_epoch(op.epoch, candidate.ranks)
+        if op.act is Act.LEADER_CHANGE:
+            yield candidate, [Goal("WroteLeaderChange", (), by_line=False)]
+        elif op.act is Act.UNREGISTER:
+            yield candidate, [Goal("WroteUnregistration", (b, epoch), by_line=False)]
+        elif op.act is Act.REGISTER:
+            yield from self._registration(candidate, sighting, op)
+        elif op.act is Act.UNFENCE:
+            says = self._says(candidate, sighting)
+            for ready in self._asking(candidate, sighting, "RECOVERY"):
+                yield ready, [*says, Goal("WroteUnfence", (b, epoch), by_line=False)]
+        elif op.act is Act.SHUTDOWN:
+            for ready in self._asking(self._elected(candidate, op), sighting, _LATER[-1]):
+                yield ready, [Goal("WroteShutdownBegun", (b, epoch), by_line=False)]
+        else:
+            yield from self._fencing(candidate, sighting, op, epoch)
+
+    def _registration(
+        self, candidate: Candidate, sighting: Sighting, op: Operation
+    ) -> Iterator[tuple[Candidate, list[Goal]]]:
+        process = op.incarnation or ""
+        if candidate.of("status", process) == "NOT_RUNNING" and not self.is_watched(sighting):
+            candidate = self.mover.take(candidate, "StartBroker", process) or candidate
+        registered = candidate.of("registrations", op.broker)
+        is_new = registered == NIL or registered.incarnation != process
+        ready = self.mover.register(candidate, process) or candidate
+        if is_new:
+            rank = len(candidate.ranks)
+            goals = [Goal("WroteRegistration", (op.broker, process, rank), by_line=False)]
+        else:
+            rank = self.numbers.rank_of_epoch(op.epoch, candidate.ranks)
+            goals = [Goal("WroteAmendment", (op.broker, process, rank), by_line=False)]
+        event = sighting.event
+        if event is not None:
+            ranks = (*candidate.ranks, Written(op.first, op.offset, op.last, op.least))
+            said = self.numbers.rank_of_epoch(_known(event.epoch), ranks)
+            who = event.incarnation or ""
+            goals.append(Goal("SaysRegistered", (op.broker, who, said), by_line=True))
+        yield ready, goals
+
+    def _fencing(
+        self, candidate: Candidate, sighting: Sighting, op: Operation, epoch: int
+    ) -> Iterator[tuple[Candidate, list[Goal]]]:
+        for cause in self.causes(sighting):
+            goal = Goal(cause, (op.broker, epoch), by_line=False)
+            says = self._says(candidate, sighting)
+            if cause == "WroteFenceOfSilent":
+                yield candidate, [*says, goal]
+            elif cause == "WroteLeave":
+                for ready in self._asking(self._caught_up(candidate, op), sighting, _LATER[-1]):
+                    yield ready, [*says, goal]
+            else:
+                for ready in self._asking(candidate, sighting, "STARTING", want_fence=True):
+                    yield ready, [goal]
+
+    def causes(self, sighting: Sighting) -> tuple[str, ...]:
+        """Return why a broker may have been fenced, as the action that its record would be."""
+        if sighting.event is not None:
+            return (_CAUSES[sighting.event.kind],)
+        assert sighting.operation is not None, "only records fence"
+        if self._watch.controller(self.leader, sighting.time_ms):
+            return _UNTOLD
+        return ("WroteFenceOfSilent", *_UNTOLD)
+
+    leader: int = NO_NUMBER
+    """The active controller; the search keeps it up to date."""
+
+    def _says(self, candidate: Candidate, sighting: Sighting) -> list[Goal]:
+        """Return what the controller's line says besides its record, as goals before it."""
+        event = sighting.event
+        if event is None or event.broker is None:
+            return []
+        b, ranks = event.broker, candidate.ranks
+        if event.kind is Kind.SESSION_EXPIRED:
+            epoch = self.numbers.rank_of_epoch(_known(event.epoch), ranks)
+            return [Goal("SaysSilent", (b, epoch), by_line=True)]
+        if event.kind is Kind.UNFENCING:
+            rank = self.numbers.rank_of_offset(_known(event.offset), ranks, end=False)
+            return [Goal("SaysUnfence", (b, rank), by_line=True)]
+        if event.kind is Kind.LEAVE_GIVEN:
+            rank = self.numbers.rank_of_offset(_known(event.offset), ranks, end=True)
+            return [Goal("SaysLeave", (b, rank), by_line=True)]
+        return []
+
+    def _unrecorded(
+        self, candidate: Candidate, event: Event
+    ) -> Iterator[tuple[Candidate, list[Goal]]]:
+        """Yield what a line of the controller would be if there were a record of it."""
+        b = _known(event.broker)
+        registered = candidate.of("registrations", b)
+        present = NO_NUMBER if registered == NIL else registered.epoch
+        epoch = present
+        if event.epoch is not None:
+            epoch = self.numbers.rank_of_epoch(event.epoch, candidate.ranks)
+        if event.kind is Kind.SESSION_EXPIRED:
+            yield candidate, [Goal("WroteFenceOfSilent", (b, epoch), by_line=True)]
+        elif event.kind is Kind.REGISTERING:
+            who = event.incarnation or ""
+            ready = self.mover.register(candidate, who) or candidate
+            yield ready, [Goal("WroteRegistration", (b, who, epoch), by_line=True)]
+        else:
+            action = {
+                Kind.UNFENCING: "WroteUnfence",
+                Kind.SHUTDOWN_BEGUN: "WroteShutdownBegun",
+                Kind.FENCING_ASKED: "WroteFenceAsked",
+            }.get(event.kind, "WroteLeave")
+            goal = [Goal(action, (b, epoch), by_line=True)]
+            if registered == NIL:
+                yield candidate, goal
+                return
+            fence = event.kind is Kind.FENCING_ASKED
+            asked = self.mover.ask(candidate, registered.incarnation, want_fence=fence)
+            yield (asked or candidate), goal
+
+    # What must have happened before.
+
+    def _asking(
+        self, candidate: Candidate, sighting: Sighting, wanted: str, *, want_fence: bool = False
+    ) -> Iterator[Candidate]:
+        """Yield candidates in which the registered process has sent the heartbeat wanted."""
+        assert sighting.operation is not None, "only records are asked for"
+        registered = candidate.of("registrations", sighting.operation.broker)
+        if registered == NIL:
+            yield candidate
+            return
+        process = registered.incarnation
+        if not self.is_watched(sighting):
+            candidate = self._lifted(candidate, process, wanted)
+        yield self.mover.ask(candidate, process, want_fence=want_fence) or candidate
+
+    def _lifted(self, candidate: Candidate, process: str, wanted: str) -> Candidate:
+        """Return the candidate in which a process without a log has come as far as is wanted."""
+        for _ in _LATER:
+            status = candidate.of("status", process)
+            if status not in _LATER or _LATER.index(status) >= _LATER.index(wanted):
+                break
+            step = self._one_further(candidate, process, status)
+            if step is None:
+                break
+            candidate = step
+        return candidate
+
+    def _one_further(self, candidate: Candidate, process: str, status: str) -> Candidate | None:
+        if status == "RUNNING":
+            return self.mover.take(candidate, "RequestShutdown", process)
+        answered = candidate
+        if not any("is_fenced" in m for m in candidate.messages(process)):
+            asked = self.mover.ask(candidate, process, want_fence=status == "STARTING")
+            answered = (asked and self.mover.heard(asked, process)) or candidate
+        for message in answered.messages(process):
+            if "is_fenced" in message:
+                return self.mover.take(answered, "HandleHeartbeatResponse", message)
+        return None
+
+    def _elected(self, candidate: Candidate, op: Operation) -> Candidate:
+        """Return the candidate in which a broker leads if the log says that it does."""
+        leads: Any = candidate.state["leads"]
+        if not op.leads or op.broker in leads:
+            return candidate
+        elected = self.mover.take(candidate, "ElectLeader", op.broker)
+        if elected is None:
+            return candidate
+        end = elected.ranks[-1].last if elected.ranks else 0
+        return replace(elected, ranks=(*elected.ranks, Written(NO_NUMBER, NO_NUMBER, end)))
+
+    def _caught_up(self, candidate: Candidate, op: Operation) -> Candidate:
+        """Return the candidate in which the other brokers have reported what leave waits for."""
+        wanted = candidate.of("controlled_shutdown_offset", op.broker)
+        if wanted == NO_NUMBER:
+            return candidate
+        for other in sorted(_members(self.mover.spec.evaluate("StayingBrokers", candidate.state))):
+            if candidate.of("metadata_offset", other) < wanted:
+                process = candidate.of("registrations", other).incarnation
+                candidate = self.mover.exchange(candidate, process) or candidate
+        return candidate
+
+    def _heard(self, candidate: Candidate, hint: Sighting) -> Candidate:
+        """Return the candidate in which a process was heard from, if it can have been."""
+        process = hint.incarnation or ""
+        if candidate.of("broker_epoch", process) == NO_NUMBER:
+            return candidate
+        return self.mover.exchange(candidate, process) or candidate
+
+    def _settled(self, candidate: Candidate, sighting: Sighting, goals: list[Goal]) -> Candidate:
+        """Return the candidate knowing what a sighting that happened makes certain."""
+        op, event, process = sighting.operation, sighting.event, sighting.incarnation
+        if op is not None:
+            return self._recorded(candidate, sighting, op, goals)
+        if event is None or process is None:
+            return candidate
+        if event.kind is Kind.STARTING:
+            running = {**dict(candidate.running), event.node: process}
+            return replace(candidate, running=tuple(sorted(running.items())))
+        fact = _FACTS.get(event.kind)
+        return candidate if fact is None else candidate.learning(fact, process)
+
+    def _recorded(
+        self, candidate: Candidate, sighting: Sighting, op: Operation, goals: list[Goal]
+    ) -> Candidate:
+        ranks = (*candidate.ranks, Written(op.first, op.offset, op.last, op.least))
+        candidate = replace(candidate, ranks=ranks)
+        if op.act is Act.LEADER_CHANGE:
+            return self._failed_over(candidate)
+        process = op.incarnation or ""
+        action = goals[-1].action if goals else ""
+        if op.act in (Act.REGISTER, Act.UNREGISTER) or action == "WroteFenceOfSilent":
+            known = candidate.hearing(op.broker, None)
+            if op.act is Act.REGISTER and not self.is_watched(sighting):
+                return self._told(known, process)
+            return known
+        candidate = candidate.hearing(op.broker, candidate.clock_ms)
+        if op.act is Act.UNFENCE:
+            return candidate.learning("unfenced", process)
+        return candidate.learning("left", process) if op.act is Act.FENCE else candidate
+
+    def _told(self, candidate: Candidate, process: str) -> Candidate:
+        for message in candidate.messages(process):
+            if message.type == "RegistrationResponse":
+                return (
+                    self.mover.take(candidate, "HandleRegistrationResponse", message) or candidate
+                )
+        return candidate
+
+    def _failed_over(self, candidate: Candidate) -> Candidate:
+        for broker in sorted(_members(self.mover.spec.evaluate("Broker"))):
+            age = candidate.of("contact_age", broker)
+            candidate = candidate.hearing(broker, None if age == NO_NUMBER else candidate.clock_ms)
+        return candidate
+
+    def is_watched(self, sighting: Sighting) -> bool:
+        """Return whether the log of the broker that a sighting is about covers its time."""
+        op, event = sighting.operation, sighting.event
+        broker = op.broker if op is not None else None
+        if broker is None and event is not None:
+            broker = event.broker
+        return broker is not None and self._watch.broker(broker, sighting.time_ms)
+
+
+def _known(number: int | None) -> int:
+    assert number is not None, "the sentence has this number"
+    return number
+
+
+def _members(value: Value) -> list[int]:
+    assert isinstance(value, frozenset), "a set of brokers"
+    return [member for member in value if isinstance(member, int)]

@@ -1,0 +1,135 @@
+"""All that may be true of what nobody saw: states at least as favourable as any that may have been.
+
+The search chooses the steps that nobody saw; that its choice fails proves nothing. So before a
+sighting counts as forbidden, it is tried in states in which everything unseen is as it would need
+to be: a session as old as it can be or as young, every heartbeat in flight that the process can
+have sent, every answer that it can have been given, every offset reported. What was seen stays as
+it is: registrations, epochs, states of processes, the log. If the spec forbids the sighting in all
+of these, it forbids it whatever happened unseen.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from krafla.audit.server_logs.lease import NIL, NO_NUMBER
+from krafla.values import Function, Value, function, record
+
+if TYPE_CHECKING:
+    from krafla.audit.server_logs.candidate import Candidate
+    from krafla.oracle import State
+
+_READY = frozenset({"RECOVERY", "RUNNING", "PENDING_CONTROLLED_SHUTDOWN"})
+_LIVE = _READY | {"STARTING"}
+
+
+def oldest_session(candidate: Candidate, broker: int, timeout_ms: int, skew_ms: int) -> State:
+    """Return the state in which a broker was not heard from since that is certain."""
+    return _with_age(candidate, broker, _oldest(candidate, broker, timeout_ms, skew_ms))
+
+
+def generous_states(
+    candidate: Candidate,
+    broker: int,
+    processes: frozenset[str],
+    *,
+    timeout_ms: int,
+    skew_ms: int,
+    watched: bool,
+) -> list[State]:
+    """Return the favourable states for a sighting of a broker and some of its processes.
+
+    `watched` says whether the broker's own log was read; what it did is known only then.
+    """
+    state = candidate.state
+    latest = state["log_end"]
+    assert isinstance(latest, int), "log_end is a number"
+    offsets = _pairs(state["metadata_offset"])
+    reported = function(dict.fromkeys(offsets, latest - 1))
+    bag = dict(state["messages"]) if isinstance(state["messages"], Function) else {}
+    for process in sorted(processes):
+        for message in _messages(candidate, broker, process, latest - 1, watched=watched):
+            bag.setdefault(message, 1)
+    ages = {_oldest(candidate, broker, timeout_ms, skew_ms), 0}
+    if candidate.last_heard(broker) is None:
+        ages.add(NO_NUMBER)
+    if candidate.of("registrations", broker) == NIL:
+        ages = {NO_NUMBER}
+    found = []
+    for age in sorted(ages, reverse=True):
+        aged = _with_age(candidate, broker, age)
+        found.append(aged.replace(messages=function(bag)))
+        found.append(aged.replace(messages=function(bag), metadata_offset=reported))
+    return found
+
+
+def _oldest(candidate: Candidate, broker: int, timeout_ms: int, skew_ms: int) -> int:
+    """Return the greatest age a broker's session can have, in milliseconds past the timeout: +1."""
+    heard = candidate.last_heard(broker)
+    if heard is None:
+        return timeout_ms + 1
+    return min(timeout_ms + 1, candidate.clock_ms - heard + skew_ms)
+
+
+def _with_age(candidate: Candidate, broker: int, age: int) -> State:
+    ages = _pairs(candidate.state["contact_age"])
+    return candidate.state.replace(contact_age=function({**ages, broker: age}))
+
+
+def _pairs(value: Value) -> dict[Value, Value]:
+    if isinstance(value, tuple):
+        return dict(enumerate(value, 1))
+    assert isinstance(value, Function), "a variable of brokers is a function"
+    return dict(value)
+
+
+def _messages(
+    candidate: Candidate, broker: int, process: str, latest: int, *, watched: bool
+) -> list[Value]:
+    """Return the messages that may be in flight from and to a process."""
+    status = candidate.of("status", process)
+    found: list[Value] = []
+    if status in _LIVE:
+        found.append(record(type="RegistrationRequest", incarnation=process, awaited=True))
+    epoch = _epoch(candidate, broker, process)
+    if epoch is None:
+        return found
+    ready = not watched or status in _READY or candidate.knows("ready", process)
+    asked = not watched or candidate.knows("asked", process)
+    for want_fence, want_leave in product((True, False), (True, False)):
+        if (want_fence or ready) and (asked or not want_leave):
+            found.append(
+                record(
+                    type="HeartbeatRequest", incarnation=process, awaited=status in _LIVE,
+                    epoch=epoch, metadata_offset=latest, want_fence=want_fence,
+                    want_shut_down=want_leave,
+                )
+            )  # fmt: skip
+    if status in _LIVE:
+        found += _answers(candidate, process)
+    return found
+
+
+def _answers(candidate: Candidate, process: str) -> list[Value]:
+    fenced = [True, *([False] if candidate.knows("unfenced", process) else [])]
+    leave = [False, *([True] if candidate.knows("left", process) else [])]
+    return [
+        record(
+            type="HeartbeatResponse", incarnation=process, error="NONE", is_caught_up=caught_up,
+            is_fenced=is_fenced, should_shut_down=should,
+        )
+        for caught_up, is_fenced, should in product((True, False), fenced, leave)
+    ]  # fmt: skip
+
+
+def _epoch(candidate: Candidate, broker: int, process: str) -> int | None:
+    """Return the epoch that a process has or had and may still be heard under."""
+    own = candidate.of("broker_epoch", process)
+    if own != NO_NUMBER:
+        return int(own)
+    registered = candidate.of("registrations", broker)
+    ended = candidate.of("status", process) not in _LIVE
+    if registered != NIL and registered.incarnation == process and ended:
+        return int(registered.epoch) if candidate.knows("registered", process) else None
+    return None

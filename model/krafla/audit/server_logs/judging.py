@@ -1,0 +1,215 @@
+"""The server logs of a cluster, judged: joined with its metadata log and explained by the spec.
+
+Spec: ObservedLease!SawAnswer, BrokerLeaseProperties!EpochIsRegistrationOffsetInv,
+BrokerLeaseProperties!EpochUniqueInv, BrokerLeaseProperties!OneLiveIncarnationInv,
+BrokerLeaseProperties!EpochBelongsToIncarnationInv, BrokerLeaseProperties!UnfencedHasSessionInv,
+BrokerLeaseProperties!OnlyActiveBrokersLeadInv, BrokerLeaseProperties!ShuttingDownIsUnfencedInv.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from krafla.audit.result import Finding, Weight, verdict_of
+from krafla.audit.server_logs import lease
+from krafla.audit.server_logs.candidate import Candidate, Mover
+from krafla.audit.server_logs.explain import Explainer
+from krafla.audit.server_logs.files import unknown_notes
+from krafla.audit.server_logs.hints import with_hints
+from krafla.audit.server_logs.numbers import Numbers
+from krafla.audit.server_logs.operations import Act
+from krafla.audit.server_logs.search import search
+from krafla.audit.server_logs.sightings import on_one_clock, see, watch
+from krafla.audit.server_logs.verdict import Judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from krafla.audit.server_logs.candidate import Taken
+    from krafla.audit.server_logs.files import NodeLogs
+    from krafla.audit.server_logs.operations import Operations
+    from krafla.audit.server_logs.search import Found
+    from krafla.audit.server_logs.sightings import Streams
+    from krafla.oracle import Spec
+    from krafla.verdict import Verdict
+
+
+INVARIANTS: Final = (
+    "EpochIsRegistrationOffsetInv",
+    "EpochUniqueInv",
+    "OneLiveIncarnationInv",
+    "EpochBelongsToIncarnationInv",
+    "OnlyActiveBrokersLeadInv",
+    "UnfencedHasSessionInv",
+    "ShuttingDownIsUnfencedInv",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to judge: milliseconds by which stamps may be off, and the session timeout."""
+
+    skew_ms: int
+    session_timeout_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the server logs of a cluster came to.
+
+    `log` is the metadata log they were joined with. `explained` of `sightings` were explained, by
+    `steps` of the spec. `not_understood` counts lines, `clipped` what lies before the start or
+    after the end of the metadata log. `taken` is the last step of the behaviour found.
+    """
+
+    log: Path
+    folders: tuple[Path, ...]
+    lines: int
+    sightings: int
+    explained: int
+    steps: int
+    not_understood: int
+    clipped: int
+    judged_from: int
+    judged_to: int
+    settings: Settings
+    findings: tuple[Finding, ...]
+    streams: Streams
+    spec: Spec
+    taken: Taken | None
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the findings amount to."""
+        return verdict_of(self.findings)
+
+
+def judge(
+    logs: Sequence[NodeLogs],
+    log: Operations,
+    settings: Settings,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Judgement:
+    """Return what server logs and a metadata log of one cluster come to.
+
+    Raises KraflaError if the spec cannot be loaded.
+    """
+    shifted, _ = on_one_clock(logs, log)
+    streams = see(shifted, log, settings.skew_ms)
+    timeout_ms, skew_ms = settings.session_timeout_ms, settings.skew_ms
+    spec = lease.load(lease.constants(streams, log, timeout_ms))
+    mover = Mover(spec, timeout_ms)
+    explainer = Explainer(mover, watch(shifted), Numbers(), skew_ms)
+    hinted = with_hints(streams.streams, log, timeout_ms)
+    count = sum(map(len, hinted))
+    start = _start(spec, streams, log, timeout_ms)
+    found = search(
+        hinted, start, explainer, skew_ms, lease.NO_NUMBER,
+        lambda done: progress(f"server logs: {done} of {count} sightings explained"),
+    )  # fmt: skip
+    findings = [note for node in shifted for note in unknown_notes(node)]
+    findings += streams.findings
+    if found.next_up:
+        gaps = frozenset(_nodes_with_gaps(shifted))
+        findings.append(Judge(explainer, timeout_ms, skew_ms, gaps=gaps).finding(found))
+    else:
+        findings += _broken_invariants(spec, found)
+    if not streams.count:
+        detail = "no line of the lease in the time of the metadata log"
+        findings.append(Finding(Weight.INCONCLUSIVE, "nothing to judge", detail, log.path))
+    return Judgement(
+        log=log.path,
+        folders=tuple(node.folder for node in logs),
+        lines=sum(node.lines for node in logs),
+        sightings=streams.count,
+        explained=_seen(found.candidate.taken),
+        steps=_length(found.candidate.taken),
+        not_understood=sum(len(node.unknown) for node in logs),
+        clipped=streams.clipped,
+        judged_from=log.start,
+        judged_to=log.end,
+        settings=settings,
+        findings=tuple(findings),
+        streams=streams,
+        spec=spec,
+        taken=found.candidate.taken,
+    )
+
+
+def _start(spec: Spec, streams: Streams, log: Operations, timeout_ms: int) -> Candidate:
+    times = [s.time_ms for stream in streams.streams for s in stream]
+    clock = min([*times, log.end_ms] if log.start_ms is None else [*times, log.start_ms])
+    beginning = lease.begin(spec, streams, log, _last_contacts(log, clock, timeout_ms))
+    running = tuple(
+        (broker, r.incarnation)
+        for broker, r in sorted(log.registrations.items())
+        if broker in streams.before_start
+    )
+    facts = {
+        (fact, r.incarnation)
+        for r in log.registrations.values()
+        for fact in ("registered", "ready", "unfenced", "asked", "left")
+    }
+    return Candidate(
+        beginning.state, clock, beginning.ranks, facts=frozenset(facts), running=running
+    )
+
+
+def _last_contacts(log: Operations, clock_ms: int, timeout_ms: int) -> dict[int, int]:
+    """Return how long before the start brokers were heard from that are fenced soon after it."""
+    found: dict[int, int] = {}
+    done: set[int] = set()
+    for op in log.operations:
+        if op.act is Act.LEADER_CHANGE:
+            break
+        if op.act is Act.FENCE and op.broker not in done:
+            found[op.broker] = max(0, timeout_ms + 1 - (op.time_ms - clock_ms))
+        done.add(op.broker)
+    return found
+
+
+def _nodes_with_gaps(logs: Sequence[NodeLogs]) -> set[int]:
+    return {event.node for node in logs if node.unknown for event in node.events}
+
+
+def _length(taken: Taken | None) -> int:
+    count = 0
+    while taken is not None:
+        count += 1
+        taken = taken.before
+    return count
+
+
+def _seen(taken: Taken | None) -> int:
+    """Return how many sightings a behaviour explains."""
+    seen = set()
+    while taken is not None:
+        if taken.sighting is not None:
+            seen.add(id(taken.sighting))
+        taken = taken.before
+    return len(seen)
+
+
+def _broken_invariants(spec: Spec, found: Found) -> list[Finding]:
+    """Return a finding if an explanation leads through a state that must not be."""
+    taken = found.candidate.taken
+    broken: list[Finding] = []
+    while taken is not None:
+        if taken.sighting is not None:
+            broken += [
+                _broken(name, taken)
+                for name in INVARIANTS
+                if not spec.check_invariant(name, taken.state)
+            ]
+        taken = taken.before
+    return broken[-1:]
+
+
+def _broken(name: str, taken: Taken) -> Finding:
+    from krafla.audit.server_logs.verdict import placed
+
+    assert taken.sighting is not None, "only what was seen is reported"
+    kind = f"BrokerLeaseProperties!{name}"
+    return placed(Weight.VIOLATION, kind, f"{name} is false", taken.sighting, None, by_line=True)

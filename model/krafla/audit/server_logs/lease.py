@@ -1,0 +1,158 @@
+"""BrokerLease with the observations of ObservedLease, for one cluster: constants and a start.
+
+Spec: ObservedLease!SawStarting, BrokerLease!Init.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from krafla.audit.server_logs.events import Kind
+from krafla.audit.server_logs.numbers import Written
+from krafla.values import Function, ModelValue, Value, function, record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from krafla.audit.image import BrokerRegistration
+    from krafla.audit.server_logs.events import Event
+    from krafla.audit.server_logs.operations import Operations
+    from krafla.audit.server_logs.sightings import Streams
+    from krafla.oracle import Spec, State
+
+MODULE: Final = "ObservedLease"
+NIL: Final = ModelValue("Nil")
+NO_NUMBER: Final = -1
+"""NoEpoch, NoOffset and NoAge."""
+_NO_BROKER: Final = -1
+_NO_PROCESS: Final = "none"
+
+_STATUS: Final = {
+    Kind.STARTING: "STARTING",
+    Kind.REGISTERED: "STARTING",
+    Kind.REFUSED: "STARTING",
+    Kind.CAUGHT_UP: "RECOVERY",
+    Kind.IN_RECOVERY: "RECOVERY",
+    Kind.UNFENCED: "RUNNING",
+    Kind.SHUTDOWN_ASKED: "PENDING_CONTROLLED_SHUTDOWN",
+    Kind.SHUTDOWN_PENDING: "PENDING_CONTROLLED_SHUTDOWN",
+    Kind.LEAVE: "SHUTTING_DOWN",
+    Kind.STOPPING: "SHUTTING_DOWN",
+}
+"""The state of a process after its last line, where it can be told by that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """Where a cluster's history begins: a state, and what its epochs stand for."""
+
+    state: State
+    ranks: tuple[Written, ...]
+
+
+def constants(streams: Streams, log: Operations, timeout_ms: int) -> dict[str, Value]:
+    """Return the constants of BrokerLease for a cluster.
+
+    Requests may arrive in any order: what the spec forbids then, it forbids in each network.
+    """
+    processes = dict(streams.incarnations) or {_NO_PROCESS: _NO_BROKER}
+    named = {op.broker for op in log.operations if op.incarnation is not None}
+    brokers = frozenset({*processes.values(), *named, *log.registrations})
+    return {
+        "Broker": brokers,
+        "Incarnation": frozenset(processes),
+        "BrokerOf": function(processes),
+        "SessionTimeout": timeout_ms,
+        "BrokerTimeout": 1,
+        "MaxSkew": 0,
+        "SelfFence": False,
+        "Reorder": True,
+        "Nil": NIL,
+    }
+
+
+def load(values: Mapping[str, Value]) -> Spec:
+    """Return the spec with these constants. Raises KraflaError if it cannot be loaded."""
+    from krafla.oracle import Spec
+
+    return Spec.load(MODULE, values)
+
+
+def begin(
+    spec: Spec, streams: Streams, log: Operations, last_contact: Mapping[int, int]
+) -> Beginning:
+    """Return the state at the start of the log: Init, or what a checkpoint leaves open chosen.
+
+    `last_contact` says for an unfenced broker how long before the start it was heard from last,
+    in milliseconds; a broker that is not there was heard from just then.
+    """
+    (state,) = spec.initial_states()
+    if log.start == 0:
+        return Beginning(state, ())
+    by_epoch = sorted(log.registrations.items(), key=lambda item: item[1].epoch)
+    ranks = tuple(Written(r.epoch, None, r.epoch) for _, r in by_epoch)
+    rank = {broker: number for number, (broker, _) in enumerate(by_epoch)}
+    timeout = int(_number(spec.evaluate("SessionTimeout")))
+    registered: dict[Value, Value] = {
+        broker: _registration(r, rank[broker]) for broker, r in log.registrations.items()
+    }
+    changes: dict[str, Value] = {
+        "registrations": _changed(state["registrations"], registered),
+        "log_end": len(ranks),
+        "contact_age": _changed(
+            state["contact_age"],
+            {
+                broker: min(last_contact.get(broker, 0), timeout + 1)
+                for broker, r in log.registrations.items()
+                if not r.fenced
+            },
+        ),
+    }
+    of_processes: dict[str, dict[Value, Value]] = {"status": {}, "broker_epoch": {}}
+    of_processes["applied_offset"] = {}
+    for broker, r in log.registrations.items():
+        status = _status(streams.before_start.get(broker, ()), r)
+        of_processes["status"][r.incarnation] = status
+        if status not in ("SHUTTING_DOWN", "CRASHED"):
+            of_processes["broker_epoch"][r.incarnation] = rank[broker]
+            of_processes["applied_offset"][r.incarnation] = len(ranks) - 1
+    for name, values in of_processes.items():
+        changes[name] = _changed(state[name], values)
+    return Beginning(state.replace(**changes), ranks)
+
+
+def _number(value: Value) -> int:
+    assert isinstance(value, int), "a timeout is a number"
+    return value
+
+
+def _changed(old: Value, new: Mapping[Value, Value]) -> Value:
+    """Return a function that differs from `old` in some places; it may look like a sequence."""
+    pairs: dict[Value, Value] = {}
+    if isinstance(old, tuple):
+        pairs.update(enumerate(old, 1))
+    else:
+        assert isinstance(old, Function), "a variable of BrokerLease is a function"
+        pairs.update(old)
+    return function({**pairs, **new})
+
+
+def _registration(registered: BrokerRegistration, rank: int) -> Value:
+    return record(
+        incarnation=registered.incarnation,
+        epoch=rank,
+        record_offset=rank,
+        fenced=registered.fenced,
+        in_controlled_shutdown=registered.in_controlled_shutdown,
+    )
+
+
+def _status(said: Sequence[Event], registered: BrokerRegistration) -> str:
+    """Return the state a process was in, by its last line or by what is registered of it."""
+    for event in reversed(said):
+        if event.kind in _STATUS:
+            return _STATUS[event.kind]
+    if registered.in_controlled_shutdown:
+        return "SHUTTING_DOWN" if registered.fenced else "PENDING_CONTROLLED_SHUTDOWN"
+    return "RUNNING"

@@ -1,0 +1,305 @@
+"""What was seen of a cluster, as streams of sightings: one of records, one for each broker's log.
+
+Within a stream the order is certain: a metadata log orders its records, a file its lines. Between
+streams it is not, beyond what clocks say. What the active controller writes about a record is
+joined with that record: both are one step.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from krafla.audit.result import Finding, Weight
+from krafla.audit.server_logs.events import OF_CONTROLLER, Event, Kind
+from krafla.audit.server_logs.operations import Act
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from krafla.audit.server_logs.files import NodeLogs
+    from krafla.audit.server_logs.operations import Operation, Operations
+
+_QUARTER_HOUR_MS: Final = 15 * 60 * 1000
+_JOIN_MS: Final = 1000
+"""So far apart may be a line of the controller and the record that it is about. Records carry the
+time at which their batch was begun, lines the time at which they were written."""
+
+_ACTS: Final = {
+    Kind.REGISTERING: Act.REGISTER,
+    Kind.UNFENCING: Act.UNFENCE,
+    Kind.SHUTDOWN_BEGUN: Act.SHUTDOWN,
+    Kind.LEAVE_GIVEN: Act.FENCE,
+    Kind.LEAVE_AT_ONCE: Act.FENCE,
+    Kind.FENCING_ASKED: Act.FENCE,
+    Kind.SESSION_EXPIRED: Act.FENCE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """One thing that was seen, to be explained by a step of the spec.
+
+    Either an operation of the metadata log with the controller's line about it, if there is one;
+    or a line of a broker, whose process is `incarnation`; or a controller's line without a record.
+    A `hint` was not seen: that process should be heard from here, if the spec allows it.
+    """
+
+    time_ms: int
+    operation: Operation | None = None
+    event: Event | None = None
+    incarnation: str | None = None
+    hint: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """All that was seen of a cluster between two times, and what was left out."""
+
+    streams: tuple[tuple[Sighting, ...], ...]
+    findings: tuple[Finding, ...]
+    incarnations: dict[str, int]
+    before_start: dict[int, tuple[Event, ...]]
+    clipped: int
+
+    @property
+    def count(self) -> int:
+        """How many sightings there are, hints not counted."""
+        return sum(not s.hint for stream in self.streams for s in stream)
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Whose logs there are, and of what time: node id to first and last time seen."""
+
+    brokers: dict[int, tuple[int, int]]
+    controllers: dict[int, tuple[int, int]]
+
+    def broker(self, broker: int, time_ms: int) -> bool:
+        """Return whether a broker's own log covers a time."""
+        return _covers(self.brokers.get(broker), time_ms)
+
+    def controller(self, node: int, time_ms: int) -> bool:
+        """Return whether a controller's log covers a time."""
+        return _covers(self.controllers.get(node), time_ms)
+
+
+def _covers(extent: tuple[int, int] | None, time_ms: int) -> bool:
+    return extent is not None and extent[0] <= time_ms <= extent[1]
+
+
+def on_one_clock(logs: Sequence[NodeLogs], log: Operations) -> tuple[list[NodeLogs], int]:
+    """Return logs with times as the metadata log has them, and the shift in milliseconds.
+
+    Server logs are written in some time zone, records in UTC: the shift is the multiple of a
+    quarter of an hour that most lines naming a record need.
+    """
+    times: dict[tuple[Act, int, int], int] = {
+        (op.act, op.broker, op.epoch): op.time_ms
+        for op in log.operations
+        if op.act in (Act.REGISTER, Act.LEADER_CHANGE)
+    }
+    votes: Counter[int] = Counter()
+    for event in (event for node in logs for event in node.events):
+        act = Act.LEADER_CHANGE if event.kind is Kind.ACTIVE else Act.REGISTER
+        who = event.node if event.kind is Kind.ACTIVE else event.broker
+        if event.epoch is not None and who is not None and (act, who, event.epoch) in times:
+            apart = times[act, who, event.epoch] - event.time_ms
+            votes[round(apart / _QUARTER_HOUR_MS) * _QUARTER_HOUR_MS] += 1
+    if not votes:
+        return list(logs), 0
+    shift = min(votes, key=lambda ms: (-votes[ms], abs(ms), ms))
+    shifted = [
+        replace(
+            node,
+            first_ms=node.first_ms + shift,
+            last_ms=node.last_ms + shift,
+            events=tuple(replace(e, time_ms=e.time_ms + shift) for e in node.events),
+        )
+        for node in logs
+    ]
+    return shifted, shift
+
+
+def watch(logs: Iterable[NodeLogs]) -> Watch:
+    """Return whose logs there are."""
+    brokers: dict[int, tuple[int, int]] = {}
+    controllers: dict[int, tuple[int, int]] = {}
+    for node in logs:
+        for event in node.events:
+            side = controllers if event.kind in OF_CONTROLLER else brokers
+            first, last = side.get(event.node, (node.first_ms, node.last_ms))
+            side[event.node] = (min(first, node.first_ms), max(last, node.last_ms))
+    return Watch(brokers, controllers)
+
+
+def see(logs: Sequence[NodeLogs], log: Operations, skew_ms: int) -> Streams:
+    """Return what was seen from the start of the metadata log to its end, in streams."""
+    events = [event for node in logs for event in node.events]
+    start = (
+        log.start_ms
+        if log.start_ms is not None
+        else min(
+            [event.time_ms for event in events]
+            + [op.time_ms for op in log.operations]
+            + [log.end_ms]
+        )
+    )
+    known = [e for e in events if start <= e.time_ms <= log.end_ms + skew_ms]
+    early: dict[int, list[Event]] = {}
+    for event in events:
+        if event.time_ms < start and event.kind not in OF_CONTROLLER:
+            early.setdefault(event.node, []).append(event)
+    joined, alone, findings = _join(known, log, skew_ms)
+    incarnations = _incarnations(events, log)
+    streams = [_records(log, joined)]
+    for node in sorted({e.node for e in known if e.kind not in OF_CONTROLLER}):
+        of_node = [e for e in known if e.node == node and e.kind not in OF_CONTROLLER]
+        streams.append(_of_broker(of_node, early.get(node, []), log))
+    streams += [[Sighting(e.time_ms, event=e)] for e in alone]
+    clipped = sum(not start <= e.time_ms <= log.end_ms + skew_ms for e in events)
+    return Streams(
+        tuple(map(tuple, streams)),
+        tuple(findings),
+        incarnations,
+        {node: tuple(said) for node, said in early.items()},
+        clipped,
+    )
+
+
+def _incarnations(events: Sequence[Event], log: Operations) -> dict[str, int]:
+    """Return the broker id of each process that any record or line names; records are surer."""
+    found = {
+        event.incarnation: event.broker
+        for event in events
+        if event.incarnation is not None and event.broker is not None
+    }
+    found |= {op.incarnation: op.broker for op in log.operations if op.incarnation is not None}
+    found |= {r.incarnation: broker for broker, r in log.registrations.items()}
+    return dict(sorted(found.items()))
+
+
+def _join(
+    events: Sequence[Event], log: Operations, skew_ms: int
+) -> tuple[dict[int, Event], list[Event], list[Finding]]:
+    """Return the controller's line for each operation, by offset; the lines without one."""
+    joined: dict[int, Event] = {}
+    alone: list[Event] = []
+    findings: list[Finding] = []
+    for event in events:
+        if event.kind is Kind.ACTIVE:
+            findings += _becoming_active(event, log, joined)
+        elif event.kind in _ACTS:
+            operation = _about(event, log.operations, joined, skew_ms)
+            if operation is not None:
+                joined[operation.offset] = event
+            elif is_deposed(event, log, skew_ms):
+                findings.append(_not_active(event))
+            else:
+                alone.append(event)
+    return joined, alone, findings
+
+
+def _about(
+    event: Event, operations: Sequence[Operation], joined: dict[int, Event], skew_ms: int
+) -> Operation | None:
+    """Return the nearest operation that a controller's line may be about."""
+    fitting = [
+        op
+        for op in operations
+        if op.act is _ACTS[event.kind]
+        and op.broker == event.broker
+        and op.offset not in joined
+        and abs(op.time_ms - event.time_ms) <= _JOIN_MS + skew_ms
+    ]
+    return min(fitting, key=lambda op: (abs(op.time_ms - event.time_ms), op.offset), default=None)
+
+
+def leader_at(log: Operations, time_ms: int) -> int | None:
+    """Return the leader at a time by the log's LeaderChange records; None before the first."""
+    leader = None
+    for op in log.operations:
+        if op.act is Act.LEADER_CHANGE and op.time_ms <= time_ms:
+            leader = op.broker
+    return leader
+
+
+def is_deposed(event: Event, log: Operations, skew_ms: int) -> bool:
+    """Return whether another controller led the quorum when a controller wrote a line."""
+    leaders = {leader_at(log, event.time_ms - skew_ms), leader_at(log, event.time_ms + skew_ms)}
+    return None not in leaders and event.node not in leaders
+
+
+def _not_active(event: Event) -> Finding:
+    detail = (
+        f"{event.kind.value}, but controller {event.node} is no longer the leader and the log has"
+        " no such record; BrokerLease has one active controller"
+    )
+    return Finding(Weight.NOTE, "not judged", detail, event.line.path, line=event.line.number)
+
+
+def _becoming_active(event: Event, log: Operations, joined: dict[int, Event]) -> list[Finding]:
+    """Join a controller's line with its LeaderChange; a finding if there is none like it."""
+    changes = [op for op in log.operations if op.act is Act.LEADER_CHANGE]
+    for op in changes:
+        if op.epoch == event.epoch and op.broker == event.node:
+            joined[op.offset] = event
+            if event.offset is not None and event.offset > op.last:
+                return []
+            return [_contradiction(event, f"LeaderChange of epoch {op.epoch} is at {op.offset}")]
+    if event.offset is not None and event.offset <= log.start:
+        return []
+    near = [op for op in changes if op.broker == event.node]
+    said = ", ".join(f"{op.epoch} at {op.offset}" for op in near) or "none"
+    return [_contradiction(event, f"its LeaderChange records have epochs {said}")]
+
+
+def _contradiction(event: Event, known: str) -> Finding:
+    from krafla.audit.result import Evidence, FalseConjunct
+
+    said = (("epoch", str(event.epoch)), ("next write offset", str(event.offset)))
+    text = "there is a LeaderChange of this controller and epoch just before the next write offset"
+    evidence = Evidence(
+        "leader-change-is-logged",
+        "a controller becomes active with the LeaderChange record of its epoch",
+        "Kafka: QuorumController.claim",
+        false=(FalseConjunct(text, "leader-change-is-logged", said),),
+        said=event.line.text,
+    )
+    detail = f"controller {event.node} says it is active at epoch {event.epoch}, but {known}"
+    return Finding(
+        Weight.VIOLATION, "leader-change-is-logged", detail, event.line.path,
+        evidence=evidence, line=event.line.number,
+    )  # fmt: skip
+
+
+def _records(log: Operations, joined: dict[int, Event]) -> list[Sighting]:
+    sightings = []
+    for op in log.operations:
+        event = joined.get(op.offset)
+        time = op.time_ms if event is None else event.time_ms
+        sightings.append(Sighting(time, op, event, op.incarnation))
+    return sightings
+
+
+def _of_broker(events: list[Event], early: list[Event], log: Operations) -> list[Sighting]:
+    """Return a broker's lines with the processes that wrote them."""
+    current = next((e.incarnation for e in reversed(early) if e.kind is Kind.STARTING), None)
+    sightings = []
+    for event in events:
+        if event.kind is Kind.STARTING:
+            current = event.incarnation
+        who = current if current is not None else _registered(event, log)
+        sightings.append(Sighting(event.time_ms, None, event, who))
+    return sightings
+
+
+def _registered(event: Event, log: Operations) -> str | None:
+    """Return whose line this may be if nobody saw its process start: who is registered then."""
+    registered = log.registrations.get(event.node)
+    found = None if registered is None else registered.incarnation
+    for op in log.operations:
+        if op.act is Act.REGISTER and op.broker == event.node and op.time_ms <= event.time_ms:
+            found = op.incarnation
+    return found

@@ -1,0 +1,311 @@
+"""What it means that a sighting could not be explained: forbidden by the spec, or not known.
+
+A finding names the line, or the record, and the conjunct that is false, with real epochs and
+offsets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from krafla.audit.result import Evidence, FalseConjunct, Finding, Weight
+from krafla.audit.server_logs.events import Kind
+from krafla.audit.server_logs.generous import generous_states, oldest_session
+from krafla.audit.server_logs.lease import MODULE, NIL
+from krafla.audit.server_logs.operations import Act
+from krafla.values import Function, fmt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from krafla.audit.server_logs.candidate import Candidate
+    from krafla.audit.server_logs.explain import Explainer, Goal
+    from krafla.audit.server_logs.numbers import Written
+    from krafla.audit.server_logs.search import Found
+    from krafla.audit.server_logs.sightings import Sighting
+    from krafla.oracle import State
+    from krafla.oracle.blame import Reason
+    from krafla.values import Value
+
+_NO_RECORD: Final = "what the controller does to a registration is a record of the log"
+_SHOWN: Final = ("registrations", "contact_age", "metadata_offset", "controlled_shutdown_offset")
+_SHOWN_OF_PROCESS: Final = ("status", "broker_epoch")
+_NOTHING: Final = "there is nothing to choose from"
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """One way to explain a sighting, and the goal at which the spec says no."""
+
+    candidate: Candidate
+    state: State
+    goal: Goal
+    is_forbidden: bool
+    reasons: tuple[Reason, ...]
+
+    @property
+    def lacks_something(self) -> bool:
+        """Whether the reason is only that something else has not happened yet."""
+        return bool(self.reasons) and self.reasons[0].note == _NOTHING
+
+
+class Judge:
+    """Says of a search that got stuck which sighting is at fault, and why."""
+
+    def __init__(
+        self, explainer: Explainer, timeout_ms: int, skew_ms: int, *, gaps: frozenset[int]
+    ) -> None:
+        self._explainer = explainer
+        self._spec = explainer.mover.spec
+        self._timeout_ms = timeout_ms
+        self._skew_ms = skew_ms
+        self._gaps = gaps
+
+    def finding(self, found: Found) -> Finding:
+        """Return the finding about the sighting that is to blame.
+
+        The spec may forbid several of those that could have been next; the one that contradicts
+        what was seen comes before those that merely lack something before them.
+        """
+        self._explainer.leader = found.leader
+        judged = [(s, self._refusals(found.candidate, s)) for s in found.next_up if not s.hint]
+        judged = [(s, refusals) for s, refusals in judged if refusals]
+        if not judged or not found.exhausted:
+            return _gave_up(found)
+        sighting, refusals = min(judged, key=lambda entry: _rank(*entry))
+        return self._of(sighting, refusals)
+
+    def _refusals(self, candidate: Candidate, sighting: Sighting) -> list[_Refusal]:
+        now = self._explainer.mover.until(candidate, sighting.time_ms)
+        refusals = []
+        for ready, goals in self._explainer.ways(now, sighting):
+            at: Candidate | None = ready
+            for goal in goals:
+                assert at is not None, "the loop ends with the first refusal"
+                after = self._explainer.mover.take(at, goal.action, *goal.parameters)
+                if after is None:
+                    refusals.append(self._refusal(at, sighting, goal))
+                    break
+                at = after
+            else:
+                if sighting.operation is None and sighting.incarnation is None:
+                    refusals.append(_Refusal(ready, ready.state, goals[-1], False, ()))
+        return refusals
+
+    def _refusal(self, candidate: Candidate, sighting: Sighting, goal: Goal) -> _Refusal:
+        broker, processes = _about(candidate, sighting)
+        states = generous_states(
+            candidate, broker, processes, timeout_ms=self._timeout_ms, skew_ms=self._skew_ms,
+            watched=self._explainer.is_watched(sighting),
+        )  # fmt: skip
+        parameters = goal.parameters
+        forbidden = not any(self._spec.outcomes(s, goal.action, *parameters) for s in states)
+        state = oldest_session(candidate, broker, self._timeout_ms, self._skew_ms)
+        if candidate.of("registrations", broker) == NIL or self._spec.outcomes(
+            state, goal.action, *parameters
+        ):
+            state = candidate.state
+        reasons = self._spec.explain(state, goal.action, parameters).reasons
+        return _Refusal(candidate, state, goal, forbidden, reasons)
+
+    def _of(self, sighting: Sighting, refusals: Sequence[_Refusal]) -> Finding:
+        chosen = refusals[0]
+        if not chosen.reasons:
+            return self._unrecorded(sighting, chosen)
+        weight = Weight.VIOLATION
+        doubt = ""
+        if not all(refusal.is_forbidden for refusal in refusals):
+            weight = Weight.INCONCLUSIVE
+            doubt = "; unseen steps that were not tried may explain it"
+        elif self._gaps & _nodes(sighting, self._explainer.leader):
+            weight = Weight.INCONCLUSIVE
+            doubt = "; but a line of this node was not understood"
+        false = tuple(self._false(chosen.reasons, chosen.candidate.ranks))
+        call = self._call(chosen)
+        detail = f"{_what(sighting)}: {call} is not allowed: false is {false[0].text}{doubt}"
+        evidence = Evidence(
+            rule=f"{MODULE}!{chosen.goal.action}",
+            statement=f"{chosen.goal.action} is allowed only where each of its conjuncts is true",
+            source=false[0].place,
+            action=chosen.goal.action,
+            parameters=tuple(
+                (str(n), self._explainer.numbers.real(n, v, chosen.candidate.ranks))
+                for n, v in self._named(chosen.goal)
+            ),
+            false=false,
+            state=tuple(self._state(sighting, chosen)),
+            expected=self._legal(sighting, chosen),
+            said=None if sighting.event is None else sighting.event.line.text,
+        )
+        return placed(weight, evidence.rule, detail, sighting, evidence, chosen.goal.by_line)
+
+    def _unrecorded(self, sighting: Sighting, chosen: _Refusal) -> Finding:
+        detail = f"{_what(sighting)}, but the metadata log has no such record at that time"
+        assert sighting.event is not None, "only a line can lack a record"
+        text = _NO_RECORD
+        evidence = Evidence(
+            rule="BrokerLeaseProperties!ChangesAreLoggedProp",
+            statement="a registration changes only with a new record",
+            source="KIP-631",
+            false=(FalseConjunct(text, "ChangesAreLoggedProp"),),
+            state=tuple(self._state(sighting, chosen)),
+            said=sighting.event.line.text,
+        )
+        return placed(Weight.VIOLATION, evidence.rule, detail, sighting, evidence, by_line=True)
+
+    def _named(self, goal: Goal) -> list[tuple[str, Value]]:
+        definition = self._spec.definition(goal.action)
+        names = [str(formal.getName().toString()) for formal in definition.getParams()]
+        return list(zip(names, goal.parameters, strict=True))
+
+    def _call(self, refusal: _Refusal) -> str:
+        real = self._explainer.numbers.real
+        arguments = ", ".join(
+            fmt(real(name, value, refusal.candidate.ranks))
+            for name, value in self._named(refusal.goal)
+        )
+        return f"{refusal.goal.action}({arguments})" if arguments else refusal.goal.action
+
+    def _false(
+        self, reasons: Iterable[Reason], ranks: tuple[Written, ...]
+    ) -> Iterator[FalseConjunct]:
+        for reason in reasons:
+            values = tuple(
+                (name, fmt(self._explainer.numbers.real(name, value, ranks)))
+                for name, value in reason.values
+            )
+            yield FalseConjunct(" ".join(reason.text.split()), str(reason.place), values)
+            yield from self._false(reason.alternatives, ranks)
+
+    def _state(self, sighting: Sighting, refusal: _Refusal) -> Iterator[str]:
+        broker, processes = _about(refusal.candidate, sighting)
+        shown: list[tuple[str, Value]] = [(name, broker) for name in _SHOWN]
+        shown += [(name, process) for process in sorted(processes) for name in _SHOWN_OF_PROCESS]
+        for name, argument in shown:
+            value = _applied(refusal.state, name, argument)
+            real = self._explainer.numbers.real(name, value, refusal.candidate.ranks)
+            yield f"{name}[{fmt(argument)}] = {fmt(real)}"
+
+    def _legal(self, sighting: Sighting, refusal: _Refusal) -> str:
+        """Return what could have been seen of this broker or process instead, asking the spec."""
+        broker, processes = _about(refusal.candidate, sighting)
+        states = generous_states(
+            refusal.candidate, broker, processes, timeout_ms=self._timeout_ms,
+            skew_ms=self._skew_ms, watched=self._explainer.is_watched(sighting),
+        )  # fmt: skip
+        registered = refusal.candidate.of("registrations", broker)
+        names = []
+        if sighting.operation is None and sighting.incarnation is not None:
+            names = self._legal_lines(states, refusal.candidate, sighting.incarnation)
+        elif registered != NIL:
+            records = (
+                "WroteUnfence", "WroteShutdownBegun", "WroteLeave", "WroteFenceOfSilent",
+                "WroteFenceAsked", "WroteUnregistration",
+            )  # fmt: skip
+            names = [
+                name
+                for name in records
+                if any(self._spec.outcomes(s, name, broker, registered.epoch) for s in states)
+            ]
+        return ", ".join(names) if names else "nothing of this kind"
+
+    def _legal_lines(
+        self, states: Sequence[State], candidate: Candidate, process: str
+    ) -> list[str]:
+        status = candidate.of("status", process)
+        tried: list[tuple[str, tuple[object, ...]]] = [
+            (f"SawAnswer to {after}", ("SawAnswer", process, status, after))
+            for after in ("RECOVERY", "RUNNING", "PENDING_CONTROLLED_SHUTDOWN", "SHUTTING_DOWN")
+        ]
+        tried.append(("SawShutdownAsked", ("SawShutdownAsked", process)))
+        tried.append(("SawStopping", ("SawStopping", process, status)))
+        for rank in range(len(candidate.ranks)):
+            epoch = candidate.ranks[rank].first
+            tried.append((f"SawRegistered with epoch {epoch}", ("SawRegistered", process, rank)))
+        return [
+            name
+            for name, (action, *parameters) in tried
+            if any(self._spec.outcomes(s, str(action), *parameters) for s in states)
+        ]
+
+
+def _rank(sighting: Sighting, refusals: Sequence[_Refusal]) -> tuple[bool, bool, int]:
+    """Return what comes first of sightings to blame: the least."""
+    has_record = sighting.operation is not None or sighting.incarnation is not None
+    return has_record, all(r.lacks_something for r in refusals), sighting.time_ms
+
+
+def _about(candidate: Candidate, sighting: Sighting) -> tuple[int, frozenset[str]]:
+    """Return the broker a sighting is about, and the processes it may involve."""
+    broker = 0
+    if sighting.operation is not None:
+        broker = sighting.operation.broker
+        if sighting.operation.act is Act.LEADER_CHANGE:
+            return _any_broker(candidate), frozenset()
+    elif sighting.event is not None and sighting.event.broker is not None:
+        broker = sighting.event.broker
+    named = {sighting.incarnation} if sighting.incarnation is not None else set()
+    registered = candidate.of("registrations", broker)
+    if registered != NIL:
+        named.add(registered.incarnation)
+    return broker, frozenset(named)
+
+
+def _any_broker(candidate: Candidate) -> int:
+    """Return some broker: a failover is about none of them."""
+    registrations = candidate.state["registrations"]
+    return 1 if isinstance(registrations, tuple) else min(dict(candidate.heard), default=0)
+
+
+def _applied(state: State, name: str, argument: Value) -> Value:
+    value = state[name]
+    if isinstance(value, tuple):
+        assert isinstance(argument, int), "a sequence is applied to numbers"
+        return value[argument - 1]
+    assert isinstance(value, Function), "a variable of BrokerLease is a function"
+    return value[argument]
+
+
+def _nodes(sighting: Sighting, leader: int) -> set[int]:
+    nodes = {leader} if sighting.operation is not None else set()
+    if sighting.operation is not None:
+        nodes.add(sighting.operation.broker)
+    if sighting.event is not None:
+        nodes.add(sighting.event.node)
+        if sighting.event.broker is not None:
+            nodes.add(sighting.event.broker)
+    return nodes
+
+
+def _what(sighting: Sighting) -> str:
+    """Return what was seen, in words."""
+    if sighting.event is not None and (
+        sighting.operation is None or sighting.event.kind is Kind.SESSION_EXPIRED
+    ):
+        who = "" if sighting.event.broker is None else f", broker {sighting.event.broker}"
+        return f"{sighting.event.kind.value}{who}"
+    assert sighting.operation is not None, "a line, or a record"
+    return f"{sighting.operation.act.value} of broker {sighting.operation.broker}"
+
+
+def placed(
+    weight: Weight, kind: str, detail: str, sighting: Sighting, evidence: Evidence | None,
+    by_line: bool,
+) -> Finding:  # fmt: skip
+    """Return a finding at a sighting's line, or at its record."""
+    op, event = sighting.operation, sighting.event
+    offset = None if op is None else op.offset
+    if event is not None and (by_line or op is None or op.path is None):
+        line = event.line
+        return Finding(weight, kind, detail, line.path, None, offset, evidence, line=line.number)
+    assert op is not None, "a sighting is of a line or of a record"
+    if event is not None:
+        detail += f" (by {event.line.place})"
+    return Finding(weight, kind, detail, op.path, op.position, op.offset, evidence)
+
+
+def _gave_up(found: Found) -> Finding:
+    sighting = found.next_up[0]
+    detail = "no order of lines and records was found that explains this; not all were tried"
+    return placed(Weight.INCONCLUSIVE, "not explained", detail, sighting, None, by_line=True)
