@@ -201,7 +201,7 @@ class _Result:
         trace = self._trace(found.lead.then(found.way))
         show_trace(self.console, trace)
         if found.lead.steps:
-            self.say(f"    the path begins at step {len(found.lead.steps) + 1}; "
+            self.say(f"    the path begins after step {len(found.lead.steps)}; "
                      "before it is a shortest way there")  # fmt: skip
         self.say(f"path: {found.reason}")
         if self.request.save is None:

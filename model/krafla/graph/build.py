@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from krafla.graph.state_graph import StateGraph
 from krafla.oracle import EvaluationError, Spec, SpecError, explore
-from krafla.oracle.wrapper import WRAPPER
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Question", "build"]
 
 _PREFIX = "KraflaAsked"
-_WRAPPER_LINE = re.compile(rf"{WRAPPER}(?:\.tla)?:(\d+)")
-_COLUMN = re.compile(r"at line \d+, col(?:umn)? (\d+)")
+_POSITION = re.compile(r"at line (?P<line>\d+), col(?:umn)? (?P<column>\d+)")
 # The wrapping module has its header and its EXTENDS above the first expression.
 _LINES_ABOVE = 2
 
@@ -60,31 +58,50 @@ def build(
 
 def _load(model: Model, names: dict[str, Question]) -> Spec:
     try:
-        return Spec.load(
-            model.module.stem,
-            path=model.module,
-            cfg=model.config,
-            search_path=model.search_path,
-            expressions={name: one.text for name, one in names.items()},
-        )
+        return _loaded(model, names)
     except SpecError as error:
-        line = _WRAPPER_LINE.search(error.place or "")
-        if line is None:
+        culprit = _culprit(model, names)
+        if culprit is None:
             raise
-        question = list(names.values())[int(line[1]) - _LINES_ABOVE - 1]
-        column = _COLUMN.search(error.message)
-        place = question.place
-        if column is not None:
-            place += f", column {int(column[1]) - len(f'{_PREFIX}000 == ')}"
-        message = _COLUMN.sub("", error.message).replace("  ", " ").strip()
-        raise KraflaError(f"{question.text!r} does not parse: {message}", place) from None
+        name, said = culprit
+        raise _misread(names[name], said) from error
+
+
+def _loaded(model: Model, names: dict[str, Question]) -> Spec:
+    return Spec.load(
+        model.module.stem,
+        path=model.module,
+        cfg=model.config,
+        search_path=model.search_path,
+        expressions={name: one.text for name, one in names.items()},
+    )
+
+
+def _culprit(model: Model, names: dict[str, Question]) -> tuple[str, SpecError] | None:
+    """Return the first predicate that does not parse by itself; ``None`` if the spec does not."""
+    for name in (None, *names):
+        try:
+            _loaded(model, {} if name is None else {name: names[name]})
+        except SpecError as error:
+            return None if name is None else (name, error)
+    return None
+
+
+def _misread(question: Question, error: SpecError) -> KraflaError:
+    found = _POSITION.search(error.message)
+    place = question.place
+    if found is not None and int(found["line"]) == _LINES_ABOVE + 1:
+        place += f", column {int(found['column']) - len(f'{_PREFIX}000 == ')}"
+    # The line counts in a file that nobody will ever see.
+    said = " ".join(_POSITION.sub("", error.message).split())
+    return KraflaError(f"{question.text!r} does not parse: {said}", place)
 
 
 def _check(spec: Spec, name: str, question: Question) -> None:
     """Refuse what is no state predicate, by its value in an initial state."""
     try:
         value = spec.evaluate(name, spec.initial_states()[0])
-    except EvaluationError as error:
+    except (EvaluationError, SpecError) as error:
         message = error.message.removeprefix(f"{spec.name}: ")
         raise KraflaError(
             f"{question.text!r} is no state predicate: {message}", question.place

@@ -27,10 +27,15 @@ function titleOf(step) {
   return parameters.length ? `${action}(${parameters.join(", ")})` : action;
 }
 
-function changesOf(before, after) {
+function briefTitleOf(step) {
+  const [action, , parameters] = data.words[data.steps[step]];
+  return parameters.length ? `${action}(${parameters.map(brief).join(", ")})` : action;
+}
+
+function changesOf(before, after, read = text) {
   return data.variables.flatMap((name, variable) => {
     if (data.columns[variable][before] === data.columns[variable][after]) return [];
-    return changes(name, valueOf(variable, before), valueOf(variable, after));
+    return changes(name, valueOf(variable, before), valueOf(variable, after), read);
   });
 }
 

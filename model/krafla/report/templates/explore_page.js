@@ -89,6 +89,14 @@ function fork() {
   show({ walks: [...view.walks, walked()], on: view.walks.length, at: view.at });
 }
 
+// To a state by number: a shortest walk there, beside the one at hand.
+function jump(number) {
+  const isHere = Number.isInteger(number) && number >= 0 && number < data.states;
+  const walk = isHere ? fromStart.wayTo(number) : { start: number, steps: [] };
+  if (view.walks[view.on].steps.length === 0) follow(walk);
+  else show({ walks: [...view.walks, walk], on: view.walks.length, at: walk.steps.length });
+}
+
 function turn(by) {
   const on = (view.on + by + view.walks.length) % view.walks.length;
   show({ on, at: view.walks[on].steps.length });
@@ -122,10 +130,10 @@ function drawWalks() {
   });
   at("walks").replaceChildren(...tabs);
   const walk = view.walks[view.on];
-  const titles = [fromStart.distances[walk.start] ? `state ${walk.start}` : "Init", ...walk.steps.map(titleOf)];
-  at("crumbs").replaceChildren(...titles.map((title, position) => {
-    const short = title.length > 32 ? `${title.slice(0, 31)}\u2026` : title;
-    const crumb = button(short, () => show({ at: position }), { title: `${title}, state ${stateAt(walk, position)}` });
+  const first = fromStart.distances[walk.start] ? `state ${walk.start}` : "Init";
+  const names = [[first, first], ...walk.steps.map((step) => [briefTitleOf(step), titleOf(step)])];
+  at("crumbs").replaceChildren(...names.map(([name, title], position) => {
+    const crumb = button(name, () => show({ at: position }), { title: `${title}, state ${stateAt(walk, position)}` });
     const place = position === view.at ? "here" : position > view.at ? "later" : "before";
     if (place === "here") crumb.setAttribute("aria-current", "step");
     return element("li", crumb, { class: place });
@@ -142,7 +150,8 @@ function drawState(state) {
   const rows = data.variables.map((name, variable) => {
     const value = valueOf(variable, state);
     const old = before === undefined ? undefined : valueOf(variable, before);
-    const cells = [element("th", name, { scope: "row" }), element("td", shown(value, old), { class: "value" })];
+    const label = name.split(/(?<=_)/).flatMap((word) => [word, document.createElement("wbr")]);
+    const cells = [element("th", label, { scope: "row" }), element("td", shown(value, old), { class: "value" })];
     if (beside) cells.push(element("td", shown(valueOf(variable, other)), { class: "value" }));
     const differs = beside && data.columns[variable][state] !== data.columns[variable][other];
     return element("tr", cells, differs ? { class: "differs" } : {});
@@ -171,14 +180,14 @@ function drawSteps(state) {
 }
 
 function stepButton(state, step, index, seen) {
-  const [action, parameters] = data.words[data.steps[step]];
+  const [action, , parameters] = data.words[data.steps[step]];
   const target = targets[step];
   const isHere = target >= 0;
   const tags = [isHere ? `\u2192 ${target}` : "not on this page"];
   if (target === state) tags.push(element("span", "stays", { class: "tag" }));
   else if (seen.has(target)) tags.push(element("span", "seen", { class: "tag" }));
-  const lines = isHere ? changesOf(state, target) : [];
-  const name = [action, parameters.length ? element("span", `(${parameters.join(", ")})`, { class: "value" }) : null];
+  const lines = isHere ? changesOf(state, target, typeFirst) : [];
+  const name = [action, parameters.length ? element("span", `(${parameters.map(brief).join(", ")})`, { class: "value" }) : null];
   const made = button([
     element("span", index < 9 ? String(index + 1) : "", { class: "key" }),
     element("span", name, { class: "name", title: titleOf(step) }),
@@ -201,12 +210,15 @@ function note(state, all) {
 
 function drawGoals(state) {
   const near = search([state]);
+  // Behind what the page leaves out, or the search never saw, there may be a way.
+  const isWhole = data.total === data.states && data.degrees.length === data.states;
+  const unreachable = isWhole ? "cannot be reached" : "no way on this page";
   const rows = data.predicates.map(([name, states, total]) => {
     let goal = -1;
     for (const one of states) {
       if (near.distances[one] >= 0 && (goal < 0 || near.distances[one] < near.distances[goal])) goal = one;
     }
-    const where = goal < 0 ? "cannot be reached" : goal === state ? "holds here" : counted(near.distances[goal], "step");
+    const where = goal < 0 ? unreachable : goal === state ? "holds here" : counted(near.distances[goal], "step");
     const go = () => {
       const here = walked();
       follow({ start: here.start, steps: [...here.steps, ...near.wayTo(goal).steps] });
@@ -297,8 +309,7 @@ at("restart").onclick = () => follow(fromStart.wayTo(stateAt(view.walks[view.on]
 at("action").onchange = (event) => show({ action: event.target.value });
 at("jump").onsubmit = (event) => {
   event.preventDefault();
-  const number = at("number").value.trim();
-  if (number !== "") follow({ start: Number(number), steps: [] });
+  jump(Number(at("number").value.trim() || NaN));
 };
 const keys = {
   ArrowLeft: () => at("back").click(), ArrowRight: () => at("forward").click(), f: fork,

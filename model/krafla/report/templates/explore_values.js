@@ -13,6 +13,27 @@ function text(value) {
   return `[${Object.entries(value).map(([k, v]) => `${k} |-> ${text(v)}`).join(", ")}]`;
 }
 
+// A value in few words: a record by its type, if it says one.
+function brief(value) {
+  if (value && typeof value === "object" && typeof value.type === "string") return value.type;
+  const whole = text(value);
+  return whole.length > 24 ? `${whole.slice(0, 23)}\u2026` : whole;
+}
+
+// A value in one line that may be cut at its end: the type of a record first.
+function typeFirst(value) {
+  if (!value || typeof value !== "object" || typeof value.type !== "string") return text(value);
+  const { type, ...others } = value;
+  return `${type} ${text(others)}`;
+}
+
+// Whether it counts members that are records, sets or sequences; the empty function may.
+function isBag(value) {
+  if (Array.isArray(value)) return value.length === 0;
+  const pairs = value?.["#map"];
+  return Boolean(pairs) && pairs.every(([k, v]) => typeof k === "object" && !("#model" in k) && v > 0);
+}
+
 // The parts of a function, record or sequence: [how the argument reads, result]; null for others.
 function parts(value) {
   if (Array.isArray(value)) return value.map((one, index) => [`[${index + 1}]`, one]);
@@ -21,9 +42,10 @@ function parts(value) {
   return Object.entries(value).map(([k, v]) => [`.${k}`, v]);
 }
 
-// One line for each part that changed.
-function changes(name, before, after) {
+// One line for each part that changed; `read` says how a member of a bag reads.
+function changes(name, before, after, read = text) {
   if (text(before) === text(after)) return [];
+  if (isBag(before) && isBag(after)) return bagChanges(name, before, after, read);
   if (before["#set"] && after["#set"]) {
     const [old, now] = [before, after].map((set) => new Set(set["#set"].map(text)));
     return [...[...now].filter((one) => !old.has(one)).map((one) => `${name} + ${one}`),
@@ -34,11 +56,26 @@ function changes(name, before, after) {
   const [left, right] = [new Map(old), new Map(now)];
   const lines = [];
   for (const [key, value] of right) {
-    if (left.has(key)) lines.push(...changes(name + key, left.get(key), value));
+    if (left.has(key)) lines.push(...changes(name + key, left.get(key), value, read));
     else lines.push(`${name}${key} = ${text(value)}`);
   }
   for (const [key, value] of left) if (!right.has(key)) lines.push(`${name}${key} gone, was ${text(value)}`);
   return lines;
+}
+
+function bagChanges(name, before, after, read) {
+  const counts = new Map();
+  for (const [bag, sign] of [[before, -1], [after, 1]]) {
+    for (const [member, count] of bag["#map"] ?? []) {
+      const known = counts.get(text(member)) ?? { member, more: 0 };
+      counts.set(text(member), { member, more: known.more + sign * count });
+    }
+  }
+  const changed = [...counts.values()].filter(({ more }) => more !== 0).sort((a, b) => b.more - a.more);
+  return changed.map(({ member, more }) => {
+    const times = Math.abs(more) > 1 ? `${Math.abs(more)} times ` : "";
+    return `${name} ${more > 0 ? "+" : "-"} ${times}${read(member)}`;
+  });
 }
 
 function element(tag, content, attributes = {}) {
@@ -58,7 +95,8 @@ function shown(value, before, isOuter = true) {
   const entries = value !== null && typeof value === "object" ? entriesOf(value) : null;
   if (!entries) return same ? [text(value)] : [marked(value, before)];
   const old = same || before === null || typeof before !== "object" ? null : entriesOf(before);
-  if (!same && (!old || old.open !== entries.open)) return [marked(value, before)];
+  const isEmptied = old && Array.isArray(value) && value.length === 0;
+  if (!same && (!old || (old.open !== entries.open && !isEmptied))) return [marked(value, before)];
   const known = old ? new Map(old.rows.map(([key, , one]) => [key, one])) : null;
   const pieces = entries.rows.map(([key, label, one]) => {
     if (!known) return [label, ...(one === undefined ? [] : shown(one, undefined, false))];
@@ -71,7 +109,8 @@ function shown(value, before, isOuter = true) {
       if (!now.has(key)) pieces.push([element("del", label + (one === undefined ? "" : text(one)), { title: "gone" })]);
     }
   }
-  if (isOuter && pieces.length > 0 && entries.isTall) return pieces.map((piece) => element("div", piece));
+  if (isEmptied) pieces.unshift([element("mark", text(value))]);
+  if (isOuter && pieces.length > 0 && (entries.isTall || isEmptied)) return pieces.map((piece) => element("div", piece));
   const joined = pieces.flatMap((piece, index) => (index ? [", ", ...piece] : piece));
   return [entries.open, ...joined, entries.close];
 }

@@ -1,0 +1,75 @@
+"""What a state graph is said to show, and which question nobody can ask."""
+
+from __future__ import annotations
+
+import pytest
+
+from krafla.graph import Question, build, dead_ends
+from krafla.graph.judge import judge
+from krafla.tlc.config import read_config
+from krafla.verdict import KraflaError, Verdict
+
+
+def judged(model, **options):
+    graph = build(model, [Question(name, "a witness") for name in model.witnesses], **options)
+    deadlock = read_config(model.config).checks_deadlock
+    return judge(model, graph, dead_ends(graph), checks_deadlock=deadlock)
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "reason"),
+    [
+        ("Maze", Verdict.HELD, "no error in any reachable state"),
+        ("MazeMiscounted", Verdict.INCONCLUSIVE, "8 distinct states, pinned are 9"),
+        ("MazeUntaken", Verdict.INCONCLUSIVE, "action Never was never taken"),
+        ("MazeUnpinned", Verdict.INCONCLUSIVE, "no number of distinct states is pinned"),
+        ("MazeDeadlock", Verdict.VIOLATED, "absence of deadlock is violated"),
+        ("MazeWitness", Verdict.INCONCLUSIVE, "witness Nowhere was not reached"),
+        ("MazeTrapped", Verdict.VIOLATED, "NotTrapped is violated"),
+        ("MazeMustTrap", Verdict.HELD, "NotTrapped failed, as it must"),
+        ("MazeMustFail", Verdict.VIOLATED, "InHouse should fail in this model, but holds"),
+    ],
+)
+def test_only_what_is_known_is_held(model, name, verdict, reason):
+    found = judged(model(name))
+
+    assert found.verdict is verdict
+    assert reason in found.reasons[0]
+
+
+def test_a_graph_that_was_cut_is_inconclusive(model):
+    found = judged(model(), limit=2)
+
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "the search was cut at" in found.reasons[0]
+
+
+def test_a_violation_does_not_end_the_graph(model):
+    graph = build(model("MazeTrapped"))
+
+    assert graph.found.violation.name == "NotTrapped"
+    assert len(graph) == 8
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("room = 1 )", "--to, column 10", "does not parse"),
+        ("1 +", "--to", "does not parse"),
+        ("(*", "--to", "does not parse"),
+        ("romm = 1", "--to", "Unknown operator: `romm'"),
+        ("room' = 1", "--to", "no state predicate"),
+        ("room", "--to", "no state predicate: in an initial state its value is no boolean"),
+        ("Ring", "--to", "requires 1 argument"),
+        ("[]AtGoal", "--to", "no state predicate"),
+        ("TRUE\nEvil == TRUE", "--to", "one line of TLA+"),
+        (" ", "--to", "one line of TLA+"),
+        ("IF room = 4 THEN walls.x = 1 ELSE TRUE", "--to", "cannot be evaluated"),
+    ],
+)
+def test_what_is_no_state_predicate_is_refused_with_its_place(model, text, place, message):
+    with pytest.raises(KraflaError) as caught:
+        build(model(), [Question(text, "--to"), Question("AtGoal", "--from")])
+
+    assert caught.value.place == place
+    assert message in caught.value.message

@@ -1,0 +1,175 @@
+"""The page of a state graph, as a browser shows it."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+from tests.browser import dom
+
+from krafla.graph import Question, build, dead_ends
+from krafla.graph.judge import judge
+from krafla.graph.page import page
+from krafla.traces import loads
+
+
+@pytest.fixture(scope="session")
+def opened(maze, model, tmp_path_factory):
+    """Return what the page of the maze shows for a fragment."""
+    path = tmp_path_factory.mktemp("page") / "maze.html"
+    judgement = judge(model(), maze, dead_ends(maze))
+    path.write_text(page(maze, model(), judgement, limit=100))
+    return lambda fragment="": Shown(dom(path, fragment))
+
+
+class Shown:
+    """What stands in each element of the page that has an id, as text."""
+
+    def __init__(self, document):
+        self.document = document
+
+    def __getitem__(self, name):
+        found = re.search(rf'<(\w+)[^>]* id="{name}"[^>]*>(.*?)</\1>', self.document, re.DOTALL)
+        return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", found[2])).split())
+
+    def marked(self):
+        return re.findall(r"<mark[^>]*>(.*?)</mark>", self.document)
+
+    def is_hidden(self, name):
+        return " hidden" in re.search(rf'<\w+[^>]* id="{name}"[^>]*>', self.document)[0]
+
+
+def walk(number, *rooms):
+    return ",".join(map(str, number(*rooms)))
+
+
+def test_the_page_begins_in_the_first_initial_state(opened):
+    shown = opened()
+
+    assert shown["where"] == "State 0, depth 0"
+    assert shown["count"] == "1 step"
+    assert "Ring (1)" in shown["steps"]
+    assert "room: 0 \u2192 1" in shown["steps"]
+    assert shown["crumbs"] == "Init"
+    assert shown.is_hidden("problem")
+    assert shown.marked() == []
+
+
+def test_text_of_the_spec_is_no_markup(opened):
+    assert '"</script>"' in opened()["state"]
+
+
+def test_a_walk_is_its_fragment(opened, number):
+    shown = opened(f"#walk={walk(number, 0, 1, 2, 6)}")
+
+    (six,) = number(6)
+    assert shown["where"] == f"State {six}, depth 3"
+    assert shown["crumbs"] == "Init Ring(1) Ring(2) Leave"
+    assert shown.marked() == ["6"]
+    assert shown["count"] == "1 step"
+    assert "Arrive" in shown["steps"]
+    assert shown["outside"] == "1 more step would leave the model's bounds: Escape."
+
+
+def test_going_back_keeps_the_rest_of_the_walk(opened, number):
+    shown = opened(f"#walk={walk(number, 0, 1, 2, 6)}&at=1")
+
+    assert shown["where"] == f"State {number(1)[0]}, depth 1"
+    assert shown["crumbs"] == "Init Ring(1) Ring(2) Leave"
+    assert 'class="here"' in shown.document
+    assert shown.document.count('class="later"') == 2
+
+
+def test_dead_ends_and_steps_to_the_same_state_are_named(opened, number):
+    assert opened(f"#walk={walk(number, 3)}")["outside"] == "No step is possible: a dead end."
+    assert "stays" in opened(f"#walk={walk(number, 7)}")["steps"]
+
+
+def test_two_walks_are_compared(opened, number):
+    shown = opened(f"#walk={walk(number, 0, 1)}&walk={walk(number, 0, 1, 4)}&on=2")
+
+    assert "Walk 1: 1 step" in shown["walks"]
+    assert "Walk 2: 2 steps" in shown["walks"]
+    assert f"Walk 1, state {number(1)[0]}" in shown["state"]
+    assert shown.document.count('class="differs"') == 1
+
+
+def test_the_nearest_state_of_each_predicate_is_told(opened, number):
+    at_start = opened()["goals"]
+    assert "AtGoal 4 steps Walk there" in at_start
+    assert "Nowhere cannot be reached" in at_start
+    assert "TRUE holds here" in at_start
+
+    trapped = opened(f"#walk={walk(number, 0, 1, 4)}")["goals"]
+    assert "AtGoal cannot be reached" in trapped
+    assert "room = 4 holds here" in trapped
+
+
+def test_steps_are_chosen_by_action(opened, number):
+    shown = opened(f"#walk={walk(number, 0, 1, 2)}&action=Fall")
+
+    assert "Fall" in shown["steps"]
+    assert "Leave" not in shown["steps"]
+    assert shown["count"] == "3 steps"
+
+
+def test_a_walk_is_a_trace_that_reads_back(opened, number):
+    shown = opened(f"#walk={walk(number, 0, 1, 2, 6)}&text=trace")
+
+    lines = re.search(r'<pre id="content">(.*?)</pre>', shown.document, re.DOTALL)[1]
+    trace = loads(html.unescape(lines))
+    assert [(step.action, step.parameters) for step in trace.steps] == [
+        ("Init", ()), ("Ring", (1,)), ("Ring", (2,)), ("Leave", ()),
+    ]  # fmt: skip
+    assert [step.state["room"] for step in trace.steps] == [0, 1, 2, 6]
+    assert trace.steps[0].state["walls"] == frozenset({"</script>", "&lt;"})
+
+
+def test_a_walk_is_text_that_begins_at_the_start(opened, number):
+    shown = opened(f"#walk={walk(number, 2, 6)}&text=words")
+
+    assert shown["content"].startswith('1 Init room = 0 walls = {"&lt;", "</script>"} 2 Ring(1)')
+    assert shown["content"].endswith("room: 2 \u2192 6")
+
+
+@pytest.mark.parametrize(
+    ("fragment", "problem"),
+    [
+        ("#walk=99", "There is no state 99 on this page."),
+        ("#walk=x", "There is no state NaN on this page."),
+        ("#walk=0,7", "State 7 does not follow state 0: the walk ends before it."),
+        ("#walk=0&on=5&at=-1&text=x&action=<b>", ""),
+    ],
+)
+def test_a_fragment_that_makes_no_sense_is_told_or_ignored(opened, fragment, problem):
+    shown = opened(fragment)
+
+    assert shown["problem"] == problem
+    assert shown.is_hidden("problem") == (not problem)
+    assert shown["where"] == "State 0, depth 0"
+
+
+def test_a_page_that_was_cut_says_so(maze, model, tmp_path, number):
+    judgement = judge(model(), maze, dead_ends(maze))
+    path = tmp_path / "cut.html"
+    path.write_text(page(maze, model(), judgement, limit=3))
+
+    shown = Shown(dom(path, f"#walk={walk(number, 0, 1)}"))
+
+    assert "the first 3 of 8 states" in shown["cut"]
+    assert "not on this page" in shown["steps"]
+    assert "AtGoal no way on this page" in shown["goals"]
+
+
+def test_where_the_search_stopped_nobody_knows_what_follows(model, tmp_path):
+    graph = build(model(), [Question("AtGoal", "here")], limit=2)
+    path = tmp_path / "stopped.html"
+    path.write_text(page(graph, model(), judge(model(), graph, dead_ends(graph)), limit=100))
+    last = graph.found.expanded
+
+    shown = Shown(dom(path, f"#walk={last}"))
+
+    assert last < len(graph)
+    assert shown["count"] == "Nobody knows what follows"
+    assert "stopped" in shown["outside"]

@@ -1,0 +1,35 @@
+"""Whole models: the graph has what TLC itself counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from krafla.graph import build, components, dead_ends
+from krafla.manifest import load
+from krafla.tlc.run import run
+
+NAMES = ("MCBrokerLeaseRefinementRepeat", "MCUntimedLease")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_states_steps_and_the_use_of_each_action_are_those_of_tlc(name):
+    (model,) = load().select((name,))
+    reference = run(model, workers=1)
+
+    graph = build(model)
+
+    found = graph.found
+    assert (found.distinct, found.generated, found.depth) == (
+        reference.distinct,
+        reference.generated,
+        reference.depth,
+    )
+    assert found.distinct == model.distinct
+    assert max(graph.depths) == found.depth - 1
+    taken = {action.name: action.taken for action in reference.coverage if action.taken}
+    ours = {action: use.taken for action, use in graph.action_uses().items() if use.taken}
+    # TLC counts the initial states as taken by Init.
+    assert {**ours, "Init": len(graph.initial())} == {"Init": len(graph.initial()), **taken}
+    assert sum(graph.depth_histogram().values()) == found.distinct
+    assert sum(part.size for part in components(graph).found) == found.distinct
+    assert dead_ends(graph).stepless == tuple(found.deadlocks())
