@@ -36,6 +36,8 @@ __all__ = ["FRONTIER_DEFAULT", "match"]
 FRONTIER_DEFAULT: Final = 2_000
 _SHOWN_CANDIDATES: Final = 3
 _REPORTED_STATES: Final = 64
+# How much further away another candidate may be and still come before this one's unlikely steps.
+_UNLIKELY: Final = 4
 
 
 @dataclass(slots=True, eq=False)
@@ -48,6 +50,7 @@ class _Node:
     parent: _Node | None
     distance: int = 0
     is_tried: bool = False
+    concerned: Set[Value] | None = None
 
     @property
     def state(self) -> State:
@@ -171,9 +174,10 @@ class _Search:
             level.nodes.append(node)
         self._queue(node)
 
-    def _queue(self, node: _Node) -> None:
+    def _queue(self, node: _Node, later: int = 0) -> None:
         self._count += 1
-        heapq.heappush(self._heap, (-node.level, node.distance + node.run, self._count, node))
+        rank = node.distance + node.run + later
+        heapq.heappush(self._heap, (-node.level, rank, self._count, node))
 
     def _advance(self, node: _Node) -> None:
         """Take the next observation from a candidate, or else hidden steps."""
@@ -191,7 +195,14 @@ class _Search:
         if not self._hidden or node.run >= self._trace.hidden_max:
             return
         seen = self._seen[node.level]
-        for action, parameters, after in self._moves.of(self._hidden, node.state, seen):
+        if node.concerned is None:
+            node.concerned = seen.concerned(node.state)
+            steps = self._moves.likely(self._hidden, node.state, seen, node.concerned)
+            # Whoever has nothing to do with what is to be explained may have to act all the same.
+            self._queue(node, _UNLIKELY)
+        else:
+            steps = self._moves.others(self._hidden, node.state, seen, node.concerned)
+        for action, parameters, after in steps:
             child = _Node(
                 node.level, node.run + 1, Taken(action, parameters, after, None), node, 0, True
             )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from krafla.oracle.errors import EvaluationError
 from krafla.oracle.stepping import Stepper
-from krafla.values import same
+from krafla.values import ModelValue, same
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Set
 
     from krafla.match.seen import Seen
     from krafla.oracle import Spec, State
@@ -26,13 +27,43 @@ Move = tuple[str, "tuple[Value, ...]", "State"]
 class Choice:
     """How to choose the parameters of an action of which Next offers too few, or too many.
 
-    ``parameters`` gives, for a state and for what is to be explained next, those worth a try.
-    ``is_complete`` says that no other parameters could explain more.
+    ``likely`` gives, for a state and for what is to be explained next, those that it suggests,
+    ``others`` what else is worth a try. ``is_complete`` says that no parameters but these could
+    explain more.
     """
 
     action: str
-    parameters: Callable[[State, Seen], Iterable[tuple[Value, ...]]]
+    likely: Callable[[State, Seen], Iterable[tuple[Value, ...]]]
+    others: Callable[[State, Seen], Iterable[tuple[Value, ...]]]
     is_complete: bool = False
+
+
+class _Way:
+    """A way through Next to an action, with the values that it gives parameters for good."""
+
+    def __init__(self, spec: Spec, branch: Branch) -> None:
+        self.branch = branch
+        self.given: frozenset[Value] = frozenset()
+        if not branch.is_application:
+            found = (branch.context.lookup(formal) for formal in branch.owner.formals)
+            values = [spec.converter.to_python(one) for one in found if one is not None]
+            # A number or a truth value names nobody.
+            self.given = frozenset(one for one in values if isinstance(one, str | ModelValue))
+
+    def concerns(self, named: Set[Value]) -> bool:
+        """Return whether the way is open to all, or given to one of those named."""
+        return not self.given or not self.given.isdisjoint(named)
+
+
+@lru_cache(maxsize=8)
+def _ways(spec: Spec, apart: frozenset[str]) -> dict[str, list[_Way]]:
+    """Return the ways to each action; of those that are chosen for elsewhere none is kept."""
+    found: dict[str, list[_Way]] = {}
+    for branch in spec.branches:
+        ways = found.setdefault(branch.owner.name, [])
+        if branch.owner.name not in apart:
+            ways.append(_Way(spec, branch))
+    return found
 
 
 class Moves:
@@ -42,14 +73,12 @@ class Moves:
         self._spec = spec
         self._stepper = Stepper(spec)
         self._choices = {one.action: one for one in choices}
-        self._branches: dict[str, list[Branch]] = {}
-        for branch in spec.branches:
-            self._branches.setdefault(branch.owner.name, []).append(branch)
+        self._ways = _ways(spec, frozenset(self._choices))
 
     @property
     def names(self) -> tuple[str, ...]:
         """Return the names of all actions, in the order of the spec."""
-        return tuple(self._branches)
+        return tuple(self._ways)
 
     def guessed(self, names: Iterable[str]) -> list[str]:
         """Return those of the named actions of which not every parameter is tried."""
@@ -58,15 +87,40 @@ class Moves:
 
     def of(self, names: Iterable[str], state: State, seen: Seen) -> Iterator[Move]:
         """Yield every step of the named actions, with its parameters and the state after it."""
+        wanted = tuple(names)
+        yield from self.likely(wanted, state, seen, None)
+        yield from self.others(wanted, state, seen, None)
+
+    def likely(
+        self, names: Iterable[str], state: State, seen: Seen, named: Set[Value] | None
+    ) -> Iterator[Move]:
+        """Yield the steps that concern somebody of those named; with ``None`` everybody does."""
         for name in names:
             choice = self._choices.get(name)
-            if choice is None:
-                for branch in self._branches.get(name, ()):
-                    yield from self._stepper.steps_by(branch, state)
-            else:
-                for parameters in choice.parameters(state, seen):
-                    for after in self._outcomes(state, name, parameters):
-                        yield name, parameters, after
+            if choice is not None:
+                yield from self._chosen(name, choice.likely(state, seen), state)
+            for way in self._ways.get(name, ()):
+                if named is None or way.concerns(named):
+                    yield from self._stepper.steps_by(way.branch, state)
+
+    def others(
+        self, names: Iterable[str], state: State, seen: Seen, named: Set[Value] | None
+    ) -> Iterator[Move]:
+        """Yield the steps that ``likely`` leaves out."""
+        for name in names:
+            choice = self._choices.get(name)
+            if choice is not None:
+                yield from self._chosen(name, choice.others(state, seen), state)
+            for way in self._ways.get(name, ()):
+                if named is not None and not way.concerns(named):
+                    yield from self._stepper.steps_by(way.branch, state)
+
+    def _chosen(
+        self, name: str, choices: Iterable[tuple[Value, ...]], state: State
+    ) -> Iterator[Move]:
+        for parameters in choices:
+            for after in self._outcomes(state, name, parameters):
+                yield name, parameters, after
 
     def claimed(self, state: State, seen: Seen) -> Iterator[Move]:
         """Yield every step of the observed action and parameters, wherever it leads."""

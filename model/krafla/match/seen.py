@@ -71,6 +71,25 @@ class Seen:
                 apart += len(differing - touched[name]) if name in touched else len(differing)
         return apart
 
+    def concerned(self, state: State) -> Set[Value]:
+        """Return whom the difference to a state is about, and the observed step.
+
+        Those at whose argument something differs, and those that stand there now.
+        """
+        found = set(_named_in(self.observation.parameters or ()))
+        for name, wanted in self.values.items():
+            got = state[name]
+            if got is not wanted:
+                for argument in self._differing(name, wanted, got):
+                    found.update(_named_in((argument,)))
+                    for other in self.values:
+                        inside = _inside(state[other], (argument,))
+                        if inside is not None:
+                            found.update(_named_in((inside,)))
+        for _, path, _ in self.parts:
+            found.update(_named_in(path))
+        return found
+
     def spoken_of(self) -> Mapping[str, Set[Value]]:
         """Return at which arguments the observed step may change results: those it speaks of.
 

@@ -14,7 +14,7 @@ from krafla.refinement.vocabulary import NO_AGE
 from krafla.values import Function, Value, function
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from krafla.match.seen import Seen
     from krafla.oracle import Spec, State
@@ -32,7 +32,7 @@ def ticks(spec: Spec) -> Choice:
     assert isinstance(timeout, int)
     is_short = timeout <= _SHORT_TIMEOUT
     chooser = _Ticks(timeout, bool(self_fence), range(1, timeout + 2) if is_short else range(0))
-    return Choice("Tick", chooser, is_short and not self_fence)
+    return Choice("Tick", chooser.likely, chooser.others, is_short and not self_fence)
 
 
 class _Ticks:
@@ -41,18 +41,21 @@ class _Ticks:
         self._self_fence = self_fence
         self._always = always
 
-    def __call__(self, state: State, seen: Seen) -> Iterator[tuple[Value, ...]]:
-        """Yield by how much the controller's and each process's clock can have moved."""
-        tried = set()
-        ahead = self._ahead(state, seen) if self._self_fence else {}
-        for by_controller in self._elapsed(state, seen, ahead):
-            for by_broker in self._by_broker(by_controller, state, ahead):
-                if (by_controller, by_broker) not in tried:
-                    tried.add((by_controller, by_broker))
-                    yield by_controller, by_broker
+    def likely(self, state: State, seen: Seen) -> list[tuple[Value, ...]]:
+        """Return the ticks whose length some age gives away, with every clock where it ends up."""
+        ahead = self._ahead(state, seen)
+        return list(self._ticks(self._given_away(state, seen, ahead), state, ahead))
 
-    def _elapsed(self, state: State, seen: Seen, ahead: dict[Value, int]) -> list[int]:
-        """Return the lengths that some age, or two together, give away."""
+    def others(self, state: State, seen: Seen) -> list[tuple[Value, ...]]:
+        """Return those whose length two ages together give away, and those that are short."""
+        ahead = self._ahead(state, seen)
+        lengths = self._given_away(state, seen, ahead)
+        more = {*self._always, *(one - other for one in lengths for other in lengths)}
+        known = set(self._ticks(lengths, state, ahead))
+        found = [*self._ticks(more, state, ahead), *self._ticks({*more, *lengths}, state, {})]
+        return [one for one in dict.fromkeys(found) if one not in known]
+
+    def _given_away(self, state: State, seen: Seen, ahead: dict[Value, int]) -> set[int]:
         by_controller, by_broker = _observed(seen)
         lengths = self._lengths("contact_age", state, seen, {}, by_controller)
         for name in ("request_age", "lease_age") if self._self_fence else ():
@@ -62,10 +65,18 @@ class _Ticks:
                 gained = ahead.get(process, 0)
                 lengths[process] = lengths.get(process, set()) | {one - gained for one in found}
                 lengths[process] |= found
-        every = {one for found in lengths.values() for one in found}
-        tried = {*self._always, *every, *(one - other for one in every for other in every)}
+        return {one for found in lengths.values() for one in found} | {0}
+
+    def _ticks(
+        self, lengths: Iterable[int], state: State, ahead: dict[Value, int]
+    ) -> Iterator[tuple[Value, ...]]:
+        """Yield the ticks in which every clock gets ahead at once as far as it has to."""
         shortest = 0 if self._self_fence else 1
-        return sorted(one for one in tried if shortest <= one <= self._timeout + 1)
+        processes = _entries(state["status"])
+        for length in sorted(set(lengths)):
+            by_broker = {process: length + ahead.get(process, 0) for process in processes}
+            if shortest <= length <= self._timeout + 1 and min(by_broker.values()) >= 0:
+                yield length, function(by_broker)
 
     def _lengths(
         self, name: str, state: State, seen: Seen, observed: dict[Value, Any], otherwise: int
@@ -86,6 +97,8 @@ class _Ticks:
 
     def _ahead(self, state: State, seen: Seen) -> dict[Value, int]:
         """Return by how much each running process's clock gets ahead until what is seen next."""
+        if not self._self_fence:
+            return {}
         now, then = _entries(state["clock_lead"]), _entries(seen.values.get("clock_lead", ()))
         by_controller, by_broker = _observed(seen)
         running = {
@@ -97,16 +110,6 @@ class _Ticks:
             process: ahead - (by_broker.get(process, by_controller) - by_controller)
             for process, ahead in running.items()
         }
-
-    def _by_broker(
-        self, by_controller: int, state: State, ahead: dict[Value, int]
-    ) -> Iterator[Value]:
-        """Yield the ticks in which every clock gets ahead at once, and in which none does."""
-        alike = dict.fromkeys(_entries(state["status"]), by_controller)
-        gained = {process: ahead.get(process, 0) + one for process, one in alike.items()}
-        if min(gained.values()) >= 0:
-            yield function(gained)
-        yield function(alike)
 
 
 def _observed(seen: Seen) -> tuple[int, dict[Value, Any]]:
