@@ -8,13 +8,13 @@ import shlex
 import sys
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from krafla.cli import screen
 from krafla.cli.explore_view import counted, show_graph
 from krafla.cli.trace_view import show_trace
 from krafla.graph import Question, StateGraph, build, components, dead_ends
-from krafla.graph.behaviour import behaviour
+from krafla.graph.behaviour import behaviour, violation_trace
 from krafla.graph.export import around, dot, graphml
 from krafla.graph.files import check_writable, write_text
 from krafla.graph.judge import judge
@@ -178,11 +178,7 @@ class _Result:
         if violation is not None and self.judgement.verdict is not Verdict.HELD:
             self.say()
             self.say(f"the way to where {violation.name} is false")
-            for number, (action, state) in enumerate(violation.path, 1):
-                self.say(f"{number:3} {action}")
-                if number == len(violation.path):
-                    for line in str(state).splitlines():
-                        self.say(f"      {line}")
+            show_trace(self.console, violation_trace(self.graph, **self._origin()))
         if ends.stepless:
             self.say()
             self.say("the way to the nearest state without any step")
@@ -210,10 +206,11 @@ class _Result:
         return [str(self.request.save)]
 
     def _trace(self, way: Way) -> Trace:
+        return behaviour(self.graph, way, **self._origin())
+
+    def _origin(self) -> dict[str, Any]:
         constants = read_config(self.model.config).constants
-        return behaviour(
-            self.graph, way, spec=self.model.spec, constants=constants, model=self.model.name
-        )
+        return {"spec": self.model.spec, "constants": constants, "model": self.model.name}
 
     def _written(self) -> list[str]:
         request, graph = self.request, self.graph

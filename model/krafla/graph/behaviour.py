@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from krafla.oracle import OUTSIDE
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from krafla.oracle import Spec, State
     from krafla.values import Value
 
-__all__ = ["StepWords", "behaviour", "step_words"]
+__all__ = ["StepWords", "behaviour", "step_words", "violation_trace"]
 
 # Actions with their parameters.
 StepWords: TypeAlias = "list[tuple[str, tuple[Value, ...]]]"
@@ -49,6 +50,37 @@ def behaviour(
             steps.append(Step(name, parameters, state.as_function(), places[name]))
     claim = Claim(ClaimKind.BEHAVIOUR)
     return Trace(spec, tuple(steps), constants, claim, model=model, origin=Origin("oracle"))
+
+
+def violation_trace(
+    graph: StateGraph,
+    *,
+    spec: str,
+    constants: tuple[tuple[str, Value], ...] = (),
+    model: str | None = None,
+) -> Trace:
+    """Return the way to what ``graph.found.violation`` says, which may lie out of bounds."""
+    found = graph.found
+    violation = found.violation
+    assert violation is not None, "asked only where something is violated"
+    places = {one.name: f"{one.place.module}:{one.place.line}" for one in found.spec.actions}
+    steps = [Step(INITIAL, (), violation.path[0][1].as_function())]
+    with found.spec.reduced():
+        for (_, before), (name, after) in pairwise(violation.path):
+            parameters = _parameters(found.spec, before, name, after)
+            steps.append(Step(name, parameters, after.as_function(), places[name]))
+    kind = ClaimKind.ACTION_PROPERTY if violation.is_step else ClaimKind.INVARIANT
+    claim = Claim(kind, violation.name)
+    return Trace(spec, tuple(steps), constants, claim, model=model, origin=Origin("oracle"))
+
+
+def _parameters(spec: Spec, before: State, name: str, after: State) -> tuple[Value, ...] | None:
+    fitting = (
+        parameters
+        for action, parameters, end in spec.successors(before)
+        if action == name and end.fingerprint == after.fingerprint
+    )
+    return next(fitting, None)
 
 
 def _taken(graph: StateGraph, before: State, step: int) -> tuple[str, tuple[Value, ...], State]:

@@ -29,4 +29,5 @@ AtGoal == room = 7
 Nowhere == room = 8
 InHouse == room < 10
 NotTrapped == room /= 4
+Climbs == [][room' >= room \/ room = 5]_room
 ====
