@@ -160,20 +160,19 @@ class _Play:
         steps = self._spec.steps_by(one.action, state)
         if not steps:
             return None
-        return min(steps, key=lambda step: _distance(one, *step))
+        if one.parameters is not None:
+            wanted = one.parameters
+            far = [_far(zip(wanted, parameters, strict=True)) for parameters, _ in steps]
+            steps = [step for step, away in zip(steps, far, strict=True) if away == min(far)]
+        if len(steps) == 1:
+            return steps[0]
+        return min(steps, key=lambda step: (_unlike(one.state, step[1]), *map(sort_key, step[0])))
 
 
 def _nearest(found: Sequence[State], wanted: Function) -> State:
     if len(found) == 1:
         return found[0]
     return min(found, key=lambda state: (_unlike(wanted, state), state.fingerprint))
-
-
-def _distance(one: _Wanted, parameters: tuple[Value, ...], after: State) -> tuple[object, ...]:
-    unlike: tuple[int, int] = (0, 0)
-    if one.parameters is not None:
-        unlike = _far(zip(one.parameters, parameters, strict=True))
-    return unlike, _unlike(one.state, after), tuple(map(sort_key, parameters))
 
 
 def _unlike(wanted: Function, state: Mapping[str, Value]) -> tuple[int, int]:

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from krafla.oracle import Spec
+from krafla.refinement.trace_check import check_trace
+from krafla.shrink import Size, shrink_behaviour
+from krafla.traces import Claim, ClaimKind, Step, Trace
+from krafla.traces.trace import INITIAL
+from krafla.values import ModelValue, function
+from krafla.verdict import KraflaError
+
+BROKERS = [ModelValue(f"b{number}") for number in (1, 2)]
+PROCESSES = [ModelValue(f"p{number}") for number in (1, 2, 3)]
+CONSTANTS = {
+    "Broker": frozenset(BROKERS),
+    "Incarnation": frozenset(PROCESSES),
+    "BrokerOf": function(zip(PROCESSES, [BROKERS[0], BROKERS[0], BROKERS[1]], strict=True)),
+    "SessionTimeout": 2,
+    "BrokerTimeout": 1,
+    "MaxSkew": 0,
+    "SelfFence": False,
+    "Reorder": True,
+    "Nil": ModelValue("Nil"),
+}
+# What ends a process makes a random walk last too long.
+LEFT_OUT = {"Crash", "RequestShutdown", "UnregisterBroker"}
+# What TLC's search, breadth first, finds of NoSelfFence.
+SHORTEST = 14
+
+
+@pytest.fixture(scope="module")
+def spec():
+    return Spec.load("BrokerLeaseProperties", CONSTANTS)
+
+
+def walk(spec, seed, name):
+    """Take steps at random until a property is false."""
+    random, state = Random(seed), spec.initial_states()[0]
+    names = sorted(action.name for action in spec.actions if action.name not in LEFT_OUT)
+    steps = [Step(INITIAL, (), state.as_function())]
+    while spec.check_invariant(name, state):
+        action = random.choice(names)
+        found = [step for step in spec.steps_by(action, state) if step[1] != state]
+        if found:
+            parameters, state = random.choice(found)
+            steps.append(Step(action, parameters, state.as_function()))
+    claim = Claim(ClaimKind.INVARIANT, name)
+    return Trace("BrokerLeaseProperties", tuple(steps), tuple(sorted(CONSTANTS.items())), claim)
+
+
+@pytest.fixture(scope="module")
+def wandering(spec):
+    return walk(spec, 4, "NoOverlapInv")
+
+
+@pytest.fixture(scope="module")
+def shrunk(wandering):
+    return shrink_behaviour(wandering)
+
+
+def test_a_random_walk_shrinks_to_the_length_of_the_shortest_counterexample(wandering, shrunk):
+    before, after = Size.of(wandering), Size.of(shrunk.result)
+
+    assert before.steps > 10 * SHORTEST
+    assert (after.steps, after.nodes, after.faults) == (SHORTEST, 1, 0)
+    assert shrunk.is_minimal
+    assert dict(shrunk.result.constants)["Reorder"] is False
+
+
+def test_what_is_left_is_a_behaviour_that_shows_the_same(shrunk):
+    trace = shrunk.result
+
+    assert check_trace(trace).rejection is None
+    assert trace.claim.property == "NoOverlapInv"
+    loaded = Spec.load(trace.spec, dict(trace.constants))
+    states = [loaded.state(dict(step.state.items())) for step in trace.steps]
+    held = [loaded.check_invariant("NoOverlapInv", state) for state in states]
+    assert held == [True] * SHORTEST + [False]
+
+
+def test_another_conjunct_of_the_same_property_does_not_count(shrunk):
+    loaded = Spec.load(shrunk.result.spec, dict(shrunk.result.constants))
+    # Both may end the trace: time that passes and fencing, or the operator. The operator did.
+    *_, tick, _ = (step for step in shrunk.result.steps if step.action != "FenceStaleBroker")
+    (broker,) = dict(shrunk.result.constants)["Broker"]
+    state = loaded.state(dict(shrunk.result.steps[-2].state.items()))
+    removed = loaded.apply(state, "UnregisterBroker", broker)
+    last = Step("UnregisterBroker", (broker,), removed.as_function())
+    long = replace(shrunk.result, steps=(*shrunk.result.steps[:-1], last))
+
+    short = shrink_behaviour(long).result
+
+    assert tick.action == "Tick"
+    assert short.claim.conjunct.text == "r # Nil"
+    assert shrunk.result.claim.conjunct.text == "~r.fenced"
+    actions = [step.action for step in short.steps]
+    assert actions[-1] == "UnregisterBroker"
+    assert "Tick" not in actions
+
+
+def test_a_spent_budget_is_told_and_still_gives_a_behaviour(wandering):
+    hurried, again = (shrink_behaviour(wandering, tries=10) for _ in range(2))
+
+    assert not hurried.is_minimal
+    assert len(hurried.result) < len(wandering)
+    assert check_trace(hurried.result).rejection is None
+    assert again == hurried
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        (None, "claims nothing"),
+        (Claim(ClaimKind.BEHAVIOUR), "claims behaviour"),
+        (Claim(ClaimKind.TEMPORAL_PROPERTY, "WholeLive"), "temporal property WholeLive"),
+        (Claim(ClaimKind.INVARIANT, "EpochUniqueInv"), "does not violate EpochUniqueInv"),
+    ],
+)
+def test_a_trace_that_shows_nothing_is_refused(shrunk, claim, message):
+    with pytest.raises(KraflaError, match=message):
+        shrink_behaviour(replace(shrunk.result, claim=claim))
