@@ -1,0 +1,164 @@
+"""Every format of a trace behind two functions, with what TLC's formats leave to be known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from krafla.tlc.printed import dumps_printed, loads_printed
+from krafla.traces import Trace, TraceFormatError, dumps, read, read_any
+from krafla.traces.files import read_text
+from krafla.traces.itf import dumps_itf, loads_itf
+from krafla.traces.limits import MAX_DOCUMENT
+from krafla.traces.shapes import Shapes
+from krafla.traces.tlc_json import dumps_tlc_json, loads_tlc_json
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from krafla.manifest import Model
+    from krafla.oracle import Spec
+    from krafla.traces import PartialTrace, Step
+    from krafla.values import Value
+
+__all__ = ["Known", "read_as", "text_as"]
+
+# States of a model that are looked at to learn the types of its variables.
+_SAMPLES = 2_000
+
+
+@dataclass(frozen=True)
+class Known:
+    """What was said of the trace: the model that TLC ran, a trace of the same spec, the spec."""
+
+    model_name: str | None = None
+    like: Path | None = None
+    spec_name: str | None = None
+
+    @cached_property
+    def model(self) -> Model | None:
+        """Return the model, from the manifest; ``KraflaError`` if there is none of that name."""
+        if self.model_name is None:
+            return None
+        from krafla.manifest import load
+
+        return load().select((self.model_name,))[0]
+
+    @cached_property
+    def sample(self) -> Trace | None:
+        """Return the trace of the same spec."""
+        return None if self.like is None else read(self.like)
+
+    @property
+    def spec(self) -> str | None:
+        """Return the name of the spec, as far as it is known."""
+        found = self.model.spec if self.model else self.sample.spec if self.sample else None
+        return self.spec_name or found
+
+    @property
+    def constants(self) -> tuple[tuple[str, Value], ...]:
+        """Return the constants of the trace of the same spec; a model's are filled in later."""
+        return self.sample.constants if self.sample else ()
+
+    @cached_property
+    def values(self) -> Mapping[str, list[Value]]:
+        """Return known values of each variable and constant."""
+        if self.sample is not None:
+            states = [step.state for step in self.sample.steps]
+            known = {str(name): [state[name] for state in states] for name in states[0]}
+            return known | {name: [value] for name, value in self.sample.constants}
+        return {} if self.model is None else _explored(self.model)
+
+
+def _explored(model: Model) -> dict[str, list[Value]]:
+    from krafla.oracle import Spec, explore
+    from krafla.tlc.config import read_config
+
+    spec = Spec.load(
+        model.module.stem, cfg=model.config, path=model.module, search_path=model.search_path
+    )
+    found = explore(spec, limit=_SAMPLES)
+    known = {name: found.values(name)[1] for name in spec.variables}
+    return known | {name: [value] for name, value in read_config(model.config).constants}
+
+
+def read_as(format_name: str, path: Path, known: Known) -> Trace | PartialTrace:
+    """Return the trace of a file in the named format; ``KraflaError`` says what is wrong."""
+    if format_name == "ndjson":
+        return read_any(path)
+    text, cut = read_text(path, MAX_DOCUMENT)
+    if cut:
+        raise TraceFormatError("the compressed data ends too early", str(path))
+    if format_name == "itf":
+        names = Shapes(known.values).model_values
+        return loads_itf(text, str(path), spec=known.spec, model_values=names)
+    spec = known.spec
+    if spec is None:
+        raise KraflaError("TLC does not write which spec it ran: say --model, --like or --spec")
+    if format_name == "tlc-json":
+        if known.model is None and known.sample is None:
+            raise KraflaError("TLC's JSON has no types: say --model or --like")
+        trace = loads_tlc_json(text, str(path), spec=spec, like=known.values)
+        trace = replace(trace, constants=known.constants)
+    else:
+        trace = loads_printed(text, str(path), spec=spec, constants=known.constants)
+    return trace if known.model is None else _of_model(trace, known.model)
+
+
+def _of_model(trace: Trace, model: Model) -> Trace:
+    """Return the trace with the constants of the model, and its steps named by the spec."""
+    from krafla.refinement.counterexample import stands_alone
+    from krafla.refinement.validation import loaded
+
+    alone = stands_alone(replace(trace, model=model.name), model)
+    spec = loaded(alone.spec, alone.constants)
+    steps = list(alone.steps)
+    for index in range(1, len(steps)):
+        if steps[index].parameters is None:
+            steps[index] = _named(spec, steps[index - 1], steps[index])
+    return alone.with_steps(tuple(steps))
+
+
+def _named(spec: Spec, before: Step, step: Step) -> Step:
+    """Return the step under the first action that leads there; TLC knows only a part of Next.
+
+    TLC names the part of Next that it evaluated, which need not be an action: the modules that it
+    read are not at hand to look up its place.
+    """
+    start, end = (
+        spec.state({str(name): value for name, value in one.state.items()})
+        for one in (before, step)
+    )
+    for name, parameters, after in spec.successors(start):
+        if after == end:
+            return replace(step, action=name, parameters=parameters)
+    return step
+
+
+def text_as(format_name: str, trace: Trace | PartialTrace) -> tuple[str, tuple[str, ...]]:
+    """Return the trace in the named format, and what of it that format has no place for."""
+    if format_name == "ndjson":
+        return dumps(trace), ()
+    if not isinstance(trace, Trace):
+        raise KraflaError(f"a partial trace cannot be written as {format_name}, only as ndjson")
+    if format_name == "itf":
+        return dumps_itf(trace), ()
+    if format_name == "tlc-json":
+        return dumps_tlc_json(trace), (*_lost(trace), *_claimed(trace), "the types of values")
+    return dumps_printed(trace), _lost(trace)
+
+
+def _lost(trace: Trace) -> tuple[str, ...]:
+    found = {
+        "constants": bool(trace.constants),
+        "its origin": trace.origin is not None,
+        "events": any(step.event is not None for step in trace.steps),
+    }
+    return tuple(what for what, is_there in found.items() if is_there)
+
+
+def _claimed(trace: Trace) -> tuple[str, ...]:
+    return () if trace.claim is None else ("its claim",)
