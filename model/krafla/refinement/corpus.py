@@ -1,52 +1,52 @@
-"""The corpus of traces: files that the spec must accept, and files that it must reject, and why.
+"""The corpus of traces: what its index says of each file, and whether that is so.
 
-``index.toml`` in the corpus folder lists every file with its story. A rejected trace names the
-step at which it must be rejected, and what the rejection must name.
+``index.toml`` in the corpus folder lists every file with its story, in the folder of its kind.
+``accepted``: the spec has the behaviour. ``rejected``: it has not, and parts at ``step`` for a
+reason that ``names`` is a piece of. ``counterexamples``: it has it, and at the end a property that
+the trace claims to violate is false, in a conjunct that ``names`` is a piece of.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.refinement.trace_check import check_trace
-from krafla.traces import read
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from krafla.refinement.trace_check import TraceReport
-
-__all__ = ["Corpus", "Entry", "check_corpus", "read_index", "root_of"]
+__all__ = [
+    "INDEX_NAME", "KINDS", "MARK", "VERSION", "Corpus", "Entry", "check_corpus", "is_tag",
+    "read_index", "root_of",
+]  # fmt: skip
 
 INDEX_NAME: Final = "index.toml"
-_KINDS: Final = ("accepted", "rejected")
+KINDS: Final = ("accepted", "rejected", "counterexamples")
+# The key that tells an index of ours from anybody's index.toml, and the version we read.
+MARK: Final = "krafla_corpus"
+VERSION: Final = 1
+_TAG = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file of the corpus; ``step`` and ``names`` are of a trace to be rejected."""
+    """One file of the corpus, and what it must come to.
+
+    ``step`` is of a trace to be rejected, ``names`` of one with something false in it.
+    ``implementation`` says that the implementation takes the same steps.
+    """
 
     path: Path
+    kind: str
     reason: str
+    tags: tuple[str, ...] = ()
     step: int | None = None
     names: str | None = None
-
-    def objection(self, report: TraceReport) -> str | None:
-        """Return what is not as the index says; ``None`` if all is."""
-        rejection = report.rejection
-        if self.step is None:
-            return None if rejection is None else f"{self.path.name}: {rejection}"
-        if rejection is None:
-            return f"{self.path.name}: accepted, but step {self.step} is to be rejected"
-        if rejection.index != self.step:
-            return f"{self.path.name}: rejected at step {rejection.index}, not {self.step}"
-        if not any(str(self.names) in name for name in rejection.names):
-            return f"{self.path.name}: rejected, but not for {self.names}: {rejection}"
-        return None
+    implementation: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,12 @@ class Corpus:
     @property
     def evidence(self) -> tuple[str, ...]:
         """Return what the verdict rests on."""
-        rejected = sum(entry.step is not None for entry in self.entries)
+        accepted, rejected, counterexamples = (
+            sum(entry.kind == kind for entry in self.entries) for kind in KINDS
+        )
         return (
-            f"{len(self.entries) - rejected} accepted, {rejected} rejected at the step and for the "
-            "reason listed",
+            f"{accepted} accepted, {rejected} rejected at the step and for the reason listed, "
+            f"{counterexamples} counterexamples with the conjunct listed",
             f"{self.steps:,} steps replayed on the spec",
         )
 
@@ -85,6 +87,11 @@ def root_of(folder: Path) -> Path:
     )
 
 
+def is_tag(text: str) -> bool:
+    """Return whether a tag can be one: letters, digits, ``_`` and ``-``, a letter first."""
+    return _TAG.fullmatch(text) is not None
+
+
 def check_corpus(
     folder: Path,
     progress: Callable[[str], None] = lambda _: None,
@@ -95,6 +102,8 @@ def check_corpus(
 
     ``KraflaError`` if the index and the files do not match each other.
     """
+    from krafla.refinement.kept import Kept
+
     chosen = (within or folder).resolve()
     entries = tuple(
         entry for entry in read_index(folder) if entry.path.resolve().is_relative_to(chosen)
@@ -102,29 +111,32 @@ def check_corpus(
     steps, reasons = 0, []
     for entry in entries:
         progress(f"replaying {entry.path.name}")
-        report = check_trace(read(entry.path))
-        steps += report.steps
-        objection = entry.objection(report)
-        if objection is not None:
-            reasons.append(objection)
+        kept = Kept.judged(entry)
+        steps += kept.steps
+        if kept.objection is not None:
+            reasons.append(f"{entry.path.name}: {kept.objection}")
     return Corpus(entries, steps, tuple(reasons))
 
 
 def read_index(folder: Path) -> tuple[Entry, ...]:
     """Return the entries of a corpus.
 
-    ``KraflaError`` for a file that is not listed, or listed and not there, or a rejected trace
-    without the step and the name to expect.
+    ``KraflaError`` for an index of another version, a file that is not listed, or listed and not
+    there, or an entry that does not say what its kind must say.
     """
     index = folder / INDEX_NAME
     try:
         data = tomllib.loads(index.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise KraflaError(f"cannot be read: {error}", str(index)) from error
+    if data.get(MARK) != VERSION or isinstance(data.get(MARK), bool):
+        raise KraflaError(f"must say {MARK} = {VERSION} at its top", str(index))
     tables = data.get("trace", [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise KraflaError("each trace is a table [[trace]]", str(index))
     entries = tuple(_entry(folder, index, table) for table in tables)
     listed = {entry.path for entry in entries}
-    present = {path for kind in _KINDS for path in (folder / kind).rglob("*.ndjson")}
+    present = {path for kind in KINDS for path in (folder / kind).rglob("*.ndjson")}
     wrong = sorted(str(path.relative_to(folder)) for path in listed ^ present)
     if wrong or len(listed) != len(entries):
         which = ", ".join(wrong) or "a file"
@@ -136,8 +148,25 @@ def _entry(folder: Path, index: Path, table: dict[str, Any]) -> Entry:
     file, step, names = table.get("file"), table.get("step"), table.get("names")
     if not isinstance(file, str) or not isinstance(table.get("reason"), str):
         raise KraflaError(f"a trace needs a file and a reason: {table}", str(index))
+    parts = file.split("/")
+    if parts[0] not in KINDS or any(part in {"", ".", ".."} for part in parts):
+        raise KraflaError(f"{file}: not a path below {', '.join(KINDS)}", str(index))
+    _check_expectation(index, file, step, names)
+    tags = table.get("tags", [])
+    if not isinstance(tags, list) or not all(isinstance(one, str) and is_tag(one) for one in tags):
+        raise KraflaError(f"{file}: tags are a list of names, not {tags!r}", str(index))
+    implementation = table.get("implementation", False)
+    if not isinstance(implementation, bool) or (implementation and parts[0] != KINDS[0]):
+        raise KraflaError(f"{file}: implementation = true is for accepted traces", str(index))
+    return Entry(folder / file, parts[0], table["reason"], tuple(tags), step, names, implementation)
+
+
+def _check_expectation(index: Path, file: str, step: object, names: object) -> None:
     kind = file.split("/")[0]
-    is_rejected = isinstance(step, int) and isinstance(names, str)
-    if kind not in _KINDS or (kind == "rejected") != is_rejected:
-        raise KraflaError(f"{file}: a rejected trace, and no other, has step and names", str(index))
-    return Entry(folder / file, table["reason"], step, names)
+    has_step, has_names = type(step) is int, isinstance(names, str) and names != ""
+    if kind == "rejected" and not (has_step and has_names):
+        raise KraflaError(f"{file}: a rejected trace has step and names", str(index))
+    if kind == "counterexamples" and not (step is None and has_names):
+        raise KraflaError(f"{file}: a counterexample has names, and no step", str(index))
+    if kind == "accepted" and not (step is None and names is None):
+        raise KraflaError(f"{file}: an accepted trace has neither step nor names", str(index))

@@ -27,7 +27,7 @@ def markdown_of(view: TraceView, path: str) -> str:
     lines = [f"## {plain(_title(view))}", ""]
     lines += [f"- {name}: {code(value)}" for name, value in view.facts]
     lines += [
-        f"- {code(column.name)} is {code(column.stands_for)}"
+        f"- {code(column.name)}: {code(column.stands_for)}"
         for column in view.columns
         if column.stands_for
     ]
@@ -82,6 +82,8 @@ def _outcome(outcome: Outcome) -> Iterator[str]:
         yield "\n| part | spec expects | was done |\n|---|---|---|"
         for row in outcome.differences:
             yield f"| {' | '.join(map(_cell, row))} |"
+    if outcome.nearest:
+        yield f"\nNearest step of the spec: {code(outcome.nearest)}"
     yield f"\nSaid by: {plain(outcome.source)}"
 
 

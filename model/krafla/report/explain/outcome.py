@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from krafla.report.explain.layout import layout_of
@@ -13,12 +13,14 @@ from krafla.verdict import KraflaError
 if TYPE_CHECKING:
     from krafla.oracle.blame import Reason
     from krafla.oracle.explain import Explanation
+    from krafla.refinement.trace_check import Rejection
     from krafla.report.explain.words import Words
     from krafla.traces import Conjunct, Step, Trace
     from krafla.values import Value
 
 __all__ = ["Falsehood", "Outcome", "outcome_of"]
 
+_LEFT_MAX = 4
 _OF_A_STATE = (ClaimKind.INVARIANT, ClaimKind.ACTION_PROPERTY)
 _BROKEN = {
     ClaimKind.DEADLOCK: "no action is enabled any more",
@@ -47,7 +49,8 @@ class Outcome:
     """The finding about a trace, at its step ``step``, in one sentence and in detail.
 
     ``differences`` are of a step the spec takes otherwise: part, what the spec expects there,
-    what was done. ``source`` says who says all this: the spec, asked now, or only the file.
+    what was done; ``nearest`` is another step that the spec has there, the one most like it.
+    ``source`` says who says all this: the spec, asked now, or only the file.
     ``is_bad`` is false of a trace of which nothing bad is known.
     """
 
@@ -59,6 +62,7 @@ class Outcome:
     falsehoods: tuple[Falsehood, ...] = ()
     differences: tuple[tuple[str, str, str], ...] = ()
     source: str = ""
+    nearest: str = ""
 
 
 def outcome_of(trace: Trace, *, asks: bool = True) -> Outcome | None:
@@ -95,10 +99,10 @@ def _asked(trace: Trace) -> Outcome:
 
 
 def _property(trace: Trace, name: str, kind: ClaimKind | None, claimed: Conjunct | None) -> Outcome:
-    from krafla.oracle import Spec
+    from krafla.refinement.validation import loaded
 
     last = len(trace.steps) - 1
-    spec = Spec.load(trace.spec, dict(trace.constants))
+    spec = loaded(trace.spec, trace.constants)
     after = spec.state({str(name): value for name, value in trace.steps[last].state.items()})
     if kind is ClaimKind.INVARIANT or last == 0:
         explanation = spec.explain_invariant(name, after)
@@ -122,11 +126,11 @@ def _property(trace: Trace, name: str, kind: ClaimKind | None, claimed: Conjunct
 
 
 def _divergence(trace: Trace) -> Outcome:
-    from krafla.oracle import Spec
+    from krafla.refinement.validation import loaded
 
     last = len(trace.steps) - 1
     step = trace.steps[last]
-    spec = Spec.load(trace.spec, dict(trace.constants))
+    spec = loaded(trace.spec, trace.constants)
     before = spec.state({str(n): value for n, value in trace.steps[last - 1].state.items()})
     after = {str(name): value for name, value in step.state.items()}
     explanation = spec.explain(before, step.action, step.parameters or (), after=after)
@@ -138,13 +142,16 @@ def _divergence(trace: Trace) -> Outcome:
 
 
 def _behaviour(trace: Trace) -> Outcome:
+    from krafla.refinement.keeping import properties_of
     from krafla.refinement.trace_check import check_trace
 
     report = check_trace(trace)
     words = layout_of(trace).words
     last = len(trace.steps) - 1
     if report.rejection is None:
-        headline = f"every step is one of {words.text(trace.spec)}, and keeps its properties"
+        headline = f"every step is one of {words.text(trace.spec)}"
+        if properties_of(trace.spec).invariants:
+            headline += ", and keeps its properties"
         return Outcome(last, headline, is_bad=False, source="the spec, asked now")
     rejection = report.rejection
     name = rejection.broken or rejection.step.action
@@ -153,7 +160,19 @@ def _behaviour(trace: Trace) -> Outcome:
     else:
         finding = _finding(words, rejection.step, rejection.explanation.finding)
         headline = f"the spec does not have step {rejection.index}: {finding}"
-    return _told(trace, rejection.index, headline, rejection.explanation, words.text(name))
+    told = _told(trace, rejection.index, headline, rejection.explanation, words.text(name))
+    return replace(told, nearest=_nearest(words, rejection))
+
+
+def _nearest(words: Words, rejection: Rejection) -> str:
+    """Return the step that the spec has there instead, if it is another one than was taken."""
+    nearest, step = rejection.nearest, rejection.step
+    if nearest is None or (nearest.action, nearest.parameters) == (step.action, step.parameters):
+        return ""
+    left = [f"{words.text(one.path)} = {_side(words, one.expected)}" for one in nearest.differences]
+    call = words.call(nearest.action, nearest.parameters)
+    shown = ", ".join(left[:_LEFT_MAX]) + (", ..." if len(left) > _LEFT_MAX else "")
+    return f"{call}, which leaves {shown}" if left else call
 
 
 def _finding(words: Words, step: Step, finding: str) -> str:

@@ -56,7 +56,7 @@ def show(
     for index in used:
         if view.columns[index].stands_for:
             column = view.columns[index]
-            _line(console, f"    {column.name} is {column.stands_for}")
+            _line(console, f"    {column.name}: {column.stands_for}")
 
 
 def show_outcome(console: Console, outcome: Outcome) -> None:
@@ -76,6 +76,8 @@ def show_outcome(console: Console, outcome: Outcome) -> None:
             _line(console, f"      {name} = {short}")
     if outcome.differences:
         _sides(console, outcome)
+    if outcome.nearest:
+        _line(console, f"    nearest step of the spec: {outcome.nearest}")
 
 
 def _sides(console: Console, outcome: Outcome) -> None:

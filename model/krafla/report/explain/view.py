@@ -137,7 +137,7 @@ def _step(layout: Layout, meanings: Meanings, trace: Trace, number: int, step: S
         action=words.text(step.action),
         call=words.call(step.action, step.parameters),
         whole_call=words.whole_call(step.action, step.parameters),
-        location=words.text(step.location or ("" if number == 0 else meanings.place(step.action))),
+        location=words.text("" if number == 0 else meanings.place(step.action) or step.location),
         time_ms=None if event is None else event.time_ms,
         node=_acting(layout, step, cells) if number else None,
         cells=tuple(map(tuple, cells)),

@@ -1,0 +1,70 @@
+"""``krafla keep``: a trace into the corpus, if it comes to what is said of it."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from krafla.verdict import ExitCode, KraflaError
+
+__all__ = ["command"]
+
+
+def command(
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace (.ndjson).")],
+    kind: Annotated[
+        str, typer.Option("--as", metavar="KIND", help="accepted, rejected or counterexample.")
+    ],
+    reason: Annotated[str, typer.Option(help="What the trace shows, in a sentence.")],
+    tags: Annotated[
+        list[str] | None,
+        typer.Option("--tag", metavar="NAME", help="A name to select it by; may be repeated."),
+    ] = None,
+    into: Annotated[Path, typer.Option(metavar="FOLDER", help="The corpus.")] = Path("traces"),
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> ExitCode:
+    r"""Keep a trace: from now on it is a test that it comes to what it comes to today.
+
+    An accepted trace is a behaviour of its spec, and if the implementation takes the same steps,
+    it must do so from now on. A rejected one is not, and parts from the spec at the same step for
+    the same reason. A counterexample is a behaviour at whose end the property that it claims to
+    violate is false, in the same conjunct. What does not come to that is not stored. The trace is
+    stored under the name of what it shows, and listed in index.toml of the corpus.
+
+    Exit status: 0 if it was stored; 2 if not.
+
+    \b
+    Examples:
+      krafla keep found.ndjson --as rejected --tag KIP-631 \
+          --reason "A silent broker was unfenced."
+      krafla check NoSelfFence --trace found.ndjson
+      krafla keep found.ndjson --as counterexample --reason "Kafka does not fence itself."
+    """
+    from krafla.cli import screen
+    from krafla.fuzz.keep import AS, keep
+    from krafla.traces import read
+
+    if kind not in AS:
+        raise typer.BadParameter(f"--as is {', '.join(AS)}; not {kind!r}")
+    if not into.is_dir():
+        raise KraflaError("is no folder: make it, or name the corpus with --into", str(into))
+    loaded = read(trace)
+    with screen.LiveLine(quiet=quiet) as live:
+        live.show("replaying the trace on its spec")
+        try:
+            stored = keep(loaded, AS[kind], reason, tuple(dict.fromkeys(tags or ())), into)
+        except KraflaError as error:
+            raise KraflaError(error.message, error.place or str(trace)) from error
+    console = screen.stdout()
+    for line in stored.remark.splitlines():
+        screen.line(console, f"    {line}")
+    entry = stored.entry
+    if entry.step is not None:
+        screen.line(console, f"    rejected at step {entry.step}, which names: {entry.names}")
+    screen.line(console, ("KEPT", "bold green"), f"  {entry.path}")
+    name = entry.path.relative_to(into).as_posix()
+    screen.line(console, f"    run: pytest {shlex.quote(f'{into}/index.toml::{name}')}")
+    return ExitCode.HELD

@@ -1,0 +1,113 @@
+"""The pytest plugin: each trace of a corpus is a test, selected by its tags, told by its steps.
+
+pytest loads this module in every project where krafla is installed, so it imports nothing of
+krafla until it meets an ``index.toml`` that says ``krafla_corpus`` at its top.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from krafla.refinement.corpus import Entry
+
+__all__ = ["KeptTrace", "TraceCorpus", "pytest_collect_file", "pytest_configure"]
+
+_INDEX_NAME = "index.toml"
+_MARK = re.compile(rb"^krafla_corpus[ \t]*=", re.MULTILINE)
+# The key stands above the first table; a whole foreign file need not be read to miss it.
+_HEAD_BYTES = 16_384
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the kinds of traces known as markers."""
+    config.addinivalue_line("markers", "krafla: a trace of a corpus, replayed on its spec")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> TraceCorpus | None:
+    """Return the traces of a corpus if the file is the index of one."""
+    if file_path.name != _INDEX_NAME or not _is_ours(file_path):
+        return None
+    return TraceCorpus.from_parent(parent, path=file_path)
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return _MARK.search(file.read(_HEAD_BYTES)) is not None
+    except OSError:
+        return False
+
+
+class TraceCorpus(pytest.File):
+    """The index of a corpus: one item for each trace that it lists."""
+
+    def collect(self) -> Iterable[KeptTrace]:
+        """Return the traces; an index that is not as it must be is an error of collection."""
+        from krafla.refinement.corpus import read_index
+        from krafla.verdict import KraflaError
+
+        folder = self.path.parent
+        try:
+            entries = read_index(folder)
+        except KraflaError as error:
+            raise self.CollectError(str(error)) from error
+        lines = self.path.read_text(encoding="utf-8").splitlines()
+        return [
+            KeptTrace.from_parent(
+                self,
+                name=entry.path.relative_to(folder).as_posix(),
+                entry=entry,
+                line=_line_of(lines, entry.path.relative_to(folder).as_posix()),
+            )
+            for entry in entries
+        ]
+
+
+def _line_of(lines: list[str], file: str) -> int:
+    return next((number for number, line in enumerate(lines) if f'"{file}"' in line), 0)
+
+
+class KeptTrace(pytest.Item):
+    """One trace: it must come to what the index says."""
+
+    def __init__(self, *, entry: Entry, line: int, **options: Any) -> None:
+        super().__init__(**options)
+        self.entry = entry
+        self._line = line
+        self.user_properties.append(("reason", entry.reason))
+        for tag in ("krafla", entry.kind, *entry.tags):
+            # Strict markers accept only names that are known: those that the index lists are.
+            known = f"{tag}: kept traces of this kind or tag"
+            if known not in self.config.getini("markers"):
+                self.config.addinivalue_line("markers", known)
+            self.add_marker(tag)
+
+    def runtest(self) -> None:
+        """Replay the trace on its spec, and on the implementation if the index says so."""
+        from krafla.fuzz.kept import check_kept
+
+        check_kept(self.entry)
+
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], *arguments: Any, **options: Any
+    ) -> Any:
+        """Return the explanation of the trace instead of a stack of Python calls."""
+        from krafla.fuzz.kept import NotAsListed
+        from krafla.verdict import KraflaError
+
+        if isinstance(excinfo.value, NotAsListed | KraflaError):
+            from krafla.report.explain.failure import failure_text
+
+            return failure_text(self.entry, excinfo.value)
+        return super().repr_failure(excinfo, *arguments, **options)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Return where the index lists the trace."""
+        return self.path, self._line, self.name

@@ -1,0 +1,107 @@
+"""A kept trace judged: what it comes to, and whether that is what the index says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from krafla.refinement.trace_check import check_trace
+from krafla.refinement.validation import loaded
+from krafla.traces import ClaimKind, read
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from krafla.oracle import Explanation
+    from krafla.refinement.corpus import Entry
+    from krafla.refinement.trace_check import TraceReport
+    from krafla.traces import Trace
+
+__all__ = ["Kept", "violation_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A trace of a corpus after it was replayed; ``objection`` is ``None`` if all is as listed."""
+
+    entry: Entry
+    trace: Trace
+    report: TraceReport
+    objection: str | None
+
+    @classmethod
+    def judged(cls, entry: Entry) -> Kept:
+        """Return what the file comes to; ``KraflaError`` if it cannot be read or asked."""
+        trace = read(entry.path)
+        report = check_trace(trace)
+        return cls(entry, trace, report, objection(entry, trace, report))
+
+    @property
+    def steps(self) -> int:
+        """Return how many steps the spec agreed to."""
+        return self.report.steps
+
+
+def objection(entry: Entry, trace: Trace, report: TraceReport) -> str | None:
+    """Return in what a trace is not as the index says; ``None`` if it is."""
+    rejection = report.rejection
+    if entry.kind == "rejected":
+        if rejection is None:
+            return f"accepted, but step {entry.step} is to be rejected"
+        if rejection.index != entry.step:
+            return f"rejected at step {rejection.index}, not {entry.step}"
+        if not any(str(entry.names) in name for name in rejection.names):
+            return f"rejected, but not for {entry.names}: {rejection}"
+        return None
+    if rejection is not None:
+        return str(rejection)
+    if entry.kind == "accepted":
+        # A claim excuses its property from being judged, so that nothing would be shown.
+        is_claim = trace.claim is not None and trace.claim.kind is not ClaimKind.BEHAVIOUR
+        return f"it claims something bad: {trace.claim}" if is_claim else None
+    try:
+        explanation = violation_of(trace)
+    except KraflaError as error:
+        return str(error)
+    texts = [reason.text for reason in explanation.reasons]
+    if not any(str(entry.names) in text for text in texts):
+        return f"violates {_claimed(trace)}, but not for {entry.names}: {explanation}"
+    return None
+
+
+def violation_of(trace: Trace) -> Explanation:
+    """Return why the property that a trace claims to violate is false at its end.
+
+    ``KraflaError`` if it claims none, if the property holds there, or if another conjunct than
+    the claimed one is false.
+    """
+    claim = trace.claim
+    of_step = claim is not None and claim.kind is ClaimKind.ACTION_PROPERTY
+    if (
+        claim is None
+        or claim.property is None
+        or not (of_step or claim.kind is ClaimKind.INVARIANT)
+    ):
+        raise KraflaError("it claims to violate no property of a state or a step")
+    spec = loaded(trace.spec, trace.constants)
+    before, after = (
+        spec.state({str(name): value for name, value in step.state.items()})
+        for step in (trace.steps[-2 if len(trace.steps) > 1 else -1], trace.steps[-1])
+    )
+    explanation = (
+        spec.explain_action_property(claim.property, before, after)
+        if of_step
+        else spec.explain_invariant(claim.property, after)
+    )
+    if not explanation.reasons:
+        raise KraflaError(f"{claim.property} is not false at the end: {explanation.finding}")
+    if claim.conjunct is not None and all(
+        reason.text != claim.conjunct.text for reason in explanation.reasons
+    ):
+        raise KraflaError(
+            f"another conjunct of {claim.property} is false than the one it claims: {explanation}"
+        )
+    return explanation
+
+
+def _claimed(trace: Trace) -> str:
+    return str(trace.claim.property) if trace.claim is not None else "nothing"

@@ -1,0 +1,150 @@
+"""The plugin in projects of others and in corpora that are wrong: pytest as its own program."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CORPUS = Path(__file__).parents[2] / "traces"
+GOOD = "accepted/lease/register-and-unfence.ndjson"
+BAD = "rejected/lease/runs-though-fenced.ndjson"
+INDEX = f"""krafla_corpus = 1
+
+[[trace]]
+file = "{GOOD}"
+reason = "A process registers and is unfenced."
+tags = ["KIP-631", "calm"]
+implementation = true
+
+[[trace]]
+file = "{BAD}"
+reason = "A process runs after an answer that said it is fenced."
+tags = ["KIP-631", "wrong"]
+step = 8
+names = "status"
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project of somebody else, with a corpus of two traces."""
+    for file in (GOOD, BAD):
+        target = tmp_path / "kept" / file
+        target.parent.mkdir(parents=True)
+        shutil.copyfile(CORPUS / file, target)
+    (tmp_path / "kept" / "index.toml").write_text(INDEX)
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers -p no:cacheprovider")
+    return tmp_path
+
+
+def run(folder, *arguments):
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST")}
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:xdist", *arguments],
+        cwd=folder, capture_output=True, text=True, check=False, env=environment,
+    )  # fmt: skip
+
+
+def names(finished):
+    return [line.split("::")[1] for line in finished.stdout.splitlines() if "::" in line]
+
+
+def test_each_trace_is_a_test_named_by_its_path(project):
+    finished = run(project, "--collect-only", "-q")
+    assert names(finished) == [GOOD, BAD]
+
+
+@pytest.mark.parametrize(
+    ("selection", "chosen"),
+    [
+        (["-m", "calm"], [GOOD]),
+        (["-m", "KIP-631 and not calm"], [BAD]),
+        (["-m", "rejected"], [BAD]),
+        (["-k", "wrong"], [BAD]),
+        (["-k", "unfence"], [GOOD]),
+        ([f"kept/index.toml::{GOOD}"], [GOOD]),
+    ],
+)
+def test_tags_kinds_and_names_select(project, selection, chosen):
+    assert names(run(project, "--collect-only", "-q", *selection)) == chosen
+
+
+def test_what_comes_to_what_is_listed_passes(project):
+    finished = run(project)
+    assert finished.returncode == 0, finished.stdout
+    assert "2 passed" in finished.stdout
+
+
+def test_a_failure_is_told_by_the_steps_of_the_trace(project):
+    shutil.copyfile(project / "kept" / BAD, project / "kept" / GOOD)
+    finished = run(project)
+    assert finished.returncode == 1
+    assert "1 failed, 1 passed" in finished.stdout
+    assert "accepted: A process registers and is unfenced." in finished.stdout
+    assert "the spec does not have step 8" in finished.stdout
+    assert "> 8 HandleHeartbeatResponse" in finished.stdout.replace(">8", "> 8")
+    assert "krafla explain" in finished.stdout
+    assert "Traceback" not in finished.stdout
+    assert "pytest_plugin.py" not in finished.stdout
+
+
+def test_an_implementation_that_must_follow_and_does_not_is_a_failure(project):
+    from krafla.traces import read, write
+
+    trace = read(project / "kept" / GOOD)
+    # A behaviour of the spec which begins with a step that is not the implementation's choice.
+    nameless = tuple(
+        step if not n else _without_parameters(step) for n, step in enumerate(trace.steps)
+    )
+    write(trace.with_steps(nameless), project / "kept" / GOOD)
+    finished = run(project, "-m", "calm")
+    assert finished.returncode == 1
+    assert "parameters are not known" in finished.stdout
+
+
+def _without_parameters(step):
+    from dataclasses import replace
+
+    return replace(step, parameters=None)
+
+
+def test_a_file_that_cannot_be_read_fails_with_its_place(project):
+    (project / "kept" / GOOD).write_text("{}\n")
+    finished = run(project, "-m", "calm")
+    assert finished.returncode == 1
+    assert "register-and-unfence.ndjson" in finished.stdout
+    assert "Traceback" not in finished.stdout
+
+
+def test_an_index_that_lists_what_is_not_there_is_an_error_of_collection(project):
+    (project / "kept" / GOOD).unlink()
+    finished = run(project)
+    assert finished.returncode == 2
+    assert f"{GOOD}: listed twice, or not both listed and there" in finished.stdout
+
+
+def test_an_index_of_another_version_is_an_error_of_collection(project):
+    index = project / "kept" / "index.toml"
+    index.write_text(INDEX.replace("krafla_corpus = 1", "krafla_corpus = 2"))
+    finished = run(project)
+    assert finished.returncode == 2
+    assert "krafla_corpus = 1" in finished.stdout
+
+
+def test_an_index_of_somebody_else_is_left_alone(project):
+    (project / "kept" / "index.toml").write_text('[book]\ntitle = "krafla_corpus = 1"\n')
+    assert "no tests ran" in run(project).stdout
+
+
+def test_a_project_without_a_corpus_pays_for_nothing():
+    heavy = ("jpype", "z3", "rich", "typer", "krafla.oracle", "krafla.refinement", "kraft")
+    program = f"import krafla.pytest_plugin, sys; print([m for m in {heavy} if m in sys.modules])"
+    finished = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert finished.stdout.strip() == "[]"
