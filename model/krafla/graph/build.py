@@ -43,13 +43,15 @@ def build(
 
     Violations do not end the search: what comes after them is part of the graph. ``limit`` does,
     at so many states. ``KraflaError`` names the question that is no state predicate, the line of
-    the spec that is wrong, or what could not be evaluated.
+    the spec that is wrong, or what could not be evaluated, and tells of a model without states.
     """
     names = {f"{_PREFIX}{number:03}": one for number, one in enumerate(questions)}
     for question in questions:
         if not question.text.strip() or not question.text.isprintable():
             raise KraflaError("a predicate is one line of TLA+", question.place)
     spec = _load(model, names)
+    if not any(spec.in_model(state) for state in spec.initial_states()):
+        raise KraflaError("no state is initial and within the bounds", f"model {model.name}")
     for name, question in names.items():
         _check(spec, name, question)
     found = explore(spec, limit=limit, until_violation=False, progress=progress)

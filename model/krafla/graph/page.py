@@ -33,6 +33,11 @@ def page(graph: StateGraph, model: Model, judgement: Judgement, *, limit: int) -
         judgement=judgement,
         graph=graph,
         shown=states,
+        uses=graph.action_uses(),
+        histograms=[
+            ("States by depth", graph.depth_histogram()),
+            ("States by the number of steps from them", graph.out_degrees()),
+        ],
         reduced=any(one is not None for one in graph.found.spec.reductions),
         data=_data(graph, model, states),
     )

@@ -33,6 +33,7 @@ MODELS = {
     "MazeDeadlock": ("holds", f"distinct = 8\n{UNTAKEN}", CONFIG),
     "MazeWitness": ("holds", f'distinct = 8\nwitnesses = ["Nowhere"]\n{UNTAKEN}', QUIET),
     "MazeTrapped": ("holds", f"distinct = 8\n{UNTAKEN}", f"{QUIET}INVARIANT NotTrapped\n"),
+    "MazeEmpty": ("holds", UNTAKEN, f"{QUIET}CONSTRAINT Nowhere\n"),
     "MazeBounded": ("holds", UNTAKEN, f"{QUIET}INVARIANT InBounds\n"),
     "MazeClimbs": ("holds", UNTAKEN, f"{QUIET}PROPERTY Climbs\n"),
     "MazeMustTrap": ("violates", 'property = "NotTrapped"', f"{QUIET}INVARIANT NotTrapped\n"),

@@ -44,6 +44,11 @@ def test_a_graph_that_was_cut_is_inconclusive(model):
     assert "the search was cut at" in found.reasons[0]
 
 
+def test_a_model_without_states_is_told(model):
+    with pytest.raises(KraflaError, match="model MazeEmpty: no state is initial"):
+        build(model("MazeEmpty"))
+
+
 def test_a_violation_does_not_end_the_graph(model):
     graph = build(model("MazeTrapped"))
 

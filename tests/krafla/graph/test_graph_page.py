@@ -150,6 +150,19 @@ def test_a_fragment_that_makes_no_sense_is_told_or_ignored(opened, fragment, pro
     assert shown["where"] == "State 0, depth 0"
 
 
+def test_the_whole_graph_is_told_below(opened):
+    whole = opened()["whole"]
+
+    assert "Ring 3 2 0 0" in whole
+    assert "Escape 1 0 0 1" in whole
+    assert "States by depth 0 1 1 1 2 2 3 3 4 1" in whole
+    assert "from them 0 1 1 4 2 2 3 1" in whole
+
+
+def test_a_page_asks_the_network_for_nothing(opened):
+    assert not re.search(r"https?://|@import| src=", opened().document)
+
+
 def test_a_page_that_was_cut_says_so(maze, model, tmp_path, number):
     judgement = judge(model(), maze, dead_ends(maze))
     path = tmp_path / "cut.html"
