@@ -1,0 +1,54 @@
+"""How long traces take to write and read, and whether that grows as they do.
+
+The trace is a recorded one of the broker lease, repeated: thirteen variables, of which each step
+changes a few.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from krafla.traces import Trace, dumps, loads, read
+
+ROOT = Path(__file__).resolve().parents[1]
+RECORDED = ROOT / "traces/accepted/lease/controlled-shutdown-waits.ndjson"
+SHORT, LONG = 1_000, 10_000
+# Ten times the steps may take this much more than ten times as long.
+MOST_EXTRA = 1.5
+
+
+def main() -> int:
+    """Return 0 if writing and reading are linear in the number of steps."""
+    recorded = read(RECORDED)
+    seconds = {steps: measured(recorded, steps) for steps in (SHORT, LONG)}
+    met = True
+    for place, what in enumerate(("written", "read")):
+        short, long = seconds[SHORT][place], seconds[LONG][place]
+        growth = long / short / (LONG / SHORT)
+        met = met and growth <= MOST_EXTRA
+        print(f"{LONG} steps {what} in {long:.2f} s, {SHORT} in {short:.3f} s: "
+              f"{growth:.2f} times linear")  # fmt: skip
+    print(f"{seconds[LONG][2] / 1e6:.1f} MB for {LONG} steps")
+    return 0 if met else 1
+
+
+def measured(recorded: Trace, steps: int) -> tuple[float, float, int]:
+    """Return the least seconds of three rounds to write and to read, and the bytes."""
+    taken = (recorded.steps * (steps // len(recorded) + 1))[:steps]
+    trace = recorded.with_steps(taken)
+    written, found = [], []
+    for _ in range(3):
+        started = time.perf_counter()
+        text = dumps(trace)
+        written.append(time.perf_counter() - started)
+        started = time.perf_counter()
+        again = loads(text)
+        found.append(time.perf_counter() - started)
+        assert again == trace
+    return min(written), min(found), len(text.encode())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
