@@ -54,6 +54,7 @@ def audit_ingest(
     It is kept in the folder ``audit`` of the output. ``KraflaError`` if the output is not a
     finished ingest or has no directory of a metadata log, ``JobError`` if a task failed for good.
     """
+    out = out.absolute()
     facts = opened(out, INGEST).facts
     if not facts["logs"]:
         raise KraflaError("no directory of a metadata log was ingested here", str(out))

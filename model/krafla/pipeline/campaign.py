@@ -111,6 +111,8 @@ def run_campaign(
     ``KraflaError`` if the folder holds something else, ``JobError`` if a task failed for good:
     what was committed until then stays.
     """
+    # An executor may run in another directory.
+    out = out.absolute()
     _claim(plan, out)
     if (out / MANIFEST).exists():
         return read_outcome(out)

@@ -12,7 +12,10 @@ import shutil
 import sys
 import tempfile
 import time
+import traceback
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, Final
@@ -82,7 +85,7 @@ class Session:
 
         def work() -> None:
             try:
-                tasks = self.context.parallelize(items, len(items)).map(function)
+                tasks = self.context.parallelize(items, len(items)).map(partial(_tried, function))
                 answers.extend(tasks.collect())
             except BaseException as error:  # noqa: BLE001 - raised again below, in the main thread
                 errors.append(error)
@@ -98,13 +101,42 @@ class Session:
             raise
         if errors:
             raise self._explained(errors[0])
+        failed = next((answer for answer in answers if isinstance(answer, _Failed)), None)
+        if failed is not None:
+            if failed.of_input is not None:
+                raise KraflaError(*failed.of_input)
+            kept = _kept_log(self._log, failed.text)
+            raise JobError(f"a task failed: {_cause(failed.text)}; details in {kept}")
         return answers
 
     def _explained(self, error: BaseException) -> BaseException:
         if not isinstance(error, Py4JError | PySparkException | ConnectionError):
             return error
-        kept = _kept_log(self._log, str(error))
-        return JobError(f"a Spark job failed: {_cause(str(error))}; details in {kept}")
+        kept, cause = _kept_log(self._log, str(error)), _cause(str(error))
+        if "stopped SparkContext" in cause:
+            cause = _last_complaint(Path(kept)) or cause
+        return JobError(f"a Spark job failed: {cause}; details in {kept}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """What a task raised: the parts of a ``KraflaError``, or the text of anything else."""
+
+    of_input: tuple[str, str | None] | None
+    text: str
+
+
+def _tried(function: Callable[[Any], Any], item: Any) -> Any:
+    """Return the function of an item, or how it failed.
+
+    Spark repeats a task that raises, and would in vain: only a process that dies is worth another.
+    """
+    try:
+        return function(item)
+    except KraflaError as error:
+        return _Failed((error.message, error.place), str(error))
+    except Exception as error:  # noqa: BLE001 - the driver raises it again, with its text in a file
+        return _Failed(None, "".join(traceback.format_exception(error)))
 
 
 def default_master(master: str) -> str:
@@ -250,6 +282,13 @@ def _cause(text: str) -> str:
     told = [line for line in lines if line.startswith(("org.apache.spark", "Caused by", ": "))]
     text = (told or lines or ["for a reason it does not say"])[0].removeprefix(": ")
     return re.sub(r"^(Caused by: )?(\w+\.)+(\w+): ", "", text)[:300]
+
+
+def _last_complaint(log: Path) -> str | None:
+    """Return what Spark said when it gave up, which it does not tell those who wait for it."""
+    text = log.read_text(encoding="utf-8", errors="replace")
+    found = re.findall(r"^[\d:]+ ERROR \w*Scheduler\w*: (.+)$", text, re.MULTILINE)
+    return found[-1][:300] if found else None
 
 
 def _kept_log(log: Path, text: str) -> str:
