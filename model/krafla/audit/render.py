@@ -108,10 +108,11 @@ def _directory_line(cluster: ClusterResult, directory: DirectoryResult) -> str:
 
 
 def _server_logs_line(judged: Judgement) -> str:
+    nodes = _counted(len(judged.folders), "node", "nodes")
     left_out = f", {judged.clipped} outside the metadata log" if judged.clipped else ""
     unknown = f", {judged.not_understood} lines not understood" if judged.not_understood else ""
     return (
-        f"{judged.verdict.value:<13}server logs of {len(judged.folders)} nodes:"
+        f"{judged.verdict.value:<13}server logs of {nodes}:"
         f" {judged.explained} of {judged.sightings} sightings explained by {judged.steps:,} steps"
         f" of BrokerLease{left_out}{unknown}; session timeout"
         f" {judged.settings.session_timeout_ms} ms, clocks within {judged.settings.skew_ms} ms"

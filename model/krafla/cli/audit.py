@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
+from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from krafla.audit.result import Report
     from krafla.cli.screen import LiveLine
 
 __all__ = ["command"]
@@ -43,6 +44,14 @@ def command(
             min=1,
             max=2**30,
             metavar="MS",
+        ),
+    ] = None,
+    save_trace: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            dir_okay=False,
+            help="With --server-logs: the partial trace of the one cluster.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
@@ -93,11 +102,27 @@ def command(
             report = audit(paths, progress.show, loading, wish)
     finally:
         loading.settle()
+    if save_trace is not None:
+        _save(report, save_trace)
     if as_json:
         sys.stdout.write(json.dumps(document(report), indent=2) + "\n")
     else:
         _print(text_lines(report, quiet=quiet))
     return report.exit_code
+
+
+def _save(report: Report, path: Path) -> None:
+    """Write the partial trace of the report's one cluster; KraflaError if there is none."""
+    from krafla.audit.server_logs.saving import partial_trace
+    from krafla.traces import write
+
+    judged = [c.server_logs for c in report.clusters if c.server_logs is not None]
+    if len(judged) != 1:
+        raise KraflaError(
+            f"--save-trace takes one cluster with --server-logs, and there are {len(judged)}"
+        )
+    write(partial_trace(judged[0]), path)
+    sys.stderr.write(f"saved {path}\n")
 
 
 class _Progress:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from krafla.audit.result import Finding, Weight
 from krafla.audit.run import ClusterAudit, start_of
 from krafla.audit.server_logs.files import find_server_logs
-from krafla.audit.server_logs.judging import Judgement, Settings, judge
+from krafla.audit.server_logs.judging import Judgement, judge
+from krafla.audit.server_logs.lease import Settings
 from krafla.audit.server_logs.operations import read_operations
 from krafla.audit.server_logs.properties import DEFAULT_TIMEOUT_MS, session_timeouts
 from krafla.verdict import Verdict

@@ -8,12 +8,13 @@ actions of ObservedLease, in order.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.server_logs.events import Kind
 from krafla.audit.server_logs.lease import NIL, NO_NUMBER
 from krafla.audit.server_logs.numbers import Numbers, Written
 from krafla.audit.server_logs.operations import Act
+from krafla.audit.server_logs.preparing import LAST, Preparer, members
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +43,6 @@ _CAUSES: Final = {
 }
 _UNTOLD: Final = ("WroteLeave", "WroteFenceAsked")
 """What a fencing may be that a controller whose log is there does not tell of."""
-_LATER: Final = ("STARTING", "RECOVERY", "RUNNING", "PENDING_CONTROLLED_SHUTDOWN")
 
 
 class Goal(NamedTuple):
@@ -58,6 +58,7 @@ class Explainer:
 
     def __init__(self, mover: Mover, watch: Watch, numbers: Numbers, skew_ms: int) -> None:
         self.mover = mover
+        self.prepare = Preparer(mover, watch)
         self._watch = watch
         self.numbers = numbers
         self._skew_ms = skew_ms
@@ -70,7 +71,7 @@ class Explainer:
         """
         now = self.mover.until(candidate, sighting.time_ms)
         if sighting.hint:
-            heard = self._heard(now, sighting)
+            heard = self.prepare.heard(now, sighting)
             yield heard
             if heard is not now:
                 yield now
@@ -131,7 +132,9 @@ class Explainer:
         elif event.kind is Kind.STALE:
             goal = [Goal("SawStaleEpoch", (process,), by_line=True)]
             yield candidate, goal
-            yield from ((c, goal) for c in self._answered(candidate, process, want_fence=False))
+            yield from (
+                (c, goal) for c in self.prepare.answered(candidate, process, want_fence=False)
+            )
         elif event.kind is Kind.SHUTDOWN_ASKED:
             yield candidate, [Goal("SawShutdownAsked", (process,), by_line=True)]
         elif event.kind is Kind.STOPPING:
@@ -143,16 +146,9 @@ class Explainer:
             yield candidate, goal
             if event.kind is not Kind.LEAVE:
                 fence = event.kind in (Kind.CAUGHT_UP, Kind.IN_RECOVERY)
-                yield from ((c, goal) for c in self._answered(candidate, process, want_fence=fence))
-
-    def _answered(
-        self, candidate: Candidate, process: str, *, want_fence: bool
-    ) -> Iterator[Candidate]:
-        """Yield the candidate in which a heartbeat of the process has been answered."""
-        asked = self.mover.ask(candidate, process, want_fence=want_fence)
-        heard = None if asked is None else self.mover.heard(asked, process)
-        if heard is not None:
-            yield heard
+                yield from (
+                    (c, goal) for c in self.prepare.answered(candidate, process, want_fence=fence)
+                )
 
     def _refused(
         self, candidate: Candidate, process: str
@@ -179,10 +175,10 @@ class Explainer:
             yield from self._registration(candidate, sighting, op)
         elif op.act is Act.UNFENCE:
             says = self._says(candidate, sighting)
-            for ready in self._asking(candidate, sighting, "RECOVERY"):
+            for ready in self.prepare.asking(candidate, sighting, "RECOVERY"):
                 yield ready, [*says, Goal("WroteUnfence", (b, epoch), by_line=False)]
         elif op.act is Act.SHUTDOWN:
-            for ready in self._asking(self._elected(candidate, op), sighting, _LATER[-1]):
+            for ready in self.prepare.asking(self.prepare.elected(candidate, op), sighting, LAST):
                 yield ready, [Goal("WroteShutdownBegun", (b, epoch), by_line=False)]
         else:
             yield from self._fencing(candidate, sighting, op, epoch)
@@ -191,7 +187,9 @@ class Explainer:
         self, candidate: Candidate, sighting: Sighting, op: Operation
     ) -> Iterator[tuple[Candidate, list[Goal]]]:
         process = op.incarnation or ""
-        if candidate.of("status", process) == "NOT_RUNNING" and not self.is_watched(sighting):
+        if candidate.of("status", process) == "NOT_RUNNING" and not self.prepare.is_watched(
+            sighting
+        ):
             candidate = self.mover.take(candidate, "StartBroker", process) or candidate
         registered = candidate.of("registrations", op.broker)
         is_new = registered == NIL or registered.incarnation != process
@@ -219,10 +217,12 @@ class Explainer:
             if cause == "WroteFenceOfSilent":
                 yield candidate, [*says, goal]
             elif cause == "WroteLeave":
-                for ready in self._asking(self._caught_up(candidate, op), sighting, _LATER[-1]):
+                for ready in self.prepare.asking(
+                    self.prepare.caught_up(candidate, op), sighting, LAST
+                ):
                     yield ready, [*says, goal]
             else:
-                for ready in self._asking(candidate, sighting, "STARTING", want_fence=True):
+                for ready in self.prepare.asking(candidate, sighting, "STARTING", want_fence=True):
                     yield ready, [goal]
 
     def causes(self, sighting: Sighting) -> tuple[str, ...]:
@@ -284,75 +284,6 @@ class Explainer:
             asked = self.mover.ask(candidate, registered.incarnation, want_fence=fence)
             yield (asked or candidate), goal
 
-    # What must have happened before.
-
-    def _asking(
-        self, candidate: Candidate, sighting: Sighting, wanted: str, *, want_fence: bool = False
-    ) -> Iterator[Candidate]:
-        """Yield candidates in which the registered process has sent the heartbeat wanted."""
-        assert sighting.operation is not None, "only records are asked for"
-        registered = candidate.of("registrations", sighting.operation.broker)
-        if registered == NIL:
-            yield candidate
-            return
-        process = registered.incarnation
-        if not self.is_watched(sighting):
-            candidate = self._lifted(candidate, process, wanted)
-        yield self.mover.ask(candidate, process, want_fence=want_fence) or candidate
-
-    def _lifted(self, candidate: Candidate, process: str, wanted: str) -> Candidate:
-        """Return the candidate in which a process without a log has come as far as is wanted."""
-        for _ in _LATER:
-            status = candidate.of("status", process)
-            if status not in _LATER or _LATER.index(status) >= _LATER.index(wanted):
-                break
-            step = self._one_further(candidate, process, status)
-            if step is None:
-                break
-            candidate = step
-        return candidate
-
-    def _one_further(self, candidate: Candidate, process: str, status: str) -> Candidate | None:
-        if status == "RUNNING":
-            return self.mover.take(candidate, "RequestShutdown", process)
-        answered = candidate
-        if not any("is_fenced" in m for m in candidate.messages(process)):
-            asked = self.mover.ask(candidate, process, want_fence=status == "STARTING")
-            answered = (asked and self.mover.heard(asked, process)) or candidate
-        for message in answered.messages(process):
-            if "is_fenced" in message:
-                return self.mover.take(answered, "HandleHeartbeatResponse", message)
-        return None
-
-    def _elected(self, candidate: Candidate, op: Operation) -> Candidate:
-        """Return the candidate in which a broker leads if the log says that it does."""
-        leads: Any = candidate.state["leads"]
-        if not op.leads or op.broker in leads:
-            return candidate
-        elected = self.mover.take(candidate, "ElectLeader", op.broker)
-        if elected is None:
-            return candidate
-        end = elected.ranks[-1].last if elected.ranks else 0
-        return replace(elected, ranks=(*elected.ranks, Written(NO_NUMBER, NO_NUMBER, end)))
-
-    def _caught_up(self, candidate: Candidate, op: Operation) -> Candidate:
-        """Return the candidate in which the other brokers have reported what leave waits for."""
-        wanted = candidate.of("controlled_shutdown_offset", op.broker)
-        if wanted == NO_NUMBER:
-            return candidate
-        for other in sorted(_members(self.mover.spec.evaluate("StayingBrokers", candidate.state))):
-            if candidate.of("metadata_offset", other) < wanted:
-                process = candidate.of("registrations", other).incarnation
-                candidate = self.mover.exchange(candidate, process) or candidate
-        return candidate
-
-    def _heard(self, candidate: Candidate, hint: Sighting) -> Candidate:
-        """Return the candidate in which a process was heard from, if it can have been."""
-        process = hint.incarnation or ""
-        if candidate.of("broker_epoch", process) == NO_NUMBER:
-            return candidate
-        return self.mover.exchange(candidate, process) or candidate
-
     def _settled(self, candidate: Candidate, sighting: Sighting, goals: list[Goal]) -> Candidate:
         """Return the candidate knowing what a sighting that happened makes certain."""
         op, event, process = sighting.operation, sighting.event, sighting.incarnation
@@ -377,42 +308,21 @@ class Explainer:
         action = goals[-1].action if goals else ""
         if op.act in (Act.REGISTER, Act.UNREGISTER) or action == "WroteFenceOfSilent":
             known = candidate.hearing(op.broker, None)
-            if op.act is Act.REGISTER and not self.is_watched(sighting):
-                return self._told(known, process)
+            if op.act is Act.REGISTER and not self.prepare.is_watched(sighting):
+                return self.prepare.told(known, process)
             return known
         candidate = candidate.hearing(op.broker, candidate.clock_ms)
         if op.act is Act.UNFENCE:
             return candidate.learning("unfenced", process)
         return candidate.learning("left", process) if op.act is Act.FENCE else candidate
 
-    def _told(self, candidate: Candidate, process: str) -> Candidate:
-        for message in candidate.messages(process):
-            if message.type == "RegistrationResponse":
-                return (
-                    self.mover.take(candidate, "HandleRegistrationResponse", message) or candidate
-                )
-        return candidate
-
     def _failed_over(self, candidate: Candidate) -> Candidate:
-        for broker in sorted(_members(self.mover.spec.evaluate("Broker"))):
+        for broker in sorted(members(self.mover.spec.evaluate("Broker"))):
             age = candidate.of("contact_age", broker)
             candidate = candidate.hearing(broker, None if age == NO_NUMBER else candidate.clock_ms)
         return candidate
-
-    def is_watched(self, sighting: Sighting) -> bool:
-        """Return whether the log of the broker that a sighting is about covers its time."""
-        op, event = sighting.operation, sighting.event
-        broker = op.broker if op is not None else None
-        if broker is None and event is not None:
-            broker = event.broker
-        return broker is not None and self._watch.broker(broker, sighting.time_ms)
 
 
 def _known(number: int | None) -> int:
     assert number is not None, "the sentence has this number"
     return number
-
-
-def _members(value: Value) -> list[int]:
-    assert isinstance(value, frozenset), "a set of brokers"
-    return [member for member in value if isinstance(member, int)]

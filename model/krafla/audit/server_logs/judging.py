@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from krafla.audit.server_logs.candidate import Taken
     from krafla.audit.server_logs.files import NodeLogs
+    from krafla.audit.server_logs.lease import Settings
     from krafla.audit.server_logs.operations import Operations
     from krafla.audit.server_logs.search import Found
     from krafla.audit.server_logs.sightings import Streams
@@ -45,14 +46,6 @@ INVARIANTS: Final = (
     "UnfencedHasSessionInv",
     "ShuttingDownIsUnfencedInv",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How to judge: milliseconds by which stamps may be off, and the session timeout."""
-
-    skew_ms: int
-    session_timeout_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +70,7 @@ class Judgement:
     settings: Settings
     findings: tuple[Finding, ...]
     streams: Streams
-    spec: Spec
+    brokers: frozenset[int]
     taken: Taken | None
 
     @property
@@ -99,7 +92,8 @@ def judge(
     shifted, _ = on_one_clock(logs, log)
     streams = see(shifted, log, settings.skew_ms)
     timeout_ms, skew_ms = settings.session_timeout_ms, settings.skew_ms
-    spec = lease.load(lease.constants(streams, log, timeout_ms))
+    brokers = frozenset(_brokers(log))
+    spec = lease.load(lease.constants(streams.incarnations, brokers, settings))
     mover = Mover(spec, timeout_ms)
     explainer = Explainer(mover, watch(shifted), Numbers(), skew_ms)
     hinted = with_hints(streams.streams, log, timeout_ms)
@@ -133,9 +127,15 @@ def judge(
         settings=settings,
         findings=tuple(findings),
         streams=streams,
-        spec=spec,
+        brokers=brokers,
         taken=found.candidate.taken,
     )
+
+
+def _brokers(log: Operations) -> set[int]:
+    """Return the ids of the brokers that a log speaks of."""
+    named = {op.broker for op in log.operations if op.incarnation is not None}
+    return {*named, *log.registrations}
 
 
 def _start(spec: Spec, streams: Streams, log: Operations, timeout_ms: int) -> Candidate:

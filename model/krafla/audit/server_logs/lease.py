@@ -6,6 +6,7 @@ Spec: ObservedLease!SawStarting, BrokerLease!Init.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.server_logs.events import Kind
@@ -13,7 +14,7 @@ from krafla.audit.server_logs.numbers import Written
 from krafla.values import Function, ModelValue, Value, function, record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from krafla.audit.image import BrokerRegistration
     from krafla.audit.server_logs.events import Event
@@ -44,6 +45,14 @@ _STATUS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
+class Settings:
+    """How to judge: milliseconds by which stamps may be off, and the session timeout."""
+
+    skew_ms: int
+    session_timeout_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Beginning:
     """Where a cluster's history begins: a state, and what its epochs stand for."""
 
@@ -51,19 +60,19 @@ class Beginning:
     ranks: tuple[Written, ...]
 
 
-def constants(streams: Streams, log: Operations, timeout_ms: int) -> dict[str, Value]:
-    """Return the constants of BrokerLease for a cluster.
+def constants(
+    processes: Mapping[str, int], others: Collection[int], settings: Settings
+) -> dict[str, Value]:
+    """Return the constants of BrokerLease for processes by broker id, and brokers without any.
 
     Requests may arrive in any order: what the spec forbids then, it forbids in each network.
     """
-    processes = dict(streams.incarnations) or {_NO_PROCESS: _NO_BROKER}
-    named = {op.broker for op in log.operations if op.incarnation is not None}
-    brokers = frozenset({*processes.values(), *named, *log.registrations})
+    broker_of = dict(processes) or {_NO_PROCESS: _NO_BROKER}
     return {
-        "Broker": brokers,
-        "Incarnation": frozenset(processes),
-        "BrokerOf": function(processes),
-        "SessionTimeout": timeout_ms,
+        "Broker": frozenset({*broker_of.values(), *others}),
+        "Incarnation": frozenset(broker_of),
+        "BrokerOf": function(broker_of),
+        "SessionTimeout": settings.session_timeout_ms,
         "BrokerTimeout": 1,
         "MaxSkew": 0,
         "SelfFence": False,
@@ -74,9 +83,20 @@ def constants(streams: Streams, log: Operations, timeout_ms: int) -> dict[str, V
 
 def load(values: Mapping[str, Value]) -> Spec:
     """Return the spec with these constants. Raises KraflaError if it cannot be loaded."""
+    return _load(tuple(sorted(values.items())))
+
+
+@lru_cache(maxsize=4)
+def _load(values: tuple[tuple[str, Value], ...]) -> Spec:
     from krafla.oracle import Spec
 
-    return Spec.load(MODULE, values)
+    named = dict(values)
+    processes = named["Incarnation"]
+    assert isinstance(processes, frozenset), "a set of processes"
+    # Of the ways in which time may pass for all processes, Next need name only one: steps are
+    # asked for by name, and there are two to the power of the number of processes.
+    elapsed = frozenset({function(dict.fromkeys(processes, 1))})
+    return Spec.load(MODULE, named, definitions={"Elapsed": elapsed})
 
 
 def begin(

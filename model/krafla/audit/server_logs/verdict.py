@@ -6,22 +6,24 @@ offsets.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.result import Evidence, FalseConjunct, Finding, Weight
 from krafla.audit.server_logs.events import Kind
 from krafla.audit.server_logs.generous import generous_states, oldest_session
 from krafla.audit.server_logs.lease import MODULE, NIL
+from krafla.audit.server_logs.numbers import Written
 from krafla.audit.server_logs.operations import Act
 from krafla.values import Function, fmt
+from kraft.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from krafla.audit.server_logs.candidate import Candidate
     from krafla.audit.server_logs.explain import Explainer, Goal
-    from krafla.audit.server_logs.numbers import Written
+    from krafla.audit.server_logs.lines import LogLine
     from krafla.audit.server_logs.search import Found
     from krafla.audit.server_logs.sightings import Sighting
     from krafla.oracle import State
@@ -43,6 +45,13 @@ class _Refusal:
     goal: Goal
     is_forbidden: bool
     reasons: tuple[Reason, ...]
+
+    def ranks_after(self, sighting: Sighting) -> tuple[Written, ...]:
+        """Return what was written up to and with a sighting."""
+        ranks, op = self.candidate.ranks, sighting.operation
+        if op is None or (ranks and ranks[-1].at == op.offset):
+            return ranks
+        return (*ranks, Written(op.first, op.offset, op.last, op.least))
 
     @property
     def lacks_something(self) -> bool:
@@ -74,7 +83,10 @@ class Judge:
         if not judged or not found.exhausted:
             return _gave_up(found)
         sighting, refusals = min(judged, key=lambda entry: _rank(*entry))
-        return self._of(sighting, refusals)
+        finding = self._of(sighting, refusals)
+        if finding.line is None and self._explainer.prepare.is_watched(sighting):
+            return _at_line(finding, _line_of_broker(found, sighting))
+        return finding
 
     def _refusals(self, candidate: Candidate, sighting: Sighting) -> list[_Refusal]:
         now = self._explainer.mover.until(candidate, sighting.time_ms)
@@ -97,7 +109,7 @@ class Judge:
         broker, processes = _about(candidate, sighting)
         states = generous_states(
             candidate, broker, processes, timeout_ms=self._timeout_ms, skew_ms=self._skew_ms,
-            watched=self._explainer.is_watched(sighting),
+            watched=self._explainer.prepare.is_watched(sighting),
         )  # fmt: skip
         parameters = goal.parameters
         forbidden = not any(self._spec.outcomes(s, goal.action, *parameters) for s in states)
@@ -111,6 +123,7 @@ class Judge:
 
     def _of(self, sighting: Sighting, refusals: Sequence[_Refusal]) -> Finding:
         chosen = refusals[0]
+        ranks = chosen.ranks_after(sighting)
         if not chosen.reasons:
             return self._unrecorded(sighting, chosen)
         weight = Weight.VIOLATION
@@ -118,11 +131,14 @@ class Judge:
         if not all(refusal.is_forbidden for refusal in refusals):
             weight = Weight.INCONCLUSIVE
             doubt = "; unseen steps that were not tried may explain it"
+            op = sighting.operation
+            if op is not None and op.act is Act.FENCE and sighting.event is None:
+                doubt += f", and no line of controller {self._explainer.leader} says why"
         elif self._gaps & _nodes(sighting, self._explainer.leader):
             weight = Weight.INCONCLUSIVE
             doubt = "; but a line of this node was not understood"
-        false = tuple(self._false(chosen.reasons, chosen.candidate.ranks))
-        call = self._call(chosen)
+        false = tuple(self._false(chosen.reasons, ranks))
+        call = self._call(chosen.goal, ranks)
         detail = f"{_what(sighting)}: {call} is not allowed: false is {false[0].text}{doubt}"
         evidence = Evidence(
             rule=f"{MODULE}!{chosen.goal.action}",
@@ -130,11 +146,10 @@ class Judge:
             source=false[0].place,
             action=chosen.goal.action,
             parameters=tuple(
-                (str(n), self._explainer.numbers.real(n, v, chosen.candidate.ranks))
-                for n, v in self._named(chosen.goal)
+                (n, self._explainer.numbers.real(n, v, ranks)) for n, v in self._named(chosen.goal)
             ),
             false=false,
-            state=tuple(self._state(sighting, chosen)),
+            state=tuple(self._state(sighting, chosen, chosen.ranks_after(sighting))),
             expected=self._legal(sighting, chosen),
             said=None if sighting.event is None else sighting.event.line.text,
         )
@@ -149,7 +164,7 @@ class Judge:
             statement="a registration changes only with a new record",
             source="KIP-631",
             false=(FalseConjunct(text, "ChangesAreLoggedProp"),),
-            state=tuple(self._state(sighting, chosen)),
+            state=tuple(self._state(sighting, chosen, chosen.ranks_after(sighting))),
             said=sighting.event.line.text,
         )
         return placed(Weight.VIOLATION, evidence.rule, detail, sighting, evidence, by_line=True)
@@ -159,13 +174,10 @@ class Judge:
         names = [str(formal.getName().toString()) for formal in definition.getParams()]
         return list(zip(names, goal.parameters, strict=True))
 
-    def _call(self, refusal: _Refusal) -> str:
+    def _call(self, goal: Goal, ranks: tuple[Written, ...]) -> str:
         real = self._explainer.numbers.real
-        arguments = ", ".join(
-            fmt(real(name, value, refusal.candidate.ranks))
-            for name, value in self._named(refusal.goal)
-        )
-        return f"{refusal.goal.action}({arguments})" if arguments else refusal.goal.action
+        arguments = ", ".join(fmt(real(name, value, ranks)) for name, value in self._named(goal))
+        return f"{goal.action}({arguments})" if arguments else goal.action
 
     def _false(
         self, reasons: Iterable[Reason], ranks: tuple[Written, ...]
@@ -178,13 +190,15 @@ class Judge:
             yield FalseConjunct(" ".join(reason.text.split()), str(reason.place), values)
             yield from self._false(reason.alternatives, ranks)
 
-    def _state(self, sighting: Sighting, refusal: _Refusal) -> Iterator[str]:
+    def _state(
+        self, sighting: Sighting, refusal: _Refusal, ranks: tuple[Written, ...]
+    ) -> Iterator[str]:
         broker, processes = _about(refusal.candidate, sighting)
         shown: list[tuple[str, Value]] = [(name, broker) for name in _SHOWN]
         shown += [(name, process) for process in sorted(processes) for name in _SHOWN_OF_PROCESS]
         for name, argument in shown:
             value = _applied(refusal.state, name, argument)
-            real = self._explainer.numbers.real(name, value, refusal.candidate.ranks)
+            real = self._explainer.numbers.real(name, value, ranks)
             yield f"{name}[{fmt(argument)}] = {fmt(real)}"
 
     def _legal(self, sighting: Sighting, refusal: _Refusal) -> str:
@@ -192,7 +206,7 @@ class Judge:
         broker, processes = _about(refusal.candidate, sighting)
         states = generous_states(
             refusal.candidate, broker, processes, timeout_ms=self._timeout_ms,
-            skew_ms=self._skew_ms, watched=self._explainer.is_watched(sighting),
+            skew_ms=self._skew_ms, watched=self._explainer.prepare.is_watched(sighting),
         )  # fmt: skip
         registered = refusal.candidate.of("registrations", broker)
         names = []
@@ -228,6 +242,46 @@ class Judge:
             for name, (action, *parameters) in tried
             if any(self._spec.outcomes(s, str(action), *parameters) for s in states)
         ]
+
+
+def _line_of_broker(found: Found, sighting: Sighting) -> LogLine | None:
+    """Return the line at which a broker's log does not go with a record.
+
+    That is where another process of the broker starts than the one registered, or the line that
+    would be next.
+    """
+    op = sighting.operation
+    taken = found.candidate.taken
+    while op is not None and op.act is Act.REGISTER and taken is not None:
+        seen = taken.sighting
+        if seen is not None and seen.event is not None and seen.event.broker == op.broker:
+            is_other = seen.event.kind is Kind.STARTING and seen.incarnation != op.incarnation
+            if is_other and not found.candidate.knows("registered", seen.incarnation or ""):
+                return seen.event.line
+            break
+        taken = taken.before
+    of_broker = [
+        other.event.line
+        for other in found.next_up
+        if op is not None and other.event is not None and other.event.node == op.broker
+        if other.operation is None and other.incarnation is not None
+    ]
+    return of_broker[0] if of_broker else None
+
+
+def _at_line(finding: Finding, line: LogLine | None) -> Finding:
+    """Return a finding about a record moved to the line of the broker that it does not go with."""
+    if line is None or finding.path is None or finding.evidence is None:
+        return finding
+    record = f"the record is in {printable(str(finding.path))}"
+    return replace(
+        finding,
+        path=line.path,
+        line=line.number,
+        position=None,
+        detail=f"{finding.detail}; {record}",
+        evidence=replace(finding.evidence, said=line.text),
+    )
 
 
 def _rank(sighting: Sighting, refusals: Sequence[_Refusal]) -> tuple[bool, bool, int]:

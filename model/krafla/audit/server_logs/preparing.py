@@ -1,0 +1,131 @@
+"""What must have happened, unseen, before something that was seen: proposals, judged by the spec.
+
+Each way to prepare takes steps of the spec as far as they are allowed, and stops where they are
+not: then what was seen is refused, and the reason is the spec's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.audit.server_logs.lease import NIL, NO_NUMBER
+from krafla.audit.server_logs.numbers import Written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krafla.audit.server_logs.candidate import Candidate, Mover
+    from krafla.audit.server_logs.operations import Operation
+    from krafla.audit.server_logs.sightings import Sighting, Watch
+    from krafla.values import Value
+
+LAST: Final = "PENDING_CONTROLLED_SHUTDOWN"
+_LATER: Final = ("STARTING", "RECOVERY", "RUNNING", LAST)
+
+
+class Preparer:
+    """Prepares candidates of one cluster for what was seen."""
+
+    def __init__(self, mover: Mover, watch: Watch) -> None:
+        self._mover = mover
+        self._watch = watch
+
+    def asking(
+        self, candidate: Candidate, sighting: Sighting, wanted: str, *, want_fence: bool = False
+    ) -> Iterator[Candidate]:
+        """Yield candidates in which the registered process has sent the heartbeat wanted."""
+        assert sighting.operation is not None, "only records are asked for"
+        registered = candidate.of("registrations", sighting.operation.broker)
+        if registered == NIL:
+            yield candidate
+            return
+        process = registered.incarnation
+        if not self.is_watched(sighting):
+            candidate = self._lifted(candidate, process, wanted)
+        yield self._mover.ask(candidate, process, want_fence=want_fence) or candidate
+
+    def _lifted(self, candidate: Candidate, process: str, wanted: str) -> Candidate:
+        """Return the candidate in which a process without a log has come as far as is wanted."""
+        for _ in _LATER:
+            status = candidate.of("status", process)
+            if status not in _LATER or _LATER.index(status) >= _LATER.index(wanted):
+                break
+            step = self._one_further(candidate, process, status)
+            if step is None:
+                break
+            candidate = step
+        return candidate
+
+    def _one_further(self, candidate: Candidate, process: str, status: str) -> Candidate | None:
+        if status == "RUNNING":
+            return self._mover.take(candidate, "RequestShutdown", process)
+        answered = candidate
+        if not any("is_fenced" in m for m in candidate.messages(process)):
+            asked = self._mover.ask(candidate, process, want_fence=status == "STARTING")
+            answered = (asked and self._mover.heard(asked, process)) or candidate
+        for message in answered.messages(process):
+            if "is_fenced" in message:
+                return self._mover.take(answered, "HandleHeartbeatResponse", message)
+        return None
+
+    def elected(self, candidate: Candidate, op: Operation) -> Candidate:
+        """Return the candidate in which a broker leads if the log says that it does."""
+        leads: Any = candidate.state["leads"]
+        if not op.leads or op.broker in leads:
+            return candidate
+        elected = self._mover.take(candidate, "ElectLeader", op.broker)
+        if elected is None:
+            return candidate
+        end = elected.ranks[-1].last if elected.ranks else 0
+        return replace(elected, ranks=(*elected.ranks, Written(NO_NUMBER, NO_NUMBER, end)))
+
+    def caught_up(self, candidate: Candidate, op: Operation) -> Candidate:
+        """Return the candidate in which the other brokers have reported what leave waits for."""
+        wanted = candidate.of("controlled_shutdown_offset", op.broker)
+        if wanted == NO_NUMBER:
+            return candidate
+        for other in sorted(members(self._mover.spec.evaluate("StayingBrokers", candidate.state))):
+            if candidate.of("metadata_offset", other) < wanted:
+                process = candidate.of("registrations", other).incarnation
+                candidate = self._mover.exchange(candidate, process) or candidate
+        return candidate
+
+    def heard(self, candidate: Candidate, hint: Sighting) -> Candidate:
+        """Return the candidate in which a process was heard from, if it can have been."""
+        process = hint.incarnation or ""
+        if candidate.of("broker_epoch", process) == NO_NUMBER:
+            return candidate
+        return self._mover.exchange(candidate, process) or candidate
+
+    def answered(
+        self, candidate: Candidate, process: str, *, want_fence: bool
+    ) -> Iterator[Candidate]:
+        """Yield the candidate in which a heartbeat of the process has been answered."""
+        asked = self._mover.ask(candidate, process, want_fence=want_fence)
+        heard = None if asked is None else self._mover.heard(asked, process)
+        if heard is not None:
+            yield heard
+
+    def told(self, candidate: Candidate, process: str) -> Candidate:
+        """Return the candidate in which a process knows its epoch, if an answer is under way."""
+        for message in candidate.messages(process):
+            if message.type == "RegistrationResponse":
+                return (
+                    self._mover.take(candidate, "HandleRegistrationResponse", message) or candidate
+                )
+        return candidate
+
+    def is_watched(self, sighting: Sighting) -> bool:
+        """Return whether the log of the broker that a sighting is about covers its time."""
+        op, event = sighting.operation, sighting.event
+        broker = op.broker if op is not None else None
+        if broker is None and event is not None:
+            broker = event.broker
+        return broker is not None and self._watch.broker(broker, sighting.time_ms)
+
+
+def members(value: Value) -> list[int]:
+    """Return the broker ids in a set of the spec."""
+    assert isinstance(value, frozenset), "a set of brokers"
+    return [member for member in value if isinstance(member, int)]

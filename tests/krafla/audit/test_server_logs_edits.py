@@ -1,0 +1,238 @@
+"""One edited line of a real server log is located, with the conjunct that it makes false."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.krafla.audit.log_editing import (
+    doubled,
+    edited,
+    exchanged_with_next,
+    findings,
+    followed_by,
+    judged,
+    removed,
+    replaced,
+)
+
+from krafla.verdict import ExitCode, Verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.krafla.audit.log_editing import Edit
+
+    from krafla.audit.judge import LoadingSpec
+
+N0, N1, N2 = "n0/logs/server.log", "n1/logs/server.log", "n2/logs/server.log"
+CONTROLLER = "n3002/logs/controller.log"
+UNFENCED = (
+    "[BrokerLifecycleManager id=1] The broker has been unfenced. Transitioning from RECOVERY to"
+    " RUNNING. (kafka.server.BrokerLifecycleManager)"
+)
+
+# What is edited: the file, a line, the edit; what is found: how many lines further down, the
+# action of ObservedLease, and the conjunct (or a piece of it) with its place.
+EDITS = {
+    "another epoch": (
+        N0, "broker 0 with broker epoch 17", replaced("epoch 17", "epoch 18"),
+        0, "SawRegistered", "m.epoch = epoch",
+    ),
+    "a registration that nobody was told of": (
+        N0, "broker 0 with broker epoch 17", removed,
+        0, "SawAnswer", 'm.type = "HeartbeatResponse"',
+    ),
+    "caught up before it was registered": (
+        N0, "broker 0 with broker epoch 17", exchanged_with_next,
+        0, "SawAnswer", 'm.type = "HeartbeatResponse"',
+    ),
+    "in recovery without having caught up": (
+        N1, "has caught up", removed,
+        0, "SawAnswer", "status[i] = before",
+    ),
+    "a process that never started": (
+        N0, "8HkzfJHzSwS9yiR1aOGefA of broker 0", removed,
+        0, "WroteRegistration", "status[i] \\notin",
+    ),
+    "another incarnation": (
+        N0, "jLP6oYqqSP-q-5-po9ED0w of broker 0", replaced("jLP6", "jLP7"),
+        0, "WroteRegistration", "status[i] \\notin",
+    ),
+    "unfenced from another state": (
+        N2, "has been unfenced", replaced("from RECOVERY", "from STARTING"),
+        0, "SawAnswer", "status[i] = before",
+    ),
+    "unfenced twice": (
+        N2, "has been unfenced", doubled,
+        1, "SawAnswer", "status[i] = before",
+    ),
+    "unfenced before it was registered": (
+        N1, "is now STARTING", followed_by(UNFENCED),
+        1, "SawAnswer", "status[i] = before",
+    ),
+    "unfenced too early": (
+        N2, "38:21,902", replaced("38:21,902", "38:21,560"),
+        0, "SawAnswer", "StatusAfter(before, m) = after",
+    ),
+    "refused though it was accepted": (
+        N0, "broker 0 with broker epoch 112",
+        replaced(
+            "Successfully registered broker 0 with broker epoch 112",
+            "Unable to register broker 0 because the controller returned error"
+            " DUPLICATE_BROKER_REGISTRATION",
+        ),
+        0, "SawRefused", 'm.error = "DUPLICATE_BROKER_REGISTRATION"',
+    ),
+    "told to wait without having asked to stop": (
+        N2, "Beginning controlled shutdown", removed,
+        0, "WroteShutdownBegun", "NextBrokerState(b, m) = next",
+    ),
+    "stopped out of another state": (
+        N2, "from PENDING_CONTROLLED_SHUTDOWN to SHUTTING_DOWN", replaced("from PENDING_", "from "),
+        0, "SawStopping", 'before = "PENDING_CONTROLLED_SHUTDOWN"',
+    ),
+    "fenced with another epoch": (
+        CONTROLLER, "Fencing broker 2 at epoch 8", replaced("epoch 8", "epoch 9"),
+        0, "SaysSilent", "registrations[b].epoch = epoch",
+    ),
+    "fenced before the timeout": (
+        CONTROLLER, "Fencing broker 2 at epoch 8", replaced("38:18,196", "38:16,196"),
+        0, "WroteFenceOfSilent", "contact_age[b] > SessionTimeout",
+    ),
+    "fenced another broker": (
+        CONTROLLER, "Fencing broker 2 at epoch 8", replaced("broker 2", "broker 1"),
+        0, "WroteFenceOfSilent", "registrations[b].epoch = epoch",
+    ),
+    "fenced without a record": (
+        CONTROLLER, "Fencing broker 0 at epoch 17", replaced("37:59,069", "37:54,069"),
+        0, "ChangesAreLoggedProp", "is a record of the log",
+    ),
+    "caught up with another record": (
+        CONTROLLER, "register broker record 115", replaced("record 115", "record 112"),
+        0, "SaysUnfence", "registrations[b].record_offset = record_offset",
+    ),
+    "unfenced another broker": (
+        CONTROLLER, "broker 0 to unfence has been granted", replaced("broker 0", "broker 2"),
+        0, "WroteUnfence", "registrations[b].fenced",
+    ),
+    "controlled shutdown of a broker that never asked": (
+        CONTROLLER, "Unfenced broker 2 has requested", replaced("broker 2", "broker 1"),
+        0, "WroteShutdownBegun", "NextBrokerState(b, m) = next",
+    ),
+    "leave at another offset": (
+        CONTROLLER, "controlled shutdown offset 162", replaced("offset 162", "offset 163"),
+        0, "SaysLeave", "controlled_shutdown_offset[b] = offset",
+    ),
+    "registered with another epoch": (
+        CONTROLLER, "epoch will become 112", replaced("become 112", "become 113"),
+        0, "SaysRegistered", "registrations[b].epoch = epoch",
+    ),
+    "registered another incarnation": (
+        CONTROLLER, "epoch will become 112", replaced("8HkzfJHzSwS9", "8HkzfJHzSwS8"),
+        0, "SaysRegistered", "registrations[b].incarnation = i",
+    ),
+    "active in another epoch": (
+        CONTROLLER, "Becoming the active", replaced("epoch 1,", "epoch 2,"),
+        0, "leader-change-is-logged", "LeaderChange of this controller",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(EDITS))
+def test_an_edited_line_is_located(
+    name: str, real_logs: Path, tmp_path: Path, loading: LoadingSpec
+) -> None:
+    file, pattern, edit, below, action, conjunct = EDITS[name]
+    number = edited(real_logs / "crash", tmp_path / "crash", file, pattern, edit)
+    report = judged(tmp_path, loading)
+    assert report.exit_code is ExitCode.VIOLATED
+    (finding,) = findings(report)
+    assert finding.path == (tmp_path / "crash" / file).resolve()
+    assert finding.line == number + below
+    assert finding.kind.endswith(action)
+    assert finding.evidence is not None
+    assert finding.evidence.said is not None
+    assert any(conjunct in false.text for false in finding.evidence.false)
+
+
+def test_a_refusal_turned_into_an_epoch_is_located(
+    real_logs: Path, tmp_path: Path, loading: LoadingSpec
+) -> None:
+    number = edited(
+        real_logs / "combined", tmp_path / "combined", "n1/logs/server.log", "DUPLICATE_BROKER",
+        replaced(
+            "Unable to register broker 1 because the controller returned error"
+            " DUPLICATE_BROKER_REGISTRATION",
+            "Successfully registered broker 1 with broker epoch 65",
+        ),
+    )  # fmt: skip
+    (finding,) = findings(judged(tmp_path, loading))
+    assert (finding.line, finding.kind) == (number, "ObservedLease!SawRegistered")
+
+
+def test_values_in_a_finding_are_those_of_the_logs(
+    real_logs: Path, tmp_path: Path, loading: LoadingSpec
+) -> None:
+    file, pattern, edit, *_ = EDITS["registered with another epoch"]
+    edited(real_logs / "crash", tmp_path / "crash", file, pattern, edit)
+    (finding,) = findings(judged(tmp_path, loading))
+    assert finding.offset == 115
+    assert finding.evidence is not None
+    assert ("epoch", 113) in finding.evidence.parameters
+    values = dict(value for false in finding.evidence.false for value in false.values)
+    assert values["registrations[b].epoch"] == "112"
+    registered = finding.evidence.state[0]
+    assert "epoch |-> 112" in registered
+    assert "record_offset |-> 115" in registered
+
+
+# What one line says that nothing else depends on, or that another line says as well.
+INVISIBLE: dict[str, tuple[str, str, Edit]] = {
+    "leave, when the process stops next": (N2, "asked us to exit", removed),
+    "that a broker still waits": (N2, "still waiting for the active", removed),
+    "that a broker is in recovery": (N1, "is in RECOVERY", removed),
+    "how far the others had come": (
+        CONTROLLER, "lowest active offset 164", replaced("offset 164", "offset 165")
+    ),
+    "a shift within the skew": (CONTROLLER, "Fencing broker 2 at epoch 8", replaced(",196", ",170")),
+    "why a registration was unfenced": (CONTROLLER, "register broker record 115", removed),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(INVISIBLE))
+def test_what_no_other_line_depends_on_is_not_seen(
+    name: str, real_logs: Path, tmp_path: Path, loading: LoadingSpec
+) -> None:
+    file, pattern, edit = INVISIBLE[name]
+    edited(real_logs / "crash", tmp_path / "crash", file, pattern, edit)
+    report = judged(tmp_path, loading)
+    assert report.verdict is Verdict.HELD, findings(report)
+
+
+def test_a_fencing_that_its_controller_does_not_tell_of_is_a_doubt(
+    real_logs: Path, tmp_path: Path, loading: LoadingSpec
+) -> None:
+    pattern = "Fencing broker 0 at epoch 17"
+    edited(real_logs / "crash", tmp_path / "crash", CONTROLLER, pattern, removed)
+    report = judged(tmp_path, loading)
+    assert report.exit_code is ExitCode.INCONCLUSIVE
+    (finding,) = findings(report)
+    assert finding.offset == 95
+    assert "no line of controller 3002 says why" in finding.detail
+
+
+def test_a_line_that_is_not_understood_turns_a_violation_into_a_doubt(
+    real_logs: Path, tmp_path: Path, loading: LoadingSpec
+) -> None:
+    edit = replaced("has been unfenced", "has been unfnced")
+    number = edited(real_logs / "crash", tmp_path / "crash", N2, "has been unfenced", edit)
+    report = judged(tmp_path, loading)
+    assert report.exit_code is ExitCode.INCONCLUSIVE
+    (finding,) = findings(report)
+    assert "a line of this node was not understood" in finding.detail
+    (cluster,) = report.clusters
+    assert cluster.server_logs is not None
+    assert cluster.server_logs.not_understood == 1
+    places = [(f.line, f.kind) for f in cluster.all_findings()]
+    assert (number, "line not understood") in places
