@@ -115,7 +115,7 @@ class _Search:
         self._moves = moves
         self._breaks = breaks
         self._seen = [
-            Seen(spec, one, one.place or f"observation {index}")
+            Seen(spec, one, one.place or f"observation {index}", moves.together)
             for index, one in enumerate(trace.observations)
         ]
         self._hidden = self._hidden_names()

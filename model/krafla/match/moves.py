@@ -29,13 +29,15 @@ class Choice:
 
     ``likely`` gives, for a state and for what is to be explained next, those that it suggests,
     ``others`` what else is worth a try. ``is_complete`` says that no parameters but these could
-    explain more.
+    explain more. Of the variables ``together`` the action changes many results at once, so that
+    many differences in one of them are no more than one.
     """
 
     action: str
     likely: Callable[[State, Seen], Iterable[tuple[Value, ...]]]
     others: Callable[[State, Seen], Iterable[tuple[Value, ...]]]
     is_complete: bool = False
+    together: tuple[str, ...] = ()
 
 
 class _Way:
@@ -79,6 +81,11 @@ class Moves:
     def names(self) -> tuple[str, ...]:
         """Return the names of all actions, in the order of the spec."""
         return tuple(self._ways)
+
+    @property
+    def together(self) -> frozenset[str]:
+        """Return the variables of which one step changes many results at once."""
+        return frozenset(name for one in self._choices.values() for name in one.together)
 
     def guessed(self, names: Iterable[str]) -> list[str]:
         """Return those of the named actions of which not every parameter is tried."""

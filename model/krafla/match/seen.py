@@ -31,13 +31,21 @@ class Seen:
 
     ``values`` are the variables that were seen whole, ``parts`` those of which only a part was.
     If every variable was, ``state`` is the only state that fits. ``KraflaError`` names the place
-    of an action, a number of parameters or a variable that the spec has not.
+    of an action, a number of parameters or a variable that the spec has not. Of the variables
+    ``together`` all differences count as one.
     """
 
-    def __init__(self, spec: Spec, observation: Observation, place: str) -> None:
+    def __init__(
+        self,
+        spec: Spec,
+        observation: Observation,
+        place: str,
+        together: frozenset[str] = frozenset(),
+    ) -> None:
         self.spec = spec
         self.observation = observation
         self.place = place
+        self._together = together
         self.values: dict[str, Value] = {}
         self.parts: list[tuple[str, Part, Value]] = []
         for part, value in observation.seen:
@@ -68,7 +76,8 @@ class Seen:
             got = state[name]
             if got is not wanted:
                 differing = self._differing(name, wanted, got)
-                apart += len(differing - touched[name]) if name in touched else len(differing)
+                count = len(differing - touched[name]) if name in touched else len(differing)
+                apart += min(count, 1) if name in self._together else count
         return apart
 
     def concerned(self, state: State) -> Set[Value]:

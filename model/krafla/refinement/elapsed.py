@@ -23,6 +23,7 @@ __all__ = ["ticks"]
 
 # Up to here every length of a tick is tried: a longer one does what one past the timeout does.
 _SHORT_TIMEOUT: Final = 12
+_AGES: Final = ("contact_age", "request_age", "lease_age", "clock_lead")
 _NOT_RUNNING: Final = frozenset({"NOT_RUNNING", "SHUTTING_DOWN", "CRASHED"})
 
 
@@ -32,7 +33,8 @@ def ticks(spec: Spec) -> Choice:
     assert isinstance(timeout, int)
     is_short = timeout <= _SHORT_TIMEOUT
     chooser = _Ticks(timeout, bool(self_fence), range(1, timeout + 2) if is_short else range(0))
-    return Choice("Tick", chooser.likely, chooser.others, is_short and not self_fence)
+    is_complete = is_short and not self_fence
+    return Choice("Tick", chooser.likely, chooser.others, is_complete, _AGES)
 
 
 class _Ticks:
@@ -43,29 +45,36 @@ class _Ticks:
 
     def likely(self, state: State, seen: Seen) -> list[tuple[Value, ...]]:
         """Return the ticks whose length some age gives away, with every clock where it ends up."""
-        ahead = self._ahead(state, seen)
-        return list(self._ticks(self._given_away(state, seen, ahead), state, ahead))
+        ahead = self._ahead(state, seen, _running(state))
+        return list(self._ticks(self._given_away(state, seen), state, ahead))
 
     def others(self, state: State, seen: Seen) -> list[tuple[Value, ...]]:
-        """Return those whose length two ages together give away, and those that are short."""
-        ahead = self._ahead(state, seen)
-        lengths = self._given_away(state, seen, ahead)
+        """Return those that end a session, that two ages give away together, or that are short."""
+        ahead = self._ahead(state, seen, _running(state))
+        lengths = self._given_away(state, seen)
         more = {*self._always, *(one - other for one in lengths for other in lengths)}
+        more |= {self._timeout + 1 - age for age in _entries(state["contact_age"]).values()}
         known = set(self._ticks(lengths, state, ahead))
         found = [*self._ticks(more, state, ahead), *self._ticks({*more, *lengths}, state, {})]
         return [one for one in dict.fromkeys(found) if one not in known]
 
-    def _given_away(self, state: State, seen: Seen, ahead: dict[Value, int]) -> set[int]:
+    def _given_away(self, state: State, seen: Seen) -> set[int]:
         by_controller, by_broker = _observed(seen)
-        lengths = self._lengths("contact_age", state, seen, {}, by_controller)
-        for name in ("request_age", "lease_age") if self._self_fence else ():
-            by_process = self._lengths(name, state, seen, by_broker, by_controller)
-            # A clock that gets ahead on the way shows so much more than the controller's.
-            for process, found in by_process.items():
-                gained = ahead.get(process, 0)
-                lengths[process] = lengths.get(process, set()) | {one - gained for one in found}
-                lengths[process] |= found
-        return {one for found in lengths.values() for one in found} | {0}
+        lengths = [self._lengths("contact_age", state, seen, {}, by_controller)]
+        lengths += [
+            self._lengths(name, state, seen, by_broker, by_controller)
+            for name in (("request_age", "lease_age") if self._self_fence else ())
+        ]
+        # A clock that gets ahead on the way shows so much more than the controller's.
+        ahead = self._ahead(state, seen, list(_entries(state["status"])))
+        found, began = {0}, {0}
+        for one in lengths:
+            for (key, has_grown), length in one.items():
+                both = {length, length - ahead.get(key, 0)}
+                found |= both
+                began |= set() if has_grown else both
+        # What began on the way leaves so much for the time before it.
+        return {whole - part for whole in found for part in began}
 
     def _ticks(
         self, lengths: Iterable[int], state: State, ahead: dict[Value, int]
@@ -80,36 +89,38 @@ class _Ticks:
 
     def _lengths(
         self, name: str, state: State, seen: Seen, observed: dict[Value, Any], otherwise: int
-    ) -> dict[Value, set[int]]:
-        """Return how long it can have been since each age was as it is, or was nothing."""
+    ) -> dict[tuple[Value, bool], int]:
+        """Return how long it can have been since each age was nothing, and since it was as it is.
+
+        The first stand under ``False``, the others under ``True``.
+        """
         now, then = _entries(state[name]), _entries(seen.values.get(name, ()))
-        lengths = {}
+        found = {}
         for key, age in now.items():
-            found = set()
             later = then.get(key, NO_AGE)
             if later >= 0:
                 later -= observed.get(key, otherwise)
-                found |= {later, later - age} if age >= 0 else {later}
-            if age >= 0:
-                found.add(self._timeout + 1 - age)
-            lengths[key] = found
-        return lengths
+                found[key, False] = later
+                if age >= 0:
+                    found[key, True] = later - age
+        return found
 
-    def _ahead(self, state: State, seen: Seen) -> dict[Value, int]:
-        """Return by how much each running process's clock gets ahead until what is seen next."""
+    def _ahead(self, state: State, seen: Seen, processes: list[Value]) -> dict[Value, int]:
+        """Return by how much each process's clock gets ahead until what is seen next."""
         if not self._self_fence:
             return {}
         now, then = _entries(state["clock_lead"]), _entries(seen.values.get("clock_lead", ()))
         by_controller, by_broker = _observed(seen)
-        running = {
-            process: then[process] - now[process]
-            for process, status in _entries(state["status"]).items()
-            if status not in _NOT_RUNNING and process in then
-        }
         return {
-            process: ahead - (by_broker.get(process, by_controller) - by_controller)
-            for process, ahead in running.items()
+            one: then[one] - now[one] - (by_broker.get(one, by_controller) - by_controller)
+            for one in processes
+            if one in then
         }
+
+
+def _running(state: State) -> list[Value]:
+    statuses = _entries(state["status"])
+    return [process for process, status in statuses.items() if status not in _NOT_RUNNING]
 
 
 def _observed(seen: Seen) -> tuple[int, dict[Value, Any]]:
