@@ -103,14 +103,14 @@ def _judged(trace: Trace, entry: Entry) -> tuple[Entry, str]:
             explanation = violation_of(trace)
         except KraflaError as error:
             raise KraflaError(f"no counterexample: {error}") from error
-        return replace(entry, names=_piece(explanation.reasons[0].text)), str(explanation)
+        entry = replace(entry, names=_piece(explanation.reasons[0].text))
     try:
         lags = does_not_follow(trace)
     except KraflaError as error:
         lags = str(error)
     if lags is None:
         return replace(entry, implementation=True), "the implementation takes the same steps"
-    return entry, f"only of the spec: {lags}"
+    return entry, f"not listed as one that the implementation takes: {lags}"
 
 
 def _one(kind: str) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krafla.fuzz.recorded import play_trace
+from krafla.fuzz.follow import follow
 from krafla.refinement.kept import Kept
+from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
     from krafla.refinement.corpus import Entry
@@ -37,9 +38,12 @@ def check_kept(entry: Entry) -> Kept:
 
 
 def does_not_follow(trace: Trace) -> str | None:
-    """Return why the implementation does not take the steps of a trace; ``None`` if it does."""
-    run = play_trace(trace)
-    if run.finding is not None:
-        return f"the implementation parts from the spec: {run.finding}"
-    left = len(trace.steps) - 1 - run.steps
-    return f"the implementation does not take {left} of the steps" if left else None
+    """Return why the implementation does not take the steps of a trace; ``None`` if it does.
+
+    If the trace claims a violation, the implementation must come to it, too.
+    """
+    followed = follow(trace)
+    if followed.verdict is Verdict.HELD or followed.is_as_claimed:
+        return None
+    why = followed.finding or followed.apart
+    return followed.sentence if why is None else f"{followed.sentence}\n{why}"

@@ -37,7 +37,8 @@ class Entry:
     """One file of the corpus, and what it must come to.
 
     ``step`` is of a trace to be rejected, ``names`` of one with something false in it.
-    ``implementation`` says that the implementation takes the same steps.
+    ``implementation`` says that the implementation takes the same steps, and comes to the same
+    violation if one is claimed.
     """
 
     path: Path
@@ -156,8 +157,8 @@ def _entry(folder: Path, index: Path, table: dict[str, Any]) -> Entry:
     if not isinstance(tags, list) or not all(isinstance(one, str) and is_tag(one) for one in tags):
         raise KraflaError(f"{file}: tags are a list of names, not {tags!r}", str(index))
     implementation = table.get("implementation", False)
-    if not isinstance(implementation, bool) or (implementation and parts[0] != KINDS[0]):
-        raise KraflaError(f"{file}: implementation = true is for accepted traces", str(index))
+    if not isinstance(implementation, bool) or (implementation and parts[0] == "rejected"):
+        raise KraflaError(f"{file}: implementation = true of a rejected trace", str(index))
     return Entry(folder / file, parts[0], table["reason"], tuple(tags), step, names, implementation)
 
 

@@ -37,7 +37,7 @@ def keep(trace, corpus, kind, *more, reason="It is so."):
     [
         (LIFE, "accepted", {"implementation": True}),
         (EARLY, "rejected", {"step": 13, "names": "contact_age[b] > SessionTimeout"}),
-        (OVERLAP, "counterexample", {"names": "~r.fenced"}),
+        (OVERLAP, "counterexample", {"names": "~r.fenced", "implementation": True}),
     ],
 )
 def test_a_kept_trace_comes_to_what_the_index_says_from_then_on(corpus, trace, kind, row):

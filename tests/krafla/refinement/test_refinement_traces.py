@@ -24,12 +24,12 @@ ENTRIES = read_index(CORPUS)
 LIFE = CORPUS / "accepted" / "lease" / "register-and-unfence.ndjson"
 
 
-def test_the_corpus_has_every_kind_and_the_implementation_follows_what_is_accepted():
+def test_the_corpus_has_every_kind_and_the_implementation_follows_all_but_the_rejected():
     kinds = Counter(entry.kind for entry in ENTRIES)
     assert kinds["accepted"] >= 7
     assert kinds["rejected"] >= 8
     assert kinds["counterexamples"] >= 3
-    assert all(entry.implementation for entry in ENTRIES if entry.kind == "accepted")
+    assert all(entry.implementation for entry in ENTRIES if entry.kind != "rejected")
     assert all(entry.tags for entry in ENTRIES)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from krafla.manifest import find_specs
 from krafla.report.explain.words import Words, short_names
 from krafla.traces.changes import is_bag
-from krafla.values import Function, ModelValue, Value, sort_key, sorted_values
+from krafla.values import Function, ModelValue, Value, fmt, sort_key, sorted_values
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -130,6 +130,7 @@ def layout_of(trace: Trace) -> Layout:
 def _laid_out(view: _View, trace: Trace, state: Function) -> Layout:
     columns: list[Column] = []
     names: dict[tuple[Any, ...], str] = {}
+    quoted: list[tuple[str, str]] = []
     of_variable: dict[str, int] = {}
     of_argument: dict[str, dict[tuple[Any, ...], int]] = {}
     for group in view.groups:
@@ -142,6 +143,11 @@ def _laid_out(view: _View, trace: Trace, state: Function) -> Layout:
         places = {sort_key(node): len(columns) + i for i, node in enumerate(nodes)}
         of_argument |= dict.fromkeys(group.variables, places)
         names |= {sort_key(node): name for node, name in zip(nodes, short, strict=True)}
+        quoted += [
+            (fmt(node), name)
+            for node, name in zip(nodes, short, strict=True)
+            if isinstance(node, str)
+        ]
         columns += [
             Column(name, _stands_for(node, name, trace))
             for node, name in zip(nodes, short, strict=True)
@@ -149,7 +155,7 @@ def _laid_out(view: _View, trace: Trace, state: Function) -> Layout:
     owned = {*of_variable, *of_argument}
     if not columns or any(str(name) not in owned for one in trace.steps for name in one.state):
         columns.append(Column(_OTHER if columns else "state"))
-    words = Words(names, view.fields)
+    words = Words(names, view.fields, tuple(quoted))
     return Layout(
         tuple(columns),
         words,

@@ -169,7 +169,7 @@ def _nearest(words: Words, rejection: Rejection) -> str:
     nearest, step = rejection.nearest, rejection.step
     if nearest is None or (nearest.action, nearest.parameters) == (step.action, step.parameters):
         return ""
-    left = [f"{words.text(one.path)} = {_side(words, one.expected)}" for one in nearest.differences]
+    left = [f"{words.told(one.path)} = {_side(words, one.expected)}" for one in nearest.differences]
     call = words.call(nearest.action, nearest.parameters)
     shown = ", ".join(left[:_LEFT_MAX]) + (", ..." if len(left) > _LEFT_MAX else "")
     return f"{call}, which leaves {shown}" if left else call
@@ -181,13 +181,13 @@ def _finding(words: Words, step: Step, finding: str) -> str:
     whole = words.whole_call(step.action, step.parameters)
     if text.startswith(whole):
         return words.text(step.action) + text[len(whole) :]
-    return words.sentence(text)
+    return words.told(text)
 
 
 def _told(trace: Trace, index: int, headline: str, explanation: Explanation, name: str) -> Outcome:
     words = layout_of(trace).words
     differences = tuple(
-        (words.text(one.path), _side(words, one.expected), _side(words, one.got))
+        (words.told(one.path), _side(words, one.expected), _side(words, one.got))
         for one in explanation.differences
     )
     falsehoods = _falsehoods(explanation, words)
@@ -197,7 +197,7 @@ def _told(trace: Trace, index: int, headline: str, explanation: Explanation, nam
 
 
 def _side(words: Words, value: Value | None) -> str:
-    return "(nothing)" if value is None else words.value(value)
+    return "(not there)" if value is None else words.value(value)
 
 
 def _falsehoods(explanation: Explanation, words: Words) -> tuple[Falsehood, ...]:
@@ -209,18 +209,24 @@ def _flat(reason: Reason, words: Words, via: tuple[str, ...]) -> list[Falsehood]
     found = Falsehood(
         words.text(str(reason.place)),
         "\n".join(map(words.text, reason.text.splitlines())),
-        words.text(reason.note),
-        _values(reason.values, words),
-        (*via, *map(words.text, reason.via)),
+        words.told(reason.note),
+        # Those of a disjunction are the values of its alternatives, all together.
+        () if reason.alternatives else _values(reason.values, words),
+        (*via, *map(words.told, reason.via)),
     )
-    below = [one for other in reason.alternatives for one in _flat(other, words, ("or",))]
+    count = len(reason.alternatives)
+    below = [
+        one
+        for number, other in enumerate(reason.alternatives, start=1)
+        for one in _flat(other, words, (f"alternative {number} of {count}",))
+    ]
     return [found, *below]
 
 
 def _values(
     values: tuple[tuple[str, Value], ...], words: Words
 ) -> tuple[tuple[str, str, str], ...]:
-    return tuple((words.text(name), words.value(one), words.whole(one)) for name, one in values)
+    return tuple((words.told(name), words.value(one), words.whole(one)) for name, one in values)
 
 
 def _as_claimed(trace: Trace, source: str) -> Outcome | None:

@@ -54,17 +54,21 @@ class Words:
 
     ``fields`` gives, by the name of a message's field and the TLA+ text of its value (or
     ``other``), what to say; ``{}`` in it stands for the value, and nothing is said for ``""``.
+    ``quoted`` are the nodes whose TLA+ text is a string, with their names.
     """
 
     names: Mapping[tuple[Any, ...], str] = field(default_factory=dict)
     fields: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    quoted: tuple[tuple[str, str], ...] = ()
 
     def text(self, name: str) -> str:
         """Return a name or a text of a trace, inert."""
         return inert(name)
 
-    def sentence(self, text: str) -> str:
-        """Return a text that somebody else made of values, cut if it is very long."""
+    def told(self, text: str) -> str:
+        """Return a text that the spec's judge made, nodes by short names, cut if very long."""
+        for whole, name in self.quoted:
+            text = text.replace(whole, name)
         text = inert(text)
         return text if len(text) <= _VALUE_MAX else f"{text[: _VALUE_MAX - 3]}..."
 
