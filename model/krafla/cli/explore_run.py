@@ -209,8 +209,7 @@ class _Result:
         return behaviour(self.graph, way, **self._origin())
 
     def _origin(self) -> dict[str, Any]:
-        constants = read_config(self.model.config).constants
-        return {"spec": self.model.spec, "constants": constants, "model": self.model.name}
+        return {"spec": self.model.spec, "model": self.model.name}
 
     def _written(self) -> list[str]:
         request, graph = self.request, self.graph

@@ -31,10 +31,9 @@ def behaviour(
     way: Way,
     *,
     spec: str,
-    constants: tuple[tuple[str, Value], ...] = (),
     model: str | None = None,
 ) -> Trace:
-    """Return a way as a trace: actions with their parameters, and whole states.
+    """Return a way as a trace of the module ``spec``: parameters, whole states, its constants.
 
     Under SYMMETRY a state of the graph stands for several; the trace goes through those that
     really follow each other. ``KraflaError`` where a VIEW has made one state of two that do not
@@ -49,6 +48,7 @@ def behaviour(
             name, parameters, state = _taken(graph, state, step)
             steps.append(Step(name, parameters, state.as_function(), places[name]))
     claim = Claim(ClaimKind.BEHAVIOUR)
+    constants = found.spec.constants_of(spec)
     return Trace(spec, tuple(steps), constants, claim, model=model, origin=Origin("oracle"))
 
 
@@ -56,7 +56,6 @@ def violation_trace(
     graph: StateGraph,
     *,
     spec: str,
-    constants: tuple[tuple[str, Value], ...] = (),
     model: str | None = None,
 ) -> Trace:
     """Return the way to what ``graph.found.violation`` says, which may lie out of bounds."""
@@ -71,6 +70,7 @@ def violation_trace(
             steps.append(Step(name, parameters, after.as_function(), places[name]))
     kind = ClaimKind.ACTION_PROPERTY if violation.is_step else ClaimKind.INVARIANT
     claim = Claim(kind, violation.name)
+    constants = found.spec.constants_of(spec)
     return Trace(spec, tuple(steps), constants, claim, model=model, origin=Origin("oracle"))
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.graph.behaviour import step_words
 from krafla.report.page import render
-from krafla.tlc.config import read_config
 from krafla.traces import FORMAT_VERSION
 from krafla.traces.encoding import encode
 from krafla.values import fmt
@@ -62,7 +61,7 @@ def _data(graph: StateGraph, model: Model, states: int) -> dict[str, Any]:
         "model": model.name,
         "spec": model.spec,
         "format": FORMAT_VERSION,
-        "constants": {name: encode(value) for name, value in read_config(model.config).constants},
+        "constants": {name: encode(value) for name, value in found.spec.constants_of(model.spec)},
         "states": states,
         "total": len(graph),
         "initial": len(graph.initial()),

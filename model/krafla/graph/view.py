@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -65,11 +66,11 @@ class _Neighbours(Mapping[int, Any]):
         self._graph = graph
         self._state = state
 
-    def _ends(self) -> list[int]:
-        raise NotImplementedError
+    @abstractmethod
+    def _ends(self) -> list[int]: ...
 
-    def _between(self, other: int) -> tuple[int, int]:
-        raise NotImplementedError
+    @abstractmethod
+    def _between(self, other: int) -> tuple[int, int]: ...
 
     def __len__(self) -> int:
         return len(self._ends())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -246,6 +247,19 @@ class Spec:
     def is_constant(self, operator: str) -> bool:
         """Return whether an operator has one value, whatever the state; TLC computes it once."""
         return type(self._lookup(operator)) is not self.tree.definition_class
+
+    def constants_of(self, module: str) -> tuple[tuple[str, Value], ...]:
+        """Return the constants that a module declares, with their values here, in its order.
+
+        Those without a finite value are left out: operators, and sets such as ``Nat``.
+        """
+        places = {name: self.sources.place(node) for name, node in self._constants.items()}
+        found = []
+        for name in sorted(places, key=places.__getitem__):
+            if places[name].module == module and not self._constants[name].getArity():
+                with suppress(EvaluationError):
+                    found.append((name, self.evaluate(name)))
+        return tuple(found)
 
     def is_left_out(self, action: str) -> bool:
         """Return whether the configuration put a constant, such as FALSE, in an action's place."""

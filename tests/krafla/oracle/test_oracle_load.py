@@ -141,3 +141,14 @@ def test_modules_are_also_looked_for_on_the_search_path(tmp_path):
     spec = Spec.load("Sound", {"C": 3, "D": 1}, path=tmp_path, search_path=[library])
 
     assert spec.evaluate("Seven") == 7
+
+
+def test_the_constants_of_a_module_have_their_values_in_the_model(specs):
+    spec = Spec.load("MCBallot", path=specs, cfg=specs / "MCBallotSlow.cfg")
+
+    declared = dict(spec.constants_of("Ballot"))
+
+    assert list(declared) == ["Replica", "MaxEpoch", "Nil"]
+    assert declared["Nil"] == ModelValue("Nil")
+    assert declared["Replica"] == spec.evaluate("Replica")
+    assert spec.constants_of("Naturals") == ()
