@@ -1,0 +1,105 @@
+"""``krafla pipeline`` and ``krafla campaign`` on the command line: what they say, how they end."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from krafla.cli import application
+from krafla.pipeline.sources import find_sources
+
+REAL_LOGS = Path(__file__).parents[3] / "traces" / "kafka-4.1"
+pytestmark = pytest.mark.xdist_group("spark")
+
+
+def krafla(*arguments):
+    words = [str(argument) for argument in arguments]
+    return CliRunner().invoke(application(words[0]), words)
+
+
+class Here:
+    """A session that does everything in this process: what is tested is the command."""
+
+    parallelism = 1
+
+    def map(self, function, items, _progress=None):
+        return [function(item) for item in items]
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch):
+    @contextmanager
+    def session(_name, master):
+        assert master == "local[*]"
+        yield Here()
+
+    monkeypatch.setattr("krafla.pipeline.session.session", session)
+
+
+def test_ingest_audit_and_report_end_with_what_comes_next(tmp_path):
+    out = tmp_path / "out"
+    read = krafla("pipeline", "ingest", REAL_LOGS, out)
+    assert read.exit_code == 0, read.output
+    count = len(find_sources([REAL_LOGS]).sources)
+    assert f"HELD  {count} files = {count} read + 0 quarantined" in read.output
+    assert f"krafla pipeline audit {out}" in read.output
+    audited = krafla("pipeline", "audit", out)
+    assert audited.exit_code == 0, audited.output
+    assert "HELD  3 clusters, 3 directories" in audited.output
+    assert krafla("pipeline", "report", out).output == f"written  {out / 'report.html'}\n"
+    as_json = krafla("pipeline", "audit", out, "--json")
+    alone = krafla("audit", REAL_LOGS, "--json")
+    assert json.loads(as_json.stdout) == json.loads(alone.stdout)
+
+
+def test_a_file_in_quarantine_is_named_and_the_status_is_3(tmp_path):
+    shutil.copytree(REAL_LOGS, tmp_path / "logs")
+    (tmp_path / "logs" / "bad.ndjson").write_text("no trace\n")
+    read = krafla("pipeline", "ingest", tmp_path / "logs", tmp_path / "out")
+    assert read.exit_code == 3
+    assert f"quarantined  {tmp_path / 'logs' / 'bad.ndjson'}: not JSON" in read.output
+    again = krafla("pipeline", "ingest", tmp_path / "logs", tmp_path / "out", "--json")
+    document = json.loads(again.stdout)
+    count = len(find_sources([tmp_path / "logs"]).sources)
+    assert (document["files"], document["good"], len(document["quarantined"])) == (
+        count,
+        count - 1,
+        1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("pipeline", "ingest", "only-one"), "at least one source"),
+        (("pipeline", "swim", "x"), "nothing is called 'swim'"),
+        (("pipeline", "audit", "nowhere-at-all"), "no such directory"),
+        (("pipeline", "report", "a", "b"), "takes one directory"),
+        (("pipeline", "ingest", "nowhere-at-all", "out"), "no such file"),
+        (("campaign", "raft", "out", "--seeds", "0..1"), "there is: lease"),
+        (("campaign", "lease", "out", "--seeds", "1-2"), "as in 0..4999"),
+        (("campaign", "lease", "out", "--seeds", "0..1", "--profile", "x"), "no profile"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line_and_status_2(arguments, said):
+    result = krafla(*arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_campaign_says_what_it_covered_its_digest_and_how_to_run_it_again(tmp_path):
+    out = tmp_path / "found"
+    options = ("--seeds", "0..2", "--steps", "30", "--profile", "restless")
+    result = krafla("campaign", "lease", out, *options)
+    assert result.exit_code == 3, result.output
+    assert "INCONCLUSIVE  3 seeds: 3 held, 0 violated, 0 inconclusive" in result.output
+    assert "krafla campaign lease --seeds 0..2 --steps 30 --profile restless" in result.output
+    document = json.loads(krafla("campaign", "lease", out, *options, "--json").stdout)
+    assert document["digest"] in result.output
+    assert document["counts"]["seeds"] == 3
