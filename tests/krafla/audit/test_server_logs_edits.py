@@ -195,7 +195,9 @@ INVISIBLE: dict[str, tuple[str, str, Edit]] = {
     "how far the others had come": (
         CONTROLLER, "lowest active offset 164", replaced("offset 164", "offset 165")
     ),
-    "a shift within the skew": (CONTROLLER, "Fencing broker 2 at epoch 8", replaced(",196", ",170")),
+    "a shift within the skew": (
+        CONTROLLER, "Fencing broker 2 at epoch 8", replaced("18,196", "18,170")
+    ),
     "why a registration was unfenced": (CONTROLLER, "register broker record 115", removed),
 }  # fmt: skip
 

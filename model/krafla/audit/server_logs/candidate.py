@@ -6,7 +6,7 @@ spec has them; where it has not, the answer is None.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.audit.server_logs.lease import NO_NUMBER
@@ -29,7 +29,7 @@ class Taken:
     parameters: tuple[Value, ...]
     state: State
     sighting: Sighting | None
-    before: Taken | None
+    before: Taken | None = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -230,9 +230,14 @@ class Explainer:
         if sighting.event is not None:
             return (_CAUSES[sighting.event.kind],)
         assert sighting.operation is not None, "only records fence"
-        if self._watch.controller(self.leader, sighting.time_ms):
-            return _UNTOLD
-        return ("WroteFenceOfSilent", *_UNTOLD)
+        return _UNTOLD if self.is_untold(sighting) else ("WroteFenceOfSilent", *_UNTOLD)
+
+    def is_untold(self, sighting: Sighting) -> bool:
+        """Return whether a broker was fenced, and a controller whose log is there tells not why."""
+        op = sighting.operation
+        if op is None or op.act is not Act.FENCE or sighting.event is not None:
+            return False
+        return self._watch.controller(self.leader, sighting.time_ms)
 
     leader: int = NO_NUMBER
     """The active controller; the search keeps it up to date."""

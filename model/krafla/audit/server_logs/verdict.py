@@ -132,7 +132,7 @@ class Judge:
             weight = Weight.INCONCLUSIVE
             doubt = "; unseen steps that were not tried may explain it"
             op = sighting.operation
-            if op is not None and op.act is Act.FENCE and sighting.event is None:
+            if op is not None and self._explainer.is_untold(sighting):
                 doubt += f", and no line of controller {self._explainer.leader} says why"
         elif self._gaps & _nodes(sighting, self._explainer.leader):
             weight = Weight.INCONCLUSIVE

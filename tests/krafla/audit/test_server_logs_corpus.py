@@ -1,0 +1,35 @@
+"""The server logs of all clusters of the corpus are explained by the spec."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from krafla.verdict import Verdict
+from tests.krafla.audit.log_editing import findings, judged, notes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from krafla.audit.judge import LoadingSpec
+
+SIGHTINGS = {
+    "a_calm": 40,
+    "b_reassign": 69,
+    "c_crash": 120,
+    "d_failover": 27,
+    "f_combined": 39,
+    "rpc_debug": 73,
+}
+
+
+@pytest.mark.parametrize("name", sorted(SIGHTINGS))
+def test_server_logs_of_the_corpus_are_held(name: str, corpus: Path, loading: LoadingSpec) -> None:
+    if not (corpus / name).is_dir():
+        pytest.skip(f"this corpus has no {name}")
+    report = judged(corpus / name, loading)
+    assert report.verdict is Verdict.HELD, findings(report)
+    found = [c.server_logs for c in report.clusters if c.server_logs is not None]
+    assert sum(judgement.explained for judgement in found) == SIGHTINGS[name]
+    assert not any(note.kind == "line not understood" for note in notes(report))
