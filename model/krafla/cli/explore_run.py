@@ -78,6 +78,9 @@ def run(request: Request) -> ExitCode:
     """Explore, answer, print and write; return the exit status."""
     began = time.monotonic()
     model = _model(request.model)
+    if request.dot is not None and request.around is None and request.limit is None:
+        # Before the work, where the manifest already knows.
+        _check_picture(model.distinct or 0, request.dot)
     for path in (request.save, request.page, request.graphml, request.dot):
         if path is not None:
             check_writable(path)
@@ -93,7 +96,10 @@ def run(request: Request) -> ExitCode:
         live.show(f"{model.name}: looking at the graph")
         ends = dead_ends(graph)
         judgement = judge(model, graph, ends, checks_deadlock=config.checks_deadlock)
-        result = _Result(request, model, graph, judgement, screen.stdout(), live)
+        result = _Result(
+            request, model, graph, judgement, screen.stdout(), live,
+            judgement.verdict, judgement.reasons,
+        )  # fmt: skip
         artefacts = result.show(ends)
     result.show_end(artefacts, time.monotonic() - began)
     return result.verdict.exit_code
@@ -106,6 +112,15 @@ def _model(name: str) -> Model:
     if name not in names and near:
         raise KraflaError(f"no model {name!r}; near it: {', '.join(near)}", str(manifest.path))
     return manifest.select((name,))[0]
+
+
+def _check_picture(states: int, path: Path) -> None:
+    if states > _DOT_MAX:
+        raise KraflaError(
+            f"{states:,} states are too many for a picture, {_DOT_MAX} are not: "
+            "choose some with --around and a small --radius",
+            str(path),
+        )
 
 
 def _reporter(live: LiveLine, expected: int | None) -> Callable[[Exploration], None]:
@@ -133,7 +148,8 @@ class _Result:
     judgement: Judgement
     console: Console
     live: LiveLine
-    verdict: Verdict = Verdict.INCONCLUSIVE
+    verdict: Verdict
+    reasons: tuple[str, ...]
 
     def say(self, text: str = "") -> None:
         self.live.erase()
@@ -151,7 +167,6 @@ class _Result:
             )
             self._show_whole(ends)
         self._show_evidence(ends)
-        self.verdict = self.judgement.verdict
         artefacts = self._answer() if request.goal is not None else []
         return artefacts + self._written()
 
@@ -179,7 +194,8 @@ class _Result:
             self.say()
             self.say(f"the way to where {violation.name} is false")
             show_trace(self.console, violation_trace(self.graph, **self._origin()))
-        if ends.stepless:
+        is_asked = not self.request.quiet or self.judgement.verdict is Verdict.VIOLATED
+        if ends.stepless and is_asked:
             self.say()
             self.say("the way to the nearest state without any step")
             show_trace(self.console, self._trace(way_to(self.graph, ends.stepless[0])))
@@ -190,6 +206,11 @@ class _Result:
         assert goal is not None, "asked only with --to"
         found = answer(self.graph, self.request.start, goal)
         self.verdict = worst((self.verdict, found.verdict))
+        if found.verdict is not Verdict.HELD:
+            # What decides comes first.
+            mine = (found.reason,)
+            decides = self.judgement.verdict is not Verdict.VIOLATED
+            self.reasons = mine + self.reasons if decides else self.reasons + mine
         self.say()
         if found.way is None or found.lead is None:
             self.say(f"path: {found.reason}")
@@ -221,12 +242,7 @@ class _Result:
             artefacts.append(str(request.graphml))
         if request.dot is not None:
             shown = range(len(graph)) if states is None else states
-            if len(shown) > _DOT_MAX:
-                raise KraflaError(
-                    f"{len(shown):,} states are too many for a picture, {_DOT_MAX} are not: "
-                    "choose some with --around and a smaller --radius",
-                    str(request.dot),
-                )
+            _check_picture(len(shown), request.dot)
             marked = [] if request.around is None else graph.holds[request.around]
             write_text(request.dot, dot(graph, shown, [n for n, one in enumerate(marked) if one]))
             artefacts.append(str(request.dot))
@@ -253,8 +269,8 @@ class _Result:
         found = self.graph.found
         self.say()
         word = (self.verdict.name, screen.VERDICT_STYLES[self.verdict])
-        screen.line(self.console, word, f"  {self.model.name}: {self.judgement.reasons[0]}")
-        for reason in self.judgement.reasons[1:]:
+        screen.line(self.console, word, f"  {self.model.name}: {self.reasons[0]}")
+        for reason in self.reasons[1:]:
             self.say(f"    {reason}")
         pinned = " (as pinned)" if found.distinct == self.model.distinct else ""
         # Linux counts in kilobytes, macOS in bytes.
