@@ -189,7 +189,8 @@ def _step(
         action = INITIAL if index == 0 else _SOME_ACTION
         return Step(action, () if index == 0 else None, Function(values))
     said = convert(meta["krafla"], ItfStepData, f"{place}.#meta.krafla")
-    return _placed(place, lambda: _described(said, Function(values)))  # type: ignore[no-any-return]
+    step: Step = _placed(place, lambda: _described(said, Function(values)))
+    return step
 
 
 def _described(said: ItfStepData, state: Function) -> Step:

@@ -28,7 +28,7 @@ def document(**fields):
     written = {
         "#meta": {
             "format": "ITF",
-            "source": "/home/u/Boat.tla",
+            "source": "some/folder/Boat.tla",
             "varTypes": {"who": "Str -> Set(P)"},
         },
         "vars": ["bank", "who"],
