@@ -104,13 +104,13 @@ def way_to(graph: StateGraph, state: int) -> Way:
     while found.parents[state] >= 0:
         parent = found.parents[state]
         label = found.arrivals[state]
-        steps.append(
-            next(
-                step
-                for step in graph.out[parent]
-                if found.targets[step] == state and found.labels[step] == label
-            )
-        )
+        between = [
+            step
+            for step in graph.out[parent]
+            if found.targets[step] == state and found.labels[step] == label
+        ]
+        assert between, "a state was reached by a step of the state it was reached from"
+        steps.append(between[0])
         state = parent
     return Way(state, tuple(reversed(steps)))
 

@@ -21,7 +21,7 @@ from krafla.graph import (
 from krafla.graph.paths import answer
 from krafla.graph.state_graph import StateGraph
 from krafla.oracle import OUTSIDE
-from krafla.verdict import Verdict
+from krafla.verdict import KraflaError, Verdict
 
 DOORS = {(0, 1), (1, 2), (2, 0), (2, 3), (1, 4), (4, 5), (5, 4), (2, 6), (6, 7), (7, 7)}
 
@@ -135,6 +135,28 @@ def test_a_lost_step_is_noticed(maze, number):
     assert doors(lost, number.rooms) != DOORS
     assert four in dead_ends(lost).stepless
     assert len(components(lost).found) == len(components(maze).found) + 1
+
+
+def test_a_wrong_predecessor_is_noticed(maze, number):
+    (three, four) = number(3, 4)
+    parents = array("i", maze.found.parents)
+    parents[three] = four
+    wrong = StateGraph(replace(maze.found, parents=parents), maze.holds)
+
+    with pytest.raises(AssertionError, match="the state it was reached from"):
+        way_to(wrong, three)
+
+
+def test_a_step_that_the_spec_does_not_have_becomes_no_trace(maze, number):
+    (zero, one, seven) = number(0, 1, 7)
+    wrong = changed(
+        maze, lambda rows: [(a, seven if (a, b) == (zero, one) else b, *c) for a, b, *c in rows]
+    )
+    way = shortest(wrong, [zero], maze.holds["AtGoal"])
+
+    assert len(way.steps) == 1
+    with pytest.raises(KraflaError, match="no behaviour of the spec"):
+        behaviour(wrong, way, spec="Maze")
 
 
 def test_the_shortest_way_is_found(maze, number):

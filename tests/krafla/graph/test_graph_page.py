@@ -13,6 +13,40 @@ from krafla.graph.judge import judge
 from krafla.graph.page import page
 from krafla.traces import loads
 
+# What a reader does, one thing after another: the page redraws itself in between.
+HANDS = """<script>
+(async () => {
+  for (const act of [%s]) {
+    act();
+    await new Promise((done) => setTimeout(done, 20));
+  }
+  document.body.dataset.fragment = location.hash;
+})();
+function press(key) {
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+}
+function jumpTo(number) {
+  document.getElementById("number").value = number;
+  document.getElementById("jump").requestSubmit();
+}
+</script></body>"""
+
+
+@pytest.fixture
+def used(maze, model, tmp_path):
+    """Return what the page shows after somebody did some things with it, and its fragment."""
+
+    def use(*acts):
+        judgement = judge(model(), maze, dead_ends(maze))
+        script = HANDS % ", ".join(f"() => {act}" for act in acts)
+        path = tmp_path / "used.html"
+        path.write_text(page(maze, model(), judgement, limit=100).replace("</body>", script))
+        shown = Shown(dom(path))
+        found = re.search(r'<body data-fragment="([^"]*)"', shown.document)
+        return shown, html.unescape(found[1])
+
+    return use
+
 
 @pytest.fixture(scope="session")
 def opened(maze, model, tmp_path_factory):
@@ -93,6 +127,32 @@ def test_two_walks_are_compared(opened, number):
     assert "Walk 2: 2 steps" in shown["walks"]
     assert f"Walk 1, state {number(1)[0]}" in shown["state"]
     assert shown.document.count('class="differs"') == 1
+
+
+def test_keys_walk_and_fork(used, number):
+    shown, fragment = used('press("1")', 'press("1")', 'press("f")', 'press("ArrowLeft")')
+
+    states = shown["where"]
+    first = fragment.removeprefix("#").split("&")[0].removeprefix("walk=")
+    assert fragment == f"#walk={first}&walk={first}&on=2&at=1"
+    assert len(first.split(",")) == 3
+    assert states == f"State {number(1)[0]}, depth 1"
+
+
+def test_a_way_is_walked_by_one_click(used, number):
+    shown, fragment = used('document.querySelector("#goals button").click()')
+
+    assert fragment == f"#walk={walk(number, 0, 1, 2, 6, 7)}"
+    assert "AtGoal holds here" in shown["goals"]
+
+
+def test_a_jump_walks_the_shortest_way_beside_the_walk_at_hand(used, number):
+    (six,) = number(6)
+    shown, fragment = used('press("1")', f"jumpTo({six})")
+
+    assert fragment == f"#walk={walk(number, 0, 1)}&walk={walk(number, 0, 1, 2, 6)}&on=2"
+    assert shown["where"] == f"State {six}, depth 3"
+    assert "There is no state 99" in used("jumpTo(99)")[0]["problem"]
 
 
 def test_the_nearest_state_of_each_predicate_is_told(opened, number):
