@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -73,9 +74,8 @@ def command(
     written = _documents(view, trace, markdown, html)
     if not written:
         _show(screen.stdout(), view, trace, chosen, columns, whole=whole)
-    for name in written:
-        if name != "-":
-            screen.line(screen.stdout(), f"written: {name}")
+    for name in written if "-" not in written else ():
+        screen.line(screen.stdout(), f"written: {name}")
     return ExitCode.HELD
 
 
@@ -90,8 +90,9 @@ def _show(
 ) -> None:
     from krafla.cli import screen
     from krafla.report.explain.terminal import show, show_outcome
+    from krafla.report.explain.words import inert
 
-    screen.line(console, (view.title, "bold"), f"  {path}")
+    screen.line(console, (view.title, "bold"), f"  {inert(str(path))}")
     for name, value in view.facts:
         screen.line(console, (f"    {name}: {value}", "dim"))
     screen.line(console, "")
@@ -100,7 +101,7 @@ def _show(
     if view.outcome is not None:
         show_outcome(console, view.outcome)
         screen.line(console, (f"    said by: {view.outcome.source}", "dim"))
-    screen.line(console, (f"    reproduce: krafla replay {path}", "dim"))
+    screen.line(console, (f"    reproduce: krafla replay {_quoted(path)}", "dim"))
 
 
 def _documents(view: TraceView, path: Path, markdown: str | None, html: str | None) -> list[str]:
@@ -108,14 +109,21 @@ def _documents(view: TraceView, path: Path, markdown: str | None, html: str | No
     if markdown is not None:
         from krafla.report.explain.markdown import markdown_of
 
-        _write(markdown, markdown_of(view, str(path)))
+        _write(markdown, markdown_of(view, _quoted(path)))
         written.append(markdown)
     if html is not None:
         from krafla.report.explain.html import page_of
 
-        _write(html, page_of(view, str(path)))
+        _write(html, page_of(view, _quoted(path)))
         written.append(html)
     return written
+
+
+def _quoted(path: Path) -> str:
+    """Return the path as a shell reads it."""
+    from krafla.report.explain.words import inert
+
+    return inert(shlex.quote(str(path)))
 
 
 def _write(name: str, text: str) -> None:

@@ -59,6 +59,12 @@ def test_the_false_conjunct_lights_up_at_its_step_and_not_before(page):
     assert "UNCHANGED <<controller_log, controlled_shutdown_offset>>" in html.unescape(before)
 
 
+def test_it_plays_to_the_end_and_stops(page):
+    document = dom(page, "#step=3&play=60")
+    assert text_of(document, "where") == "step 29 of 29"
+    assert text_of(document, "play") == "Play"
+
+
 def test_a_filter_leaves_the_lanes_and_steps_of_its_nodes(page):
     document = dom(page, "#step=0&nodes=p2")
     assert heads(document) == ["step", "p2"]

@@ -309,3 +309,9 @@ addEventListener("hashchange", () => { readFragment(); all(); });
 addEventListener("resize", draw);
 readFragment();
 all();
+// An address may ask for the page to play by itself: #step=0&play=300 (milliseconds a step).
+const pace = new URLSearchParams(location.hash.slice(1)).get("play");
+if (pace !== null) {
+  if ([...byId("speed").options].some((one) => one.value === pace)) byId("speed").value = pace;
+  play(true);
+}
