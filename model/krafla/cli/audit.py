@@ -42,7 +42,7 @@ def command(
         typer.Option(
             help="broker.session.timeout.ms of the controllers; else from server.properties.",
             min=1,
-            max=2**30,
+            max=10**9,
             metavar="MS",
         ),
     ] = None,

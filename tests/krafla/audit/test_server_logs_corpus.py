@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.krafla.audit.log_editing import findings, judged, notes
 
 from krafla.verdict import Verdict
-from tests.krafla.audit.log_editing import findings, judged, notes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -164,3 +164,33 @@ def test_a_trace_that_begins_at_a_checkpoint_is_not_saved(real_logs: Path, tmp_p
     result = CliRunner().invoke(application("audit"), arguments)
     assert result.exit_code == ExitCode.COULD_NOT_RUN
     assert not saved.exists()
+
+
+def test_a_log_that_begins_late_is_enough(
+    real_logs: Path, tmp_path: Path, loading: LoadingSpec
+) -> None:
+    copy = cluster(real_logs, tmp_path, "crash")
+    for node, keep_from in (("n0", 9), ("n1", 7), ("n2", 12)):
+        path = copy / node / "logs" / "server.log"
+        path.write_text("".join(path.read_text().splitlines(keepends=True)[keep_from:]))
+    report = judged(copy, loading)
+    assert report.verdict is Verdict.HELD, findings(report)
+
+
+def test_a_log_that_ends_early_is_enough(
+    real_logs: Path, tmp_path: Path, loading: LoadingSpec
+) -> None:
+    copy = cluster(real_logs, tmp_path, "crash")
+    for path in copy.glob("n[0-2]/logs/server.log"):
+        path.write_text("".join(path.read_text().splitlines(keepends=True)[:20]))
+    report = judged(copy, loading)
+    assert report.verdict is Verdict.HELD, findings(report)
+
+
+def test_a_copy_of_a_log_elsewhere_counts_once(
+    real_logs: Path, tmp_path: Path, loading: LoadingSpec
+) -> None:
+    copy = cluster(real_logs, tmp_path, "combined")
+    shutil.copytree(copy / "n1" / "logs", copy / "n1" / "old" / "logs")
+    report = judged(copy, loading)
+    assert report.verdict is Verdict.HELD, findings(report)

@@ -95,7 +95,8 @@ class UnintelligibleLineError(Exception):
 
 _NUMBERS: Final = ("broker", "epoch", "offset")
 _DIGITS_MAX: Final = 19
-_NODE: Final = re.compile(r"\[(\w+) id=(\d{1,10})\] (.*)", re.DOTALL)
+_NODE_ID_MAX: Final = 2**31 - 1
+_NODE: Final = re.compile(r"\[(\w+) id=(\d{1,10})\] (.*)", re.DOTALL | re.ASCII)
 _SESSION: Final = "because its session has timed out"
 _PATTERNS: Final[dict[str, tuple[tuple[Kind | None, str], ...]]] = {
     LIFECYCLE_MANAGER: (
@@ -205,7 +206,7 @@ _PATTERNS: Final[dict[str, tuple[tuple[Kind | None, str], ...]]] = {
     ),
 }
 _COMPILED: Final = {
-    logger: tuple((kind, re.compile(pattern, re.DOTALL)) for kind, pattern in patterns)
+    logger: tuple((kind, re.compile(pattern, re.DOTALL | re.ASCII)) for kind, pattern in patterns)
     for logger, patterns in _PATTERNS.items()
 }
 _SPEAK_OF_NOTHING_ELSE: Final = frozenset({LIFECYCLE_MANAGER, HEARTBEAT_MANAGER})
@@ -239,6 +240,8 @@ def _event(kind: Kind, node: int, line: LogLine, said: re.Match[str]) -> Event:
     if any(len(text) > _DIGITS_MAX for text in numbers.values()):
         raise UnintelligibleLineError("a number that Kafka cannot hold")
     values = {name: int(text) for name, text in numbers.items()}
+    if max(node, values.get("broker", 0)) > _NODE_ID_MAX:
+        raise UnintelligibleLineError("a node id that Kafka cannot have")
     if kind not in OF_CONTROLLER and values.setdefault("broker", node) != node:
         raise UnintelligibleLineError(
             f"node {node} writes of broker {values['broker']} as of itself"

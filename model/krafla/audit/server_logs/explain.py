@@ -120,6 +120,8 @@ class Explainer:
         self, candidate: Candidate, event: Event, process: str
     ) -> Iterator[tuple[Candidate, list[Goal]]]:
         mover = self.mover
+        if not candidate.knows("started", process):
+            candidate = self.prepare.lifted(candidate, process, _before(event))
         if event.kind is Kind.STARTING:
             before = dict(candidate.running).get(event.node)
             ended = candidate if before is None else mover.take(candidate, "Crash", before)
@@ -254,7 +256,7 @@ class Explainer:
         if event.kind is Kind.UNFENCING:
             rank = self.numbers.rank_of_offset(_known(event.offset), ranks, end=False)
             return [Goal("SaysUnfence", (b, rank), by_line=True)]
-        if event.kind is Kind.LEAVE_GIVEN:
+        if event.kind is Kind.LEAVE_GIVEN and candidate.knows("began", sighting.incarnation or ""):
             rank = self.numbers.rank_of_offset(_known(event.offset), ranks, end=True)
             return [Goal("SaysLeave", (b, rank), by_line=True)]
         return []
@@ -298,7 +300,8 @@ class Explainer:
             return candidate
         if event.kind is Kind.STARTING:
             running = {**dict(candidate.running), event.node: process}
-            return replace(candidate, running=tuple(sorted(running.items())))
+            started = candidate.learning("started", process)
+            return replace(started, running=tuple(sorted(running.items())))
         fact = _FACTS.get(event.kind)
         return candidate if fact is None else candidate.learning(fact, process)
 
@@ -308,7 +311,7 @@ class Explainer:
         ranks = (*candidate.ranks, Written(op.first, op.offset, op.last, op.least))
         candidate = replace(candidate, ranks=ranks)
         if op.act is Act.LEADER_CHANGE:
-            return self._failed_over(candidate)
+            return self._failed_over(candidate, sighting.time_ms)
         process = op.incarnation or ""
         action = goals[-1].action if goals else ""
         if op.act in (Act.REGISTER, Act.UNREGISTER) or action == "WroteFenceOfSilent":
@@ -316,16 +319,27 @@ class Explainer:
             if op.act is Act.REGISTER and not self.prepare.is_watched(sighting):
                 return self.prepare.told(known, process)
             return known
-        candidate = candidate.hearing(op.broker, candidate.clock_ms)
+        candidate = candidate.hearing(op.broker, sighting.time_ms)
         if op.act is Act.UNFENCE:
             return candidate.learning("unfenced", process)
+        if op.act is Act.SHUTDOWN:
+            return candidate.learning("began", process)
         return candidate.learning("left", process) if op.act is Act.FENCE else candidate
 
-    def _failed_over(self, candidate: Candidate) -> Candidate:
+    def _failed_over(self, candidate: Candidate, time_ms: int) -> Candidate:
         for broker in sorted(members(self.mover.spec.evaluate("Broker"))):
             age = candidate.of("contact_age", broker)
-            candidate = candidate.hearing(broker, None if age == NO_NUMBER else candidate.clock_ms)
+            candidate = candidate.hearing(broker, None if age == NO_NUMBER else time_ms)
         return candidate
+
+
+def _before(event: Event) -> str:
+    """Return the state in which a process must be for a line."""
+    if event.kind in _ANSWERS:
+        return _ANSWERS[event.kind][0]
+    if event.kind is Kind.SHUTDOWN_ASKED:
+        return "RUNNING"
+    return event.before or "STARTING"
 
 
 def _known(number: int | None) -> int:

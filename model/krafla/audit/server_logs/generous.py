@@ -92,6 +92,7 @@ def _messages(
     found: list[Value] = []
     if status in _LIVE:
         found.append(record(type="RegistrationRequest", incarnation=process, awaited=True))
+    watched = watched and candidate.knows("started", process)
     epoch = _epoch(candidate, broker, process)
     if epoch is None:
         return found

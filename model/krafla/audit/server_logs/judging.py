@@ -89,7 +89,7 @@ def judge(
 
     Raises KraflaError if the spec cannot be loaded.
     """
-    shifted, _ = on_one_clock(logs, log)
+    shifted, _ = on_one_clock(sorted(logs, key=lambda node: (node.first_ms, node.folder)), log)
     streams = see(shifted, log, settings.skew_ms)
     timeout_ms, skew_ms = settings.session_timeout_ms, settings.skew_ms
     brokers = frozenset(_brokers(log))
@@ -142,16 +142,14 @@ def _start(spec: Spec, streams: Streams, log: Operations, timeout_ms: int) -> Ca
     times = [s.time_ms for stream in streams.streams for s in stream]
     clock = min([*times, log.end_ms] if log.start_ms is None else [*times, log.start_ms])
     beginning = lease.begin(spec, streams, log, _last_contacts(log, clock, timeout_ms))
-    running = tuple(
-        (broker, r.incarnation)
-        for broker, r in sorted(log.registrations.items())
-        if broker in streams.before_start
-    )
+    latest = {broker: lease.latest_process(streams, broker) for broker in streams.before_start}
+    running = tuple((b, process) for b, process in sorted(latest.items()) if process is not None)
     facts = {
         (fact, r.incarnation)
         for r in log.registrations.values()
         for fact in ("registered", "ready", "unfenced", "asked", "left")
     }
+    facts |= {("started", process) for _, process in running}
     return Candidate(
         beginning.state, clock, beginning.ranks, facts=frozenset(facts), running=running
     )

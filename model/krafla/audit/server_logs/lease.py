@@ -42,6 +42,7 @@ _STATUS: Final = {
     Kind.STOPPING: "SHUTTING_DOWN",
 }
 """The state of a process after its last line, where it can be told by that."""
+_ENDED: Final = frozenset({"SHUTTING_DOWN", "CRASHED"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,17 +130,38 @@ def begin(
             },
         ),
     }
-    of_processes: dict[str, dict[Value, Value]] = {"status": {}, "broker_epoch": {}}
-    of_processes["applied_offset"] = {}
-    for broker, r in log.registrations.items():
-        status = _status(streams.before_start.get(broker, ()), r)
-        of_processes["status"][r.incarnation] = status
-        if status not in ("SHUTTING_DOWN", "CRASHED"):
-            of_processes["broker_epoch"][r.incarnation] = rank[broker]
-            of_processes["applied_offset"][r.incarnation] = len(ranks) - 1
+    of_processes = _of_processes(streams, log, rank)
     for name, values in of_processes.items():
         changes[name] = _changed(state[name], values)
     return Beginning(state.replace(**changes), ranks)
+
+
+def latest_process(streams: Streams, broker: int) -> str | None:
+    """Return the process of a broker that was the last to start before the start of the log."""
+    said = streams.before_start.get(broker, ())
+    return next((e.incarnation for e in reversed(said) if e.kind is Kind.STARTING), None)
+
+
+def _of_processes(
+    streams: Streams, log: Operations, rank: Mapping[int, int]
+) -> dict[str, dict[Value, Value]]:
+    """Return what processes are like at the start of a log, by their lines before it."""
+    status: dict[Value, Value] = {}
+    epochs: dict[Value, Value] = {}
+    for broker, r in log.registrations.items():
+        latest = latest_process(streams, broker)
+        is_present = latest is None or latest == r.incarnation
+        said = streams.before_start.get(broker, ())
+        status[r.incarnation] = _status(said, r) if is_present else "CRASHED"
+        if status[r.incarnation] not in _ENDED:
+            epochs[r.incarnation] = rank[broker]
+    for broker, said in streams.before_start.items():
+        latest = latest_process(streams, broker)
+        if latest is not None and latest not in status:
+            last = next((e.kind for e in reversed(said) if e.kind in _STATUS), Kind.STARTING)
+            status[latest] = _STATUS[last]
+    applied: dict[Value, Value] = dict.fromkeys(epochs, len(rank) - 1)
+    return {"status": status, "broker_epoch": epochs, "applied_offset": applied}
 
 
 def _number(value: Value) -> int:

@@ -42,10 +42,10 @@ class Preparer:
             return
         process = registered.incarnation
         if not self.is_watched(sighting):
-            candidate = self._lifted(candidate, process, wanted)
+            candidate = self.lifted(candidate, process, wanted)
         yield self._mover.ask(candidate, process, want_fence=want_fence) or candidate
 
-    def _lifted(self, candidate: Candidate, process: str, wanted: str) -> Candidate:
+    def lifted(self, candidate: Candidate, process: str, wanted: str) -> Candidate:
         """Return the candidate in which a process without a log has come as far as is wanted."""
         for _ in _LATER:
             status = candidate.of("status", process)

@@ -15,7 +15,8 @@ _NAMES: Final = ("server.properties", "config/server.properties", "controller.pr
 _TIMEOUT: Final = "broker.session.timeout.ms"
 _ROLES: Final = "process.roles"
 _MAX_BYTES: Final = 1 << 20
-_MAX_TIMEOUT_MS: Final = 2**30
+MAX_TIMEOUT_MS: Final = 10**9
+"""Twice as much is still a number of TLC."""
 DEFAULT_TIMEOUT_MS: Final = 9000
 
 
@@ -63,7 +64,7 @@ def _read(path: Path) -> Configured | None:
     if (
         not timeout.isascii()
         or not timeout.isdigit()
-        or not 0 < int(timeout[:19]) <= _MAX_TIMEOUT_MS
+        or not 0 < int(timeout[:19]) <= MAX_TIMEOUT_MS
     ):
         return None
     return Configured(path, int(timeout), "controller" in values[_ROLES])

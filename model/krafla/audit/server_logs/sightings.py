@@ -136,7 +136,7 @@ def watch(logs: Iterable[NodeLogs]) -> Watch:
 
 def see(logs: Sequence[NodeLogs], log: Operations, skew_ms: int) -> Streams:
     """Return what was seen from the start of the metadata log to its end, in streams."""
-    events = [event for node in logs for event in node.events]
+    events = _each_once(logs)
     start = (
         log.start_ms
         if log.start_ms is not None
@@ -166,6 +166,17 @@ def see(logs: Sequence[NodeLogs], log: Operations, skew_ms: int) -> Streams:
         {node: tuple(said) for node, said in early.items()},
         clipped,
     )
+
+
+def _each_once(logs: Sequence[NodeLogs]) -> list[Event]:
+    """Return the events of all logs; what lies in two directories word for word counts once."""
+    found: list[Event] = []
+    known: set[tuple[int, int, str]] = set()
+    for node in logs:
+        marks = [(e.node, e.time_ms, e.line.text) for e in node.events]
+        found += [e for e, mark in zip(node.events, marks, strict=True) if mark not in known]
+        known.update(marks)
+    return found
 
 
 def _incarnations(events: Sequence[Event], log: Operations) -> dict[str, int]:
