@@ -162,6 +162,32 @@ def test_a_trace_whose_spec_cannot_be_asked_is_told_by_the_file():
     assert "could not be asked" in outcome.source
 
 
+def test_of_a_trace_without_a_claim_whose_spec_is_away_only_that_is_said():
+    outcome = outcome_of(small(state(0)))
+    assert outcome.headline == "the file claims nothing of it"
+    assert not outcome.is_bad
+    assert "could not be asked" in outcome.source
+
+
+def test_a_claim_that_no_formula_carries_is_told_in_words():
+    trace = small(state(0), claim=Claim(ClaimKind.DEADLOCK))
+    assert outcome_of(trace, asks=False).headline == "no action is enabled any more"
+    gave_up = small(state(0), claim=Claim(ClaimKind.FAILURE, "AssertionError: epoch"))
+    assert outcome_of(gave_up, asks=False).headline == (
+        "the implementation gave up: AssertionError: epoch"
+    )
+
+
+def test_a_run_that_parts_from_the_spec_is_compared_with_it():
+    rejected = recorded("rejected/lease/amended-and-fenced")
+    short = rejected.with_steps(rejected.steps[:14])
+    outcome = outcome_of(replace(short, claim=Claim(ClaimKind.DIVERGENCE, "AmendRegistration")))
+    assert outcome.headline == (
+        "step 13, AmendRegistration: the implementation did what the spec does not"
+    )
+    assert outcome.differences == (("registrations[1].fenced", "FALSE", "TRUE"),)
+
+
 def test_nothing_in_a_trace_reaches_the_terminal_alive():
     view = view_of(hostile(), outcome_of(hostile(), asks=False))
     told = repr([view.title, view.facts, view.columns, view.steps, view.outcome, view.flights])
@@ -174,3 +200,5 @@ def test_nodes_with_long_names_are_numbered():
     assert short_names([p1, p2], "p", taken=()) == ["p1", "p2"]
     assert short_names([ModelValue("x" * 30)], "p", taken=()) == ["p1"]
     assert short_names([1, 2], "n", taken=()) == ["n1", "n2"]
+    assert short_names(["y" * 30, "z" * 30], "n", taken={"n1"}) == ["n2", "n3"]
+    assert short_names([p1], "n", taken={"p1"}) == ["n1"]

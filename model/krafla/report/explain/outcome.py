@@ -69,7 +69,7 @@ def outcome_of(trace: Trace, *, asks: bool = True) -> Outcome | None:
     """Return what the trace comes to, asking the spec unless ``asks`` is false.
 
     If the spec cannot be asked (no Java, another module, a trace that does not fit), the file's
-    own claim is what there is, and ``source`` says why. ``None`` if there is nothing to say.
+    own claim is what there is, and ``source`` says why. ``None`` if the trace has no state.
     """
     if not trace.steps:
         return None
@@ -93,9 +93,7 @@ def _asked(trace: Trace) -> Outcome:
         return _divergence(trace)
     if kind in {None, ClaimKind.BEHAVIOUR}:
         return _behaviour(trace)
-    found = _as_claimed(trace, "as the file says")
-    assert found is not None, "there is a claim"
-    return found
+    return _as_claimed(trace, "as the file says")
 
 
 def _property(trace: Trace, name: str, kind: ClaimKind | None, claimed: Conjunct | None) -> Outcome:
@@ -229,12 +227,12 @@ def _values(
     return tuple((words.told(name), words.value(one), words.whole(one)) for name, one in values)
 
 
-def _as_claimed(trace: Trace, source: str) -> Outcome | None:
+def _as_claimed(trace: Trace, source: str) -> Outcome:
     claim = trace.claim
     words = layout_of(trace).words
     last = len(trace.steps) - 1
     if claim is None:
-        return None
+        return Outcome(last, "the file claims nothing of it", is_bad=False, source=source)
     if claim.kind is ClaimKind.BEHAVIOUR:
         return Outcome(last, "a behaviour of the spec", is_bad=False, source=source)
     name = words.text(claim.property or "")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass, field
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 from krafla.traces.changes import Change, Sort
@@ -38,7 +39,8 @@ def short_names(nodes: Sequence[Value], prefix: str, taken: Collection[str]) -> 
     own = [inert(node if isinstance(node, str) else fmt(node)) for node in nodes]
     numbers = any(isinstance(node, bool | int) for node in nodes)
     if numbers or any(len(name) > _NAME_MAX for name in own) or {*own} & {*taken}:
-        return [f"{prefix}{number}" for number in range(1, len(nodes) + 1)]
+        numbered = (f"{prefix}{number}" for number in count(1))
+        return list(islice((name for name in numbered if name not in taken), len(nodes)))
     return own
 
 
