@@ -86,7 +86,7 @@ class MatchReport:
     @property
     def hidden(self) -> int:
         """Return how many steps of the behaviour nobody saw."""
-        return sum(one.observation is None for one in self.behaviour)
+        return sum(one.observation is None for one in self.behaviour[1:])
 
     @property
     def bounds(self) -> str:

@@ -1,0 +1,63 @@
+"""``krafla validate``: what it prints, and its exit statuses."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from krafla.cli import application
+from krafla.traces import partial, read, write
+
+CORPUS = Path(__file__).parents[3] / "traces"
+LIFE = CORPUS / "accepted" / "lease" / "register-and-unfence.ndjson"
+EARLY = CORPUS / "rejected" / "lease" / "fenced-at-the-timeout.ndjson"
+
+
+def run(*arguments):
+    return CliRunner().invoke(application("validate"), ["validate", *map(str, arguments)])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "shown"),
+    [
+        ([LIFE], 0, "HELD"),
+        ([LIFE, "--only", "status"], 0, "17 observations"),
+        ([LIFE, EARLY], 1, "matched    13 of 14 observations, 1 candidate state"),
+        ([EARLY], 1, "nearest    UnregisterBroker(1): would leave registrations[1] = Nil"),
+        ([EARLY], 1, "fenced-at-the-timeout.ndjson:15"),
+        ([EARLY, "--hidden", "Tick"], 0, "1 hidden steps between them"),
+        ([EARLY, "--hidden", "Tick", "--max-hidden", "0"], 1, "no hidden steps"),
+        ([EARLY, "--hidden", "Nothing"], 2, "Nothing: no action"),
+        ([CORPUS / "nowhere.ndjson"], 2, "nowhere.ndjson"),
+    ],
+)
+def test_validate_says_what_it_found_and_exits_accordingly(arguments, status, shown):
+    result = run(*arguments)
+    assert result.exit_code == status
+    assert shown in result.output
+
+
+def test_a_partial_trace_says_itself_what_is_hidden(tmp_path):
+    path = tmp_path / "seen.ndjson"
+    seen = partial(read(LIFE), ("StartBroker", "SendRegistration"))
+    write(replace(seen, observations=(seen.observations[0], *seen.observations[3:])), path)
+    result = run(path)
+    assert result.exit_code == 0, result.output
+    assert "2 hidden steps" in result.output
+
+
+def test_the_document_has_the_reasons_as_data():
+    result = run(EARLY, "--json")
+    document = json.loads(result.output)
+    assert document["exit_status"] == result.exit_code == 1
+    (stuck,) = document["files"][0]["stuck"]
+    assert stuck["reasons"][0]["text"] == "contact_age[b] > SessionTimeout"
+    assert stuck["nearest"]["action"] == "UnregisterBroker"
+
+
+def test_quiet_prints_verdicts_alone():
+    assert run(EARLY, "-q").output.split() == ["VIOLATED", str(EARLY)]

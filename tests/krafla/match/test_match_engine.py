@@ -1,0 +1,156 @@
+"""The engine on the sample specs and on the lease: what it finds, and what it says when stuck."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from krafla.match import match
+from krafla.match.render import document, text_lines
+from krafla.refinement.validation import loaded, validate
+from krafla.traces import Observation, PartialTrace, partial, read
+from krafla.verdict import KraflaError, Verdict
+
+CORPUS = Path(__file__).parents[3] / "traces"
+LIFE = read(CORPUS / "accepted" / "lease" / "register-and-unfence.ndjson")
+EARLY = read(CORPUS / "rejected" / "lease" / "fenced-at-the-timeout.ndjson")
+PROCESS = min(dict(LIFE.constants)["Incarnation"])
+
+
+def observed(*observations, **options):
+    return PartialTrace(LIFE.spec, observations, LIFE.constants, **options)
+
+
+def status(value, action=None):
+    return Observation(action, None, ((("status", PROCESS), value),))
+
+
+def test_variables_that_nobody_saw_are_free():
+    seen = partial(LIFE)
+    narrow = tuple(
+        replace(one, seen=tuple(pair for pair in one.seen if pair[0] == ("log_end",)))
+        for one in seen.observations
+    )
+    assert validate(replace(seen, observations=narrow)).verdict is Verdict.HELD
+
+
+def test_actions_and_parameters_that_nobody_saw_are_found():
+    seen = partial(LIFE)
+    nameless = tuple(
+        Observation(None, None, one.seen) if index % 2 else replace(one, parameters=None)
+        for index, one in enumerate(seen.observations)
+    )
+    report = validate(replace(seen, observations=nameless))
+    assert report.verdict is Verdict.HELD
+    names = [one.action for one in report.behaviour]
+    assert names == [step.action for step in LIFE.steps]
+    assert report.behaviour[3].parameters == LIFE.steps[3].parameters
+
+
+def test_hidden_steps_are_found_between_two_observations():
+    report = validate(observed(status("STARTING"), status("RECOVERY"), hidden=None))
+    assert report.verdict is Verdict.HELD
+    assert report.hidden == len(report.behaviour) - 3
+    assert report.hidden >= 5
+    spec = loaded(LIFE.spec, LIFE.constants)
+    for before, after in zip(report.behaviour, report.behaviour[1:], strict=False):
+        assert spec.allows_step(before.state, after.state), str(after)
+
+
+def test_only_the_actions_named_may_be_hidden_and_only_so_many_in_a_row():
+    both = (status("STARTING"), status("RECOVERY"))
+    needed = (
+        "SendRegistration", "RegisterBroker", "HandleRegistrationResponse", "ReplayMetadata",
+        "SendHeartbeat", "KeepFenced",
+    )  # fmt: skip
+    assert validate(observed(*both, hidden=needed)).verdict is Verdict.HELD
+    assert validate(observed(*both, hidden=needed[:-1])).verdict is Verdict.VIOLATED
+    short = validate(observed(*both, hidden=needed, hidden_max=5))
+    assert short.verdict is Verdict.VIOLATED
+    assert "at most 5 hidden steps in a row" in short.bounds
+
+
+def test_a_search_that_was_cut_off_is_inconclusive():
+    impossible = observed(status("STARTING"), status("SHUTTING_DOWN", "KeepFenced"), hidden=None)
+    report = validate(impossible, frontier=5)
+    assert report.accepted == 1
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert "only 5 candidates" in report.doubt
+
+
+def test_the_longest_part_is_told_with_the_false_conjunct_and_the_nearest_action():
+    report = validate(partial(EARLY))
+    assert (report.verdict, report.accepted) == (Verdict.VIOLATED, 13)
+    (stuck,) = report.stuck
+    assert "contact_age[b] > SessionTimeout" in stuck.explanation.reasons[0].text
+    assert ("contact_age[b]", 3) in stuck.explanation.reasons[0].values
+    assert stuck.nearest.action == "UnregisterBroker"
+    lines = "\n".join(text_lines(report))
+    assert "matched    13 of 14 observations, 1 candidate state\n" in lines
+    assert "nearest    UnregisterBroker(1)" in lines
+    data = document(report)
+    assert data["stuck"][0]["nearest"]["action"] == "UnregisterBroker"
+    assert data["accepted"] == 13
+
+
+def test_every_candidate_at_the_frontier_is_counted_and_some_are_explained():
+    # Either process may have started: nobody saw which.
+    start = Observation("StartBroker")
+    report = validate(observed(start, Observation("KeepFenced")))
+    assert report.accepted == 1
+    assert report.candidates == 2
+    assert len(report.stuck) == 2
+    assert "KeepFenced, whatever its parameters, is not enabled" in str(report.stuck[0].explanation)
+
+
+def test_a_candidate_that_leads_nowhere_is_given_up_for_another():
+    # The process that runs must be the one that started, which only the end tells.
+    start = Observation("StartBroker")
+    told = Observation("SendRegistration", (PROCESS,))
+    report = validate(observed(start, told))
+    assert report.verdict is Verdict.HELD
+    assert report.behaviour[1].parameters == (PROCESS,)
+
+
+def test_a_step_that_breaks_a_property_is_not_taken():
+    spec = loaded(LIFE.spec, LIFE.constants)
+    explanation = spec.explain_invariant("TypeOK", spec.initial_states()[0])
+    report = match(
+        spec,
+        observed(Observation("StartBroker", (PROCESS,))),
+        breaks=lambda before, after: None if before is after else ("SomeInv", explanation),
+    )
+    assert report.verdict is Verdict.VIOLATED
+    assert report.stuck[0].broken == "SomeInv"
+
+
+@pytest.mark.parametrize(
+    ("observation", "words"),
+    [
+        (Observation("Nonsense"), "Nonsense: no action of"),
+        (Observation("StartBroker", (PROCESS, 1)), "takes 1 parameters, not 2"),
+        (Observation(None, None, ((("karma",), 1),)), "karma: no variable of"),
+    ],
+)
+def test_what_the_spec_has_not_is_an_error_with_its_place(observation, words):
+    with pytest.raises(KraflaError, match=words) as caught:
+        validate(observed(replace(observation, place="x.ndjson:7")))
+    assert caught.value.place == "x.ndjson:7"
+
+
+def test_an_empty_trace_an_unknown_hidden_action_and_foreign_constants_are_errors():
+    with pytest.raises(KraflaError, match="without a single observation"):
+        validate(observed())
+    with pytest.raises(KraflaError, match="Nothing: no action"):
+        validate(observed(status("STARTING"), hidden=("Nothing",)))
+    trace = observed(status("STARTING"))
+    with pytest.raises(KraflaError, match="Karma: no constant"):
+        validate(replace(trace, constants=(*LIFE.constants, ("Karma", 1))))
+    # A definition of the spec is no constant: a trace may not change its judge.
+    with pytest.raises(KraflaError, match="NoEpoch: no constant"):
+        validate(replace(trace, constants=(*LIFE.constants, ("NoEpoch", 7))))
+    without = tuple(pair for pair in LIFE.constants if pair[0] != "Reorder")
+    with pytest.raises(KraflaError, match="lacks the constant Reorder"):
+        validate(replace(trace, constants=without))
