@@ -8,6 +8,10 @@ PYTHON ?= $(shell for candidate in python3.13 python3.12 python3.11 python3.14 p
 FUZZ_SECONDS ?= 600
 # Another seed each day; what is found names it.
 FUZZ_SEED ?= $(shell date +%Y%m%d)
+# A thousand runs that no night before has played.
+CAMPAIGN_SEEDS ?= $(FUZZ_SEED)000..$(FUZZ_SEED)999
+# A night that was cut off goes on from its campaign when it is started again on the same day.
+NIGHT ?= $(VENV)/nightly-$(FUZZ_SEED)
 PYTEST_ARGS ?=
 
 BIN := $(VENV)/bin
@@ -24,8 +28,9 @@ help: ## list these targets
 verify: $(RUNTIME) ## judge the models and the implementation: the first verdict
 	$(BIN)/krafla verify
 
+# One process has all tests that need Spark: --dist loadgroup.
 test: $(DEV) ## run the tests, in random order, one process for each processor
-	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadgroup $(PYTEST_ARGS)
 
 check: $(DEV) ## format, lint, types, import contracts, house rules
 	$(BIN)/ruff format --check .
@@ -37,9 +42,13 @@ check: $(DEV) ## format, lint, types, import contracts, house rules
 nightly: $(DEV) ## every model at its widest bounds, long fuzzing, 10,000 examples a property
 	$(BIN)/krafla check --tier full
 	$(BIN)/krafla fuzz lease --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
-	KRAFLA_NIGHTLY=1 $(BIN)/python -m pytest -n auto --hypothesis-profile=nightly $(PYTEST_ARGS)
+	$(BIN)/krafla campaign lease --seeds $(CAMPAIGN_SEEDS) $(NIGHT)/campaign
+	$(BIN)/krafla pipeline report $(NIGHT)/campaign
+	$(BIN)/krafla pipeline ingest traces/kafka-4.1 $(NIGHT)/tables
+	$(BIN)/krafla pipeline audit $(NIGHT)/tables
+	KRAFLA_NIGHTLY=1 $(BIN)/python -m pytest -n auto --dist loadgroup --hypothesis-profile=nightly $(PYTEST_ARGS)
 
-bench: $(RUNTIME) ## measure speed and memory, as ratios within one run
+bench: $(DEV) ## measure speed and memory, as ratios within one run
 	$(BIN)/python bench/run.py
 
 # The dev lock is resolved under the runtime lock, so that the two never disagree.

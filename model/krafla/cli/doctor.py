@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +12,7 @@ import typer
 
 from krafla.cli import screen
 from krafla.manifest import load
+from krafla.pipeline import needs
 from krafla.tlc.jar import find_jar
 from krafla.tlc.jre import find_jre
 from krafla.verdict import ExitCode, KraflaError
@@ -21,14 +22,25 @@ if TYPE_CHECKING:
 
 __all__ = ["Finding", "command", "examine"]
 
+_MARKS = {
+    (True, True): ("ok", "green"),
+    (True, False): ("ok", "green"),
+    (False, True): ("MISSING", "bold red"),
+    (False, False): ("absent", "yellow"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is needed: found or not, and where it is or what to do about it."""
+    """One thing that is needed: found or not, and where it is or what to do about it.
+
+    What is not ``needed`` by every command may be missing.
+    """
 
     name: str
     found: bool
     detail: str
+    needed: bool = True
 
 
 def examine() -> tuple[Finding, ...]:
@@ -40,6 +52,7 @@ def examine() -> tuple[Finding, ...]:
         _sought("tlc", _tlc),
         _package("jpype", "jpype1", "pip install jpype1"),
         _sought("specs", _specs),
+        replace(_sought("spark", _spark), needed=False),
     )
 
 
@@ -70,6 +83,11 @@ def _specs() -> str:
     return f"{manifest.path.parent}: {len(manifest.models)} models{unlisted}"
 
 
+def _spark() -> str:
+    java = needs.find_java()
+    return f"{needs.versions()}; on Java {java.version} from {java.source}: {java.home}"
+
+
 def _package(name: str, distribution: str, advice: str) -> Finding:
     try:
         return Finding(name, True, metadata.version(distribution))
@@ -87,7 +105,8 @@ def command(
       krafla doctor
       krafla doctor --json
     \b
-    Exit status 2 if something is missing.
+    Exit status 2 if something is missing that every installation needs. Spark is needed by krafla
+    campaign and krafla pipeline alone.
     """
     findings = examine()
     console = screen.stdout()
@@ -99,7 +118,7 @@ def command(
         )
     else:
         for finding in findings:
-            mark, style = ("ok", "green") if finding.found else ("MISSING", "bold red")
+            mark, style = _MARKS[finding.found, finding.needed]
             screen.line(console, (f"{mark:8}", style), f"{finding.name:8} {finding.detail}")
-    found_all = all(finding.found for finding in findings)
+    found_all = all(finding.found or not finding.needed for finding in findings)
     return ExitCode.HELD if found_all else ExitCode.COULD_NOT_RUN

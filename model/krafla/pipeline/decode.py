@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.audit.record_json import fields_json
 from krafla.audit.redact import redacted
+from krafla.audit.server_logs.events import UnintelligibleLineError, understand
+from krafla.audit.server_logs.lines import LOGGERS, LogLine
 from krafla.pipeline.sources import Kind
 from krafla.pipeline.tables import BATCHES, EVENTS, RECORDS
 from krafla.traces import loads, step_changes
@@ -32,7 +35,6 @@ from kraft.records.metadata_schemas import METADATA_SCHEMAS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from kraft.log.findings import Finding
     from kraft.records.batch import RecordBatch
@@ -141,8 +143,18 @@ def _entry(file_id: str, entry: tuple[int, str, str, str]) -> Row:
         first = first[: logger.start()]
     detail = f"{first}\n{rest}" if rest else first
     source = "" if logger is None else logger[1]
-    row = (file_id, number, "server log", time, level, source, None)
+    action = _said(LogLine(Path(), number, 0, level, first, source)) if source in LOGGERS else None
+    row = (file_id, number, "server log", time, level, source, action)
     return EVENTS, (*row, detail[:_DETAIL_CHARACTERS])
+
+
+def _said(line: LogLine) -> str | None:
+    """Return what a line of a logger of the lease says in the terms of the audit, if anything."""
+    try:
+        event = understand(line)
+    except UnintelligibleLineError as error:
+        return f"not understood: {error}"
+    return None if event is None else event.kind.value
 
 
 def _steps(path: Path, file_id: str, limits: Limits) -> Iterator[Row]:

@@ -103,3 +103,10 @@ def test_a_campaign_says_what_it_covered_its_digest_and_how_to_run_it_again(tmp_
     document = json.loads(krafla("campaign", "lease", out, *options, "--json").stdout)
     assert document["digest"] in result.output
     assert document["counts"]["seeds"] == 3
+
+
+def test_the_doctor_does_without_spark_and_says_what_it_needs(monkeypatch):
+    monkeypatch.setattr("krafla.pipeline.needs.find_system_java", lambda _: None)
+    result = krafla("doctor")
+    assert result.exit_code == 0, result.output
+    assert "absent  spark    Spark needs Java 17 or 21" in result.output

@@ -172,18 +172,23 @@ def test_a_torn_tail_is_a_note_and_a_log_entry_keeps_its_further_lines(spark, lo
     log.write_bytes(log.read_bytes()[:-7])
     (logs / "controller.log").write_text(
         "[2026-01-01 00:00:00,001] WARN [C id=1] gone (org.apache.C)\n\tat A\n\tat B\n"
-        "[2026-01-01 00:00:00,002] INFO back (org.apache.C)\n"
+        "[2026-01-01 00:00:00,002] INFO [BrokerLifecycleManager id=1] Successfully registered"
+        " broker 1 with broker epoch 7 (kafka.server.BrokerLifecycleManager)\n"
     )
     done = ingest(plan_ingest([logs], tmp_path / "out"), spark)
     assert done.verdict is Verdict.HELD
     notes = [row["note"] for row in table(tmp_path / "out", "files") if row["note"]]
     assert len(notes) == 1
     assert "torn tail" in notes[0]
-    first, second = table(tmp_path / "out", "events")
+    name = str(logs / "controller.log")
+    (own,) = [f["file_id"] for f in table(tmp_path / "out", "files") if f["path"] == name]
+    first, second = [e for e in table(tmp_path / "out", "events") if e["file_id"] == own]
     assert (first["line"], first["level"], first["source"]) == (1, "WARN", "org.apache.C")
     assert first["detail"].splitlines()[0] == "[C id=1] gone"
     assert len(first["detail"].splitlines()) == 3
+    assert first["action"] is None
     assert second["line"] == 4
+    assert second["action"] == "a process learns its epoch"
 
 
 def test_a_file_with_more_rows_than_fit_in_memory_is_kept_or_dropped_whole(
