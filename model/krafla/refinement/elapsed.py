@@ -7,7 +7,7 @@ observations only the sum shows, and only in ages and in how far a clock is ahea
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from krafla.match import Choice
 from krafla.refinement.vocabulary import NO_AGE
@@ -53,7 +53,7 @@ class _Ticks:
         ahead = self._ahead(state, seen, _running(state))
         lengths = self._given_away(state, seen)
         more = {*self._always, *(one - other for one in lengths for other in lengths)}
-        more |= {self._timeout + 1 - age for age in _entries(state["contact_age"]).values()}
+        more |= {self._timeout + 1 - age for age in _numbers(state["contact_age"]).values()}
         known = set(self._ticks(lengths, state, ahead))
         found = [*self._ticks(more, state, ahead), *self._ticks({*more, *lengths}, state, {})]
         return [one for one in dict.fromkeys(found) if one not in known]
@@ -88,13 +88,13 @@ class _Ticks:
                 yield length, function(by_broker)
 
     def _lengths(
-        self, name: str, state: State, seen: Seen, observed: dict[Value, Any], otherwise: int
+        self, name: str, state: State, seen: Seen, observed: dict[Value, int], otherwise: int
     ) -> dict[tuple[Value, bool], int]:
         """Return how long it can have been since each age was nothing, and since it was as it is.
 
         The first stand under ``False``, the others under ``True``.
         """
-        now, then = _entries(state[name]), _entries(seen.values.get(name, ()))
+        now, then = _numbers(state[name]), _numbers(seen.values.get(name, ()))
         found = {}
         for key, age in now.items():
             later = then.get(key, NO_AGE)
@@ -109,7 +109,7 @@ class _Ticks:
         """Return by how much each process's clock gets ahead until what is seen next."""
         if not self._self_fence:
             return {}
-        now, then = _entries(state["clock_lead"]), _entries(seen.values.get("clock_lead", ()))
+        now, then = _numbers(state["clock_lead"]), _numbers(seen.values.get("clock_lead", ()))
         by_controller, by_broker = _observed(seen)
         return {
             one: then[one] - now[one] - (by_broker.get(one, by_controller) - by_controller)
@@ -123,17 +123,23 @@ def _running(state: State) -> list[Value]:
     return [process for process, status in statuses.items() if status not in _NOT_RUNNING]
 
 
-def _observed(seen: Seen) -> tuple[int, dict[Value, Any]]:
+def _observed(seen: Seen) -> tuple[int, dict[Value, int]]:
     """Return how much time the observed step itself lets pass, by each clock."""
     observation = seen.observation
     if observation.action != "Tick" or observation.parameters is None:
         return 0, {}
     by_controller, by_broker = observation.parameters
-    brokers = {} if by_broker is None else _entries(by_broker)
-    return by_controller if isinstance(by_controller, int) else 0, brokers
+    brokers = {} if by_broker is None else _numbers(by_broker)
+    return by_controller if type(by_controller) is int else 0, brokers
 
 
-def _entries(value: Value) -> dict[Value, Any]:
-    """Return a function of the spec, which is a sequence where its domain is 1..n, as pairs."""
-    assert isinstance(value, Function | tuple)
-    return dict(value) if isinstance(value, Function) else dict(enumerate(value, 1))
+def _entries(value: Value) -> dict[Value, Value]:
+    """Return a function, which is a sequence where its domain is 1..n, as pairs; else none."""
+    if isinstance(value, tuple):
+        return dict(enumerate(value, 1))
+    return dict(value) if isinstance(value, Function) else {}
+
+
+def _numbers(value: Value) -> dict[Value, int]:
+    """Return what a function gives numbers for: in a wrong trace an age may be anything."""
+    return {key: one for key, one in _entries(value).items() if type(one) is int}

@@ -140,6 +140,18 @@ def test_what_the_spec_has_not_is_an_error_with_its_place(observation, words):
     assert caught.value.place == "x.ndjson:7"
 
 
+def test_values_of_the_wrong_kind_are_denied_like_any_other():
+    wrong = (
+        Observation("Tick", (1, True)),
+        Observation("Tick", (True, 3)),
+        Observation("Tick", None, ((("contact_age",), "long"),)),
+        Observation("Tick", None, ((("clock_lead",), (False,)),)),
+    )
+    for one in wrong:
+        assert validate(observed(one)).verdict is Verdict.VIOLATED
+        assert validate(observed(one, hidden=("Tick",))).accepted == 0
+
+
 def test_an_empty_trace_an_unknown_hidden_action_and_foreign_constants_are_errors():
     with pytest.raises(KraflaError, match="without a single observation"):
         validate(observed())
