@@ -63,6 +63,20 @@ def command(
     """
     if protocol != "lease":
         raise KraflaError(f"nothing is called {protocol!r} here; there is: lease")
+    runs = steps, tuple(profile or ())
+    return _run(out, seeds, runs, chunk, master, as_json=as_json, quiet=quiet)
+
+
+def _run(
+    out: Path,
+    seeds: str,
+    runs: tuple[int, tuple[str, ...]],
+    chunk: int,
+    master: str,
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> ExitCode:
     from krafla.pipeline.needs import require_packages
 
     require_packages()
@@ -73,10 +87,10 @@ def command(
     from krafla.pipeline.session import session
 
     first, last = parse_seeds(seeds)
-    profiles = tuple(profile or DEFAULT_PROFILES)
+    profiles = runs[1] or DEFAULT_PROFILES
     for name in profiles:
         find_profile(name)
-    plan = CampaignPlan(first, last, Runs(steps, profiles), chunk)
+    plan = CampaignPlan(first, last, Runs(runs[0], profiles), chunk)
     with screen.LiveLine(quiet=quiet) as live:
         live.show("starting Spark")
         with session("krafla campaign lease", master) as spark:
