@@ -35,6 +35,9 @@ def command(
     save: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep what is found here.")
     ] = None,
+    shrinks: Annotated[
+        bool, typer.Option("--shrink/--no-shrink", help="Make what is found as small as can be.")
+    ] = True,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> ExitCode:
@@ -64,7 +67,8 @@ def command(
     from krafla.fuzz.campaign import Campaign, run_campaign
     from krafla.fuzz.profiles import DEFAULT_PROFILES
 
-    campaign = Campaign(seed, examples, seconds, steps, tuple(profile or DEFAULT_PROFILES))
+    profiles = tuple(profile or DEFAULT_PROFILES)
+    campaign = Campaign(seed, examples, seconds, steps, profiles, shrinks)
     with screen.LiveLine(quiet=quiet) as live:
         live.show("loading the spec")
         report = run_campaign(campaign, live.show)

@@ -30,7 +30,8 @@ def command(
 
     An accepted trace is a behaviour of its spec, and if the implementation takes the same steps,
     it must do so from now on. A rejected one is not, and parts from the spec at the same step for
-    the same reason. A counterexample is a behaviour at whose end the property that it claims to
+    the same reason; if it is a run of the implementation, the same choices must give a run that
+    the spec agrees to. A counterexample is a behaviour at whose end the property that it claims to
     violate is false, in the same conjunct. What does not come to that is not stored. The trace is
     stored under the name of what it shows, and listed in index.toml of the corpus.
 

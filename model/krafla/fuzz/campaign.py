@@ -40,6 +40,7 @@ class Campaign:
     seconds: float | None = None
     steps: int = DEFAULT_STEPS
     profiles: tuple[str, ...] = DEFAULT_PROFILES
+    shrinks: bool = True
 
     @property
     def seconds_max(self) -> float | None:
@@ -50,7 +51,7 @@ class Campaign:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The run that found something, and the shortest run with the same finding."""
+    """The run that found something, and the smallest run with the same finding, if wanted."""
 
     example: int
     profile: str
@@ -121,7 +122,9 @@ def _run(campaign: Campaign, progress: Callable[[str], None]) -> Report:
         run = play_seed(profile, f"{campaign.seed} {example}", campaign.steps, coverage.observe)
         example += 1
         if run.finding is not None:
-            shrunk = shrink(run, lambda steps: progress(f"found; shrinking: {steps} steps"))
+            shrunk = run
+            if campaign.shrinks:
+                shrunk = shrink(run, lambda steps: progress(f"found; shrinking: {steps} steps"))
             seed = f"{campaign.seed} {example - 1}"
             failure = Failure(example - 1, profile.name, run, shrunk, seed)
             return Report(campaign, coverage, example, time.monotonic() - began, failure)

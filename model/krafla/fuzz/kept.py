@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krafla.fuzz.follow import follow
+from krafla.fuzz.recorded import play_plan
 from krafla.refinement.kept import Kept
 from krafla.verdict import Verdict
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from krafla.refinement.corpus import Entry
     from krafla.traces import Trace
 
-__all__ = ["NotAsListed", "check_kept", "does_not_follow"]
+__all__ = ["NotAsListed", "check_kept", "does_not_follow", "still_done"]
 
 
 class NotAsListed(Exception):  # noqa: N818 - a finding about the corpus, not an error of this program
@@ -32,9 +33,23 @@ def check_kept(entry: Entry) -> Kept:
     objection = kept.objection
     if objection is None and entry.implementation:
         objection = does_not_follow(kept.trace)
+    if objection is None and entry.kind == "rejected":
+        objection = still_done(kept.trace)
     if objection is not None:
         raise NotAsListed(objection, kept.trace)
     return kept
+
+
+def still_done(trace: Trace) -> str | None:
+    """Return what the spec has against a run of the implementation that is to be mended.
+
+    A trace that a run of the simulator left behind holds the choices of that run. Once the
+    implementation is mended, the same choices give a run that the spec agrees to: ``None``.
+    """
+    if trace.origin is None or trace.origin.plan is None:
+        return None
+    finding = play_plan(trace.origin.plan, "the plan of the trace").finding
+    return None if finding is None else f"the implementation does it still\n{finding}"
 
 
 def does_not_follow(trace: Trace) -> str | None:
