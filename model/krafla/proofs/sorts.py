@@ -63,13 +63,21 @@ class Sorts:
     """The sorts of one theory; ``literals`` are all strings that its modules write.
 
     ``sizes`` says how many elements a CONSTANT set has. Without it nothing is said of their
-    number, and z3 must show a formula for all.
+    number, and z3 must show a formula for all. If ``is_written_out``, a quantifier over so few
+    becomes a conjunction or disjunction.
     """
 
-    def __init__(self, literals: Iterable[str], sizes: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        literals: Iterable[str],
+        sizes: Mapping[str, int] | None = None,
+        *,
+        is_written_out: bool = True,
+    ) -> None:
         self.literals = tuple(sorted(set(literals)))
         self.serial = next(_SERIAL)
         self.sizes = sizes
+        self._is_written_out = is_written_out
         # Strings that no module writes are still strings: one for each number.
         text = z3.Datatype(f"STRING.{self.serial}")
         for literal in self.literals:
@@ -112,15 +120,17 @@ class Sorts:
         return self.elements[name]
 
     def all_of(self, type_: Type) -> tuple[Term, ...] | None:
-        """Return all values of a type, where they are few and known."""
+        """Return all values of a type, where a quantifier over them is written out."""
         if type_ == BOOLEAN:
             return (boolean(False), boolean(True))
-        if isinstance(type_, ElementType) and self.sizes is not None:
-            sort = self.of(type_)
-            return tuple(
-                Scalar(type_, sort.constructor(at)()) for at in range(sort.num_constructors())
-            )
+        if isinstance(type_, ElementType) and self.sizes is not None and self._is_written_out:
+            return self.elements_of(type_)
         return None
+
+    def elements_of(self, type_: ElementType) -> tuple[Scalar, ...]:
+        """Return the elements of a CONSTANT set whose size is given."""
+        sort = self.of(type_)
+        return tuple(Scalar(type_, sort.constructor(n)()) for n in range(sort.num_constructors()))
 
     def shapes(self, type_: Type) -> tuple[Shape, ...]:
         """Return the alternatives of a record or union type."""

@@ -64,10 +64,12 @@ class Theory:
         module: Module,
         rules: Mapping[str, Rule] = RULES,
         sizes: Mapping[str, int] | None = None,
+        *,
+        is_written_out: bool = True,
     ) -> None:
         self.module = module
         self.name = module.name
-        self.sorts = Sorts(declared.literals(module), sizes)
+        self.sorts = Sorts(declared.literals(module), sizes, is_written_out=is_written_out)
         self.algebra = Algebra(self.sorts)
         self._rules = rules
         self._constants = declared.constants(module, self.algebra, rules)
@@ -93,11 +95,11 @@ class Theory:
         module = read_module(name, None if path is None else Path(path), search_path)
         return cls(module, rules)
 
-    def bounded(self, sizes: Mapping[str, int]) -> Theory:
+    def bounded(self, sizes: Mapping[str, int], *, is_written_out: bool = True) -> Theory:
         """Return the same module over CONSTANT sets of these sizes.
 
-        z3 finds no models of formulas with quantifiers. Here quantifiers over these sets are
-        written out, and over a function's domain too, if ``state`` says how large it is.
+        z3 finds no models of formulas with quantifiers. If ``is_written_out``, quantifiers over
+        these sets are none, nor over a function's domain if ``state`` says how large it is.
         """
         missing = [
             name
@@ -106,7 +108,7 @@ class Theory:
         ]
         if missing:
             raise SpecError(f"{self.name}: sizes are also needed of {', '.join(missing)}")
-        return Theory(self.module, self._rules, sizes)
+        return Theory(self.module, self._rules, sizes, is_written_out=is_written_out)
 
     def state(self, name: str, *, slots: int | None = None) -> State:
         """Return a state of which nothing is known.
