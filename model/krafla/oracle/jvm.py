@@ -33,6 +33,9 @@ _OPTIONS = (
     "-Xss4m",
     "-XX:-UsePerfData",
     "-Xshare:auto",
+    # Signals belong to Python. Java would shut the machine down under it, and JPype's own handler
+    # calls into the interpreter from a thread of Java's, which has crashed both.
+    "-Xrs",
 )
 # From this release on Java prints a warning when JPype loads its library, unless told beforehand.
 _WARNS_OF_NATIVE_CODE = 24
@@ -74,8 +77,8 @@ def _start_in(scratch: str, more: list[str]) -> None:
             *options,
             classpath=[],
             convertStrings=False,
-            # Ctrl-C belongs to Python: Java's own handler would shut the machine down under it.
-            interrupt=False,
+            # JPype, too, shall leave signals alone; with -Xrs nobody else takes them.
+            interrupt=True,
         )
     except (OSError, RuntimeError, jpype.JVMNotFoundException) as error:
         raise JvmError(f"the Java virtual machine did not start: {error}") from error
