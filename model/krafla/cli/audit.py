@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,41 +23,50 @@ __all__ = ["command"]
 _LONG_SECONDS = 1.0
 
 
+_Paths = Annotated[
+    list[Path],
+    typer.Argument(metavar="PATH...", help="A node's directory, a cluster's, or many of them."),
+]
+_ServerLogs = Annotated[
+    bool, typer.Option("--server-logs", help="Also judge server.log and controller.log.")
+]
+_ClockSkew = Annotated[
+    int,
+    typer.Option(
+        help="By how much times in server logs may be off.", min=0, max=60_000, metavar="MS"
+    ),
+]
+_SessionTimeout = Annotated[
+    int | None,
+    typer.Option(
+        help="broker.session.timeout.ms of the controllers; else from server.properties.",
+        min=1,
+        max=10**9,
+        metavar="MS",
+    ),
+]
+_SaveTrace = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        dir_okay=False,
+        help="With --server-logs: the partial trace of the one cluster.",
+    ),
+]
+_Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
+_Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Only what did not hold, and the verdict.")
+]
+
+
 def command(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(metavar="PATH...", help="A node's directory, a cluster's, or many of them."),
-    ],
-    server_logs: Annotated[
-        bool, typer.Option("--server-logs", help="Also judge server.log and controller.log.")
-    ] = False,
-    clock_skew_ms: Annotated[
-        int,
-        typer.Option(
-            help="By how much times in server logs may be off.", min=0, max=60_000, metavar="MS"
-        ),
-    ] = 100,
-    session_timeout_ms: Annotated[
-        int | None,
-        typer.Option(
-            help="broker.session.timeout.ms of the controllers; else from server.properties.",
-            min=1,
-            max=10**9,
-            metavar="MS",
-        ),
-    ] = None,
-    save_trace: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            dir_okay=False,
-            help="With --server-logs: the partial trace of the one cluster.",
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Only what did not hold, and the verdict.")
-    ] = False,
+    paths: _Paths,
+    server_logs: _ServerLogs = False,
+    clock_skew_ms: _ClockSkew = 100,
+    session_timeout_ms: _SessionTimeout = None,
+    save_trace: _SaveTrace = None,
+    as_json: _Json = False,
+    quiet: _Quiet = False,
 ) -> ExitCode:
     r"""Audit metadata logs: whether the history of a real cluster follows the spec.
 

@@ -78,18 +78,23 @@ def test_json_is_one_document_with_the_promised_fields(violated):
         "schema", "verdict", "exit_code", "paths", "clusters", "findings", "counts",
     ]  # fmt: skip
     (cluster,) = report["clusters"]
-    assert list(cluster) == ["cluster_id", "folder", "verdict", "findings", "directories"]
+    assert list(cluster) == [
+        "cluster_id", "folder", "verdict", "findings", "directories", "server_logs",
+    ]  # fmt: skip
+    assert cluster["server_logs"] is None
     (directory,) = cluster["directories"]
     assert list(directory) == [
         "path", "node_id", "verdict", "batches", "records", "first_offset", "end_offset",
         "judged_from", "judged_to", "checkpoints", "same_history_as", "findings",
     ]  # fmt: skip
     finding = directory["findings"][0]
-    assert list(finding) == ["weight", "kind", "detail", "path", "byte", "offset", "evidence"]
+    assert list(finding) == [
+        "weight", "kind", "detail", "path", "line", "byte", "offset", "evidence",
+    ]  # fmt: skip
     assert (finding["weight"], finding["offset"]) == ("violation", 95)
     evidence = finding["evidence"]
     assert list(evidence) == [
-        "rule", "statement", "source", "record", "action", "parameters", "false", "state",
+        "rule", "statement", "source", "record", "said", "action", "parameters", "false", "state",
         "expected",
     ]  # fmt: skip
     assert evidence["parameters"] == {"b": 0, "epoch": 16, "offset": 95}

@@ -1,9 +1,8 @@
 """Finding server logs: the files of a node, in the order they were written, and what they say.
 
 A node's logs lie in one directory: `server.log`, `controller.log`, and what rotation left of them,
-gzipped or not. Which cluster they belong to is said by the lines themselves.
-
-Kafka: config/log4j2.yaml.
+gzipped or not: the names of Kafka's own log4j2.yaml. Which cluster they belong to is said by the
+lines themselves.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 
 A log is read as bytes, one line at a time, and only lines of loggers that speak of the lease become
 text. Whatever else a file holds (stack traces, other loggers, bytes that are no text) costs no
-memory and raises nothing; it is counted.
-
-Kafka: config/log4j2.yaml, whose pattern is `[%d] %p %m (%c)%n`.
+memory and raises nothing; it is counted. The pattern is that of Kafka's own log4j2.yaml:
+`[%d] %p %m (%c)%n`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The session timeout of a cluster, from the server.properties of its controllers.
 
-Kafka: broker.session.timeout.ms, which the active controller goes by; 9000 if nobody sets it.
+It is broker.session.timeout.ms, by which the active controller goes; 9000 if nobody sets it.
 """
 
 from __future__ import annotations
