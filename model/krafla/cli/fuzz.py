@@ -32,9 +32,7 @@ def command(
         list[str] | None,
         typer.Option(help="A kind of run, again for each; without it, a mixture of them."),
     ] = None,
-    save: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep what is found here.")
-    ] = None,
+    save: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep findings here.")] = None,
     shrinks: Annotated[
         bool, typer.Option("--shrink/--no-shrink", help="Make what is found as small as can be.")
     ] = True,
@@ -68,9 +66,9 @@ def command(
     from krafla.fuzz.profiles import DEFAULT_PROFILES
 
     profiles = tuple(profile or DEFAULT_PROFILES)
-    campaign = Campaign(seed, examples, seconds, steps, profiles, shrinks)
     with screen.LiveLine(quiet=quiet) as live:
         live.show("loading the spec")
+        campaign = Campaign(seed, examples, seconds, steps, profiles, shrinks)
         report = run_campaign(campaign, live.show)
     kept = () if save is None or report.failure is None else render.save(report.failure, save)
     if as_json:

@@ -7,6 +7,7 @@ is named here by the choice that put it in flight; if that is gone, so is whatev
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -93,7 +94,7 @@ class _Best:
             one for one in self._configuration.processes if one.incarnation_id in acting
         )
         if processes and processes != self._configuration.processes:
-            self._budget.allows(lambda: self._configured(processes=processes))
+            self._budget.allows(partial(self._configured, processes=processes))
         for name in ("session_timeout_ms", "broker_timeout_ms", "max_skew_ms"):
             value = getattr(self._configuration, name)
             if value:
@@ -102,16 +103,16 @@ class _Best:
         for index, one in enumerate(self.kept):
             if isinstance(one.choice, Tick):
                 smallest(one.choice.by_controller_ms, 1, self._elapsed(index), self._budget)
-                self._budget.allows(lambda index=index: self._on_time(index))  # type: ignore[misc]
+                self._budget.allows(partial(self._on_time, index))
 
     def without_faults(self) -> None:
         """Leave out all faults of a kind at once, with whatever is not possible without them."""
         for fault in sorted(FAULTS):
             calm = [one for one in self.kept if type(one.choice).__name__ != fault]
             if len(calm) < len(self.kept):
-                self._budget.allows(lambda calm=calm: self._fails(calm))  # type: ignore[misc]
+                self._budget.allows(partial(self._fails, calm))
         if self._configuration.reorder:
-            self._budget.allows(lambda: self._configured(reorder=False))
+            self._budget.allows(partial(self._configured, reorder=False))
 
     def _fails(self, candidate: Sequence[_Named]) -> bool:
         return self._shows(self._configuration, candidate)
@@ -173,7 +174,7 @@ class _Best:
         both = Tick(first.by_controller_ms + second.by_controller_ms)
         merged = replace(self.kept[index - 1], choice=both)
         candidate = [*self.kept[: index - 1], merged, *self.kept[index + 1 :]]
-        self._budget.allows(lambda: self._fails(candidate))
+        self._budget.allows(partial(self._fails, candidate))
 
 
 def _shortened(one: _Named, longest_ms: int) -> _Named:

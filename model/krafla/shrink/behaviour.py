@@ -7,6 +7,7 @@ earlier step was left out, takes the nearest parameters with which its action is
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from krafla.oracle import EvaluationError, Spec, SpecError, differences
@@ -220,30 +221,27 @@ class _Best:
             wanted = _wanted(self.trace)
             calm = tuple(one for one in wanted if one.action != fault)
             if len(calm) < len(wanted):
-                self._budget.allows(lambda calm=calm: self._fails(calm))  # type: ignore[misc]
+                self._budget.allows(partial(self._fails, calm))
         if self._constants.get("Reorder") is True:
-            self._budget.allows(lambda: self._with_constants({"Reorder": False}))
+            self._budget.allows(partial(self._with_constants, {"Reorder": False}))
 
     def smaller_data(self) -> None:
         """Leave out nodes that do nothing, and make numbers smaller."""
         unused = self._without_unused_nodes()
         if unused:
-            self._budget.allows(lambda: self._with_constants(unused))
+            self._budget.allows(partial(self._with_constants, unused))
         for name in _NUMBERS:
             value = self._constants.get(name)
             if isinstance(value, int) and not isinstance(value, bool):
                 least = 0 if name == "MaxSkew" else 1
-                smallest(
-                    value, least, lambda number, name=name: self._with_constants({name: number}),  # type: ignore[misc]
-                    self._budget,
-                )  # fmt: skip
+                smallest(value, least, partial(self._with_number, name), self._budget)
         for index, step in enumerate(self.trace.steps):
             if step.action == "Tick" and step.parameters:
-                smallest(
-                    _number(step.parameters[0]), 1,
-                    lambda units, index=index: self._with_tick(index, units),  # type: ignore[misc]
-                    self._budget,
-                )  # fmt: skip
+                units = _number(step.parameters[0])
+                smallest(units, 1, partial(self._with_tick, index), self._budget)
+
+    def _with_number(self, name: str, number: int) -> bool:
+        return self._with_constants({name: number})
 
     def _with_tick(self, index: int, units: int) -> bool:
         wanted = list(_wanted(self.trace))

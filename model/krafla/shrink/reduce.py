@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _without_chunks(
 ) -> tuple[T, ...]:
     for end in range(len(kept), 0, -chunk):
         candidate = kept[: max(0, end - chunk)] + kept[end:]
-        if budget.allows(lambda candidate=candidate: fails(candidate)):  # type: ignore[misc]
+        if budget.allows(partial(fails, candidate)):
             kept = candidate
     return kept
 
@@ -73,7 +74,7 @@ def _without_pairs(
     for second in range(len(kept) - 1, 0, -1):
         for first in range(second - 1, -1, -1):
             candidate = kept[:first] + kept[first + 1 : second] + kept[second + 1 :]
-            if budget.allows(lambda candidate=candidate: fails(candidate)):  # type: ignore[misc]
+            if budget.allows(partial(fails, candidate)):
                 return candidate
     return kept
 
@@ -82,12 +83,12 @@ def smallest(value: int, least: int, fails: Callable[[int], bool], budget: Budge
     """Return a number from ``least`` to ``value`` that still fails, as small as bisection finds."""
     if value <= least:
         return value
-    if budget.allows(lambda: fails(least)):
+    if budget.allows(partial(fails, least)):
         return least
     low, high = least, value
     while high - low > 1:
         middle = (low + high) // 2
-        if budget.allows(lambda middle=middle: fails(middle)):  # type: ignore[misc]
+        if budget.allows(partial(fails, middle)):
             high = middle
         else:
             low = middle
