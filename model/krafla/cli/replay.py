@@ -121,7 +121,8 @@ def _indented(text: str) -> list[str]:
 
 
 def _corpus(folder: Path) -> tuple[Verdict, list[str]]:
-    from krafla.refinement.corpus import check_corpus, root_of
+    from krafla.fuzz.kept import check_corpus
+    from krafla.refinement.corpus import root_of
 
     corpus = check_corpus(root_of(folder), within=folder)
     return corpus.verdict, [f"  {line}" for line in (*corpus.reasons, *corpus.evidence)]

@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING
 
 from krafla.fuzz.follow import follow
 from krafla.fuzz.recorded import play_plan
+from krafla.refinement.corpus import Corpus, read_index
 from krafla.refinement.kept import Kept
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from krafla.refinement.corpus import Entry
     from krafla.traces import Trace
 
-__all__ = ["NotAsListed", "check_kept", "does_not_follow", "still_done"]
+__all__ = ["NotAsListed", "check_corpus", "check_kept", "does_not_follow", "still_done"]
 
 
 class NotAsListed(Exception):  # noqa: N818 - a finding about the corpus, not an error of this program
@@ -38,6 +42,30 @@ def check_kept(entry: Entry) -> Kept:
     if objection is not None:
         raise NotAsListed(objection, kept.trace)
     return kept
+
+
+def check_corpus(
+    folder: Path,
+    progress: Callable[[str], None] = lambda _: None,
+    *,
+    within: Path | None = None,
+) -> Corpus:
+    """Return whether every trace of a corpus, or those within a folder, is as its index says.
+
+    ``KraflaError`` if the index and the files do not match each other.
+    """
+    chosen = (within or folder).resolve()
+    entries = tuple(
+        entry for entry in read_index(folder) if entry.path.resolve().is_relative_to(chosen)
+    )
+    steps, reasons = 0, []
+    for entry in entries:
+        progress(f"replaying {entry.path.name}")
+        try:
+            steps += check_kept(entry).steps
+        except NotAsListed as found:
+            reasons.append(f"{entry.path.name}: {found}")
+    return Corpus(entries, steps, tuple(reasons))
 
 
 def still_done(trace: Trace) -> str | None:

@@ -16,12 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 __all__ = [
-    "INDEX_NAME", "KINDS", "MARK", "VERSION", "Corpus", "Entry", "check_corpus", "is_tag",
-    "read_index", "root_of",
+    "INDEX_NAME", "KINDS", "MARK", "VERSION", "Corpus", "Entry", "is_tag", "read_index", "root_of",
 ]  # fmt: skip
 
 INDEX_NAME: Final = "index.toml"
@@ -71,10 +69,12 @@ class Corpus:
         accepted, rejected, counterexamples = (
             sum(entry.kind == kind for entry in self.entries) for kind in KINDS
         )
+        followed = sum(entry.implementation for entry in self.entries)
         return (
             f"{accepted} accepted, {rejected} rejected at the step and for the reason listed, "
             f"{counterexamples} counterexamples with the conjunct listed",
-            f"{self.steps:,} steps replayed on the spec",
+            f"{self.steps:,} steps replayed on the spec, {followed} traces followed by the "
+            "implementation",
         )
 
 
@@ -91,32 +91,6 @@ def root_of(folder: Path) -> Path:
 def is_tag(text: str) -> bool:
     """Return whether a tag can be one: letters, digits, ``_`` and ``-``, a letter first."""
     return _TAG.fullmatch(text) is not None
-
-
-def check_corpus(
-    folder: Path,
-    progress: Callable[[str], None] = lambda _: None,
-    *,
-    within: Path | None = None,
-) -> Corpus:
-    """Return whether every trace of a corpus, or those within a folder, is as its index says.
-
-    ``KraflaError`` if the index and the files do not match each other.
-    """
-    from krafla.refinement.kept import Kept
-
-    chosen = (within or folder).resolve()
-    entries = tuple(
-        entry for entry in read_index(folder) if entry.path.resolve().is_relative_to(chosen)
-    )
-    steps, reasons = 0, []
-    for entry in entries:
-        progress(f"replaying {entry.path.name}")
-        kept = Kept.judged(entry)
-        steps += kept.steps
-        if kept.objection is not None:
-            reasons.append(f"{entry.path.name}: {kept.objection}")
-    return Corpus(entries, steps, tuple(reasons))
 
 
 def read_index(folder: Path) -> tuple[Entry, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krafla.manifest import Model, load
-from krafla.verdict import KraflaError
+from krafla.verdict import KraflaError, Verdict, worst
 from krafla.verify.rows import Kind, Row
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def find_traces() -> Path:
 def all_questions(*, fuzz_runs: int, seed: int = 0) -> tuple[Question, ...]:
     """Return all questions of ``krafla verify``, the cheapest of each kind first.
 
-    Models of the smoke tier, those that must hold before those that must fail; recorded traces; the
-    logs of real clusters; then ``fuzz_runs`` runs of fuzzing from ``seed``.
+    Models of the smoke tier, those that must hold before those that must fail; recorded traces;
+    the logs of real clusters; then ``fuzz_runs`` runs of fuzzing from ``seed``.
     """
     models = load().select(tier="smoke")
     ordered = sorted(models, key=lambda model: model.expect != "holds")
@@ -55,6 +55,7 @@ def all_questions(*, fuzz_runs: int, seed: int = 0) -> tuple[Question, ...]:
         *map(model_question, ordered),
         trace_question(),
         *log_questions(),
+        *server_log_questions(),
         fuzz_question(fuzz_runs, seed),
     )
 
@@ -98,7 +99,7 @@ def trace_question() -> Question:
     reproduce = f"krafla replay {_shown(folder / 'accepted')} {_shown(folder / 'rejected')}"
 
     def ask(progress: Callable[[str], None]) -> Row:
-        from krafla.refinement.corpus import check_corpus
+        from krafla.fuzz.kept import check_corpus
 
         started = time.monotonic()
         corpus = check_corpus(folder, progress)
@@ -187,6 +188,49 @@ def log_question(path: Path) -> Question:
         )
 
     return Question(Kind.AUDIT, path.name, reproduce, ask)
+
+
+def server_log_questions() -> tuple[Question, ...]:
+    """Return, for each recorded cluster with server logs, the question whether they can be."""
+    folder = find_traces() / "kafka-4.1"
+    clusters = sorted({path.parents[2] for path in folder.glob("*/*/logs/server.log")})
+    if not clusters:
+        raise KraflaError("there is no recorded server log", str(folder))
+    return tuple(map(server_log_question, clusters))
+
+
+def server_log_question(path: Path) -> Question:
+    """Return the question whether BrokerLease explains what the nodes of a cluster wrote down."""
+    reproduce = f"krafla audit {_shown(path)} --server-logs"
+
+    def ask(progress: Callable[[str], None]) -> Row:
+        from krafla.audit.run import audit
+        from krafla.audit.wish import Wish
+
+        started = time.monotonic()
+        report = audit([path], progress, server_logs=Wish())
+        judged = [one.server_logs for one in report.clusters if one.server_logs is not None]
+        findings = [*report.findings]
+        findings += [one for cluster in report.clusters for one in cluster.all_findings()]
+        sightings = sum(one.sightings for one in judged)
+        explained = sum(one.explained for one in judged)
+        # Nothing that was read is nothing that was explained.
+        verdict = report.verdict if sightings else worst([report.verdict, Verdict.INCONCLUSIVE])
+        return Row(
+            Kind.SERVER_LOGS,
+            path.name,
+            verdict,
+            f"the logs of {count(sum(len(one.folders) for one in judged), 'node')}",
+            (
+                f"{explained} of {count(sightings, 'sighting')} explained",
+                f"{count(sum(one.steps for one in judged), 'step')} of BrokerLease",
+            ),
+            tuple(map(str, findings)),
+            reproduce,
+            time.monotonic() - started,
+        )
+
+    return Question(Kind.SERVER_LOGS, path.name, reproduce, ask)
 
 
 def count(number: int, what: str) -> str:

@@ -18,6 +18,8 @@ class Kind(Enum):
     FUZZ = "fuzz"
     TRACE = "trace"
     AUDIT = "audit"
+    SERVER_LOGS = "server logs"
+    PROOF = "proof"
 
 
 @dataclass(frozen=True, slots=True)

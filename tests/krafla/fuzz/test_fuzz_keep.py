@@ -10,7 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from krafla.cli import application
-from krafla.refinement.corpus import check_corpus, read_index
+from krafla.fuzz.kept import check_corpus
+from krafla.refinement.corpus import read_index
 from krafla.traces import Claim, ClaimKind, Origin, read, write
 from krafla.verdict import Verdict
 

@@ -11,8 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from krafla.cli import application
+from krafla.fuzz.kept import check_corpus
 from krafla.fuzz.recorded import play_trace
-from krafla.refinement.corpus import check_corpus, read_index, root_of
+from krafla.refinement.corpus import read_index, root_of
 from krafla.refinement.scenario import vocabulary_of
 from krafla.refinement.trace_check import check_trace
 from krafla.traces import Claim, ClaimKind, read

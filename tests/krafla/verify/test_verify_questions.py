@@ -51,6 +51,24 @@ def test_a_recorded_trace_that_is_judged_otherwise_than_listed_is_violated(tmp_p
     assert any(accepted.stem in reason for reason in row.reasons)
 
 
+def test_a_server_log_that_cannot_be_is_violated_and_one_that_shows_nothing_in_doubt(tmp_path):
+    (crash,) = [one for one in asked.server_log_questions() if one.name == "crash"]
+    assert ask(crash).verdict is Verdict.HELD
+    folder = tmp_path / "crash"
+    shutil.copytree(asked.find_traces() / "kafka-4.1" / "crash", folder)
+    server_log = folder / "n1" / "logs" / "server.log"
+    text = server_log.read_text()
+    registered = "Successfully registered broker 1 with broker epoch "
+    assert registered in text
+    server_log.write_text(text.replace(registered, f"{registered}9", 1))
+    row = ask(asked.server_log_question(folder))
+    assert row.verdict is Verdict.VIOLATED
+    assert any("n1/logs/server.log" in reason for reason in row.reasons)
+    for logs in folder.glob("*/logs"):
+        shutil.rmtree(logs)
+    assert ask(asked.server_log_question(folder)).verdict is Verdict.INCONCLUSIVE
+
+
 def test_a_log_that_does_not_follow_the_spec_is_violated(tmp_path):
     (crash,) = [one for one in asked.log_questions() if one.name == "crash"]
     assert ask(crash).verdict is Verdict.HELD
