@@ -194,3 +194,24 @@ def test_a_copy_of_a_log_elsewhere_counts_once(
     shutil.copytree(copy / "n1" / "logs", copy / "n1" / "old" / "logs")
     report = judged(copy, loading)
     assert report.verdict is Verdict.HELD, findings(report)
+
+
+def test_a_clock_that_is_off_by_more_than_the_skew_is_named(
+    real_logs: Path, tmp_path: Path, loading: LoadingSpec
+) -> None:
+    line, edit = "broker 0 with broker epoch 17", replaced("37:41,948", "37:41,448")
+    edited(real_logs / "crash", tmp_path / "crash", "n0/logs/server.log", line, edit)
+    (finding,) = findings(judged(tmp_path, loading))
+    assert "unless clocks differ by more than 100 ms" in finding.detail
+    assert judged(tmp_path, loading, skew_ms=600).verdict is Verdict.HELD
+
+
+def test_a_broker_of_which_nothing_is_known_is_no_crash(
+    real_logs: Path, tmp_path: Path, loading: LoadingSpec
+) -> None:
+    copy = cluster(real_logs, tmp_path, "combined")
+    path = copy / "n1" / "logs" / "server.log"
+    path.write_text(path.read_text().replace("Manager id=1]", "Manager id=7]"))
+    (finding,) = findings(judged(copy, loading))
+    assert finding.kind == "ObservedLease!SawAnswer"
+    assert '"unknown process of broker 7"' in finding.detail

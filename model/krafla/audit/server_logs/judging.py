@@ -92,7 +92,7 @@ def judge(
     shifted, _ = on_one_clock(sorted(logs, key=lambda node: (node.first_ms, node.folder)), log)
     streams = see(shifted, log, settings.skew_ms)
     timeout_ms, skew_ms = settings.session_timeout_ms, settings.skew_ms
-    brokers = frozenset(_brokers(log))
+    brokers = streams.brokers | _brokers(log)
     spec = lease.load(lease.constants(streams.incarnations, brokers, settings))
     mover = Mover(spec, timeout_ms)
     explainer = Explainer(mover, watch(shifted), Numbers(), skew_ms)

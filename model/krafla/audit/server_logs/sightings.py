@@ -60,6 +60,7 @@ class Streams:
     streams: tuple[tuple[Sighting, ...], ...]
     findings: tuple[Finding, ...]
     incarnations: dict[str, int]
+    brokers: frozenset[int]
     before_start: dict[int, tuple[Event, ...]]
     clipped: int
 
@@ -158,11 +159,15 @@ def see(logs: Sequence[NodeLogs], log: Operations, skew_ms: int) -> Streams:
         of_node = [e for e in known if e.node == node and e.kind not in OF_CONTROLLER]
         streams.append(_of_broker(of_node, early.get(node, []), log))
     streams += [[Sighting(e.time_ms, event=e)] for e in alone]
+    for sighting in (s for stream in streams for s in stream):
+        if sighting.event is not None and sighting.incarnation is not None:
+            incarnations.setdefault(sighting.incarnation, sighting.event.broker or 0)
     clipped = sum(not start <= e.time_ms <= log.end_ms + skew_ms for e in events)
     return Streams(
         tuple(map(tuple, streams)),
         tuple(findings),
         incarnations,
+        frozenset(e.broker for e in events if e.broker is not None),
         {node: tuple(said) for node, said in early.items()},
         clipped,
     )
@@ -302,6 +307,8 @@ def _of_broker(events: list[Event], early: list[Event], log: Operations) -> list
         if event.kind is Kind.STARTING:
             current = event.incarnation
         who = current if current is not None else _registered(event, log)
+        # A process that nobody saw start or register has no name; it gets one for its lines.
+        who = f"unknown process of broker {event.node}" if who is None else who
         sightings.append(Sighting(event.time_ms, None, event, who))
     return sightings
 

@@ -137,6 +137,8 @@ class Judge:
         elif self._gaps & _nodes(sighting, self._explainer.leader):
             weight = Weight.INCONCLUSIVE
             doubt = "; but a line of this node was not understood"
+        elif chosen.lacks_something:
+            doubt = f", unless clocks differ by more than {self._skew_ms} ms"
         false = tuple(self._false(chosen.reasons, ranks))
         call = self._call(chosen.goal, ranks)
         detail = f"{_what(sighting)}: {call} is not allowed: false is {false[0].text}{doubt}"
