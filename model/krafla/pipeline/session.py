@@ -30,7 +30,7 @@ from krafla.verdict import KraflaError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["DEFAULT_MASTER", "JobError", "Session", "default_master", "session"]
+__all__ = ["DEFAULT_MASTER", "JobError", "Session", "master_url", "session"]
 
 _LOCAL: Final = re.compile(r"local(?:\[(\*|[1-9]\d*)\])?")
 _OTHER: Final = re.compile(r"(spark://|yarn$|k8s://|local-cluster\[).*")
@@ -139,7 +139,7 @@ def _tried(function: Callable[[Any], Any], item: Any) -> Any:
         return _Failed(None, "".join(traceback.format_exception(error)))
 
 
-def default_master(master: str) -> str:
+def master_url(master: str) -> str:
     """Return a master as Spark takes it; ``KraflaError`` if it is none.
 
     A local one is told to repeat a task that failed, which it would not by itself.
@@ -162,7 +162,7 @@ def session(name: str, master: str = DEFAULT_MASTER) -> Iterator[Session]:
     start.
     """
     require_packages()
-    url, java = default_master(master), find_java()
+    url, java = master_url(master), find_java()
     scratch = Path(tempfile.mkdtemp(prefix="krafla-spark-"))
     log = scratch / "spark.log"
     try:

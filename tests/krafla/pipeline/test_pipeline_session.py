@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from krafla.pipeline import needs
-from krafla.pipeline.session import JobError, default_master
+from krafla.pipeline.session import JobError, master_url
 from krafla.verdict import KraflaError
 
 pytestmark = pytest.mark.xdist_group("spark")
@@ -50,13 +50,13 @@ def test_answers_come_in_the_order_of_the_items(spark):
      ("spark://host:7077", "spark://host:7077")],
 )  # fmt: skip
 def test_a_local_master_repeats_what_died(master, url):
-    assert default_master(master) == url
+    assert master_url(master) == url
 
 
 @pytest.mark.parametrize("master", ["", "local[0]", "local[x]", "http://host", "host:7077"])
 def test_a_word_that_is_no_master_is_refused(master):
     with pytest.raises(KraflaError, match="no Spark master"):
-        default_master(master)
+        master_url(master)
 
 
 def test_without_a_fitting_java_it_is_said_what_to_install(monkeypatch):
