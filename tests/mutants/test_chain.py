@@ -1,0 +1,46 @@
+"""A seeded bug goes the whole way, one command a station; `make nightly` takes all ten."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from tests.mutants.chain import OF_THE_CODE, OF_THE_SPEC, Walker, walk
+
+# One of each side by default: each takes a dozen processes with a JVM.
+DEFAULT = ("exit-keeps-epoch", "amending takes a new epoch")
+ALL = (*OF_THE_SPEC, *OF_THE_CODE)
+TAKEN = ALL if os.environ.get("KRAFLA_NIGHTLY") else DEFAULT
+
+
+def test_there_are_five_bugs_of_each_side():
+    assert (len(OF_THE_SPEC), len(OF_THE_CODE)) == (5, 5)
+    assert set(DEFAULT) <= set(ALL)
+
+
+@pytest.mark.parametrize("bug", TAKEN)
+def test_a_bug_is_found_shrunk_explained_replayed_kept_and_red(bug, tmp_path):
+    way = walk(bug, tmp_path)
+
+    assert 1 < way.shrunk <= way.found
+    assert "false at BrokerLease" in way.conjunct
+    if way.side == "spec":
+        # The implementation is right: it takes all steps but the one that the bug allows.
+        assert f"follows {way.shrunk - 1} of {way.shrunk} steps" in way.replayed.output
+    else:
+        assert "is not enabled" in way.replayed.output or "leads to another" in way.replayed.output
+        assert "does it still" in way.red.output
+    assert "1 failed" in way.red.output
+    assert "1 passed" in way.green.output
+
+
+def test_without_the_bug_there_is_nothing_to_find(tmp_path):
+    walker = Walker("amending takes a new epoch", tmp_path)
+
+    healthy = walker.run(
+        "fuzz", "lease", "--profile", "restless", "--examples", "2", "--steps", "300",
+        "--save", str(tmp_path / "found"), bug=False,
+    )  # fmt: skip
+
+    assert healthy.status in {0, 3}, healthy
+    assert not (tmp_path / "found").exists()
