@@ -6,7 +6,7 @@ processes, and numbers have no bound.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from krafla.proofs.logic import LOGIC_RULES
 from krafla.proofs.next_actions import NextAction, next_actions
 from krafla.proofs.sets import SET_RULES
 from krafla.proofs.sorts import Sorts
-from krafla.proofs.terms import SetTerm, Term, conjunction
+from krafla.proofs.terms import SetTerm, Term, conjunction, implication
 from krafla.proofs.translate import Requirement, Rule, Scope, Translator
 from krafla.proofs.types import FunctionType, Mismatch, Type
 
@@ -224,7 +224,11 @@ class Theory:
         """
         translator = self._translator(before, after, requiring=True)
         self._applied(translator, name, arguments)
-        return translator.requirements
+        facts = conjunction(*translator.facts)
+        return [
+            replace(found, formula=implication(facts, found.formula))
+            for found in translator.requirements
+        ]
 
     def _translator(
         self, before: State | None, after: State | None, *, requiring: bool = False

@@ -96,7 +96,7 @@ def test_a_difference_says_where_it_is(proof_specs):
 
 def test_what_z3_cannot_decide_is_a_difference(constructs, monkeypatch):
     class Undecided(z3.Solver):
-        def check(self, *assumptions):
+        def check(self):
             return z3.unknown
 
     monkeypatch.setattr("krafla.proofs.agreement._solver", Undecided)
