@@ -20,11 +20,6 @@ EXTENDS BrokerLeaseProperties
 GivesEpoch(m) == m.type = "RegistrationResponse" /\ m.error = "NONE"
 ShowsEpoch(m) == m.type = "HeartbeatRequest"
 
-(* A broker is registered by a process that is configured with its id.       *)
-(* Without it, AmendRegistration could answer for another broker.            *)
-RegisteredByOwnProcessInv ==
-  \A b \in Broker : Registered(b) => BrokerOf[registrations[b].incarnation] = b
-
 (* An epoch that anybody has heard of is the offset of a record in the log.  *)
 (* So the epoch that RegisterBroker takes from the end of it is new to all.  *)
 EpochWithinLogInv ==
@@ -76,7 +71,6 @@ EpochsInductiveInv ==
   /\ TypeOK
   /\ EpochIsRegistrationOffsetInv
   /\ EpochUniqueInv
-  /\ RegisteredByOwnProcessInv
   /\ EpochWithinLogInv
   /\ HeldByOneProcessInv
   /\ HeldByRegisteredProcessInv
@@ -159,15 +153,10 @@ ProcessesInductiveInv ==
   /\ ReportedIsAppliedInv
   /\ RememberedIsAppliedInv
 ------------------------------------------------------------------------------
-(* No process serves after it was fenced.                                    *)
+(* If requests arrive in order: a process is registered under the epoch it   *)
+(* knows, and what it asked for while it started does not come back later.   *)
 
-(* What KIP-343's promise depends on, besides one active controller.         *)
-LeaseConditions == SelfFence /\ ~Reorder /\ BrokerTimeout + MaxSkew <= SessionTimeout
-
-(* A step in which the operator removes no broker that runs.                 *)
-OnlyStoppedRemoved ==
-  \A b \in Broker : (Registered(b) /\ registrations'[b] = Nil) =>
-    \A i \in Incarnation : BrokerOf[i] = b => ~Live(i)
+InOrder == ~Reorder
 
 (* In order, at most one message of a process is under way: it drops the     *)
 (* request that it gave up on when it sends the next. So a process learns    *)
@@ -183,8 +172,14 @@ AskerIsNewInv ==
     m.type \in {"RegistrationRequest", "RegistrationResponse"} =>
       broker_epoch[m.incarnation] = NoEpoch
 
-(* The epoch on its way to the registered process is the registered one.     *)
-(* With the next clause this is RegistrationIsKnownInv.                      *)
+(* A broker is registered by a process that is configured with its id, so a  *)
+(* process is registered once: RegisterBroker gives a process that another   *)
+(* broker's registration names no second epoch.                              *)
+RegisteredByOwnProcessInv ==
+  \A b \in Broker : Registered(b) => BrokerOf[registrations[b].incarnation] = b
+
+(* The epoch on its way to the registered process is the registered one. So  *)
+(* RegistrationIsKnownInv is kept when it arrives.                           *)
 GivenIsRegisteredInv ==
   \A b \in Broker, m \in InFlight(messages) :
     (Registered(b) /\ GivesEpoch(m) /\ registrations[b].incarnation = m.incarnation) =>
@@ -230,6 +225,33 @@ SawOwnRegistrationInv ==
          /\ registrations[b].epoch = broker_epoch[m.incarnation]) =>
            applied_offset[m.incarnation] >= registrations[b].record_offset
 
+InOrderInductiveInv ==
+  /\ ProcessesInductiveInv
+  /\ OneMessageInv
+  /\ AskerIsNewInv
+  /\ RegisteredByOwnProcessInv
+  /\ GivenIsRegisteredInv
+  /\ RegistrationIsKnownInv
+  /\ RunningHoldsEpochInv
+  /\ AsksForNothingInv
+  /\ ShuttingDownWasToldInv
+  /\ SawOwnRegistrationInv
+------------------------------------------------------------------------------
+(* No process serves after it was fenced.                                    *)
+
+(* What KIP-343's promise depends on, besides order and one controller.      *)
+FencesItselfInTime == SelfFence /\ BrokerTimeout + MaxSkew <= SessionTimeout
+
+(* A step in which the operator removes no broker that runs.                 *)
+OnlyStoppedRemoved ==
+  \A b \in Broker : (Registered(b) /\ registrations'[b] = Nil) =>
+    \A i \in Incarnation : BrokerOf[i] = b => ~Live(i)
+
+(* Kafka as built, and what would have to be inductive if it kept the        *)
+(* promise. It is not.                                                       *)
+NeverFencesItself == ~SelfFence
+KafkaStopsServingInv == InOrderInductiveInv /\ NoOverlapInv
+
 (* Process i, with a lease of this age, has what a process that serves must  *)
 (* have: it is registered and unfenced. And the controller heard it no       *)
 (* earlier than the lease began: what its clock has measured since then, and *)
@@ -258,15 +280,7 @@ AnswerIsCoveredInv ==
     LetsServe(m) => Covered(m.incarnation, request_age[m.incarnation])
 
 OverlapInductiveInv ==
-  /\ ProcessesInductiveInv
-  /\ OneMessageInv
-  /\ AskerIsNewInv
-  /\ GivenIsRegisteredInv
-  /\ RegistrationIsKnownInv
-  /\ RunningHoldsEpochInv
-  /\ AsksForNothingInv
-  /\ ShuttingDownWasToldInv
-  /\ SawOwnRegistrationInv
+  /\ InOrderInductiveInv
   /\ ServingIsCoveredInv
   /\ AnswerIsCoveredInv
 ==============================================================================

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from krafla.oracle import EvaluationError, Spec
-from krafla.proofs.obligations import Kind, clause_of
+from krafla.proofs.obligations import Kind
 from krafla.values import ModelValue, Value, fmt
 
 if TYPE_CHECKING:
@@ -66,13 +66,11 @@ def confirmed(
 
     ``hypotheses`` names the clauses that must hold before the step.
     """
-    constants = {
-        name: value for name, value in situation.constants.items()
-    }
+    constants = dict(situation.constants)
     spec = Spec.load(module, constants, path=path, search_path=search_path)
     before = spec.state(situation.before)
     try:
-        for name in dict.fromkeys(map(clause_of, hypotheses)):
+        for name in dict.fromkeys(hypotheses):
             if not spec.check_invariant(name, before):
                 return f"{name} does not hold in the state that was found"
         return _broken(spec, case, obligation, before, situation.parameters, constants)
@@ -84,7 +82,7 @@ def _broken(
     spec: Spec, case: Case, obligation: Obligation, before: State,
     parameters: tuple[Value, ...], constants: Mapping[str, Value],
 ) -> Counterexample | str:  # fmt: skip
-    goal = clause_of(obligation.goal)
+    goal = obligation.goal
     if obligation.action is None:
         if spec.check_invariant(goal, before):
             return f"{goal} holds in the state that was found"

@@ -1,0 +1,215 @@
+"""Models of formulas among a few elements, by writing out every quantifier.
+
+z3 finds contradictions among quantified formulas fast, and models of them seldom. So where a
+model is wanted, it is sought in a small world: a few elements of each set, a few messages, small
+numbers. There every quantifier is a finite conjunction or disjunction. What is found is a model
+of the formulas as far as these elements go, and must be checked by TLC's evaluator; that nothing
+is found means nothing beyond the small world.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+import z3  # type: ignore[import-untyped]  # z3 ships no types
+
+from krafla.proofs.types import FunctionType
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from krafla.proofs.theory import Theory
+
+__all__ = ["SMALL", "Found", "World", "find_model", "find_models"]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """How large a world is: elements of each set, members of each bag, and numbers up to."""
+
+    elements: int
+    members: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """A model: the elements of each set by the name of its sort, and the values of expressions.
+
+    ``candidates`` holds, for each sort whose members may be in a bag, all that may be; ``symbols``
+    are the terms that the formulas are about.
+    """
+
+    model: z3.ModelRef
+    candidates: Mapping[str, Sequence[z3.ExprRef]]
+    bags: Sequence[tuple[z3.FuncDeclRef, z3.BoolRef]]
+    symbols: Sequence[z3.ExprRef]
+
+    def another(self, state: str, constants: Collection[str]) -> z3.BoolRef:
+        """Return that the state is another one than here, and the constants are the same."""
+        # z3 has its own names for the elements of a model; another model may have others.
+        names = [
+            (self.value(one), one)
+            for candidates in self.candidates.values()
+            for one in candidates
+            if one.sort().kind() == z3.Z3_UNINTERPRETED_SORT
+        ]
+        same, others = [], []
+        for symbol in self.symbols:
+            name = str(symbol.decl().name())
+            value = z3.substitute(self.value(symbol), *names)
+            if name in constants:
+                same.append(symbol == value)
+            elif f"@{state}" in name:
+                others.append(symbol != value)
+        return z3.And(*same, z3.Or(*others))
+
+    def value(self, expression: z3.ExprRef) -> z3.ExprRef:
+        """Return the value of an expression, which may ask what is in a bag."""
+        asked = z3.substitute_funs(expression, *self.bags)
+        return self.model.eval(asked, model_completion=True)
+
+
+# In the order in which they are tried: the first model found is among the smallest.
+SMALL = (World(1, 1, 3), World(2, 2, 4), World(3, 3, 6))
+# Of z3's steps (its rlimit); most models take a tenth of it, and about a second goes by.
+_EFFORT = 40_000_000
+# What a step may add to a bag: the answer to a message, and a request with another mark.
+_ADDED = 2
+
+
+def find_model(
+    theory: Theory, formulas: Sequence[z3.BoolRef], worlds: Sequence[World] = SMALL
+) -> Found | None:
+    """Return a model of the formulas in the first of the worlds that has one, or None.
+
+    The state ``before`` has no members of bags but those of the world. How long z3 searches each
+    world is counted in its own steps, so that the answer is the same on any machine.
+    """
+    return next(find_models(theory, formulas, worlds), None)
+
+
+def find_models(
+    theory: Theory, formulas: Sequence[z3.BoolRef], worlds: Sequence[World] = SMALL
+) -> Iterator[Found]:
+    """Yield models as ``find_model`` does, all of one world and one choice of constants.
+
+    No two have the same state ``before``.
+    """
+    for world in worlds:
+        found = _Search(theory, world, ("before",)).models(formulas, theory.constants.keys())
+        first = next(found, None)
+        if first is not None:
+            yield first
+            yield from found
+            return
+
+
+class _Search:
+    def __init__(self, theory: Theory, world: World, states: Sequence[str]) -> None:
+        self._world = world
+        self._universe: dict[str, list[z3.ExprRef]] = {}
+        self._axioms: list[z3.BoolRef] = []
+        self._bags: list[tuple[z3.FuncDeclRef, z3.BoolRef]] = []
+        self._expanded: dict[int, z3.ExprRef] = {}
+        # Keeps the expressions alive whose ids are keys.
+        self._kept: list[z3.ExprRef] = []
+        for name, sort in sorted(theory.sorts.elements.items()):
+            self._set(name, sort)
+        for variable, type_ in theory.types.items():
+            if isinstance(type_, FunctionType) and not type_.is_total:
+                self._bag(variable, theory.sorts.of(type_.argument), states)
+
+    def _set(self, name: str, sort: z3.SortRef) -> None:
+        elements = [z3.Const(f"{name}#{index}", sort) for index in range(self._world.elements)]
+        some = z3.Const(f"{name}#", sort)
+        self._universe[str(sort)] = elements
+        self._axioms.append(z3.ForAll([some], z3.Or(*(some == element for element in elements))))
+        if len(elements) > 1:
+            self._axioms.append(z3.Distinct(*elements))
+
+    def _bag(self, variable: str, sort: z3.SortRef, states: Sequence[str]) -> None:
+        universe = self._universe.setdefault(str(sort), [])
+        for state in states:
+            slots = [
+                z3.Const(f"{variable}@{state}#{index}", sort)
+                for index in range(self._world.members)
+            ]
+            used = [z3.Bool(f"{slot}?") for slot in slots]
+            has = z3.Function(f"{variable}@{state}.domain", sort, z3.BoolSort())
+            some = z3.Var(0, sort)
+            members = z3.Or(
+                *(z3.And(there, some == slot) for slot, there in zip(slots, used, strict=True))
+            )
+            self._bags.append((has, members))
+            universe += slots
+        universe += [z3.Const(f"{variable}#{index}", sort) for index in range(_ADDED)]
+
+    def models(
+        self, formulas: Sequence[z3.BoolRef], constants: Collection[str]
+    ) -> Iterator[Found]:  # fmt: skip
+        solver = z3.Solver()
+        solver.set("rlimit", _EFFORT)
+        solver.set("random_seed", 0)
+        expanded = [self._expand(z3.substitute_funs(formula, *self._bags)) for formula in formulas]
+        solver.add(*expanded, *self._axioms, *self._limits(expanded))
+        symbols = [node for node in _nodes(expanded) if _is_symbol(node)]
+        while solver.check() == z3.sat:
+            found = Found(solver.model(), self._universe, self._bags, symbols)
+            yield found
+            solver.add(found.another("before", constants))
+
+    def _expand(self, node: z3.ExprRef) -> z3.ExprRef:
+        found = self._expanded.get(node.get_id())
+        if found is None:
+            found = self._written_out(node)
+            self._expanded[node.get_id()] = found
+            self._kept += [node, found]
+        return found
+
+    def _written_out(self, node: z3.ExprRef) -> z3.ExprRef:
+        if z3.is_quantifier(node):
+            sorts = [str(node.var_sort(index)) for index in range(node.num_vars())]
+            if not all(sort in self._universe for sort in sorts):
+                return node
+            instances = [
+                self._expand(z3.substitute_vars(node.body(), *reversed(choice)))
+                for choice in product(*(self._universe[sort] for sort in sorts))
+            ]
+            return z3.And(*instances) if node.is_forall() else z3.Or(*instances)
+        if not z3.is_app(node) or node.num_args() == 0:
+            return node
+        children = [node.arg(index) for index in range(node.num_args())]
+        changed = [self._expand(child) for child in children]
+        if all(a.eq(b) for a, b in zip(children, changed, strict=True)):
+            return node
+        if z3.is_and(node):
+            return z3.And(*changed)
+        return z3.Or(*changed) if z3.is_or(node) else node.decl()(*changed)
+
+    def _limits(self, formulas: Iterable[z3.ExprRef]) -> Iterator[z3.BoolRef]:
+        """Keep every number that the formulas speak of small."""
+        for node in _nodes(formulas):
+            is_field = z3.is_app(node) and node.decl().kind() == z3.Z3_OP_DT_ACCESSOR
+            if z3.is_int(node) and (is_field or _is_symbol(node)):
+                yield node >= -1
+                yield node <= self._world.number
+
+
+def _is_symbol(node: z3.ExprRef) -> bool:
+    return bool(z3.is_app(node) and node.decl().kind() == z3.Z3_OP_UNINTERPRETED)
+
+
+def _nodes(formulas: Iterable[z3.ExprRef]) -> Iterator[z3.ExprRef]:
+    """Yield each subexpression once, of those that lie under no quantifier."""
+    seen: set[int] = set()
+    waiting = list(formulas)
+    while waiting:
+        node = waiting.pop()
+        if node.get_id() not in seen:
+            seen.add(node.get_id())
+            if not z3.is_quantifier(node):
+                yield node
+                waiting.extend(node.children())

@@ -1,0 +1,132 @@
+"""Read ``specs/proofs.toml``: what is to be proved, of which module, under which conditions."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+__all__ = ["PLANS_NAME", "Proof", "load_plans"]
+
+PLANS_NAME = "proofs.toml"
+_REQUIRED = ("name", "of", "module", "what", "invariant")
+_LISTS = ("after", "conditions", "step_conditions", "any_parameters", "implies", "steps")
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """One proof: an invariant to be shown inductive, and what follows from it.
+
+    ``implies`` names properties of states, ``steps`` of steps. ``conditions`` (over constants)
+    and ``step_conditions`` (over a step) are operators that are assumed. ``after`` names the
+    proofs on whose invariants this one builds. The parameters of ``any_parameters`` may be
+    anything, not only what Next chooses from. ``never`` gives, with the reason, each action that
+    the conditions rule out. One that ``is_refuted`` must fail, by a behaviour of the spec.
+    """
+
+    name: str
+    of: str
+    module: Path
+    what: str
+    invariant: str
+    after: tuple[str, ...]
+    conditions: tuple[str, ...]
+    step_conditions: tuple[str, ...]
+    any_parameters: tuple[str, ...]
+    implies: tuple[str, ...]
+    steps: tuple[str, ...]
+    never: tuple[tuple[str, str], ...]
+    is_refuted: bool
+    place: str
+
+
+def load_plans(specs: Path, of: str | None = None) -> tuple[Proof, ...]:
+    """Return the proofs of a folder of specs, or those ``of`` one subject, in the file's order.
+
+    ``KraflaError`` names the line and what is wrong there.
+    """
+    path = specs / PLANS_NAME
+    try:
+        text = path.read_text(encoding="utf-8")
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise KraflaError(f"not TOML: {error}", str(path)) from error
+    except UnicodeDecodeError as error:
+        raise KraflaError("not UTF-8 text", f"{path}, byte {error.start}") from error
+    except OSError as error:
+        raise KraflaError(error.strerror or str(error), str(path)) from error
+    entries = data.get("proof", [])
+    if sorted(data) != ["proof"] or not isinstance(entries, list):
+        raise KraflaError("this file consists of [[proof]] tables, one at least", str(path))
+    places = list(_places(path, text))
+    if len(places) != len(entries):
+        raise KraflaError("each proof starts with a line [[proof]]", str(path))
+    proofs = tuple(
+        _proof(specs, entry, place) for entry, place in zip(entries, places, strict=True)
+    )
+    _check_order(proofs)
+    subjects = sorted({proof.of for proof in proofs})
+    if of is not None and of not in subjects:
+        raise KraflaError(f"nothing is to be proved of {of!r}, but of {', '.join(subjects)}")
+    return tuple(proof for proof in proofs if of in (None, proof.of))
+
+
+def _places(path: Path, text: str) -> Iterator[str]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if re.match(r"\s*\[\[\s*proof\s*\]\]", line):
+            yield f"{path}:{number}"
+
+
+def _proof(specs: Path, entry: dict[str, Any], place: str) -> Proof:
+    known = {*_REQUIRED, *_LISTS, "never", "expect"}
+    for key in entry:
+        if key not in known:
+            raise KraflaError(f"there is no key {key!r}; known: {', '.join(sorted(known))}", place)
+    for key in _REQUIRED:
+        if not isinstance(entry.get(key), str):
+            raise KraflaError(f"the key {key!r} is missing, or no text", place)
+    lists = {key: entry.get(key, []) for key in _LISTS}
+    for key, value in lists.items():
+        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+            raise KraflaError(f"{key!r} is a list of names, found {value!r}", place)
+    never = entry.get("never", {})
+    if not isinstance(never, dict) or not all(isinstance(why, str) for why in never.values()):
+        raise KraflaError("'never' gives a reason for each action it names", place)
+    if entry.get("expect", "proved") not in ("proved", "refuted"):
+        raise KraflaError("'expect' is 'proved' (if nothing is said) or 'refuted'", place)
+    module = (specs / entry["module"]).resolve()
+    if not module.is_file():
+        raise KraflaError(f"there is no file {entry['module']}", place)
+    return Proof(
+        name=entry["name"], of=entry["of"], module=module, what=entry["what"],
+        invariant=entry["invariant"], never=tuple(never.items()),
+        is_refuted=entry.get("expect") == "refuted", place=place,
+        **{key: tuple(value) for key, value in lists.items()},
+    )  # fmt: skip
+
+
+def _check_order(proofs: Iterable[Proof]) -> None:
+    earlier: dict[str, Proof] = {}
+    for proof in proofs:
+        if proof.name in earlier:
+            raise KraflaError(f"proof {proof.name!r} stands also at {earlier[proof.name].place}",
+                              proof.place)  # fmt: skip
+        for name in proof.after:
+            if name not in earlier:
+                raise KraflaError(f"{proof.name!r} builds on {name!r}, no earlier proof",
+                                  proof.place)  # fmt: skip
+            before = earlier[name]
+            if not set(before.conditions) <= set(proof.conditions) or not set(
+                before.step_conditions
+            ) <= set(proof.step_conditions):
+                raise KraflaError(
+                    f"{proof.name!r} builds on {name!r} without its conditions", proof.place
+                )
+        earlier[proof.name] = proof

@@ -1,0 +1,167 @@
+"""All proofs of one subject: every obligation answered, every action shown possible."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, TypeAlias
+
+from krafla.manifest import search_path
+from krafla.proofs.obligations import Kind, cases
+from krafla.proofs.plans import Proof, load_plans
+from krafla.proofs.solving import Answer, Solver
+from krafla.proofs.theory import Theory
+from krafla.verdict import KraflaError, Verdict, worst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from krafla.proofs.obligations import Case, Goal
+
+__all__ = ["CaseReport", "Progress", "Proofs", "ProofsReport"]
+
+# Told: what is being done, how many cases are done, how many there are.
+Progress: TypeAlias = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseReport:
+    """The answers to one case: at the start of a proof, of its properties, or of one action.
+
+    ``is_possible`` is None where nobody asked: for an action that a proof which builds on this
+    one has shown possible, and for ``Init``.
+    """
+
+    proof: Proof
+    name: str
+    action: str | None
+    answers: tuple[Answer, ...]
+    is_possible: bool | None
+    seconds: float
+
+    @property
+    def possibility(self) -> Verdict:
+        """Return held unless an action is possible against the plan, or impossible against it."""
+        if self.is_possible is None:
+            return Verdict.HELD
+        expected = self.action not in dict(self.proof.never)
+        return Verdict.HELD if self.is_possible is expected else Verdict.INCONCLUSIVE
+
+
+@dataclass(frozen=True, slots=True)
+class ProofsReport:
+    """What became of the obligations of a subject; ``total`` is how many there are in all."""
+
+    cases: tuple[CaseReport, ...]
+    total: int
+    seconds: float
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """Return the answers to all obligations."""
+        return tuple(answer for case in self.cases for answer in case.answers)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the worst of all answers; what is unknown, or proved of nothing, is not held."""
+        return worst(
+            [answer.verdict for answer in self.answers] + [case.possibility for case in self.cases]
+        )
+
+
+class Proofs:
+    """The proofs of a subject, from a folder of specs. Theories are translated once."""
+
+    def __init__(
+        self, specs: Path, subject: str, *, timeout: float = 10.0,
+        progress: Progress = lambda _what, _done, _of: None,
+    ) -> None:  # fmt: skip
+        self.plans = load_plans(specs, subject)
+        self.progress = progress
+        self._theories = {
+            module: Theory.load(
+                module.stem, path=module, search_path=search_path(specs, module)
+            )
+            for module in dict.fromkeys(plan.module for plan in self.plans)
+        }  # fmt: skip
+        self._solvers = {
+            module: Solver(theory, specs, timeout=timeout)
+            for module, theory in self._theories.items()
+        }
+
+    def theory(self, proof: Proof) -> Theory:
+        """Return the theory of the module that a proof is about."""
+        return self._theories[proof.module]
+
+    def solver(self, proof: Proof) -> Solver:
+        """Return who answers the obligations of a proof."""
+        return self._solvers[proof.module]
+
+    def cases_of(self, proof: Proof) -> Iterator[Case]:
+        """Yield the cases of one proof."""
+        index = self.plans.index(proof)
+        yield from cases(self.theory(proof), proof, self.plans[:index])
+
+    def cases(self) -> Iterator[Case]:
+        """Yield the cases of every proof that must succeed, in order."""
+        for proof in self.plans:
+            if not proof.is_refuted:
+                yield from self.cases_of(proof)
+
+    def run(self, only: str | None = None) -> ProofsReport:
+        """Return the answers to all obligations, or to those whose names match a pattern.
+
+        ``only`` is a name, the beginning of one up to a slash, or has wildcards as in a shell.
+        ``KraflaError`` if it matches nothing.
+        """
+        started = time.perf_counter()
+        all_cases = list(self.cases())
+        chosen = [one for one in (_narrowed(case, only) for case in all_cases) if one is not None]
+        if not chosen:
+            raise KraflaError(f"no obligation is named {only}; one is {_example(all_cases)}")
+        possible = self._possible(chosen)
+        reports = []
+        for number, case in enumerate(chosen):
+            self.progress(case.name, number, len(chosen))
+            before = time.perf_counter()
+            answers = tuple(self.solver(case.proof).answers(case))
+            seconds = time.perf_counter() - before
+            reports.append(
+                CaseReport(
+                    case.proof, case.name, case.action, answers, possible.get(case.name), seconds
+                )
+            )
+        total = sum(len(case.goals) for case in all_cases)
+        return ProofsReport(tuple(reports), total, time.perf_counter() - started)
+
+    def _possible(self, chosen: Sequence[Case]) -> dict[str, bool]:
+        """Return for each case whether it can happen, unless a stronger proof answers that."""
+        found: dict[str, bool] = {}
+        known: set[tuple[str, str | None]] = set()
+        wanted = [case for case in reversed(chosen) if case.kind is not Kind.INITIAL]
+        for number, case in enumerate(wanted):
+            if (case.proof.name, case.action) in known:
+                continue
+            self.progress(f"can {case.name} happen", number, len(wanted))
+            found[case.name] = self.solver(case.proof).is_possible(case)
+            if found[case.name]:
+                known |= {(name, case.action) for name in case.proof.after}
+        return found
+
+
+def _narrowed(case: Case, only: str | None) -> Case | None:
+    """Return the case with the goals that match, None if none does."""
+    goals = tuple(goal for goal in case.goals if only is None or _matches(goal, only))
+    return replace(case, goals=goals) if goals else None
+
+
+def _matches(goal: Goal, only: str) -> bool:
+    name = goal.obligation.name
+    return name.startswith(f"{only}/") or fnmatchcase(name, only)
+
+
+def _example(all_cases: Sequence[Case]) -> str:
+    return next(goal.obligation.name for case in reversed(all_cases) for goal in case.goals)
