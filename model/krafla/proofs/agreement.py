@@ -302,7 +302,7 @@ class _Comparison:
             argument
             for name, known in self._theory.types.items()
             if isinstance(known, FunctionType) and known.argument == type_
-            for argument in before[name]  # type: ignore[union-attr]
+            for argument in before[name]  # type: ignore[union-attr]  # it is a function, by its type
         ]
 
 

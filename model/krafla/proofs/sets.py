@@ -40,6 +40,7 @@ _MOST_LISTED = 64
 
 
 def number(member: Term) -> z3.ArithRef:
+    """Return a value that is an integer as z3's expression; ``Mismatch`` for any other."""
     if not isinstance(member, Scalar) or member.type != INTEGER:
         raise Mismatch(f"{member.type} is no number")
     assert isinstance(member.expression, z3.ArithRef)
