@@ -32,6 +32,7 @@ VERBS = {
     "verify": "Judge the models, the implementation and recorded logs: the first verdict.",
     "check": "Check models with TLC; show counterexamples.",
     "fuzz": "Drive simulated clusters with faults; the spec judges every step.",
+    "prove": "Prove invariants for any number of brokers, by z3 from the spec's text.",
     "explore": "Build the state graph of a model: paths, dead ends, a page to walk in.",
     "replay": "Play a trace on the spec or on the implementation.",
     "validate": "Ask whether the spec has a behaviour that shows what a trace shows.",

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from krafla.proofs.obligations import Kind, own_clauses
-from krafla.verdict import KraflaError
+from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
     from krafla.proofs.counterexample import Counterexample
@@ -32,6 +32,21 @@ class Need:
     counterexample: Counterexample | None
     tried: int
     seconds: float
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return held if the clause is shown needed, else inconclusive."""
+        return Verdict.INCONCLUSIVE if self.counterexample is None else Verdict.HELD
+
+    def as_json(self) -> dict[str, object]:
+        """Return the answer as plain values."""
+        found = self.counterexample
+        return {
+            "clause": self.clause, "proof": self.proof, "verdict": self.verdict.value,
+            "fails": None if found is None else found.obligation.name,
+            "step": None if found is None else found.step,
+            "tried": self.tried, "seconds": round(self.seconds, 3),
+        }  # fmt: skip
 
 
 def needs(proofs: Proofs, only: str | None = None) -> tuple[Need, ...]:

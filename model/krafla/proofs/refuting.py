@@ -46,6 +46,16 @@ class Refutation:
         is_shown = self.reached is not None and self.reached.path is not None
         return Verdict.HELD if is_shown else Verdict.INCONCLUSIVE
 
+    def as_json(self) -> dict[str, object]:
+        """Return the answer as plain values."""
+        path = None if self.reached is None else self.reached.path
+        return {
+            "proof": self.proof.name, "verdict": self.verdict.value,
+            "step": None if self.counterexample is None else self.counterexample.step,
+            "path": None if path is None else [action for action, _ in path],
+            "tried": self.tried, "seconds": round(self.seconds, 3),
+        }  # fmt: skip
+
 
 def refute(proofs: Proofs, proof: Proof, specs: Path) -> Refutation:
     """Return a step that breaks a claim, and the way to where it starts.

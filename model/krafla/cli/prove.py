@@ -1,0 +1,219 @@
+"""``krafla prove``: what holds of a spec for any number of brokers, shown by z3 from its text."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from krafla.verdict import ExitCode, Verdict, worst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from krafla.proofs.mutants import MutantAnswer
+    from krafla.proofs.needed import Need
+    from krafla.proofs.prove import ProofsReport
+    from krafla.proofs.refuting import Refutation
+
+__all__ = ["command"]
+
+_Subject = Annotated[str, typer.Argument(metavar="SUBJECT", help="What to prove: lease.")]
+_Only = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Obligations of this name, or clauses with --needed."),
+]
+_Timeout = Annotated[float, typer.Option(min=0.1, help="Seconds for each obligation.")]
+_Needed = Annotated[bool, typer.Option("--needed", help="What fails without each clause.")]
+_Refuted = Annotated[bool, typer.Option("--refuted", help="Show what must fail, by a behaviour.")]
+_Mutants = Annotated[bool, typer.Option("--mutants", help="Refute wrong invariants and specs.")]
+_Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
+_Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+
+
+def command(
+    subject: _Subject,
+    only: _Only = None,
+    timeout: _Timeout = 10.0,
+    needed: _Needed = False,
+    refuted: _Refuted = False,
+    mutants: _Mutants = False,
+    as_json: _Json = False,
+    quiet: _Quiet = False,
+) -> ExitCode:
+    r"""Prove invariants of a spec without bounds: any sets, any timeouts, a log of any length.
+
+    z3 is given the spec's own text. Of each invariant it must show that Init implies it, that
+    every action keeps it, and that it implies the properties. Each action must be possible, or
+    nothing was proved of it. A step that breaks a clause is shown with both states; TLC's
+    evaluator has agreed to it.
+
+    Exit status: 0 if all was proved; 1 if an obligation is false; 3 if z3 could not tell.
+    With --needed, 3 if a clause is not shown needed; with --mutants, 1 if one is not refuted.
+
+    \b
+    Examples:
+      krafla prove lease
+      krafla prove lease --only overlap/Tick
+      krafla prove lease --only '*/StaleHeartbeatIgnoredProp'
+      krafla prove lease --needed --only 'Given*'
+      krafla prove lease --refuted
+      krafla prove lease --mutants
+    """
+    from krafla.cli import screen
+    from krafla.manifest import find_specs
+    from krafla.proofs.prove import Proofs
+
+    console = screen.stdout()
+    specs = find_specs()
+    with screen.LiveLine(quiet=quiet or as_json) as live:
+
+        def progress(what: str, done: int, of: int) -> None:
+            live.show(f"{what} [{done}/{of}]" if of else f"{what} [{done}]")
+
+        live.show("reading the spec")
+        proofs = Proofs(specs, subject, timeout=timeout, progress=progress)
+        results: dict[str, Any] = {}
+        if needed:
+            from krafla.proofs.needed import needs
+
+            results["needed"] = needs(proofs, only)
+        if refuted:
+            from krafla.proofs.refuting import refute
+
+            results["refuted"] = [
+                refute(proofs, proof, specs) for proof in proofs.plans if proof.is_refuted
+            ]
+        if mutants:
+            from krafla.proofs.mutants import refute_mutants
+
+            results["mutants"] = refute_mutants(specs, subject, timeout, progress, only)
+        if not results:
+            results["proofs"] = proofs.run(only)
+    verdict = worst(_verdicts(results))
+    if as_json:
+        document = {"format": 1, "verdict": verdict.value, **_data(results)}
+        console.print(json.dumps(document, indent=2), markup=False, soft_wrap=True)
+        return verdict.exit_code
+    for line in _lines(results):
+        screen.line(console, line)
+    word = (verdict.name, screen.VERDICT_STYLES[verdict])
+    screen.line(console, word, f"  {subject}: {_summary(results)}")
+    screen.line(console, (f"    reproduce: {_reproduce(subject, only, results)}", "dim"))
+    return verdict.exit_code
+
+
+def _verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
+    for name, result in results.items():
+        if name == "proofs":
+            yield result.verdict
+        else:
+            yield from (one.verdict for one in result)
+
+
+def _lines(results: dict[str, Any]) -> Iterator[str]:
+    if "proofs" in results:
+        yield from _proof_lines(results["proofs"])
+    if "needed" in results:
+        yield from _need_lines(results["needed"])
+    for one in results.get("refuted", ()):
+        yield from _refutation_lines(one)
+    if "mutants" in results:
+        yield from _mutant_lines(results["mutants"])
+
+
+def _proof_lines(report: ProofsReport) -> Iterator[str]:
+    for proof in dict.fromkeys(case.proof for case in report.cases):
+        mine = [case for case in report.cases if case.proof == proof]
+        yield f"{proof.name}: {proof.what}"
+        if proof.conditions or proof.step_conditions:
+            yield f"    if {', '.join((*proof.conditions, *proof.step_conditions))}"
+        if proof.after:
+            yield f"    relies on: {', '.join(proof.after)}"
+        for case in mine:
+            proved = sum(answer.verdict is Verdict.HELD for answer in case.answers)
+            what = case.action or case.name.partition("/")[2]
+            note = f"  never: {dict(proof.never)[what]}" if what in dict(proof.never) else ""
+            yield f"  {what:28}{proved:4} of {len(case.answers):3}{case.seconds:8.2f} s{note}"
+            if case.possibility is not Verdict.HELD:
+                yield f"    {case.name}: " + (
+                    "possible, though never expected" if case.is_possible
+                    else "no such step was found in a small world: nothing may be proved of it"
+                )  # fmt: skip
+        yield ""
+    for answer in report.answers:
+        if answer.verdict is not Verdict.HELD:
+            yield f"{answer.verdict.name}  {answer.obligation.name}  {answer.reason}"
+            if answer.counterexample is not None:
+                yield from (f"    {line}" for line in answer.counterexample.lines())
+
+
+def _need_lines(found: Sequence[Need]) -> Iterator[str]:
+    for need in found:
+        if need.counterexample is None:
+            yield f"{need.clause:32}not shown needed ({need.tried} obligations tried)"
+        else:
+            without = need.counterexample.obligation.name
+            yield f"{need.clause:32}without it fails {without}  {need.seconds:.1f} s"
+
+
+def _refutation_lines(one: Refutation) -> Iterator[str]:
+    yield f"{one.proof.name}: {one.proof.what}"
+    yield f"    if {', '.join((*one.proof.conditions, *one.proof.step_conditions))}"
+    if one.counterexample is None or one.reached is None:
+        yield "    no step that breaks it was found"
+        return
+    yield from (f"    {line}" for line in one.counterexample.lines())
+    yield f"    its first state: {one.reached}; z3 gave {one.tried} states, {one.seconds:.1f} s"
+    if one.reached.path is not None:
+        yield f"    {' '.join(action for action, _ in one.reached.path)} {one.counterexample.step}"
+
+
+def _mutant_lines(found: Sequence[MutantAnswer]) -> Iterator[str]:
+    for one in found:
+        answer = "refuted" if one.verdict is Verdict.HELD else "NOT REFUTED"
+        yield f"{one.id:36}{answer:12}{one.obligation}  {one.seconds:.1f} s"
+
+
+def _summary(results: dict[str, Any]) -> str:
+    parts = []
+    if "proofs" in results:
+        report = results["proofs"]
+        proved = sum(answer.verdict is Verdict.HELD for answer in report.answers)
+        parts.append(
+            f"{proved:,} of {len(report.answers):,} obligations proved in {report.seconds:.1f} s"
+        )
+    if "needed" in results:
+        shown = sum(need.counterexample is not None for need in results["needed"])
+        parts.append(f"{shown} of {len(results['needed'])} clauses shown needed")
+    for name in ("refuted", "mutants"):
+        if name in results:
+            good = sum(one.verdict is Verdict.HELD for one in results[name])
+            parts.append(f"{good} of {len(results[name])} {name} as they must be")
+    return ", ".join(parts)
+
+
+def _reproduce(subject: str, only: str | None, results: dict[str, Any]) -> str:
+    flags = [f" --{name}" for name in results if name != "proofs"]
+    return f"krafla prove {subject}{''.join(flags)}" + (f" --only '{only}'" if only else "")
+
+
+def _data(results: dict[str, Any]) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    if "proofs" in results:
+        data["obligations"] = [
+            {
+                "name": answer.obligation.name,
+                "conjunct": answer.obligation.conjunct,
+                "verdict": answer.verdict.value,
+                "seconds": round(answer.seconds, 4),
+                "used": sorted(answer.used),
+                "reason": answer.reason,
+            }
+            for answer in results["proofs"].answers
+        ]
+    for name in ("needed", "refuted", "mutants"):
+        if name in results:
+            data[name] = [one.as_json() for one in results[name]]
+    return data

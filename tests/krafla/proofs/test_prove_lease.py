@@ -1,0 +1,94 @@
+"""The proofs of the lease: what is proved is proved, what is false is refuted, no clause is idle."""
+
+from __future__ import annotations
+
+import pytest
+
+from krafla.manifest import find_specs
+from krafla.proofs.mutants import load_mutants, refute_mutant
+from krafla.proofs.needed import needs
+from krafla.proofs.plans import load_plans
+from krafla.proofs.prove import Proofs
+from krafla.verdict import KraflaError, Verdict
+
+
+@pytest.fixture(scope="module")
+def proofs():
+    return Proofs(find_specs(), "lease")
+
+
+def test_the_epochs_are_proved_for_any_number_of_brokers(proofs):
+    report = proofs.run("epochs")
+
+    assert report.verdict is Verdict.HELD
+    actions = {case.action for case in report.cases if case.action}
+    assert {"FailOver", "RegisterBroker", "RejectHeartbeat", "Tick"} <= actions
+    goals = {answer.obligation.goal for answer in report.answers}
+    assert {"EpochUniqueInv", "OneLiveIncarnationInv", "StaleHeartbeatIgnoredProp"} <= goals
+
+
+def test_no_overlap_is_proved_under_its_conditions(proofs):
+    report = proofs.run("overlap")
+
+    assert report.verdict is Verdict.HELD
+    assert {answer.obligation.goal for answer in report.answers} >= {
+        "NoOverlapInv", "OneServerPerIdInv", "ServingIsCoveredInv",
+    }  # fmt: skip
+
+
+def test_every_action_is_possible_but_those_that_the_conditions_rule_out(proofs):
+    report = proofs.run("overlap")
+
+    found = {case.action: case.is_possible for case in report.cases if case.action}
+    assert {action for action, is_possible in found.items() if not is_possible} == {
+        "DuplicateMessage"
+    }
+
+
+@pytest.mark.parametrize("clause", ["GivenToOneProcessInv", "AnswerIsCoveredInv"])
+def test_without_a_clause_an_obligation_fails(proofs, clause):
+    (need,) = needs(proofs, clause)
+
+    assert need.counterexample is not None
+    assert need.counterexample.after is not None
+
+
+def test_time_too_short_for_z3_is_inconclusive():
+    hasty = Proofs(find_specs(), "lease", timeout=0.000001)
+
+    report = hasty.run("epochs/HandleHeartbeatResponse/GivenToHolderInv")
+
+    assert report.verdict is Verdict.INCONCLUSIVE
+    (answer,) = report.answers
+    assert answer.reason
+
+
+@pytest.mark.parametrize("mutant", load_mutants(find_specs()), ids=lambda mutant: mutant.id)
+def test_a_mutant_is_refuted_by_a_step_that_tlc_agrees_to(mutant):
+    answer = refute_mutant(find_specs(), "lease", mutant, 10.0)
+
+    assert answer.verdict is Verdict.HELD
+    assert answer.step
+
+
+def test_an_unknown_obligation_is_a_clear_error(proofs):
+    with pytest.raises(KraflaError, match="no obligation is named epochs/Nothing"):
+        proofs.run("epochs/Nothing")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", r"\[\[proof\]\] tables"),
+        ("[[proof]]\nname = 'a'\n", "'of' is missing"),
+        ("[[proof]]\nname = 3\n", "'name' is missing"),
+        ("[[proof]\n", "not TOML"),
+        ("proof = [{name = 'a'}]\n", "starts with a line"),
+    ],
+)
+def test_a_wrong_plan_is_refused_with_its_place(tmp_path, text, problem):
+    (tmp_path / "proofs.toml").write_text(text)
+
+    with pytest.raises(KraflaError, match=problem) as error:
+        load_plans(tmp_path)
+    assert "proofs.toml" in str(error.value.place)
