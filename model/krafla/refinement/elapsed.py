@@ -82,7 +82,9 @@ class _Ticks:
         """Yield the ticks in which every clock gets ahead at once as far as it has to."""
         shortest = 0 if self._self_fence else 1
         processes = _entries(state["status"])
-        for length in sorted(set(lengths)):
+        # A clock that falls behind must not run backwards, even if no age tells how long it took.
+        lengths = {*lengths, max(0, -min(ahead.values(), default=0))}
+        for length in sorted(lengths):
             by_broker = {process: length + ahead.get(process, 0) for process in processes}
             if shortest <= length <= self._timeout + 1 and min(by_broker.values()) >= 0:
                 yield length, function(by_broker)
