@@ -11,10 +11,11 @@ from krafla.verdict import ExitCode, Verdict, worst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from krafla.proofs.mutants import MutantAnswer
     from krafla.proofs.needed import Need
-    from krafla.proofs.prove import ProofsReport
+    from krafla.proofs.prove import Proofs, ProofsReport
     from krafla.proofs.refuting import Refutation
 
 __all__ = ["command"]
@@ -74,22 +75,9 @@ def command(
 
         live.show("reading the spec")
         proofs = Proofs(specs, subject, timeout=timeout, progress=progress)
-        results: dict[str, Any] = {}
-        if needed:
-            from krafla.proofs.needed import needs
-
-            results["needed"] = needs(proofs, only)
-        if refuted:
-            from krafla.proofs.refuting import refute
-
-            results["refuted"] = [
-                refute(proofs, proof, specs) for proof in proofs.plans if proof.is_refuted
-            ]
-        if mutants:
-            from krafla.proofs.mutants import refute_mutants
-
-            results["mutants"] = refute_mutants(specs, subject, timeout, progress, only)
-        if not results:
+        wanted = [name for name, flag in _asked(needed, refuted, mutants) if flag]
+        results = {name: _result(name, proofs, specs, only) for name in wanted}
+        if not wanted:
             results["proofs"] = proofs.run(only)
     verdict = worst(_verdicts(results))
     if as_json:
@@ -102,6 +90,24 @@ def command(
     screen.line(console, word, f"  {subject}: {_summary(results)}")
     screen.line(console, (f"    reproduce: {_reproduce(subject, only, results)}", "dim"))
     return verdict.exit_code
+
+
+def _asked(needed: bool, refuted: bool, mutants: bool) -> tuple[tuple[str, bool], ...]:
+    return ("needed", needed), ("refuted", refuted), ("mutants", mutants)
+
+
+def _result(name: str, proofs: Proofs, specs: Path, only: str | None) -> Any:
+    if name == "needed":
+        from krafla.proofs.needed import needs
+
+        return needs(proofs, only)
+    if name == "mutants":
+        from krafla.proofs.mutants import refute_mutants
+
+        return refute_mutants(specs, proofs.subject, proofs.timeout, proofs.progress, only)
+    from krafla.proofs.refuting import refute
+
+    return [refute(proofs, proof, specs) for proof in proofs.plans if proof.is_refuted]
 
 
 def _verdicts(results: dict[str, Any]) -> Iterator[Verdict]:

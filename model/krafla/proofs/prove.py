@@ -80,6 +80,8 @@ class Proofs:
         self, specs: Path, subject: str, *, timeout: float = 10.0,
         progress: Progress = lambda _what, _done, _of: None,
     ) -> None:  # fmt: skip
+        self.subject = subject
+        self.timeout = timeout
         self.plans = load_plans(specs, subject)
         self.progress = progress
         self._theories = {

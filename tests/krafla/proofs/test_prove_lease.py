@@ -1,4 +1,4 @@
-"""The proofs of the lease: what is proved is proved, what is false is refuted, no clause is idle."""
+"""The proofs of the lease: what holds is proved, what is false refuted, and no clause is idle."""
 
 from __future__ import annotations
 
