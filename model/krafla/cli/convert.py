@@ -80,7 +80,7 @@ def command(
     """
     from krafla.cli.convert_formats import Known, read_as, text_as
     from krafla.traces import TruncatedTraceError
-    from krafla.traces.files import write_text
+    from krafla.traces.files import write_file
 
     reads = _format(source, from_format, "--from")
     writes = _format(target, to_format, "--to")
@@ -97,7 +97,7 @@ def command(
     if str(target) == "-":
         sys.stdout.write(text)
         return status
-    write_text(text, target)
+    write_file(target, text)
     sys.stdout.write(f"{_size(trace)}, {reads} -> {writes}: {target}\n")
     if lost:
         sys.stdout.write(f"  {writes} has no place for: {', '.join(lost)}\n")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from krafla.files import write_text
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
@@ -130,13 +131,7 @@ def _write(name: str, text: str) -> None:
     if name == "-":
         sys.stdout.write(text)
         return
-    path = Path(name)
-    draft = path.with_name(f".{path.name}.draft")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    except OSError as error:
-        raise KraflaError(error.strerror or str(error), name) from error
+    write_text(Path(name), [text])
 
 
 def _steps(text: str, last: int) -> set[int]:

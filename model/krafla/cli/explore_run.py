@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from krafla.cli import screen
 from krafla.cli.explore_view import counted, show_graph
 from krafla.cli.trace_view import show_trace
+from krafla.files import check_writable, write_text
 from krafla.graph import Question, StateGraph, build, components, dead_ends
 from krafla.graph.behaviour import behaviour, violation_trace
 from krafla.graph.export import around, dot, graphml
-from krafla.graph.files import check_writable, write_text
 from krafla.graph.judge import judge
 from krafla.graph.paths import answer, way_to
 from krafla.manifest import load

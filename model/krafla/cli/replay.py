@@ -88,7 +88,7 @@ def _checked(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:
     report = check_trace(trace)
     if report.rejection is not None:
         return report.verdict, _indented(str(report.rejection))
-    lines = [] if quiet else [f"  {report.steps} steps of {trace.spec}"]
+    lines = [] if quiet else [f"  {report.steps - 1} steps of {trace.spec}"]
     shown = claim_shown(trace)
     if shown is None:
         return report.verdict, lines

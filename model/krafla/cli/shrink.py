@@ -47,17 +47,19 @@ def command(
       krafla shrink counterexample.ndjson --output small.ndjson
     """
     from krafla.cli import screen
+    from krafla.files import check_writable
     from krafla.shrink import Size
     from krafla.traces import write
 
     console = screen.stdout()
+    target = output or path.with_name(f"{path.name.split('.')[0]}.shrunk.ndjson")
+    if target.resolve() == path.resolve():
+        raise KraflaError("would be overwritten: give --output", str(path))
+    check_writable(target)
     with screen.LiveLine(quiet=quiet) as live:
         live.show("loading the spec")
         before, shrunk = _shrunk(path, tries, live.show)
     after = shrunk.result
-    target = output or path.with_name(f"{path.name.split('.')[0]}.shrunk.ndjson")
-    if target.resolve() == path.resolve():
-        raise KraflaError("would be overwritten: give --output", str(path))
     write(after, target)
     screen.line(console, f"  before     {Size.of(before)}")
     screen.line(console, f"  after      {Size.of(after)}")

@@ -11,8 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from krafla.cli import screen
+from krafla.files import write_text
 from krafla.report.junit import junit_xml
-from krafla.verdict import ExitCode, KraflaError, Verdict
+from krafla.verdict import ExitCode, Verdict
 from krafla.verify import Report, Row, all_questions, verify
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def command(
 
         report = verify(asked, progress=progress, answered=answered)
     if junit is not None:
-        _write(junit, junit_xml(report))
+        write_text(junit, [junit_xml(report)])
     if as_json:
         console.print(json.dumps(report.as_json(), indent=2), markup=False, soft_wrap=True)
     else:
@@ -133,10 +134,3 @@ def _show_end(console: Console, report: Report) -> None:
         (verdict.value.upper(), screen.VERDICT_STYLES[verdict]),
         f"  {len(report.rows)} questions: {', '.join(counts)}; {report.seconds:.0f} s",
     )
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise KraflaError(error.strerror or str(error), str(path)) from error

@@ -13,7 +13,6 @@ from krafla.refinement.lockstep import Judge
 from krafla.refinement.properties import CONDITIONAL
 from krafla.refinement.scenario import NotPossible, choice_of, vocabulary_of
 from krafla.refinement.validation import choices_for, loaded
-from krafla.traces import ClaimKind
 from krafla.verdict import KraflaError, Verdict
 from kraft.sim.cluster import first_cluster
 from kraft.sim.outcome import Refused
@@ -87,7 +86,8 @@ class Followed:
         """Return held only for a behaviour that claims no violation and was followed to its end."""
         if self.finding is not None:
             return Verdict.VIOLATED
-        return Verdict.HELD if self.apart is None and not _claims(self.trace) else _UNKNOWN
+        is_held = self.apart is None and not self.trace.claims_violation
+        return Verdict.HELD if is_held else Verdict.INCONCLUSIVE
 
     @property
     def sentence(self) -> str:
@@ -104,15 +104,12 @@ class Followed:
             return f"the implementation follows {self.steps - 1} of {steps} steps: a finding"
         if self.apart is not None:
             return f"the implementation follows {self.apart.index - 1} of {steps} steps"
-        if _claims(self.trace):
+        if self.trace.claims_violation:
             return (
                 f"the implementation follows all {steps} steps, which shows no violation: "
                 f"{claim} is only claimed"
             )
         return f"the implementation follows all {steps} steps, each agreed to by the spec"
-
-
-_UNKNOWN = Verdict.INCONCLUSIVE
 
 
 def follow(trace: Trace) -> Followed:
@@ -134,12 +131,12 @@ def follow(trace: Trace) -> Followed:
 class _Follower:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self._whole = Whole(loaded(trace.spec, trace.constants))
+        variables = set(loaded(trace.spec, trace.constants).variables)
         vocabulary = vocabulary_of(trace)
         claim = trace.claim
         also = [claim.property] if claim and claim.property in CONDITIONAL else []
         self._lease = load_lease(vocabulary, also)
-        if set(self._lease.spec.variables) != set(self._whole.spec.variables):
+        if set(self._lease.spec.variables) != variables:
             raise KraflaError(f"the implementation knows BrokerLease, not {trace.spec}")
         self._whole = Whole(self._lease.spec, choices_for(self._lease.spec))
         self._mapping = self._lease.mapping
@@ -216,10 +213,6 @@ class _Follower:
         steps = self._lease.spec.successors(state)
         return next((given for name, given, one in steps if name == closing.action and one == end),
                     None)  # fmt: skip
-
-
-def _claims(trace: Trace) -> bool:
-    return trace.claim is not None and trace.claim.kind is not ClaimKind.BEHAVIOUR
 
 
 def _shown(value: Value | None) -> str:

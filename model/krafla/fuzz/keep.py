@@ -8,12 +8,13 @@ import tomllib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from krafla.files import write_text
 from krafla.fuzz.kept import does_not_follow, still_done
 from krafla.oracle.loading import find_module
 from krafla.refinement.corpus import INDEX_NAME, KINDS, MARK, VERSION, Entry, is_tag, read_index
 from krafla.refinement.kept import violation_of
 from krafla.refinement.trace_check import check_trace
-from krafla.traces import ClaimKind, dumps, read, write
+from krafla.traces import dumps, read, write
 from krafla.traces.trace import INITIAL
 from krafla.verdict import KraflaError
 
@@ -98,7 +99,7 @@ def _judged(trace: Trace, entry: Entry) -> tuple[Entry, str]:
     if rejection is not None:
         raise KraflaError(f"not {_one(entry.kind)}: rejected at {rejection}")
     claim = trace.claim
-    if entry.kind == _ACCEPTED and claim is not None and claim.kind is not ClaimKind.BEHAVIOUR:
+    if entry.kind == _ACCEPTED and trace.claims_violation:
         raise KraflaError(f"not accepted: it claims to show a bad thing, {claim}")
     if entry.kind == _COUNTEREXAMPLES:
         try:
@@ -164,8 +165,6 @@ def _list(index: Path, row: str) -> None:
         text = index.read_text(encoding="utf-8") if index.exists() else f"{MARK} = {VERSION}\n"
         text = f"{text.rstrip()}\n\n{row}"
         tomllib.loads(text)
-        draft = index.with_name(f".{index.name}.draft")
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(index)
+        write_text(index, [text])
     except (OSError, UnicodeError, tomllib.TOMLDecodeError) as error:
         raise KraflaError(f"cannot be added to: {error}", str(index)) from error

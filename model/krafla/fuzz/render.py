@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from krafla.files import write_bytes
 from krafla.fuzz.play import trace_of
-from krafla.traces import dumps, step_changes
+from krafla.traces import step_changes, write
 from krafla.values import fmt
 from kraft.sim.recording import to_json
 
@@ -108,7 +109,6 @@ def save(failure: Failure, folder: Path) -> tuple[Path, Path]:
     name = f"{failure.profile}-{failure.example}-{shrunk.finding.kind[1]}"
     stem = "".join(letter if letter.isalnum() else "-" for letter in name)[:80]
     trace, recording = folder / f"{stem}.ndjson", folder / f"{stem}.json"
-    text = dumps(trace_of(shrunk, profile=failure.profile, seed=failure.seed))
-    trace.write_text(text, encoding="utf-8")
-    recording.write_bytes(to_json(shrunk.recording))
+    write(trace_of(shrunk, profile=failure.profile, seed=failure.seed), trace)
+    write_bytes(recording, [to_json(shrunk.recording)])
     return trace, recording

@@ -103,12 +103,14 @@ def judged_by() -> str:
     Results with different numbers here are not of one campaign.
     """
     judged, judge = Path(errors.__file__).parent, Path(__file__).parents[1]
-    code = [*judged.rglob("*.py")]
-    for room in ("fuzz", "oracle", "refinement"):
-        code += (judge / room).rglob("*.py")
+    code = {f"kraft/{path.relative_to(judged)}": path for path in judged.rglob("*.py")}
+    rooms = [*judge.glob("*.py")]
+    for room in ("fuzz", "match", "oracle", "refinement", "shrink", "traces"):
+        rooms += (judge / room).rglob("*.py")
+    code |= {f"krafla/{path.relative_to(judge)}": path for path in rooms}
     content = hashlib.sha256(spec_digest(MODULE).encode())
-    for path in sorted(code):
-        content.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    for name, path in sorted(code.items()):
+        content.update(f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return content.hexdigest()
 
 

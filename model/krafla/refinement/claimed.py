@@ -39,7 +39,7 @@ def claim_shown(trace: Trace) -> Shown | None:
     closes is asked: of what happens for ever TLC alone can speak.
     """
     claim = trace.claim
-    if claim is None or claim.kind is ClaimKind.BEHAVIOUR:
+    if claim is None or not trace.claims_violation:
         return None
     spec = loaded(trace.spec, trace.constants)
     whole = Whole(spec)
@@ -58,16 +58,29 @@ def claim_shown(trace: Trace) -> Shown | None:
 
 
 def _violation(claim: Claim, name: str, spec: Spec, states: list[State]) -> Shown:
+    """Return whether the property is false at the end, for the first time, and as it is claimed."""
+    last = len(states) - 1
     is_of_state = claim.kind is ClaimKind.INVARIANT
     for index, state in enumerate(states):
-        if is_of_state and not holds(spec.check_invariant, name, state):
-            explanation = spec.explain_invariant(name, state)
-            return Shown(True, f"violates {name} at step {index}, as claimed", explanation)
         before = states[index - 1] if index else state
-        if not (is_of_state or holds(spec.check_action_property, name, before, state)):
-            explanation = spec.explain_action_property(name, before, state)
-            return Shown(True, f"violates {name} at step {index}, as claimed", explanation)
-    return Shown(False, f"does not violate {name}, as it claims")
+        if is_of_state:
+            is_false = not holds(spec.check_invariant, name, state)
+        else:
+            is_false = not holds(spec.check_action_property, name, before, state)
+        if is_false and index < last:
+            return Shown(False, f"violates {name} at step {index} already, before its end")
+    if not is_false:
+        return Shown(False, f"does not violate {name} at its end, as it claims")
+    explanation = (
+        spec.explain_invariant(name, state)
+        if is_of_state
+        else spec.explain_action_property(name, before, state)
+    )
+    blamed = [reason.text for reason in explanation.reasons]
+    if claim.conjunct is not None and claim.conjunct.text not in blamed:
+        what = f"another conjunct of {name} is false than the one it claims"
+        return Shown(False, what, explanation)
+    return Shown(True, f"violates {name} at step {last}, as claimed", explanation)
 
 
 def _cycle(trace: Trace, spec: Spec, states: list[State]) -> Shown:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from krafla.refinement.claimed import claim_shown
 from krafla.refinement.trace_check import check_trace
-from krafla.refinement.validation import loaded
-from krafla.traces import ClaimKind, read
+from krafla.traces import read
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ class Kept:
 
     @property
     def steps(self) -> int:
-        """Return how many steps the spec agreed to."""
-        return self.report.steps
+        """Return how many steps the spec agreed to, after the initial state."""
+        return max(0, self.report.steps - 1)
 
 
 def objection(entry: Entry, trace: Trace, report: TraceReport) -> str | None:
@@ -56,8 +56,7 @@ def objection(entry: Entry, trace: Trace, report: TraceReport) -> str | None:
         return str(rejection)
     if entry.kind == "accepted":
         # A claim excuses its property from being judged, so that nothing would be shown.
-        is_claim = trace.claim is not None and trace.claim.kind is not ClaimKind.BEHAVIOUR
-        return f"it claims something bad: {trace.claim}" if is_claim else None
+        return f"it claims something bad: {trace.claim}" if trace.claims_violation else None
     try:
         explanation = violation_of(trace)
     except KraflaError as error:
@@ -74,33 +73,13 @@ def violation_of(trace: Trace) -> Explanation:
     ``KraflaError`` if it claims none, if the property holds there, or if another conjunct than
     the claimed one is false.
     """
-    claim = trace.claim
-    of_step = claim is not None and claim.kind is ClaimKind.ACTION_PROPERTY
-    if (
-        claim is None
-        or claim.property is None
-        or not (of_step or claim.kind is ClaimKind.INVARIANT)
-    ):
+    shown = claim_shown(trace)
+    if shown is None or shown.is_shown is None:
         raise KraflaError("it claims to violate no property of a state or a step")
-    spec = loaded(trace.spec, trace.constants)
-    before, after = (
-        spec.state({str(name): value for name, value in step.state.items()})
-        for step in (trace.steps[-2 if len(trace.steps) > 1 else -1], trace.steps[-1])
-    )
-    explanation = (
-        spec.explain_action_property(claim.property, before, after)
-        if of_step
-        else spec.explain_invariant(claim.property, after)
-    )
-    if not explanation.reasons:
-        raise KraflaError(f"{claim.property} is not false at the end: {explanation.finding}")
-    if claim.conjunct is not None and all(
-        reason.text != claim.conjunct.text for reason in explanation.reasons
-    ):
-        raise KraflaError(
-            f"another conjunct of {claim.property} is false than the one it claims: {explanation}"
-        )
-    return explanation
+    if not shown.is_shown or shown.explanation is None:
+        more = "" if shown.explanation is None else f": {shown.explanation}"
+        raise KraflaError(f"it {shown.sentence}{more}")
+    return shown.explanation
 
 
 def _claimed(trace: Trace) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from krafla.match.whole import Whole
 from krafla.refinement.keeping import Keeping, properties_of
 from krafla.refinement.validation import choices_for, loaded
-from krafla.traces import ClaimKind
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
@@ -48,7 +47,10 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class TraceReport:
-    """What replaying a trace came to. ``steps`` were agreed on; the next one was not, if any."""
+    """What replaying a trace came to: ``steps`` states were agreed on, the first of them initial.
+
+    The next one was not, if there is a rejection.
+    """
 
     trace: Trace
     steps: int
@@ -76,7 +78,7 @@ def check_trace(trace: Trace, spec: Spec | None = None) -> TraceReport:
 def excused_by(trace: Trace) -> str | None:
     """Return the property that a trace claims to violate, and so need not keep."""
     claim = trace.claim
-    return claim.property if claim and claim.kind is not ClaimKind.BEHAVIOUR else None
+    return claim.property if claim is not None and trace.claims_violation else None
 
 
 def _judge(trace: Trace) -> _Judge:

@@ -10,9 +10,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from krafla.oracle import EvaluationError, Spec, SpecError, differences
+from krafla.oracle import EvaluationError, SpecError, differences
+from krafla.refinement.claimed import claim_shown
 from krafla.refinement.claims import claim_of
 from krafla.refinement.faults import FAULTS
+from krafla.refinement.trace_check import check_trace
+from krafla.refinement.validation import loaded
 from krafla.shrink.reduce import Budget, minimise, smallest
 from krafla.shrink.result import Shrunk
 from krafla.traces import ClaimKind, Step
@@ -23,7 +26,7 @@ from krafla.verdict import KraflaError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from krafla.oracle import State
+    from krafla.oracle import Spec, State
     from krafla.traces import Claim, Conjunct, Trace
     from krafla.values import Value
 
@@ -47,11 +50,16 @@ def shrink_behaviour(
         raise KraflaError(
             f"the trace claims {what}; only a violated invariant or step property can be shrunk"
         )
+    rejection = check_trace(trace).rejection
+    if rejection is not None:
+        raise KraflaError(f"is no behaviour of the spec: {rejection}")
+    shown = claim_shown(trace)
+    if shown is None or not shown.is_shown:
+        raise KraflaError(f"{shown.sentence if shown else 'claims nothing'}: nothing to shrink")
     budget = Budget(tries)
     whole = _Play(_load(trace), trace.claim.property, None)
     first = whole.play(_wanted(trace))
-    if first is None:
-        raise KraflaError(f"the trace does not violate {trace.claim.property}: nothing to shrink")
+    assert first is not None, "what the trace shows is shown again"
     best = _Best(replace(trace, claim=first.claim), first, budget, progress)
     before = -1
     while before != (before := best.length):
@@ -96,7 +104,7 @@ def _wanted(trace: Trace) -> tuple[_Wanted, ...]:
 
 
 def _load(trace: Trace) -> Spec:
-    return Spec.load(trace.spec, dict(trace.constants))
+    return loaded(trace.spec, trace.constants)
 
 
 class _Play:

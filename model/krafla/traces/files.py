@@ -6,13 +6,14 @@ import gzip
 import zlib
 from typing import TYPE_CHECKING, Final
 
+from krafla.files import write_bytes
 from krafla.traces.errors import TraceFormatError
 from krafla.traces.limits import MAX_BYTES, MAX_RATIO, RATIO_FROM_BYTES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["read_text", "write_text"]
+__all__ = ["read_text", "write_file"]
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _PIECE: Final = 1024 * 1024
@@ -66,18 +67,10 @@ def _decompressed(data: bytes, path: Path, most: int) -> tuple[bytes, bool]:
     return bytes(found), not stream.eof
 
 
-def write_text(text: str, path: Path) -> None:
+def write_file(path: Path, text: str) -> None:
     """Write a file, whole or not at all; gzip if its name ends in ``.gz``."""
     data = text.encode("utf-8")
     if path.suffix == ".gz":
         # No time and no name in it: equal traces are equal files.
         data = gzip.compress(data, mtime=0)
-    draft = path.with_name(f".{path.name}.draft")
-    try:
-        draft.write_bytes(data)
-        draft.replace(path)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise TraceFormatError(
-            f"cannot be written: {error.strerror or error}", str(path)
-        ) from error
+    write_bytes(path, [data])

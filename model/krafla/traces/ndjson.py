@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krafla.traces.errors import TraceFormatError
-from krafla.traces.files import read_text, write_text
+from krafla.traces.files import read_text, write_file
 from krafla.traces.from_lines import partial_of, trace_of
 from krafla.traces.lines import PartialHeaderLine
 from krafla.traces.partial import PartialTrace
@@ -72,4 +72,4 @@ def _whole(trace: Trace | PartialTrace, name: str) -> Trace:
 
 def write(trace: Trace | PartialTrace, path: Path) -> None:
     """Write the trace to a file, whole or not at all; compressed if the name ends in ``.gz``."""
-    write_text(dumps(trace), path)
+    write_file(path, dumps(trace))

@@ -135,6 +135,11 @@ class Trace:
         return len(self.steps)
 
     @property
+    def claims_violation(self) -> bool:
+        """Return whether something bad is claimed, and not only that this is a behaviour."""
+        return self.claim is not None and self.claim.kind is not ClaimKind.BEHAVIOUR
+
+    @property
     def stutters(self) -> bool:
         """Return whether the behaviour ends by repeating its last state for ever."""
         return self.lasso is not None and self.lasso == len(self.steps) - 1 and not self.back

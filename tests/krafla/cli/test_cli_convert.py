@@ -116,7 +116,7 @@ def test_a_trace_cut_short_is_inconclusive_and_its_beginning_can_be_taken(conver
         (("trace.txt", "o.ndjson"), "say --model, --like or --spec"),
         (("partial.ndjson", "o.itf.json"), "cannot be written as itf, only as ndjson"),
         (("cut.json.gz", "o.ndjson"), "the compressed data ends too early"),
-        (("trace.ndjson", "no/o.ndjson"), "cannot be written"),
+        (("trace.ndjson", "no/o.ndjson"), "there is no such folder"),
     ],
 )
 def test_what_cannot_be_converted_is_said_in_one_line(convert, tmp_path, arguments, problem):

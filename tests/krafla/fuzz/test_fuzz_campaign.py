@@ -15,7 +15,7 @@ from krafla.fuzz.play import play, play_seed, trace_of
 from krafla.fuzz.profiles import find_profile
 from krafla.fuzz.recorded import play_recording
 from krafla.refinement.trace_check import check_trace
-from krafla.traces import loads, read
+from krafla.traces import dumps, loads, read
 from krafla.verdict import KraflaError, Verdict
 from kraft.sim.recording import to_json
 
@@ -45,7 +45,7 @@ def test_a_run_replays_from_its_choices_alone():
 
 def test_the_trace_of_a_run_is_a_behaviour_of_the_spec():
     run = play_seed(find_profile("restless"), 5, 80)
-    trace = loads(render.dumps(trace_of(run)))
+    trace = loads(dumps(trace_of(run)))
     report = check_trace(trace)
     assert report.verdict is Verdict.HELD, report.rejection
     assert report.steps == run.steps + 1

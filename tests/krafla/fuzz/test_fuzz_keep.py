@@ -77,7 +77,7 @@ def test_a_claim_of_another_conjunct_is_no_counterexample(corpus, tmp_path):
     write(shorter, tmp_path / "short.ndjson")
     result = keep(tmp_path / "short.ndjson", corpus, "counterexample")
     assert result.exit_code == 2
-    assert "NoOverlapInv is not false at the end" in result.output
+    assert "does not violate NoOverlapInv at its end" in result.output
     conjunct = replace(trace.claim.conjunct, text="r # Nil")
     other = replace(trace, claim=Claim(ClaimKind.INVARIANT, "NoOverlapInv", conjunct))
     write(other, tmp_path / "other.ndjson")

@@ -8,8 +8,8 @@ import re
 import networkx
 import pytest
 
+from krafla.files import write_text
 from krafla.graph.export import around, dot, graphml
-from krafla.graph.files import write_text
 from krafla.verdict import KraflaError
 
 

@@ -137,7 +137,7 @@ def test_documents_are_written_whole(tmp_path):
         ([SHUTDOWN, "--steps", "90-"], "the trace has steps 0 to 29"),
         ([SHUTDOWN, "--node", "p9"], "the columns are controller, p1, p2, network"),
         (["nowhere.ndjson"], "nowhere.ndjson"),
-        ([SHUTDOWN, "--html", "/nowhere/a.html"], "/nowhere/a.html"),
+        ([SHUTDOWN, "--html", "/nowhere/a.html"], "/nowhere: there is no such folder"),
     ],
 )
 def test_what_cannot_be_shown_is_one_line_and_status_2(arguments, complaint):

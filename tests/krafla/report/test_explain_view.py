@@ -153,7 +153,7 @@ def test_a_claimed_property_is_asked_of_the_spec_again():
     assert "~r.fenced" in outcome.falsehoods[0].text
     unfounded = outcome_of(claimed.with_steps(trace.steps[:fenced]))
     assert not unfounded.is_bad
-    assert "but it holds there" in unfounded.headline
+    assert "does not violate NoOverlapInv at its end" in unfounded.headline
 
 
 def test_a_trace_whose_spec_cannot_be_asked_is_told_by_the_file():

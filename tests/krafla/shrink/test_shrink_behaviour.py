@@ -90,7 +90,8 @@ def test_another_conjunct_of_the_same_property_does_not_count(shrunk):
     state = loaded.state(dict(shrunk.result.steps[-2].state.items()))
     removed = loaded.apply(state, "UnregisterBroker", broker)
     last = Step("UnregisterBroker", (broker,), removed.as_function())
-    long = replace(shrunk.result, steps=(*shrunk.result.steps[:-1], last))
+    claim = Claim(ClaimKind.INVARIANT, "NoOverlapInv")
+    long = replace(shrunk.result, steps=(*shrunk.result.steps[:-1], last), claim=claim)
 
     short = shrink_behaviour(long).result
 

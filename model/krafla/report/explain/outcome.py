@@ -88,7 +88,7 @@ def _asked(trace: Trace) -> Outcome:
     kind = None if claim is None else claim.kind
     last = len(trace.steps) - 1
     if claim is not None and claim.property is not None and kind in _OF_A_STATE:
-        return _property(trace, claim.property, kind, claim.conjunct)
+        return _property(trace, claim.property, claim.conjunct)
     if kind is ClaimKind.DIVERGENCE and last > 0:
         return _divergence(trace)
     if kind in {None, ClaimKind.BEHAVIOUR}:
@@ -96,29 +96,27 @@ def _asked(trace: Trace) -> Outcome:
     return _as_claimed(trace, "as the file says")
 
 
-def _property(trace: Trace, name: str, kind: ClaimKind | None, claimed: Conjunct | None) -> Outcome:
-    from krafla.refinement.validation import loaded
+def _property(trace: Trace, name: str, claimed: Conjunct | None) -> Outcome:
+    from krafla.refinement.claimed import claim_shown
+    from krafla.refinement.trace_check import check_trace
 
+    if check_trace(trace).rejection is not None:
+        # What is claimed of a behaviour that is none means nothing.
+        return _behaviour(trace)
     last = len(trace.steps) - 1
-    spec = loaded(trace.spec, trace.constants)
-    after = spec.state({str(name): value for name, value in trace.steps[last].state.items()})
-    if kind is ClaimKind.INVARIANT or last == 0:
-        explanation = spec.explain_invariant(name, after)
-        where = f"in the state after step {last}"
-    else:
-        state = trace.steps[last - 1].state
-        before = spec.state({str(name): value for name, value in state.items()})
-        explanation = spec.explain_action_property(name, before, after)
-        where = f"of step {last}"
+    shown = claim_shown(trace)
+    assert shown is not None, "a claimed property can be asked about"
     words = layout_of(trace).words
     meaning = Meanings(trace.spec).of(name)
-    if not explanation.reasons:
-        headline = f"the file claims that {words.text(name)} is false {where}, but it holds there"
+    if shown.explanation is None:
+        headline = f"the file claims that {words.text(name)} is false, but it {shown.sentence}"
         return Outcome(last, headline, False, words.text(name), meaning, source="the spec")
-    falsehoods = _falsehoods(explanation, words)
+    falsehoods = _falsehoods(shown.explanation, words)
     source = "the spec, asked now"
-    if claimed is not None and all(claimed.text != one.text for one in explanation.reasons):
+    if claimed is not None and not shown.is_shown:
         source += f" (the file blames {words.text(claimed.place)})"
+    is_of_state = trace.claim is not None and trace.claim.kind is ClaimKind.INVARIANT
+    where = f"in the state after step {last}" if is_of_state else f"of step {last}"
     headline = f"{words.text(name)} is false {where}"
     return Outcome(last, headline, True, words.text(name), meaning, falsehoods, source=source)
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["check_writable", "write_text"]
+__all__ = ["check_writable", "write_bytes", "write_text"]
 
 
 def check_writable(path: Path) -> None:
@@ -26,6 +26,11 @@ def check_writable(path: Path) -> None:
 
 
 def write_text(path: Path, parts: Iterable[str]) -> int:
+    """Write the parts of a text, or one string, as ``write_bytes`` does; return its size."""
+    return write_bytes(path, (part.encode("utf-8") for part in parts))
+
+
+def write_bytes(path: Path, parts: Iterable[bytes]) -> int:
     """Write the parts to a file under another name, then rename it; return its size in bytes.
 
     ``KraflaError`` if that fails; what stood there before is still there then.
@@ -33,7 +38,7 @@ def write_text(path: Path, parts: Iterable[str]) -> int:
     check_writable(path)
     draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
     try:
-        with draft.open("w", encoding="utf-8", newline="\n") as file:
+        with draft.open("wb") as file:
             file.writelines(parts)
         size = draft.stat().st_size
         draft.replace(path)

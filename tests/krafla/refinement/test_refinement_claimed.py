@@ -1,0 +1,102 @@
+"""One question, one answer: whether a trace shows what it claims, whoever asks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from krafla.refinement.claimed import claim_shown
+from krafla.refinement.corpus import read_index
+from krafla.refinement.kept import violation_of
+from krafla.refinement.trace_check import check_trace
+from krafla.report.explain.outcome import outcome_of
+from krafla.shrink import shrink_behaviour
+from krafla.traces import Claim, Step, read
+from krafla.verdict import KraflaError
+
+TRACES = Path(__file__).resolve().parents[3] / "traces"
+
+
+@pytest.fixture(scope="module")
+def overlap():
+    """The counterexample of NoSelfFence: a broker is fenced for its silence, and serves on."""
+    entries = (entry for entry in read_index(TRACES) if entry.kind == "counterexamples")
+    return min((read(entry.path) for entry in entries), key=len)
+
+
+def with_hole(trace):
+    """Leave out a step in the middle: what follows is no step of the spec any more."""
+    return trace.with_steps((*trace.steps[:5], *trace.steps[6:]))
+
+
+def with_more(trace):
+    """Go on after the violation, with a step in which nothing is mended."""
+    last = trace.steps[-1]
+    (broker,) = dict(trace.constants)["Broker"]
+    state = last.state
+    log_end = state["log_end"]
+    after = {**dict(state.items()), "log_end": log_end + 1}
+    epoch_lost = {
+        "contact_age": type(state["contact_age"])({broker: -1}),
+        "metadata_offset": type(state["metadata_offset"])({broker: -1}),
+        "controlled_shutdown_offset": type(state["controlled_shutdown_offset"])({broker: -1}),
+    }
+    step = Step("FailOver", (), type(state)({**after, **epoch_lost}))
+    return trace.with_steps((*trace.steps, step))
+
+
+def with_another_conjunct(trace):
+    conjunct = replace(trace.claim.conjunct, text="r # Nil")
+    return replace(trace, claim=replace(trace.claim, conjunct=conjunct))
+
+
+def with_another_claim(trace):
+    return replace(trace, claim=Claim(trace.claim.kind, "EpochUniqueInv"))
+
+
+def test_a_claim_that_is_true_is_shown_to_all_who_ask(overlap):
+    assert claim_shown(overlap).is_shown
+    assert violation_of(overlap).reasons[0].text == "~r.fenced"
+    assert outcome_of(overlap).is_bad
+    assert shrink_behaviour(overlap, tries=1).result.claim == overlap.claim
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (with_more, "already, before its end"),
+        (with_another_conjunct, "another conjunct of NoOverlapInv"),
+        (with_another_claim, "does not violate EpochUniqueInv at its end"),
+    ],
+)
+def test_a_claim_that_is_false_is_shown_to_none(overlap, change, sentence):
+    trace = change(overlap)
+
+    assert check_trace(trace).rejection is None
+    assert sentence in claim_shown(trace).sentence
+    with pytest.raises(KraflaError, match=sentence):
+        violation_of(trace)
+    with pytest.raises(KraflaError, match=sentence):
+        shrink_behaviour(trace)
+
+
+def test_a_claim_of_what_is_no_behaviour_counts_for_nothing(overlap):
+    trace = with_hole(overlap)
+
+    rejected_at = check_trace(trace).rejection.index
+    assert outcome_of(trace).step == rejected_at
+    assert "the spec does not have step" in outcome_of(trace).headline
+    with pytest.raises(KraflaError, match=f"is no behaviour of the spec: step {rejected_at}"):
+        shrink_behaviour(trace)
+
+
+def test_a_trace_cannot_redefine_what_it_is_judged_by(overlap):
+    constants = (*overlap.constants, ("NoOverlapInv", False))
+    trace = replace(overlap, constants=tuple(sorted(constants)))
+
+    with pytest.raises(KraflaError, match="NoOverlapInv"):
+        shrink_behaviour(trace)
+    with pytest.raises(KraflaError, match="NoOverlapInv"):
+        check_trace(trace)
