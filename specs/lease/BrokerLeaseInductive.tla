@@ -247,10 +247,19 @@ OnlyStoppedRemoved ==
   \A b \in Broker : (Registered(b) /\ registrations'[b] = Nil) =>
     \A i \in Incarnation : BrokerOf[i] = b => ~Live(i)
 
-(* Kafka as built, and what would have to be inductive if it kept the        *)
-(* promise. It is not.                                                       *)
+(* Kafka as built: a process that does not fence itself measures nothing.    *)
 NeverFencesItself == ~SelfFence
-KafkaStopsServingInv == InOrderInductiveInv /\ NoOverlapInv
+MeasuresNothingInv ==
+  \A i \in Incarnation :
+    /\ lease_age[i] = NoAge
+    /\ clock_lead[i] = 0
+    /\ request_age[i] \in {NoAge, 0}
+
+(* What would have to be inductive if it kept the promise. It is not.        *)
+KafkaStopsServingInv ==
+  /\ InOrderInductiveInv
+  /\ MeasuresNothingInv
+  /\ NoOverlapInv
 
 (* Process i, with a lease of this age, has what a process that serves must  *)
 (* have: it is registered and unfenced. And the controller heard it no       *)

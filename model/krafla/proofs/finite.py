@@ -18,7 +18,7 @@ import z3  # type: ignore[import-untyped]  # z3 ships no types
 from krafla.proofs.types import FunctionType
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 
     from krafla.proofs.theory import Theory
 
@@ -46,9 +46,10 @@ class Found:
     candidates: Mapping[str, Sequence[z3.ExprRef]]
     bags: Sequence[tuple[z3.FuncDeclRef, z3.BoolRef]]
     symbols: Sequence[z3.ExprRef]
+    places: Mapping[int, z3.BoolRef]
 
-    def another(self, state: str, constants: Collection[str]) -> z3.BoolRef:
-        """Return that the state is another one than here, and the constants are the same."""
+    def another(self, constants: Collection[str], variables: Collection[str]) -> z3.BoolRef:
+        """Return that some of the variables has another value, and the constants are the same."""
         # z3 has its own names for the elements of a model; another model may have others.
         names = [
             (self.value(one), one)
@@ -60,11 +61,21 @@ class Found:
         for symbol in self.symbols:
             name = str(symbol.decl().name())
             value = z3.substitute(self.value(symbol), *names)
+            variable, _, state = name.partition("@")
             if name in constants:
                 same.append(symbol == value)
-            elif f"@{state}" in name:
+            elif state.startswith("before") and variable in variables and self._counts(symbol):
                 others.append(symbol != value)
         return z3.And(*same, z3.Or(*others))
+
+    def _counts(self, symbol: z3.ExprRef) -> bool:
+        """Return whether a symbol says something of the state: a place in a bag may be empty."""
+        used = self.places.get(symbol.get_id())
+        if used is not None:
+            return bool(z3.is_true(self.value(used)))
+        name = f"{symbol.decl().name()}.domain"
+        bag = next((has for has, _ in self.bags if str(has.name()) == name), None)
+        return bag is None or bool(z3.is_true(self.value(bag(symbol.arg(0)))))
 
     def value(self, expression: z3.ExprRef) -> z3.ExprRef:
         """Return the value of an expression, which may ask what is in a bag."""
@@ -93,18 +104,22 @@ def find_model(
 
 def find_models(
     theory: Theory, formulas: Sequence[z3.BoolRef], worlds: Sequence[World] = SMALL
-) -> Iterator[Found]:
+) -> Generator[Found, Collection[str] | None, None]:
     """Yield models as ``find_model`` does, all of one world and one choice of constants.
 
-    No two have the same state ``before``.
+    No two have the same state ``before``. Variables that are sent do not have their values of
+    the model before in any that follows.
     """
     for world in worlds:
         found = _Search(theory, world, ("before",)).models(formulas, theory.constants.keys())
         first = next(found, None)
         if first is not None:
-            yield first
-            yield from found
-            return
+            variables = yield first
+            while True:
+                try:
+                    variables = yield found.send(variables)
+                except StopIteration:
+                    return
 
 
 class _Search:
@@ -113,6 +128,8 @@ class _Search:
         self._universe: dict[str, list[z3.ExprRef]] = {}
         self._axioms: list[z3.BoolRef] = []
         self._bags: list[tuple[z3.FuncDeclRef, z3.BoolRef]] = []
+        self._places: dict[int, z3.BoolRef] = {}
+        self._variables = theory.variables
         self._expanded: dict[int, z3.ExprRef] = {}
         # Keeps the expressions alive whose ids are keys.
         self._kept: list[z3.ExprRef] = []
@@ -144,12 +161,14 @@ class _Search:
                 *(z3.And(there, some == slot) for slot, there in zip(slots, used, strict=True))
             )
             self._bags.append((has, members))
+            self._kept += slots
+            self._places |= {slot.get_id(): one for slot, one in zip(slots, used, strict=True)}
             universe += slots
         universe += [z3.Const(f"{variable}#{index}", sort) for index in range(_ADDED)]
 
     def models(
         self, formulas: Sequence[z3.BoolRef], constants: Collection[str]
-    ) -> Iterator[Found]:  # fmt: skip
+    ) -> Generator[Found, Collection[str] | None, None]:
         solver = z3.Solver()
         solver.set("rlimit", _EFFORT)
         solver.set("random_seed", 0)
@@ -157,9 +176,9 @@ class _Search:
         solver.add(*expanded, *self._axioms, *self._limits(expanded))
         symbols = [node for node in _nodes(expanded) if _is_symbol(node)]
         while solver.check() == z3.sat:
-            found = Found(solver.model(), self._universe, self._bags, symbols)
-            yield found
-            solver.add(found.another("before", constants))
+            found = Found(solver.model(), self._universe, self._bags, symbols, self._places)
+            variables = yield found
+            solver.add(found.another(constants, variables or self._variables))
 
     def _expand(self, node: z3.ExprRef) -> z3.ExprRef:
         found = self._expanded.get(node.get_id())

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from krafla.manifest import search_path
 from krafla.oracle import Spec, explore
 from krafla.proofs.types import INTEGER, FunctionType
-from krafla.values import Function
+from krafla.values import Function, sort_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Reach", "Reached"]
 
 _STATES = 40_000
+# Numbers up to here are always looked at, so that one search serves many states.
+_NUMBER = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +48,16 @@ class Reached:
 
 @dataclass(slots=True)
 class Reach:
-    """Searches of one theory; what was explored is kept for the next state with the same bounds."""
+    """Searches of one theory; what was explored is kept for the next state with the same bounds.
+
+    Only steps that satisfy the ``step_conditions`` are taken.
+    """
 
     theory: Theory
     specs: Path
     path: Path
+    step_conditions: tuple[str, ...] = ()
+    _together: dict[object, set[object]] = field(default_factory=dict)
     _known: dict[tuple[object, ...], tuple[Spec, Exploration, dict[int, int]]] = field(
         default_factory=dict
     )
@@ -59,7 +67,7 @@ class Reach:
     ) -> Reached:  # fmt: skip
         """Return whether behaviours from Init meet a state, given as values of the variables."""
         bounds = self._bounds(before)
-        key = (bounds, *sorted(map(str, constants.items())))
+        key = self._key(constants, before)
         if key not in self._known:
             self._known[key] = self._explored(constants, bounds)
         spec, found, index = self._known[key]
@@ -68,6 +76,35 @@ class Reach:
         path = None if at is None else found.path(at)
         return Reached(path, found.distinct, found.is_complete, bounds)
 
+    def never_together(
+        self, constants: Mapping[str, Value], before: Mapping[str, Value]
+    ) -> tuple[str, ...]:
+        """Return a few variables whose values in a state no reached state has together.
+
+        Three at most, or else all of them: what is not reached has a reason, and a smaller one
+        rules out more.
+        """
+        key = self._key(constants, before)
+        _, found, _ = self._known[key]
+        for size in (1, 2, 3):
+            for variables in combinations(self.theory.variables, size):
+                at = (key, variables)
+                if at not in self._together:
+                    self._together[at] = {
+                        tuple(sort_key(state[name]) for name in variables) for state in found.states
+                    }
+                if tuple(sort_key(before[name]) for name in variables) not in self._together[at]:
+                    return variables
+        return self.theory.variables
+
+    def _key(
+        self, constants: Mapping[str, Value], before: Mapping[str, Value]
+    ) -> tuple[object, ...]:
+        return (
+            self._bounds(before),
+            *sorted(f"{name}={value}" for name, value in constants.items()),
+        )
+
     def _explored(
         self, constants: Mapping[str, Value], bounds: str
     ) -> tuple[Spec, Exploration, dict[int, int]]:
@@ -75,6 +112,7 @@ class Reach:
             self.theory.name, constants, path=self.path,
             search_path=search_path(self.specs, self.path),
             expressions={"WithinBounds": bounds}, constraints=["WithinBounds"],
+            action_constraints=self.step_conditions,
         )  # fmt: skip
         found = explore(spec, limit=_STATES)
         index = {state.fingerprint: number for number, state in enumerate(found.states)}
@@ -86,7 +124,8 @@ class Reach:
         for variable, type_ in self.theory.types.items():
             value = state[variable]
             if type_ == INTEGER:
-                parts.append(f"{variable} <= {value}")
+                assert isinstance(value, int)
+                parts.append(f"{variable} <= {max(value, _NUMBER)}")
             elif isinstance(type_, FunctionType) and not type_.is_total:
                 assert isinstance(value, tuple | Function)
                 parts.append(f"Cardinality(DOMAIN {variable}) <= {max(1, len(value))}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from krafla.proofs.counterexample import Counterexample
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Refutation", "refute"]
 
 # Of one action; z3 gives another state each time, and a part of them can be reached.
-_STATES_TRIED = 60
+_STATES_TRIED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ def refute(proofs: Proofs, proof: Proof, specs: Path) -> Refutation:
     z3 finds the step, in a small world; TLC's evaluator agrees to it, and walks to its start.
     """
     started = time.perf_counter()
-    reach = Reach(proofs.theory(proof), specs, proof.module)
+    reach = Reach(proofs.theory(proof), specs, proof.module, proof.step_conditions)
     last: tuple[Counterexample, Reached] | None = None
     tried = 0
     for case in proofs.cases_of(proof):
@@ -71,17 +70,25 @@ def refute(proofs: Proofs, proof: Proof, specs: Path) -> Refutation:
             continue
         solver = proofs.solver(proof)
         for goal in case.goals:
-            for situation in islice(solver.situations(case, goal), _STATES_TRIED):
-                proofs.progress(f"{case.name}: states tried", tried, 0)
+            situations = solver.situations(case, goal)
+            situation = next(situations, None)
+            for _ in range(_STATES_TRIED):
+                if situation is None:
+                    break
                 tried += 1
-                reached = reach.search(situation.constants, situation.before)
-                if reached.path is None and last is not None:
-                    continue
-                found = solver.confirm(case, goal, situation, case.hypotheses)
-                if isinstance(found, Counterexample):
-                    last = (found, reached)
-                    if reached.path is not None:
-                        return Refutation(proof, *last, tried, time.perf_counter() - started)
+                proofs.progress(f"{case.name}: states tried", tried, 0)
+                where = (situation.constants, situation.before)
+                reached = reach.search(*where)
+                if reached.path is not None or last is None:
+                    found = solver.confirm(case, goal, situation, case.hypotheses)
+                    if isinstance(found, Counterexample):
+                        last = (found, reached)
+                        if reached.path is not None:
+                            return Refutation(proof, *last, tried, time.perf_counter() - started)
+                try:
+                    situation = situations.send(reach.never_together(*where))
+                except StopIteration:
+                    break
     seconds = time.perf_counter() - started
     counterexample, reached_last = last or (None, None)
     return Refutation(proof, counterexample, reached_last, tried, seconds)

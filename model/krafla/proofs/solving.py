@@ -15,7 +15,7 @@ from krafla.proofs.reading import Reader
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Generator, Iterator, Sequence
     from pathlib import Path
 
     from krafla.proofs.finite import Found
@@ -115,14 +115,23 @@ class Solver:
             goal.obligation, Verdict.INCONCLUSIVE, seconds, reason=f"{reason}; {counterexample}"
         )
 
-    def situations(self, case: Case, goal: Goal) -> Iterator[Situation]:
+    def situations(
+        self, case: Case, goal: Goal
+    ) -> Generator[Situation, Collection[str] | None, None]:
         """Yield states of a small world, with parameters, from which a step breaks the goal.
 
-        That is what z3 says; ``confirm`` asks TLC. All are of one choice of constants.
+        That is what z3 says; ``confirm`` asks TLC. All are of one choice of constants. Variables
+        that are sent do not have their values in any that follows.
         """
         formulas = [*case.premises, *(one.formula for one in case.hypotheses)]
-        for found in find_models(self._theory, [*formulas, z3.Not(goal.formula)]):
-            yield self._read(case, found)
+        models = find_models(self._theory, [*formulas, z3.Not(goal.formula)])
+        found = next(models, None)
+        while found is not None:
+            variables = yield self._read(case, found)
+            try:
+                found = models.send(variables)
+            except StopIteration:
+                return
 
     def confirm(
         self, case: Case, goal: Goal, situation: Situation, hypotheses: Sequence[Hypothesis]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from krafla.manifest import find_specs
@@ -9,6 +11,7 @@ from krafla.proofs.mutants import load_mutants, refute_mutant
 from krafla.proofs.needed import needs
 from krafla.proofs.plans import load_plans
 from krafla.proofs.prove import Proofs
+from krafla.proofs.refuting import refute
 from krafla.verdict import KraflaError, Verdict
 
 
@@ -92,3 +95,23 @@ def test_a_wrong_plan_is_refused_with_its_place(tmp_path, text, problem):
     with pytest.raises(KraflaError, match=problem) as error:
         load_plans(tmp_path)
     assert "proofs.toml" in str(error.value.place)
+
+
+def test_without_self_fencing_a_behaviour_of_the_spec_breaks_the_promise(proofs):
+    (proof,) = (one for one in proofs.plans if one.is_refuted)
+
+    found = refute(proofs, proof, find_specs())
+
+    assert found.verdict is Verdict.HELD
+    path = found.reached.path
+    assert path[0][0] == "Init"
+    spec = path[0][1].spec
+    for (_, before), (action, after) in pairwise(path):
+        assert any(step[0] == action and step[2] == after for step in spec.successors(before))
+    (end,) = (
+        state
+        for state in spec.outcomes(
+            path[-1][1], found.counterexample.obligation.action, *found.counterexample.parameters
+        )
+    )
+    assert not spec.check_invariant("NoOverlapInv", end)
