@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krafla.manifest import Model, load
 from krafla.verdict import KraflaError, Verdict, worst
-from krafla.verify.rows import Kind, Row
+from krafla.verify.proofs import proof_questions
+from krafla.verify.rows import Kind, Question, Row
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Question", "all_questions", "find_traces"]
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One question: how it is named and asked again, and the function that asks it.
-
-    ``ask`` is given a function that it tells in a few words what is going on.
-    """
-
-    kind: Kind
-    name: str
-    reproduce: str
-    ask: Callable[[Callable[[str], None]], Row]
+__all__ = ["all_questions", "find_traces"]
 
 
 def find_traces() -> Path:
@@ -46,13 +33,14 @@ def find_traces() -> Path:
 def all_questions(*, fuzz_runs: int, seed: int = 0) -> tuple[Question, ...]:
     """Return all questions of ``krafla verify``, the cheapest of each kind first.
 
-    Models of the smoke tier, those that must hold before those that must fail; recorded traces;
-    the logs of real clusters; then ``fuzz_runs`` runs of fuzzing from ``seed``.
+    Models of the smoke tier, those that must hold before those that must fail; proofs;
+    recorded traces; the logs of real clusters; then ``fuzz_runs`` runs of fuzzing from ``seed``.
     """
     models = load().select(tier="smoke")
     ordered = sorted(models, key=lambda model: model.expect != "holds")
     return (
         *map(model_question, ordered),
+        *proof_questions(),
         trace_question(),
         *log_questions(),
         *server_log_questions(),
@@ -96,7 +84,7 @@ def model_question(model: Model) -> Question:
 def trace_question() -> Question:
     """Return the question whether every recorded trace is judged as its folder says."""
     folder = find_traces()
-    reproduce = f"krafla replay {_shown(folder / 'accepted')} {_shown(folder / 'rejected')}"
+    reproduce = f"krafla replay {_shown(folder)}"
 
     def ask(progress: Callable[[str], None]) -> Row:
         from krafla.fuzz.kept import check_corpus

@@ -1,13 +1,17 @@
-"""One row of the closing table: a question, its answer, and what the answer rests on."""
+"""A question, and a row of the closing table: its answer, and what the answer rests on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from krafla.verdict import ExitCode, Verdict, worst
 
-__all__ = ["Kind", "Report", "Row"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Kind", "Question", "Report", "Row"]
 
 
 class Kind(Enum):
@@ -54,6 +58,19 @@ class Row:
             "reproduce": self.reproduce,
             "seconds": round(self.seconds, 3),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question: how it is named and asked again, and the function that asks it.
+
+    ``ask`` is given a function that it tells in a few words what is going on.
+    """
+
+    kind: Kind
+    name: str
+    reproduce: str
+    ask: Callable[[Callable[[str], None]], Row]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from krafla.verify.rows import Report, Row
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from krafla.verify.questions import Question
+    from krafla.verify.rows import Question
 
 __all__ = ["verify"]
 

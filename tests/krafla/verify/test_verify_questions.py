@@ -11,7 +11,7 @@ import typer
 from krafla.cli import verify as verify_command
 from krafla.manifest import find_specs, load
 from krafla.verdict import ExitCode, KraflaError, Verdict
-from krafla.verify import Kind, Question, Row
+from krafla.verify import Kind, Question, Row, proofs
 from krafla.verify import questions as asked
 
 
@@ -49,6 +49,21 @@ def test_a_recorded_trace_that_is_judged_otherwise_than_listed_is_violated(tmp_p
     row = ask(asked.trace_question())
     assert row.verdict is Verdict.VIOLATED
     assert any(accepted.stem in reason for reason in row.reasons)
+
+
+def test_a_proof_of_what_is_false_is_not_held(tmp_path, monkeypatch):
+    specs = tmp_path / "specs"
+    shutil.copytree(find_specs(), specs)
+    module = specs / "lease" / "BrokerLease.tla"
+    text = module.read_text(encoding="utf-8")
+    guard = "/\\ registrations[b].incarnation = m.incarnation\n  /\\ registrations' ="
+    assert text.count(guard) == 1
+    monkeypatch.setattr(proofs, "find_specs", lambda: specs)
+    (epochs,) = [one for one in proofs.proof_questions() if one.name == "lease: epochs"]
+    module.write_text(text.replace(guard, "/\\ registrations' ="), encoding="utf-8")
+    row = ask(epochs)
+    assert row.verdict is Verdict.VIOLATED
+    assert any("AmendRegistration" in reason for reason in row.reasons)
 
 
 def test_a_server_log_that_cannot_be_is_violated_and_one_that_shows_nothing_in_doubt(tmp_path):
