@@ -6,6 +6,7 @@ and raises ``KraflaError``; everything else about errors is settled here, once.
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import signal
@@ -58,6 +59,13 @@ Start here:
 Exit status: 0 held, 1 violated, 2 could not run,
 3 inconclusive, 4 crashed, 130 interrupted.
 """
+# What a file system refuses is no fault of ours, whoever met it.
+_OF_THE_WORLD = frozenset(
+    {errno.EACCES, errno.EDQUOT, errno.EISDIR, errno.ENOENT, errno.ENOSPC, errno.ENOTDIR,
+     errno.EPERM, errno.EROFS}
+)  # fmt: skip
+# How long an interrupt waits for a call between Python and Java to come to its end.
+_SOON_SECONDS = 0.02
 # As a shell reports a program whose reader has left.
 _BROKEN_PIPE = 128 + signal.SIGPIPE if hasattr(signal, "SIGPIPE") else 141
 
@@ -65,6 +73,10 @@ _BROKEN_PIPE = 128 + signal.SIGPIPE if hasattr(signal, "SIGPIPE") else 141
 def main() -> None:
     """Run the command line and exit with one of the statuses of ``ExitCode``."""
     signal.signal(signal.SIGTERM, _terminated)
+    # A shell lets jobs in the background ignore it.
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _interrupted)
+        signal.signal(signal.SIGALRM, _interrupted)
     arguments = sys.argv[1:]
     verb = next((word for word in arguments if not word.startswith("-")), None)
     try:
@@ -136,6 +148,12 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
             # Whoever read our output has left; the interpreter must not try to flush to it.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(_BROKEN_PIPE) from None
+        except OSError as error:
+            if error.errno not in _OF_THE_WORLD or error.filename is None:
+                _report_crash(error)
+                raise typer.Exit(ExitCode.CRASHED) from None
+            _say(f"krafla: {error.filename}: {error.strerror}")
+            raise typer.Exit(ExitCode.COULD_NOT_RUN) from None
         except Exception as error:  # noqa: BLE001  # the last resort: reported whole, exit status 4
             _report_crash(error)
             raise typer.Exit(ExitCode.CRASHED) from None
@@ -163,6 +181,19 @@ def _report_crash(error: Exception) -> None:
 
 def _say(line: str) -> None:
     sys.stderr.write(f"{line}\n")
+
+
+def _interrupted(_number: int, frame: FrameType | None) -> None:
+    """Raise ``KeyboardInterrupt``, but never where Java called into Python.
+
+    JPype has no way to hand an exception through such a call: it would be lost, or end the process.
+    """
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith(("jpype.", "_jpype")):
+            signal.setitimer(signal.ITIMER_REAL, _SOON_SECONDS)
+            return
+        frame = frame.f_back
+    raise KeyboardInterrupt
 
 
 def _terminated(number: int, _frame: FrameType | None) -> None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import time
 import traceback
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -189,6 +190,11 @@ def _started(configuration: SparkConf, log: Path) -> SparkContext:
         _end_gateway()
         kept = _kept_log(log, str(error))
         raise JobError(f"Spark did not start: {_cause(str(error))}; details in {kept}") from None
+    except BaseException:
+        # Interrupted before anybody knew of Java's process: it would hold our output for ever.
+        _end_gateway()
+        _end_launched(log.parent)
+        raise
     finally:
         os.dup2(terminal, 2)
         os.close(terminal)
@@ -248,6 +254,15 @@ def _environment(java_home: Path, scratch: Path) -> Iterator[None]:
                 os.environ.pop(key, None)
             else:
                 os.environ[key] = value
+
+
+def _end_launched(scratch: Path) -> None:
+    """End the processes that were started with our scratch folder on their command line."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            named = os.fsencode(scratch) in (folder / "cmdline").read_bytes()
+            if named and int(folder.name) != os.getpid():
+                os.kill(int(folder.name), signal.SIGKILL)
 
 
 def _end_gateway() -> None:

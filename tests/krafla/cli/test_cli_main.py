@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -47,6 +50,46 @@ def test_an_interrupt_is_status_130(run_verb, capsys):
 
     assert run_verb(body) == 130
     assert capsys.readouterr().err == "krafla: interrupted\n"
+
+
+def test_what_a_file_system_refuses_is_status_two_with_the_file(run_verb, capsys, tmp_path):
+    def body():
+        (tmp_path / "no folder" / "file").write_text("x")
+
+    assert run_verb(body) == 2
+    assert "no folder/file: No such file or directory\n" in capsys.readouterr().err
+
+
+def test_an_error_of_the_system_that_names_no_file_is_a_crash(run_verb, monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    def body():
+        raise OSError(errno.EBADF, "Bad file descriptor")
+
+    assert run_verb(body) == 4
+
+
+def interrupt_within_jpype(out):
+    """Send ourselves a signal in a function that belongs to JPype, by its module's name."""
+    code = "os.kill(os.getpid(), signal.SIGINT)\ntime.sleep(0.05)\nout.append('undisturbed')"
+    exec(code, {"__name__": "jpype._jclass", "os": os, "signal": signal, "time": time, "out": out})
+    time.sleep(10)
+    out.append("not interrupted")
+
+
+def test_an_interrupt_waits_until_java_is_out_of_the_way():
+    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM)}
+    for number in kept:
+        signal.signal(number, krafla.cli._interrupted)
+    out: list[str] = []
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interrupt_within_jpype(out)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+    assert out == ["undisturbed"]
 
 
 def test_a_crash_is_one_line_a_file_with_the_rest_and_status_four(
