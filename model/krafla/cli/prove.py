@@ -47,8 +47,8 @@ def command(
 
     z3 is given the spec's own text. Of each invariant it must show that Init implies it, that
     every action keeps it, and that it implies the properties. Each action must be possible, or
-    nothing was proved of it. A step that breaks a clause is shown with both states; TLC's
-    evaluator has agreed to it.
+    nothing was proved of it. A step that breaks a clause is shown with both states, to which
+    TLC's evaluator has agreed, and with whether behaviours of the spec reach the first.
 
     Exit status: 0 if all was proved; 1 if an obligation is false; 3 if z3 could not tell.
     With --needed, 3 if a clause is not shown needed; with --mutants, 1 if one is not refuted.
@@ -84,7 +84,7 @@ def command(
         document = {"format": 1, "verdict": verdict.value, **_data(results)}
         console.print(json.dumps(document, indent=2), markup=False, soft_wrap=True)
         return verdict.exit_code
-    for line in _lines(results):
+    for line in _lines(results, proofs):
         screen.line(console, line)
     word = (verdict.name, screen.VERDICT_STYLES[verdict])
     screen.line(console, word, f"  {subject}: {_summary(results)}")
@@ -107,7 +107,7 @@ def _result(name: str, proofs: Proofs, specs: Path, only: str | None) -> Any:
         return refute_mutants(specs, proofs.subject, proofs.timeout, proofs.progress, only)
     from krafla.proofs.refuting import refute
 
-    return [refute(proofs, proof, specs) for proof in proofs.plans if proof.is_refuted]
+    return [refute(proofs, proof) for proof in proofs.plans if proof.is_refuted]
 
 
 def _verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
@@ -118,9 +118,9 @@ def _verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
             yield from (one.verdict for one in result)
 
 
-def _lines(results: dict[str, Any]) -> Iterator[str]:
+def _lines(results: dict[str, Any], proofs: Proofs) -> Iterator[str]:
     if "proofs" in results:
-        yield from _proof_lines(results["proofs"])
+        yield from _proof_lines(results["proofs"], proofs)
     if "needed" in results:
         yield from _need_lines(results["needed"])
     for one in results.get("refuted", ()):
@@ -129,7 +129,7 @@ def _lines(results: dict[str, Any]) -> Iterator[str]:
         yield from _mutant_lines(results["mutants"])
 
 
-def _proof_lines(report: ProofsReport) -> Iterator[str]:
+def _proof_lines(report: ProofsReport, proofs: Proofs) -> Iterator[str]:
     for proof in dict.fromkeys(case.proof for case in report.cases):
         mine = [case for case in report.cases if case.proof == proof]
         yield f"{proof.name}: {proof.what}"
@@ -148,11 +148,16 @@ def _proof_lines(report: ProofsReport) -> Iterator[str]:
                     else "no such step was found in a small world: nothing may be proved of it"
                 )  # fmt: skip
         yield ""
-    for answer in report.answers:
-        if answer.verdict is not Verdict.HELD:
-            yield f"{answer.verdict.name}  {answer.obligation.name}  {answer.reason}"
+    for case in report.cases:
+        for answer in case.answers:
+            if answer.verdict is not Verdict.HELD:
+                yield f"{answer.verdict.name}  {answer.obligation.name}  {answer.reason}"
             if answer.counterexample is not None:
                 yield from (f"    {line}" for line in answer.counterexample.lines())
+                reached = proofs.reach(case.proof).search(
+                    answer.counterexample.constants, dict(answer.counterexample.before.items())
+                )
+                yield f"    its first state: {reached}"
 
 
 def _need_lines(found: Sequence[Need]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from krafla.manifest import search_path
 from krafla.proofs.obligations import Kind, cases
 from krafla.proofs.plans import Proof, load_plans
+from krafla.proofs.reach import Reach
 from krafla.proofs.solving import Answer, Solver
 from krafla.proofs.theory import Theory
 from krafla.verdict import KraflaError, Verdict, worst
@@ -81,6 +82,8 @@ class Proofs:
         progress: Progress = lambda _what, _done, _of: None,
     ) -> None:  # fmt: skip
         self.subject = subject
+        self._specs = specs
+        self._searches: dict[str, Reach] = {}
         self.timeout = timeout
         self.plans = load_plans(specs, subject)
         self.progress = progress
@@ -102,6 +105,14 @@ class Proofs:
     def solver(self, proof: Proof) -> Solver:
         """Return who answers the obligations of a proof."""
         return self._solvers[proof.module]
+
+    def reach(self, proof: Proof) -> Reach:
+        """Return searches for states, by steps that a proof is about."""
+        if proof.name not in self._searches:
+            self._searches[proof.name] = Reach(
+                self.theory(proof), self._specs, proof.module, proof.step_conditions
+            )
+        return self._searches[proof.name]
 
     def cases_of(self, proof: Proof) -> Iterator[Case]:
         """Yield the cases of one proof."""

@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING
 
 from krafla.proofs.counterexample import Counterexample
 from krafla.proofs.obligations import Kind
-from krafla.proofs.reach import Reach
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from krafla.proofs.plans import Proof
     from krafla.proofs.prove import Proofs
     from krafla.proofs.reach import Reached
@@ -56,13 +53,13 @@ class Refutation:
         }  # fmt: skip
 
 
-def refute(proofs: Proofs, proof: Proof, specs: Path) -> Refutation:
+def refute(proofs: Proofs, proof: Proof) -> Refutation:
     """Return a step that breaks a claim, and the way to where it starts.
 
     z3 finds the step, in a small world; TLC's evaluator agrees to it, and walks to its start.
     """
     started = time.perf_counter()
-    reach = Reach(proofs.theory(proof), specs, proof.module, proof.step_conditions)
+    reach = proofs.reach(proof)
     last: tuple[Counterexample, Reached] | None = None
     tried = 0
     for case in proofs.cases_of(proof):

@@ -100,7 +100,7 @@ def test_a_wrong_plan_is_refused_with_its_place(tmp_path, text, problem):
 def test_without_self_fencing_a_behaviour_of_the_spec_breaks_the_promise(proofs):
     (proof,) = (one for one in proofs.plans if one.is_refuted)
 
-    found = refute(proofs, proof, find_specs())
+    found = refute(proofs, proof)
 
     assert found.verdict is Verdict.HELD
     path = found.reached.path
