@@ -7,9 +7,9 @@ The JSON document has `schema`: 1, and within it nothing is removed or renamed:
        "directories": [{"path", "node_id", "verdict", "batches", "records", "first_offset",
          "end_offset", "judged_from", "judged_to", "checkpoints", "same_history_as",
          "findings": []}],
-       "server_logs": {"verdict", "metadata_log", "folders": [], "lines", "sightings", "explained",
-         "steps", "not_understood", "clipped", "session_timeout_ms", "clock_skew_ms",
-         "findings": []}}],
+       "server_logs": {"verdict", "metadata_log", "folders": [], "telling_folders", "lines_read",
+         "lines", "lines_explained", "records", "records_explained", "steps", "not_understood",
+         "clipped", "session_timeout_ms", "clock_skew_ms", "findings": []}}],
      "findings": [],
      "counts": {"clusters", "directories", "histories", "records", "steps"}}
 
@@ -17,8 +17,8 @@ A finding is {"weight", "kind", "detail", "path", "line", "byte", "offset", "evi
 weight is note, inconclusive, unreadable or violation, and the evidence null or
 {"rule", "statement", "source", "record", "said", "action", "parameters": {}, "state": [],
 "expected", "false": [{"text", "place", "values": {}}]}. What is unknown, or was not asked (the
-server logs), is null. Verdicts are held, violated
-and inconclusive.
+server logs), is null. Verdicts are held, violated and inconclusive. Of server logs, "lines" and
+"records" count what was judged, "telling_folders" the folders with a line that was.
 """
 
 from __future__ import annotations
@@ -108,12 +108,12 @@ def _directory_line(cluster: ClusterResult, directory: DirectoryResult) -> str:
 
 
 def _server_logs_line(judged: Judgement) -> str:
-    nodes = _counted(len(judged.folders), "node", "nodes")
-    left_out = f", {judged.clipped} outside the metadata log" if judged.clipped else ""
-    unknown = f", {judged.not_understood} lines not understood" if judged.not_understood else ""
+    clipped = _counted(judged.clipped, "line", "lines")
+    left_out = f", {clipped} outside the metadata log" if judged.clipped else ""
+    not_understood = _counted(judged.not_understood, "line", "lines")
+    unknown = f", {not_understood} not understood" if judged.not_understood else ""
     return (
-        f"{judged.verdict.value:<13}server logs of {nodes}:"
-        f" {judged.explained} of {judged.sightings} sightings explained by {judged.steps:,} steps"
+        f"{judged.verdict.value:<13}server logs, {judged.counts} by {judged.steps:,} steps"
         f" of BrokerLease{left_out}{unknown}; session timeout"
         f" {judged.settings.session_timeout_ms} ms, clocks within {judged.settings.skew_ms} ms"
     )
@@ -190,9 +190,12 @@ def _server_logs(judged: Judgement) -> dict[str, Any]:
         "verdict": judged.verdict.value,
         "metadata_log": str(judged.log),
         "folders": [str(folder) for folder in judged.folders],
-        "lines": judged.lines,
-        "sightings": judged.sightings,
-        "explained": judged.explained,
+        "telling_folders": judged.counts.telling,
+        "lines_read": judged.lines_read,
+        "lines": judged.counts.lines,
+        "lines_explained": judged.counts.lines_explained,
+        "records": judged.counts.records,
+        "records_explained": judged.counts.records_explained,
         "steps": judged.steps,
         "not_understood": judged.not_understood,
         "clipped": judged.clipped,

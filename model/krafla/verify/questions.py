@@ -193,6 +193,7 @@ def server_log_question(path: Path) -> Question:
 
     def ask(progress: Callable[[str], None]) -> Row:
         from krafla.audit.run import audit
+        from krafla.audit.server_logs.counts import Counts
         from krafla.audit.wish import Wish
 
         started = time.monotonic()
@@ -200,17 +201,16 @@ def server_log_question(path: Path) -> Question:
         judged = [one.server_logs for one in report.clusters if one.server_logs is not None]
         findings = [*report.findings]
         findings += [one for cluster in report.clusters for one in cluster.all_findings()]
-        sightings = sum(one.sightings for one in judged)
-        explained = sum(one.explained for one in judged)
-        # Nothing that was read is nothing that was explained.
-        verdict = report.verdict if sightings else worst([report.verdict, Verdict.INCONCLUSIVE])
+        counts = sum((one.counts for one in judged), Counts())
+        # Records that explain themselves say nothing of server logs.
+        verdict = report.verdict if counts.lines else worst([report.verdict, Verdict.INCONCLUSIVE])
         return Row(
             Kind.SERVER_LOGS,
             path.name,
             verdict,
-            f"the logs of {count(sum(len(one.folders) for one in judged), 'node')}",
+            counts.whose,
             (
-                f"{explained} of {count(sightings, 'sighting')} explained",
+                counts.explained,
                 f"{count(sum(one.steps for one in judged), 'step')} of BrokerLease",
             ),
             tuple(map(str, findings)),

@@ -40,7 +40,9 @@ def test_real_server_logs_are_held(name: str, real_logs: Path, loading: LoadingS
     assert report.verdict is Verdict.HELD, findings(report)
     (found,) = report.clusters
     assert found.server_logs is not None
-    assert found.server_logs.explained == found.server_logs.sightings > 20
+    counts = found.server_logs.counts
+    assert counts.lines_explained == counts.lines > 20
+    assert counts.records_explained == counts.records > 9
 
 
 def test_another_time_zone_is_recognized(
@@ -68,7 +70,9 @@ def test_logs_of_some_nodes_are_enough(
     assert report.verdict is Verdict.HELD, findings(report)
     (found,) = report.clusters
     assert found.server_logs is not None
-    assert found.server_logs.explained == found.server_logs.sightings > 42
+    counts = found.server_logs.counts
+    assert counts.lines_explained == counts.lines > 30
+    assert counts.records_explained == counts.records == 43
 
 
 def test_without_server_logs_there_is_a_doubt(
@@ -141,11 +145,11 @@ def test_a_report_counts_what_was_judged(real_logs: Path, loading: LoadingSpec) 
     (found,) = document(report)["clusters"]
     judgement = found["server_logs"]
     assert judgement["verdict"] == "held"
-    assert judgement["explained"] == judgement["sightings"]
+    assert judgement["lines_explained"] == judgement["lines"] == 39
     assert judgement["session_timeout_ms"] == 9000
     assert json.loads(json.dumps(judgement)) == judgement
     text = "\n".join(text_lines(report))
-    assert f"{judgement['sightings']} of {judgement['sightings']} sightings explained" in text
+    assert "39 of 39 lines and 14 of 14 records explained" in text
     assert "reproduce: krafla audit --server-logs" in text
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 import typer
 
+from krafla.audit import run
+from krafla.audit.server_logs.counts import Counts
+from krafla.audit.wish import Wish
 from krafla.cli import verify as verify_command
 from krafla.manifest import find_specs, load
 from krafla.verdict import ExitCode, KraflaError, Verdict
@@ -68,7 +72,10 @@ def test_a_proof_of_what_is_false_is_not_held(tmp_path, monkeypatch):
 
 def test_a_server_log_that_cannot_be_is_violated_and_one_that_shows_nothing_in_doubt(tmp_path):
     (crash,) = [one for one in asked.server_log_questions() if one.name == "crash"]
-    assert ask(crash).verdict is Verdict.HELD
+    row = ask(crash)
+    assert row.verdict is Verdict.HELD
+    assert row.bounds == "lines in 4 of 4 folders"
+    assert row.evidence[0] == "119 of 119 lines and 43 of 43 records explained"
     folder = tmp_path / "crash"
     shutil.copytree(asked.find_traces() / "kafka-4.1" / "crash", folder)
     server_log = folder / "n1" / "logs" / "server.log"
@@ -82,6 +89,17 @@ def test_a_server_log_that_cannot_be_is_violated_and_one_that_shows_nothing_in_d
     for logs in folder.glob("*/logs"):
         shutil.rmtree(logs)
     assert ask(asked.server_log_question(folder)).verdict is Verdict.INCONCLUSIVE
+
+
+def test_records_without_a_line_that_was_judged_are_in_doubt(monkeypatch):
+    (crash,) = [one for one in asked.server_log_questions() if one.name == "crash"]
+    report = run.audit([asked.find_traces() / "kafka-4.1" / "crash"], server_logs=Wish())
+    (cluster,) = report.clusters
+    silent = replace(cluster.server_logs, counts=Counts(records=43, records_explained=43))
+    told = replace(report, clusters=(replace(cluster, server_logs=silent),))
+    assert told.verdict is Verdict.HELD
+    monkeypatch.setattr(run, "audit", lambda *_, **__: told)
+    assert ask(crash).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_log_that_does_not_follow_the_spec_is_violated(tmp_path):

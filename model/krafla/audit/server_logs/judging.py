@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from krafla.audit.result import Finding, Weight, verdict_of
 from krafla.audit.server_logs import lease
 from krafla.audit.server_logs.candidate import Candidate, Mover
+from krafla.audit.server_logs.counts import Counts, counted
 from krafla.audit.server_logs.explain import Explainer
 from krafla.audit.server_logs.files import unknown_notes
 from krafla.audit.server_logs.hints import with_hints
@@ -22,6 +23,7 @@ from krafla.audit.server_logs.operations import Act
 from krafla.audit.server_logs.search import search
 from krafla.audit.server_logs.sightings import on_one_clock, see, watch
 from krafla.audit.server_logs.verdict import Judge
+from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,9 +36,6 @@ if TYPE_CHECKING:
     from krafla.audit.server_logs.search import Found
     from krafla.audit.server_logs.sightings import Streams
     from krafla.oracle import Spec
-    from krafla.verdict import Verdict
-
-
 INVARIANTS: Final = (
     "EpochIsRegistrationOffsetInv",
     "EpochUniqueInv",
@@ -52,16 +51,17 @@ INVARIANTS: Final = (
 class Judgement:
     """What the server logs of a cluster came to.
 
-    `log` is the metadata log they were joined with. `explained` of `sightings` were explained, by
-    `steps` of the spec. `not_understood` counts lines, `clipped` what lies before the start or
-    after the end of the metadata log. `taken` is the last step of the behaviour found.
+    `log` is the metadata log they were joined with, `folders` are those with server logs, which
+    have `lines_read` lines of all loggers. `counts` says how many lines and records were judged,
+    and how many of them `steps` of the spec explain. `not_understood` counts lines, `clipped` lines
+    before the start or after the end of the metadata log. `taken` is the last step of the
+    behaviour found.
     """
 
     log: Path
     folders: tuple[Path, ...]
-    lines: int
-    sightings: int
-    explained: int
+    lines_read: int
+    counts: Counts
     steps: int
     not_understood: int
     clipped: int
@@ -110,15 +110,16 @@ def judge(
         findings.append(Judge(explainer, timeout_ms, skew_ms, gaps=gaps).finding(found))
     else:
         findings += _broken_invariants(spec, found)
-    if not streams.count:
-        detail = "no line of the lease in the time of the metadata log"
+    counts = counted(shifted, streams, found.candidate.taken)
+    # A line that contradicts the metadata log by itself is among the findings, not the sightings.
+    if not counts.lines and verdict_of(findings) is not Verdict.VIOLATED:
+        detail = "no line that could be judged is of the time of the metadata log"
         findings.append(Finding(Weight.INCONCLUSIVE, "nothing to judge", detail, log.path))
     return Judgement(
         log=log.path,
         folders=tuple(node.folder for node in logs),
-        lines=sum(node.lines for node in logs),
-        sightings=streams.count,
-        explained=_seen(found.candidate.taken),
+        lines_read=sum(node.lines for node in logs),
+        counts=counts,
         steps=_length(found.candidate.taken),
         not_understood=sum(len(node.unknown) for node in logs),
         clipped=streams.clipped,
@@ -178,16 +179,6 @@ def _length(taken: Taken | None) -> int:
         count += 1
         taken = taken.before
     return count
-
-
-def _seen(taken: Taken | None) -> int:
-    """Return how many sightings a behaviour explains."""
-    seen = set()
-    while taken is not None:
-        if taken.sighting is not None:
-            seen.add(id(taken.sighting))
-        taken = taken.before
-    return len(seen)
 
 
 def _broken_invariants(spec: Spec, found: Found) -> list[Finding]:

@@ -64,11 +64,6 @@ class Streams:
     before_start: dict[int, tuple[Event, ...]]
     clipped: int
 
-    @property
-    def count(self) -> int:
-        """How many sightings there are, hints not counted."""
-        return sum(not s.hint for stream in self.streams for s in stream)
-
 
 @dataclass(frozen=True, slots=True)
 class Watch:
