@@ -14,7 +14,7 @@ from krafla.verdict import ExitCode, KraflaError, Verdict, worst
 
 if TYPE_CHECKING:
     from krafla.match import MatchReport
-    from krafla.traces import Observation, PartialTrace
+    from krafla.traces import PartialTrace
 
 __all__ = ["command"]
 
@@ -62,7 +62,8 @@ def command(
     is. Steps that were seen must keep the properties of the spec, too.
 
     Exit status: 0 if there is such a behaviour; 1 if there is none within the bounds that are
-    stated; 2 for bad input; 3 if the search was cut off before it found one.
+    stated; 2 for bad input; 3 if the search was cut off before it found one, or if the trace
+    shows nothing that a behaviour could be compared with.
 
     \b
     Examples:
@@ -104,6 +105,7 @@ def _read(
 ) -> tuple[PartialTrace, str | None]:
     """Return a trace as a partial one, and the property that it claims to break."""
     from krafla.refinement.trace_check import excused_by
+    from krafla.refinement.validation import narrowed
     from krafla.traces import Trace, partial, read_any
 
     found = read_any(path)
@@ -114,17 +116,14 @@ def _read(
     elif hidden != ():
         found = replace(found, hidden=hidden)
     observations = tuple(
-        _observation(one, f"{path}:{line}", only)
+        replace(one, place=one.place or f"{path}:{line}")
         for line, one in enumerate(found.observations, start=2)
     )
-    return replace(found, observations=observations), excused
-
-
-def _observation(one: Observation, place: str, only: list[str] | None) -> Observation:
-    seen = one.seen
-    if only is not None:
-        seen = tuple((part, value) for part, value in seen if part[0] in only)
-    return replace(one, seen=seen, place=one.place or place)
+    found = replace(found, observations=observations)
+    try:
+        return (found if only is None else narrowed(found, only)), excused
+    except KraflaError as error:
+        raise KraflaError(error.message, f"{path}, --only") from None
 
 
 def _validated(

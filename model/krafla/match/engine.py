@@ -38,6 +38,7 @@ _SHOWN_CANDIDATES: Final = 3
 _REPORTED_STATES: Final = 64
 # How much further away another candidate may be and still come before this one's unlikely steps.
 _UNLIKELY: Final = 4
+_NOTHING_SHOWN: Final = "no observation shows an action or a value, so any behaviour would do"
 
 
 @dataclass(slots=True, eq=False)
@@ -135,11 +136,18 @@ class _Search:
         while self._heap:
             node = heapq.heappop(self._heap)[-1]
             if node.level == goal:
-                return MatchReport(self._trace, goal, node.behaviour(), looked_at=self._count)
+                doubt = None if self._shows_something() else _NOTHING_SHOWN
+                return MatchReport(
+                    self._trace, goal, node.behaviour(), looked_at=self._count, doubt=doubt
+                )
             self._advance(node)
             if not self._count % _REPORTED_STATES:
                 progress(node.level, self._count)
         return self._failure()
+
+    def _shows_something(self) -> bool:
+        found = self._trace.observations
+        return any(one.seen or one.action not in {None, INITIAL} for one in found)
 
     def _hidden_names(self) -> tuple[str, ...]:
         hidden = self._trace.hidden

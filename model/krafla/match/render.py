@@ -42,7 +42,7 @@ def text_lines(report: MatchReport) -> Iterator[str]:
         for number, stuck in enumerate(report.stuck, 1):
             yield from _stuck_lines(stuck, number, len(report.stuck))
     yield f"searched   {report.looked_at:,} states; {report.bounds}"
-    if report.accepted < total and report.doubt is not None:
+    if report.doubt is not None:
         yield f"doubt      {report.doubt}"
 
 

@@ -65,7 +65,8 @@ class MatchReport:
     ``accepted`` counts the observations of the longest part, ``behaviour`` is one that shows
     them. ``candidates`` counts the states in which that part can end, ``looked_at`` all states
     that were tried. If the search was cut off by ``frontier`` or guessed, ``doubt`` says how,
-    and a trace that was not accepted may yet have a behaviour.
+    and a trace that was not accepted may yet have a behaviour. Of a trace in which nothing was
+    seen at all it says so: every behaviour would do.
     """
 
     trace: PartialTrace
@@ -79,9 +80,9 @@ class MatchReport:
     @property
     def verdict(self) -> Verdict:
         """Return whether some behaviour of the spec shows what was seen."""
-        if self.accepted == len(self.trace):
-            return Verdict.HELD
-        return Verdict.VIOLATED if self.doubt is None else Verdict.INCONCLUSIVE
+        if self.doubt is not None:
+            return Verdict.INCONCLUSIVE
+        return Verdict.HELD if self.accepted == len(self.trace) else Verdict.VIOLATED
 
     @property
     def hidden(self) -> int:

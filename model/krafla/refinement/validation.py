@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -15,13 +16,13 @@ from krafla.refinement.properties import MODULE
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from krafla.match import Choice, MatchReport
     from krafla.traces import PartialTrace
     from krafla.values import Value
 
-__all__ = ["choices_for", "loaded", "validate"]
+__all__ = ["choices_for", "loaded", "narrowed", "validate"]
 
 _NAME = re.compile(r"[A-Za-z]\w*")
 _UNKNOWN = re.compile(r"identifier (?P<name>\w+) does not appear")
@@ -52,6 +53,24 @@ def validate(
         breaks=breaks,
         progress=progress,
     )
+
+
+def narrowed(trace: PartialTrace, only: Collection[str]) -> PartialTrace:
+    """Return the trace with what was seen of these variables, and nothing of the others.
+
+    ``KraflaError`` if the spec has no such variable: what compares nothing finds nothing wrong.
+    """
+    known = loaded(trace.spec, trace.constants).variables
+    unknown = sorted(set(only) - set(known))
+    if unknown:
+        raise KraflaError(
+            f"{', '.join(unknown)}: no variable of {trace.spec} (it has {', '.join(known)})"
+        )
+    observations = tuple(
+        replace(one, seen=tuple(pair for pair in one.seen if pair[0][0] in only))
+        for one in trace.observations
+    )
+    return replace(trace, observations=observations)
 
 
 def choices_for(spec: Spec) -> tuple[Choice, ...]:

@@ -15,6 +15,7 @@ from krafla.traces import partial, read, write
 CORPUS = Path(__file__).parents[3] / "traces"
 LIFE = CORPUS / "accepted" / "lease" / "register-and-unfence.ndjson"
 EARLY = CORPUS / "rejected" / "lease" / "fenced-at-the-timeout.ndjson"
+AMENDED = CORPUS / "rejected" / "lease" / "amended-and-fenced.ndjson"
 
 
 def run(*arguments):
@@ -26,6 +27,9 @@ def run(*arguments):
     [
         ([LIFE], 0, "HELD"),
         ([LIFE, "--only", "status"], 0, "17 observations"),
+        ([AMENDED, "--only", "registrations"], 1, "VIOLATED"),
+        ([AMENDED, "--only", "regstrations"], 2, "regstrations: no variable of BrokerLease"),
+        ([AMENDED, "--only", "regstrations"], 2, "it has registrations, log_end"),
         ([LIFE, EARLY], 1, "matched    13 of 14 observations, 1 candidate state"),
         ([EARLY], 1, "nearest    UnregisterBroker(1): would leave registrations[1] = Nil"),
         ([EARLY], 1, "fenced-at-the-timeout.ndjson:15"),
@@ -48,6 +52,24 @@ def test_a_partial_trace_says_itself_what_is_hidden(tmp_path):
     result = run(path)
     assert result.exit_code == 0, result.output
     assert "2 hidden steps" in result.output
+
+
+def test_a_trace_that_shows_nothing_is_inconclusive(tmp_path):
+    path = tmp_path / "seen.ndjson"
+    whole = partial(read(LIFE))
+    first, then, *_ = whole.observations
+    status = tuple(pair for pair in then.seen if pair[0] == ("status",))
+    seen = (first, replace(then, action=None, parameters=None, seen=status))
+    write(replace(whole, observations=seen), path)
+    assert run(path, "--only", "status").exit_code == 0
+    result = run(path, "--only", "log_end")
+    assert result.exit_code == 0, "the first state shows its log"
+    write(replace(whole, observations=(replace(first, seen=()), seen[1])), path)
+    result = run(path, "--only", "log_end")
+    assert result.exit_code == 3
+    assert "INCONCLUSIVE" in result.output
+    assert "no observation shows an action or a value" in result.output
+    assert json.loads(run(path, "--only", "log_end", "--json").output)["exit_status"] == 3
 
 
 def test_the_document_has_the_reasons_as_data():
