@@ -28,12 +28,13 @@ def command(
 ) -> ExitCode:
     r"""Keep a trace: from now on it is a test that it comes to what it comes to today.
 
-    An accepted trace is a behaviour of its spec, and if the implementation takes the same steps,
-    it must do so from now on. A rejected one is not, and parts from the spec at the same step for
-    the same reason; if it is a run of the implementation, the same choices must give a run that
-    the spec agrees to. A counterexample is a behaviour at whose end the property that it claims to
-    violate is false, in the same conjunct. What does not come to that is not stored. The trace is
-    stored under the name of what it shows, and listed in index.toml of the corpus.
+    An accepted trace is a behaviour of its spec, of one step at least, and if the implementation
+    takes the same steps, it must do so from now on. A rejected one is not, and parts from the spec
+    at the same step for the same reason; if it is a run of the implementation, the same choices
+    must give a run that the spec agrees to. A counterexample is a behaviour at whose end the
+    property that it claims to violate is false, in the same conjunct. What does not come to that is
+    not stored. The trace is stored under the name of what it shows, and listed in index.toml of the
+    corpus.
 
     Exit status: 0 if it was stored; 2 if not.
 

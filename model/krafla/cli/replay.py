@@ -38,9 +38,11 @@ def command(
     judged. A folder with an index.toml is a corpus: each of its traces must come to what the
     index says.
 
+    A trace that goes round must close: some step leads from its end back to where it repeats.
+
     Exit status: 0 if everything agreed; 1 if a step was denied or a property violated, as claimed
     or not; 3 if the implementation could not take the steps of a trace, rightly, or a trace does
-    not show the violation that it claims.
+    not show the violation that it claims, or shows no step at all.
 
     \b
     Examples:
@@ -83,7 +85,7 @@ def _replayed(path: Path, implementation: bool, quiet: bool) -> tuple[Verdict, l
 def _checked(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:
     """Return what the spec says of a trace, and of what it claims."""
     from krafla.refinement.claimed import claim_shown
-    from krafla.refinement.trace_check import check_trace
+    from krafla.refinement.trace_check import check_trace, shows_no_step
 
     report = check_trace(trace)
     if report.rejection is not None:
@@ -91,7 +93,8 @@ def _checked(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:
     lines = [] if quiet else [f"  {report.steps - 1} steps of {trace.spec}"]
     shown = claim_shown(trace)
     if shown is None:
-        return report.verdict, lines
+        nothing = ["  the trace shows no step"] if shows_no_step(trace) else []
+        return report.verdict, [*lines, *nothing]
     lines.append(f"  {shown.sentence}")
     if shown.explanation is not None:
         lines += _indented(str(shown.explanation))

@@ -12,6 +12,7 @@ from krafla.refinement.lease_spec import load_lease
 from krafla.refinement.lockstep import Judge
 from krafla.refinement.properties import CONDITIONAL
 from krafla.refinement.scenario import NotPossible, choice_of, vocabulary_of
+from krafla.refinement.trace_check import shows_no_step
 from krafla.refinement.validation import choices_for, loaded
 from krafla.verdict import KraflaError, Verdict
 from kraft.sim.cluster import first_cluster
@@ -72,12 +73,16 @@ class Followed:
 
     @property
     def is_as_claimed(self) -> bool:
-        """Return whether the implementation violates just what the trace claims, at its end."""
+        """Return whether the implementation violates just what the trace claims, at its end.
+
+        That is the property, and the conjunct of it if the claim names one.
+        """
         claim, finding = self.trace.claim, self.finding
         return (
             claim is not None
             and isinstance(finding, PropertyViolated)
             and finding.name == claim.property
+            and (claim.conjunct is None or claim.conjunct.text in _blamed(finding))
             and self.steps == len(self.trace)
         )
 
@@ -86,7 +91,8 @@ class Followed:
         """Return held only for a behaviour that claims no violation and was followed to its end."""
         if self.finding is not None:
             return Verdict.VIOLATED
-        is_held = self.apart is None and not self.trace.claims_violation
+        is_nothing = self.trace.claims_violation or shows_no_step(self.trace)
+        is_held = self.apart is None and not is_nothing
         return Verdict.HELD if is_held else Verdict.INCONCLUSIVE
 
     @property
@@ -109,23 +115,26 @@ class Followed:
                 f"the implementation follows all {steps} steps, which shows no violation: "
                 f"{claim} is only claimed"
             )
+        if shows_no_step(self.trace):
+            return "the trace shows no step, so there is nothing to follow"
         return f"the implementation follows all {steps} steps, each agreed to by the spec"
 
 
 def follow(trace: Trace) -> Followed:
     """Return how far the implementation takes the steps of a trace, each judged by the spec.
 
-    The behaviour of a lasso is followed until its state comes again, once. ``KraflaError`` if the
-    trace is not one of the broker lease, or names an action, a node or a constant unknown there.
+    The behaviour of a lasso is followed until its state comes again, once; where the spec has no
+    step that leads back, the two part after the last one. ``KraflaError`` if the trace is not one
+    of the broker lease, or names an action, a node or a constant unknown there.
     """
     if not trace.steps:
         raise KraflaError(f"a trace of {trace.spec} without a single state shows nothing")
     follower = _Follower(trace)
-    for index, one in enumerate(follower.steps[1:], start=1):
+    for index, one in enumerate(trace.steps[1:], start=1):
         ended = follower.take(index, one)
         if ended is not None:
             return ended
-    return Followed(trace, len(trace.steps))
+    return follower.end()
 
 
 class _Follower:
@@ -145,8 +154,7 @@ class _Follower:
         first = trace.steps[0]
         if self._differences(first.state):
             raise KraflaError("the trace does not begin where the implementation does", "step 0")
-        self.steps = self._with_return(trace)
-        for index, one in enumerate(self.steps[1:], start=1):
+        for index, one in enumerate(trace.steps[1:], start=1):
             self._whole.check_names(index, one)
 
     def take(self, index: int, one: Step) -> Followed | None:
@@ -178,6 +186,22 @@ class _Follower:
         self._judge.state = before
         return self._ended(index, self._apart(index, one, what, details))
 
+    def end(self) -> Followed:
+        """Close the lasso, if there is one, after all steps were taken; return the end of it all.
+
+        Of the spec's steps that lead back the first is taken.
+        """
+        trace, count = self._trace, len(self._trace)
+        if self._whole.stays(trace):
+            return Followed(trace, count)
+        closing = self._whole.closing(trace)
+        if closing is not None:
+            return self.take(count, closing) or Followed(trace, count)
+        assert trace.lasso is not None, "only a lasso can be open"
+        again = replace(trace.steps[trace.lasso], action=trace.back or "the way back")
+        what = f"nothing leads back to step {trace.lasso}"
+        return self._ended(count, Apart(count, again, what, (), *self._whole.no_return(trace)))
+
     def _ended(self, index: int, apart: Apart) -> Followed:
         return Followed(self._trace, min(index, len(self._trace)), None, apart)
 
@@ -199,20 +223,9 @@ class _Follower:
             for detail in differences(name, expected[name], value)
         )
 
-    def _with_return(self, trace: Trace) -> tuple[Step, ...]:
-        """Return the steps with the one that closes the lasso, if some action does."""
-        if trace.lasso is None or trace.stutters or not trace.back:
-            return trace.steps
-        last, again = trace.steps[-1], trace.steps[trace.lasso]
-        closing = replace(again, action=trace.back, parameters=None)
-        return (*trace.steps, replace(closing, parameters=self._parameters(last, closing)))
 
-    def _parameters(self, last: Step, closing: Step) -> tuple[Value, ...] | None:
-        state = self._whole.first(last)
-        end = self._whole.first(closing)
-        steps = self._lease.spec.successors(state)
-        return next((given for name, given, one in steps if name == closing.action and one == end),
-                    None)  # fmt: skip
+def _blamed(finding: PropertyViolated) -> list[str]:
+    return [reason.text for reason in finding.explanation.reasons]
 
 
 def _shown(value: Value | None) -> str:

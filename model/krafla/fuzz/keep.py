@@ -13,7 +13,7 @@ from krafla.fuzz.kept import does_not_follow, still_done
 from krafla.oracle.loading import find_module
 from krafla.refinement.corpus import INDEX_NAME, KINDS, MARK, VERSION, Entry, is_tag, read_index
 from krafla.refinement.kept import violation_of
-from krafla.refinement.trace_check import check_trace
+from krafla.refinement.trace_check import check_trace, shows_no_step
 from krafla.traces import dumps, read, write
 from krafla.traces.trace import INITIAL
 from krafla.verdict import KraflaError
@@ -101,6 +101,8 @@ def _judged(trace: Trace, entry: Entry) -> tuple[Entry, str]:
     claim = trace.claim
     if entry.kind == _ACCEPTED and trace.claims_violation:
         raise KraflaError(f"not accepted: it claims to show a bad thing, {claim}")
+    if entry.kind == _ACCEPTED and shows_no_step(trace):
+        raise KraflaError("not accepted: it shows no step")
     if entry.kind == _COUNTEREXAMPLES:
         try:
             explanation = violation_of(trace)

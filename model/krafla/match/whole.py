@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from krafla.match.moves import Moves
 from krafla.match.reasons import nearest_of, not_initial, refusal
 from krafla.match.seen import Seen
+from krafla.oracle import Explanation
 from krafla.oracle.errors import EvaluationError
-from krafla.traces import Observation
+from krafla.traces import Observation, Step
 from krafla.traces.trace import INITIAL
 from krafla.values import same, sort_key
 from krafla.verdict import KraflaError
@@ -18,13 +19,15 @@ if TYPE_CHECKING:
 
     from krafla.match.moves import Choice
     from krafla.match.nearest import Nearest
-    from krafla.oracle import Explanation, Spec, State
-    from krafla.traces import Step
+    from krafla.oracle import Spec, State
+    from krafla.traces import Trace
     from krafla.values import Value
 
 __all__ = ["Whole", "seen_in"]
 
 _REMEMBERED = 20_000
+# What a lasso is closed by if nobody knows the action: TLC's word for any of them.
+_ANY = frozenset({"", "Next"})
 
 
 class Whole:
@@ -92,6 +95,46 @@ class Whole:
     def nearest(self, before: State, index: int, step: Step) -> Nearest | None:
         """Return the step of the spec whose end is nearest to that of a step."""
         return nearest_of(self.moves, before, seen_in(self.spec, step, index))
+
+    def closes(self, trace: Trace) -> bool:
+        """Return whether a lasso leads back to the state that comes again; ``True`` of no lasso.
+
+        By a step of the action ``back`` of the trace, and if it names none, of any action; a
+        last state which is that very state stays as it is.
+        """
+        return self.stays(trace) or self.closing(trace) is not None
+
+    def stays(self, trace: Trace) -> bool:
+        """Return whether no step is needed to go on from the end: no lasso, or it stutters."""
+        if trace.lasso is None or trace.stutters:
+            return True
+        return not trace.back and same(trace.steps[-1].state, trace.steps[trace.lasso].state)
+
+    def closing(self, trace: Trace) -> Step | None:
+        """Return the step that closes a lasso, the first that does; ``None`` if none does."""
+        state, seen = self._return(trace)
+        for action, parameters, after in self.moves.claimed(state, seen):
+            if seen.fits(after):
+                return Step(action, parameters, after.as_function())
+        return None
+
+    def no_return(self, trace: Trace) -> tuple[Explanation, Nearest | None]:
+        """Return why a lasso does not close, and the nearest step that there is at its end."""
+        state, seen = self._return(trace)
+        denied = refusal(self.spec, self.moves, state, seen)
+        finding = f"the lasso does not close, no step leads back to step {trace.lasso}"
+        explanation = Explanation(
+            f"{finding}: {denied.finding}", denied.reasons, denied.differences
+        )
+        return explanation, nearest_of(self.moves, state, seen)
+
+    def _return(self, trace: Trace) -> tuple[State, Seen]:
+        assert trace.lasso is not None, "only a lasso is closed"
+        values = tuple(((name,), value) for name, value in trace.steps[trace.lasso].state.items())
+        action = None if trace.back in _ANY else trace.back
+        place = f"the return to step {trace.lasso}"
+        seen = Seen(self.spec, Observation(action, None, values), place)
+        return self.first(trace.steps[-1]), seen
 
     def not_initial(self, step: Step) -> Explanation:
         """Return why no behaviour of the spec begins so."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from krafla.match.whole import Whole
 from krafla.oracle import SpecError
 from krafla.refinement.lease_spec import holds
-from krafla.refinement.validation import loaded
+from krafla.refinement.validation import choices_for, loaded
 from krafla.traces import ClaimKind
 
 if TYPE_CHECKING:
@@ -42,13 +42,13 @@ def claim_shown(trace: Trace) -> Shown | None:
     if claim is None or not trace.claims_violation:
         return None
     spec = loaded(trace.spec, trace.constants)
-    whole = Whole(spec)
+    whole = Whole(spec, choices_for(spec))
     states = [whole.first(step) for step in trace.steps]
     if claim.kind is ClaimKind.DEADLOCK:
         is_dead = not spec.successors(states[-1])
         return Shown(is_dead, "no step leads on" if is_dead else "a step leads on from its end")
     if claim.kind is ClaimKind.TEMPORAL_PROPERTY:
-        return _cycle(trace, spec, states)
+        return _cycle(trace, whole)
     if claim.property is None or claim.kind not in _JUDGED:
         return Shown(None, f"its claim, {claim}, is not one that the spec can be asked about")
     try:
@@ -83,9 +83,9 @@ def _violation(claim: Claim, name: str, spec: Spec, states: list[State]) -> Show
     return Shown(True, f"violates {name} at step {last}, as claimed", explanation)
 
 
-def _cycle(trace: Trace, spec: Spec, states: list[State]) -> Shown:
+def _cycle(trace: Trace, whole: Whole) -> Shown:
     if trace.lasso is None:
         return Shown(None, f"{trace.claim} takes a behaviour that goes on for ever; this one ends")
-    if trace.stutters or spec.allows_step(states[-1], states[trace.lasso]):
+    if whole.closes(trace):
         return Shown(None, f"its cycle closes at step {trace.lasso}; {trace.claim} is TLC's word")
     return Shown(False, f"its cycle does not close: no step leads back to step {trace.lasso}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from krafla.refinement.claimed import claim_shown
-from krafla.refinement.trace_check import check_trace
+from krafla.refinement.trace_check import check_trace, shows_no_step
 from krafla.traces import read
 from krafla.verdict import KraflaError
 
@@ -55,6 +55,8 @@ def objection(entry: Entry, trace: Trace, report: TraceReport) -> str | None:
     if rejection is not None:
         return str(rejection)
     if entry.kind == "accepted":
+        if shows_no_step(trace):
+            return "it shows no step"
         # A claim excuses its property from being judged, so that nothing would be shown.
         return f"it claims something bad: {trace.claim}" if trace.claims_violation else None
     try:

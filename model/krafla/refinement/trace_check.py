@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from krafla.traces import Step, Trace
     from krafla.values import Value
 
-__all__ = ["Rejection", "TraceReport", "check_trace", "excused_by"]
+__all__ = ["Rejection", "TraceReport", "check_trace", "excused_by", "shows_no_step"]
 
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
     """Which step the spec denies, or which property it breaks, and why.
 
+    That a lasso does not close, or closes by a step that breaks a property, is said of the last
+    step of the trace: the spec has all of them, and not what is to follow.
     ``nearest`` is, of the steps that the spec has there, the one that is most like it.
     """
 
@@ -49,7 +51,7 @@ class Rejection:
 class TraceReport:
     """What replaying a trace came to: ``steps`` states were agreed on, the first of them initial.
 
-    The next one was not, if there is a rejection.
+    If there is a rejection, the next one was not, or after the last one the lasso does not close.
     """
 
     trace: Trace
@@ -58,14 +60,20 @@ class TraceReport:
 
     @property
     def verdict(self) -> Verdict:
-        """Return whether the trace is a behaviour of the spec that keeps its properties."""
-        return Verdict.HELD if self.rejection is None else Verdict.VIOLATED
+        """Return whether the trace is a behaviour of the spec that keeps its properties.
+
+        An initial state alone shows nothing: it is inconclusive.
+        """
+        if self.rejection is not None:
+            return Verdict.VIOLATED
+        return Verdict.INCONCLUSIVE if shows_no_step(self.trace) else Verdict.HELD
 
 
 def check_trace(trace: Trace, spec: Spec | None = None) -> TraceReport:
     """Return whether the spec has this behaviour, with the first step that it has not.
 
-    A step without parameters is looked for among all steps that its action allows. Properties
+    A step without parameters is looked for among all steps that its action allows. A lasso must
+    close: by a step of its action ``back``, or of any if it names none. Properties
     are judged in traces of BrokerLease, except the one that the trace claims to violate.
     ``KraflaError`` if the trace is empty or does not fit the spec.
     """
@@ -73,6 +81,11 @@ def check_trace(trace: Trace, spec: Spec | None = None) -> TraceReport:
         raise KraflaError(f"a trace of {trace.spec} without a single state shows nothing")
     judge = _judge(trace) if spec is None else _Judge(spec, trace.spec, excused_by(trace))
     return TraceReport(trace, *judge.judge(trace))
+
+
+def shows_no_step(trace: Trace) -> bool:
+    """Return whether a trace is an initial state and nothing more."""
+    return len(trace) <= 1 and (trace.lasso is None or trace.stutters)
 
 
 def excused_by(trace: Trace) -> str | None:
@@ -121,7 +134,18 @@ class _Judge:
             if rejection is not None:
                 return index, rejection
             state = after
-        return len(steps), None
+        return len(steps), self._not_closed(trace, state)
+
+    def _not_closed(self, trace: Trace, state: State) -> Rejection | None:
+        whole, index = self._whole, len(trace) - 1
+        last = trace.steps[index]
+        if whole.stays(trace):
+            return None
+        closing = whole.closing(trace)
+        if closing is None:
+            explanation, nearest = whole.no_return(trace)
+            return Rejection(index, last, explanation, None, nearest)
+        return self._broken(index, last, state, whole.first(closing), None)
 
     def _broken(
         self, index: int, step: Step, before: State, after: State, changed: list[str] | None

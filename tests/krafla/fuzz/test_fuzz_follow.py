@@ -6,11 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.krafla.refinement.rounds import going_round
 from typer.testing import CliRunner
 
+import krafla.fuzz.follow
 from krafla import manifest
 from krafla.cli import application
 from krafla.fuzz.follow import follow
+from krafla.fuzz.kept import does_not_follow
 from krafla.refinement.claimed import claim_shown
 from krafla.refinement.counterexample import stands_alone
 from krafla.refinement.trace_check import check_trace
@@ -18,6 +21,8 @@ from krafla.tlc.checking import check_model
 from krafla.traces import Claim, ClaimKind, read, write
 from krafla.values import Function
 from krafla.verdict import KraflaError, Verdict
+from kraft.sim.outcome import Refused
+from kraft.sim.step import step as take
 
 CORPUS = Path(__file__).parents[3] / "traces"
 LIFE = read(CORPUS / "accepted" / "lease" / "register-and-unfence.ndjson")
@@ -72,6 +77,39 @@ def test_the_implementation_violates_what_the_model_violates(overlap):
     assert claim_shown(overlap).is_shown
 
 
+def test_only_the_violation_that_is_claimed_is_as_claimed(overlap):
+    followed = follow(overlap)
+    claim = overlap.claim
+    blamed = followed.finding.explanation.reasons[0].text
+
+    def is_as_claimed(steps=followed.steps, **changes):
+        trace = replace(overlap, claim=replace(claim, **changes))
+        return replace(followed, trace=trace, steps=steps).is_as_claimed
+
+    assert is_as_claimed()
+    assert is_as_claimed(conjunct=None)
+    assert is_as_claimed(conjunct=replace(claim.conjunct, text=blamed))
+    assert not is_as_claimed(property="OneServerPerIdInv")
+    assert not is_as_claimed(conjunct=replace(claim.conjunct, text="r # Nil"))
+    assert not is_as_claimed(steps=followed.steps - 1)
+    assert not replace(followed, trace=replace(overlap, claim=None)).is_as_claimed
+
+
+def test_an_implementation_that_violates_another_conjunct_does_not_follow(overlap):
+    conjunct = replace(overlap.claim.conjunct, text="r # Nil")
+    other = replace(overlap, claim=replace(overlap.claim, conjunct=conjunct))
+    assert does_not_follow(overlap) is None
+    assert "a finding" in does_not_follow(other)
+
+
+def test_a_violation_before_the_end_is_not_as_claimed(overlap):
+    longer = overlap.with_steps((*overlap.steps, overlap.steps[-1]))
+    followed = follow(longer)
+    assert followed.finding.name == "NoOverlapInv"
+    assert followed.steps == len(overlap)
+    assert not followed.is_as_claimed
+
+
 def test_replay_says_so_on_either_side(overlap, tmp_path):
     path = tmp_path / "overlap.ndjson"
     write(overlap, path)
@@ -96,9 +134,46 @@ def test_the_return_of_a_lasso_is_taken_too():
     last = len(steps) - 1
     closed = replace(trace.with_steps(steps), lasso=last, back="Tick")
     assert follow(closed).verdict is Verdict.HELD
-    opened = replace(closed, lasso=0)
-    with pytest.raises(KraflaError, match="parameters are not known"):
-        follow(opened)
+
+
+@pytest.mark.parametrize("back", ["LoseMessage", "", "Next"])
+def test_a_lasso_is_followed_round(back, monkeypatch):
+    taken = []
+
+    def noted(cluster, choice):
+        taken.append(choice)
+        return take(cluster, choice)
+
+    monkeypatch.setattr(krafla.fuzz.follow, "take", noted)
+    trace = going_round(back)
+    assert follow(trace).verdict is Verdict.HELD
+    assert len(taken) == len(trace)
+
+
+@pytest.mark.parametrize(("back", "lasso"), [("LoseMessage", 0), ("Tick", 0), ("", 0), ("", 2)])
+def test_a_lasso_that_nothing_closes_is_left_after_its_last_step(back, lasso):
+    trace = going_round(back, lasso)
+    followed = follow(trace)
+    assert followed.verdict is Verdict.INCONCLUSIVE
+    assert followed.apart.index == len(trace)
+    assert f"nothing leads back to step {lasso}" in str(followed.apart)
+    assert "the lasso does not close" in str(followed.apart)
+
+
+def test_an_implementation_that_does_not_go_round_is_no_follower(monkeypatch):
+    trace = going_round()
+    count = 0
+
+    def stuck_at_the_end(cluster, choice):
+        nonlocal count
+        count += 1
+        result = take(cluster, choice)
+        if count < len(trace):
+            return result
+        return replace(result, after=cluster, outcome=Refused("no message is lost"))
+
+    monkeypatch.setattr(krafla.fuzz.follow, "take", stuck_at_the_end)
+    assert follow(trace).verdict is not Verdict.HELD
 
 
 @pytest.mark.parametrize(

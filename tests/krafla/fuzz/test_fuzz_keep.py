@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.krafla.refinement.rounds import going_round
 from typer.testing import CliRunner
 
 from krafla.cli import application
@@ -84,6 +85,32 @@ def test_a_claim_of_another_conjunct_is_no_counterexample(corpus, tmp_path):
     result = keep(tmp_path / "other.ndjson", corpus, "counterexample")
     assert result.exit_code == 2
     assert "another conjunct of NoOverlapInv" in result.output
+
+
+@pytest.mark.parametrize(
+    ("trace", "complaint"),
+    [
+        (read(LIFE).with_steps(read(LIFE).steps[:1]), "not accepted: it shows no step"),
+        (replace(read(LIFE), lasso=0, back="Tick"), "no step leads back to step 0"),
+        (going_round("", 0), "no step leads back to step 0"),
+    ],
+    ids=["an initial state alone", "a lasso that is open", "open, by any action"],
+)
+def test_what_shows_nothing_and_what_does_not_go_round_is_not_accepted(
+    corpus, tmp_path, trace, complaint
+):
+    write(trace, tmp_path / "found.ndjson")
+    result = keep(tmp_path / "found.ndjson", corpus, "accepted")
+    assert result.exit_code == 2
+    assert complaint in " ".join(result.output.split())
+    assert list(corpus.iterdir()) == []
+
+
+def test_a_lasso_is_kept_and_followed_round(corpus, tmp_path):
+    write(going_round(), tmp_path / "found.ndjson")
+    assert keep(tmp_path / "found.ndjson", corpus, "accepted").exit_code == 0
+    assert read_index(corpus)[0].implementation
+    assert check_corpus(corpus).verdict is Verdict.HELD
 
 
 def test_the_same_trace_is_refused_wherever_it_came_from(corpus, tmp_path):

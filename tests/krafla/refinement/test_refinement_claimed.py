@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.krafla.refinement.rounds import going_round
 
 from krafla.refinement.claimed import claim_shown
 from krafla.refinement.corpus import read_index
@@ -13,7 +14,7 @@ from krafla.refinement.kept import violation_of
 from krafla.refinement.trace_check import check_trace
 from krafla.report.explain.outcome import outcome_of
 from krafla.shrink import shrink_behaviour
-from krafla.traces import Claim, Step, read
+from krafla.traces import Claim, ClaimKind, Step, read
 from krafla.verdict import KraflaError
 
 TRACES = Path(__file__).resolve().parents[3] / "traces"
@@ -90,6 +91,23 @@ def test_a_claim_of_what_is_no_behaviour_counts_for_nothing(overlap):
     assert "the spec does not have step" in outcome_of(trace).headline
     with pytest.raises(KraflaError, match=f"is no behaviour of the spec: step {rejected_at}"):
         shrink_behaviour(trace)
+
+
+@pytest.mark.parametrize(
+    ("back", "lasso", "is_shown", "sentence"),
+    [
+        ("LoseMessage", 1, None, "its cycle closes at step 1"),
+        ("", 1, None, "its cycle closes at step 1"),
+        ("LoseMessage", 0, False, "its cycle does not close: no step leads back to step 0"),
+        ("", 2, False, "its cycle does not close: no step leads back to step 2"),
+        ("", None, None, "takes a behaviour that goes on for ever; this one ends"),
+    ],
+)
+def test_a_cycle_must_close_to_show_what_never_happens(back, lasso, is_shown, sentence):
+    claim = Claim(ClaimKind.TEMPORAL_PROPERTY, "EventuallyServed")
+    shown = claim_shown(replace(going_round(back, lasso), claim=claim))
+    assert shown.is_shown is is_shown
+    assert sentence in shown.sentence
 
 
 def test_a_trace_cannot_redefine_what_it_is_judged_by(overlap):

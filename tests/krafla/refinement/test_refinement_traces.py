@@ -8,15 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.krafla.refinement.rounds import going_round
 from typer.testing import CliRunner
 
 from krafla.cli import application
 from krafla.fuzz.kept import check_corpus
 from krafla.fuzz.recorded import play_trace
+from krafla.oracle.loading import find_module
+from krafla.refinement import trace_check, validation
 from krafla.refinement.corpus import read_index, root_of
+from krafla.refinement.keeping import Keeping
+from krafla.refinement.properties import MODULE, read_properties
 from krafla.refinement.scenario import vocabulary_of
 from krafla.refinement.trace_check import check_trace
-from krafla.traces import Claim, ClaimKind, read
+from krafla.traces import Claim, ClaimKind, partial, read, write
 from krafla.values import Function, ModelValue
 from krafla.verdict import KraflaError, Verdict
 
@@ -60,13 +65,94 @@ def test_a_step_without_parameters_is_found_among_the_steps_of_its_action():
     assert "Crash" in str(rejection)
 
 
+@pytest.fixture
+def judged_for_overlaps(monkeypatch):
+    """Judge NoOverlapInv in every trace, whose condition the counterexamples do not meet."""
+    both = read_properties(find_module(MODULE, None), also=["NoOverlapInv"])
+    monkeypatch.setattr(trace_check, "properties_of", lambda _: both)
+    monkeypatch.setattr(validation, "properties_of", lambda _: both)
+    # Judges are remembered, with the properties that they judge.
+    trace_check._known_judge.cache_clear()
+    yield
+    trace_check._known_judge.cache_clear()
+
+
+@pytest.mark.usefixtures("judged_for_overlaps")
 def test_a_property_is_broken_unless_the_trace_claims_to_break_it():
+    trace = read(min(entry.path for entry in ENTRIES if entry.kind == "counterexamples"))
+    assert trace.claim.property == "NoOverlapInv"
+    assert check_trace(trace).verdict is Verdict.HELD
+    last = len(trace) - 1
+    for claim in (None, Claim(ClaimKind.INVARIANT, "TypeOK")):
+        report = check_trace(replace(trace, claim=claim))
+        assert report.verdict is Verdict.VIOLATED
+        assert (report.rejection.index, report.rejection.broken) == (last, "NoOverlapInv")
+        assert "NoOverlapInv" in report.rejection.names
+        assert "~r.fenced" in report.rejection.names
+
+
+@pytest.mark.usefixtures("judged_for_overlaps")
+def test_an_observed_step_that_breaks_a_property_is_no_match():
+    trace = read(min(entry.path for entry in ENTRIES if entry.kind == "counterexamples"))
+    report = validation.validate(partial(trace))
+    assert (report.verdict, report.accepted) == (Verdict.VIOLATED, len(trace) - 1)
+    assert report.stuck[0].broken == "NoOverlapInv"
+    excused = validation.validate(partial(trace), excused="NoOverlapInv")
+    assert excused.verdict is Verdict.HELD
+
+
+@pytest.mark.parametrize("back", ["LoseMessage", "", "Next"])
+def test_a_lasso_that_closes_is_a_behaviour(back):
+    assert check_trace(going_round(back)).verdict is Verdict.HELD
+
+
+@pytest.mark.parametrize(
+    ("back", "lasso"), [("LoseMessage", 0), ("", 0), ("Next", 2), ("Tick", 1), ("LoseMessage", 3)]
+)
+def test_a_lasso_that_does_not_close_is_rejected_at_its_last_step(back, lasso):
+    trace = going_round(back, lasso)
+    report = check_trace(trace)
+    assert report.verdict is Verdict.VIOLATED
+    assert report.steps == len(trace)
+    assert report.rejection.index == len(trace) - 1
+    assert f"no step leads back to step {lasso}" in str(report.rejection)
+    assert report.rejection.nearest is not None
+
+
+def test_a_lasso_that_stays_where_it_is_needs_no_step():
     trace = read(LIFE)
-    first = trace.steps[0]
-    # No action does this, so only the first state can be broken and still be a beginning.
-    assert check_trace(trace.with_steps((first,))).verdict is Verdict.HELD
-    claimed = replace(trace, claim=Claim(ClaimKind.INVARIANT, "TypeOK"))
-    assert check_trace(claimed).verdict is Verdict.HELD
+    last = len(trace) - 1
+    assert check_trace(replace(trace, lasso=last)).verdict is Verdict.HELD
+    with pytest.raises(KraflaError, match="Nonsense: no action"):
+        check_trace(replace(trace, lasso=last, back="Nonsense"))
+
+
+def test_the_step_that_closes_a_lasso_must_keep_the_properties_too(monkeypatch):
+    asked = []
+
+    def broken_by(_self, before, after, _changed):
+        asked.append((before, after))
+
+    monkeypatch.setattr(Keeping, "broken_by", broken_by)
+    trace = going_round()
+    assert check_trace(trace).verdict is Verdict.HELD
+    assert len(asked) == len(trace) + 1
+    before, after = asked[-1]
+    assert before.as_function() == trace.steps[-1].state
+    assert after.as_function() == trace.steps[1].state
+
+
+def test_an_initial_state_alone_shows_nothing(tmp_path):
+    trace = read(LIFE)
+    alone = trace.with_steps(trace.steps[:1])
+    for one in (alone, replace(alone, lasso=0)):
+        assert check_trace(one).verdict is Verdict.INCONCLUSIVE
+        path = tmp_path / "alone.ndjson"
+        write(one, path)
+        for options in ([], ["--impl"]):
+            result = CliRunner().invoke(application("replay"), ["replay", str(path), *options])
+            assert result.exit_code == 3
+            assert "shows no step" in result.output
 
 
 def test_an_empty_trace_shows_nothing_and_an_unknown_variable_is_named():
@@ -124,6 +210,58 @@ def test_a_corpus_in_which_an_accepted_trace_is_rejected_is_violated(copied):
     bad = copied / "rejected" / "lease" / "runs-though-fenced.ndjson"
     shutil.copyfile(bad, good)
     assert check_corpus(copied, within=good.parent).verdict is Verdict.VIOLATED
+
+
+def test_a_corpus_with_an_initial_state_for_a_behaviour_is_violated(copied):
+    good = copied / "accepted" / "lease" / "register-and-unfence.ndjson"
+    trace = read(good)
+    write(trace.with_steps(trace.steps[:1]), good)
+    corpus = check_corpus(copied, within=good)
+    assert corpus.verdict is Verdict.VIOLATED
+    assert corpus.reasons == ("register-and-unfence.ndjson: it shows no step",)
+
+
+def with_another_conjunct(trace):
+    conjunct = replace(trace.claim.conjunct, text="r # Nil")
+    return replace(trace, claim=replace(trace.claim, conjunct=conjunct))
+
+
+def without_its_last_step(trace):
+    return trace.with_steps(trace.steps[:-1])
+
+
+def with_a_property_that_holds(trace):
+    return replace(trace, claim=Claim(ClaimKind.INVARIANT, "EpochUniqueInv"))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (with_another_conjunct, "another conjunct of NoOverlapInv is false"),
+        (without_its_last_step, "does not violate NoOverlapInv at its end"),
+        (with_a_property_that_holds, "does not violate EpochUniqueInv at its end"),
+        (lambda trace: replace(trace, claim=None), "claims to violate no property"),
+    ],
+)
+def test_a_corpus_in_which_a_counterexample_shows_no_violation_is_violated(copied, spoil, words):
+    path = min((copied / "counterexamples").rglob("*.ndjson"))
+    write(spoil(read(path)), path)
+    index = copied / "index.toml"
+    # What the implementation does with it is another question.
+    index.write_text(index.read_text().replace("implementation = true", ""))
+    corpus = check_corpus(copied, within=path)
+    assert corpus.verdict is Verdict.VIOLATED
+    (reason,) = corpus.reasons
+    assert reason.startswith(path.name)
+    assert words in reason
+
+
+def test_a_counterexample_must_be_false_for_what_the_index_names(copied):
+    path = min((copied / "counterexamples").rglob("*.ndjson"))
+    index = copied / "index.toml"
+    index.write_text(index.read_text().replace('names = "~r.fenced"', 'names = "r # Nil"'))
+    (reason,) = check_corpus(copied, within=path).reasons
+    assert "violates NoOverlapInv, but not for r # Nil" in reason
 
 
 def test_a_file_that_no_index_lists_is_an_error(copied):

@@ -1,0 +1,25 @@
+"""A behaviour that goes round for ever: a request is sent, given up, lost, and sent again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from krafla.refinement.validation import loaded
+from krafla.traces import Step, Trace, read
+
+TRACES = Path(__file__).resolve().parents[3] / "traces"
+LIFE = read(TRACES / "accepted" / "lease" / "register-and-unfence.ndjson")
+
+
+def going_round(back: str = "LoseMessage", lasso: int = 1) -> Trace:
+    """Return the trace which ends one step before the state of step 1 comes again.
+
+    Only ``LoseMessage`` leads back, and to no step but 1.
+    """
+    spec = loaded(LIFE.spec, LIFE.constants)
+    sent = LIFE.steps[2]
+    state = spec.state({str(name): value for name, value in sent.state.items()})
+    (given_up,) = spec.outcomes(state, "RequestTimeout", *sent.parameters)
+    last = Step("RequestTimeout", sent.parameters, given_up.as_function())
+    return replace(LIFE.with_steps((*LIFE.steps[:3], last)), lasso=lasso, back=back)
