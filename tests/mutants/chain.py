@@ -91,7 +91,9 @@ class Walker:
 
     def run(self, *words: str, bug: bool = True, module: str = "krafla") -> Station:
         """Return how `krafla words...` (or pytest) ends; with the bug in place unless told not."""
-        environment = dict(os.environ, PYTHONPATH=str(ROOT), COLUMNS="200")
+        # The code of this checkout, whatever the environment has installed.
+        rooms = os.pathsep.join(str(ROOT / room) for room in (".", "impl", "model"))
+        environment = dict(os.environ, PYTHONPATH=rooms, COLUMNS="200")
         environment.pop("KRAFLA_SPECS", None)
         here = [sys.executable, "-m", "tests.mutants.chain", "--run", module]
         if bug and self.specs is not None:

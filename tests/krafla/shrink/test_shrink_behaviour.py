@@ -7,7 +7,7 @@ import pytest
 
 from krafla.oracle import Spec
 from krafla.refinement.trace_check import check_trace
-from krafla.shrink import Size, shrink_behaviour
+from krafla.shrink import Size, behaviour, shrink_behaviour
 from krafla.traces import Claim, ClaimKind, Step, Trace
 from krafla.traces.trace import INITIAL
 from krafla.values import ModelValue, function
@@ -28,6 +28,10 @@ CONSTANTS = {
 }
 # What ends a process makes a random walk last too long.
 LEFT_OUT = {"Crash", "RequestShutdown", "UnregisterBroker"}
+NEVER_FENCED = (
+    "[][\\A b \\in Broker : (Registered(b) /\\ Registered(b)') => "
+    "(registrations'[b].fenced => registrations[b].fenced)]_registrations"
+)
 # What TLC's search, breadth first, finds of NoSelfFence.
 SHORTEST = 14
 
@@ -83,24 +87,32 @@ def test_what_is_left_is_a_behaviour_that_shows_the_same(shrunk):
 
 
 def test_another_conjunct_of_the_same_property_does_not_count(shrunk):
-    loaded = Spec.load(shrunk.result.spec, dict(shrunk.result.constants))
-    # Both may end the trace: time that passes and fencing, or the operator. The operator did.
-    *_, tick, _ = (step for step in shrunk.result.steps if step.action != "FenceStaleBroker")
-    (broker,) = dict(shrunk.result.constants)["Broker"]
-    state = loaded.state(dict(shrunk.result.steps[-2].state.items()))
-    removed = loaded.apply(state, "UnregisterBroker", broker)
-    last = Step("UnregisterBroker", (broker,), removed.as_function())
-    claim = Claim(ClaimKind.INVARIANT, "NoOverlapInv")
-    long = replace(shrunk.result, steps=(*shrunk.result.steps[:-1], last), claim=claim)
+    whole = shrunk.result
+    true = whole.claim.conjunct
+    loaded = Spec.load(whole.spec, dict(whole.constants))
+    wanted = behaviour._wanted(whole)
 
-    short = shrink_behaviour(long).result
+    same = behaviour._Play(loaded, "NoOverlapInv", true).play(wanted)
+    other = behaviour._Play(loaded, "NoOverlapInv", replace(true, text="r # Nil")).play(wanted)
 
-    assert tick.action == "Tick"
-    assert short.claim.conjunct.text == "r # Nil"
-    assert shrunk.result.claim.conjunct.text == "~r.fenced"
-    actions = [step.action for step in short.steps]
-    assert actions[-1] == "UnregisterBroker"
-    assert "Tick" not in actions
+    assert same.of(whole).steps == whole.steps
+    assert other is None
+
+
+def test_a_step_property_is_asked_of_the_last_step(shrunk):
+    whole = shrunk.result
+    loaded = Spec.load(
+        whole.spec,
+        dict(whole.constants),
+        expressions={"NeverFencedProp": NEVER_FENCED},
+    )  # fmt: skip
+    play = behaviour._Play(loaded, "NeverFencedProp", None)
+
+    found = play.play(behaviour._wanted(whole))
+
+    assert found.of(whole).steps[-1].action == "FenceStaleBroker"
+    assert found.claim.kind is ClaimKind.ACTION_PROPERTY
+    assert play.play(behaviour._wanted(whole)[:-1]) is None
 
 
 def test_a_spent_budget_is_told_and_still_gives_a_behaviour(wandering):
