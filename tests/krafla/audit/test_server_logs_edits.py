@@ -16,6 +16,7 @@ from tests.krafla.audit.log_editing import (
     replaced,
 )
 
+from krafla.audit.render import text_lines
 from krafla.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ EDITS = {
     ),
     "fenced without a record": (
         CONTROLLER, "Fencing broker 0 at epoch 17", replaced("37:59,069", "37:54,069"),
-        0, "ChangesAreLoggedProp", "is a record of the log",
+        0, "line-has-its-record", "the record that the line is about",
     ),
     "caught up with another record": (
         CONTROLLER, "register broker record 115", replaced("record 115", "record 112"),
@@ -169,6 +170,28 @@ def test_a_refusal_turned_into_an_epoch_is_located(
     )  # fmt: skip
     (finding,) = findings(judged(tmp_path, loading))
     assert (finding.line, finding.kind) == (number, "ObservedLease!SawRegistered")
+
+
+def test_who_says_that_a_record_is_missing_is_named(
+    real_logs: Path, tmp_path: Path, loading: LoadingSpec
+) -> None:
+    file, pattern, edit, *_ = EDITS["fenced without a record"]
+    edited(real_logs / "crash", tmp_path / "crash", file, pattern, edit)
+    report = judged(tmp_path, loading)
+    (finding,) = findings(report)
+    evidence = finding.evidence
+    assert evidence is not None
+    (false,) = evidence.false
+    says = "said by the join of server log and metadata log, not by the spec"
+    assert (evidence.source, false.place) == (says, says)
+    # Neither an action nor a property of the spec: it allows what the line says.
+    assert evidence.action is None
+    assert "!" not in evidence.rule
+    assert "WroteFenceOfSilent is allowed, but the metadata log has no such record" in (
+        finding.detail
+    )
+    (shown,) = [line for line in text_lines(report) if line.split()[:1] == ["false"]]
+    assert shown.endswith(f"[{says}]")
 
 
 def test_values_in_a_finding_are_those_of_the_logs(

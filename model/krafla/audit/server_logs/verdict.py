@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from krafla.oracle.blame import Reason
     from krafla.values import Value
 
-_NO_RECORD: Final = "what the controller does to a registration is a record of the log"
+UNRECORDED: Final = "line-has-its-record"
+"""The rule of the join of both logs: not one of the spec, which knows no lines."""
+_BY_THE_JOIN: Final = "said by the join of server log and metadata log, not by the spec"
 _SHOWN: Final = ("registrations", "contact_age", "metadata_offset", "controlled_shutdown_offset")
 _SHOWN_OF_PROCESS: Final = ("status", "broker_epoch")
 _NOTHING: Final = "there is nothing to choose from"
@@ -158,14 +160,18 @@ class Judge:
         return placed(weight, evidence.rule, detail, sighting, evidence, chosen.goal.by_line)
 
     def _unrecorded(self, sighting: Sighting, chosen: _Refusal) -> Finding:
-        detail = f"{_what(sighting)}, but the metadata log has no such record at that time"
+        """Return the finding that a line has no record, although the spec allows what it says."""
+        detail = (
+            f"{_what(sighting)}: {chosen.goal.action} is allowed, but the metadata log has no such"
+            " record at that time"
+        )
         assert sighting.event is not None, "only a line can lack a record"
-        text = _NO_RECORD
+        text = "the metadata log has the record that the line is about, written near its time"
         evidence = Evidence(
-            rule="BrokerLeaseProperties!ChangesAreLoggedProp",
-            statement="a registration changes only with a new record",
-            source="KIP-631",
-            false=(FalseConjunct(text, "ChangesAreLoggedProp"),),
+            rule=UNRECORDED,
+            statement="what the active controller says it does to a registration is a record",
+            source=_BY_THE_JOIN,
+            false=(FalseConjunct(text, _BY_THE_JOIN),),
             state=tuple(self._state(sighting, chosen, chosen.ranks_after(sighting))),
             said=sighting.event.line.text,
         )
