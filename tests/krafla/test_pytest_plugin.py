@@ -6,9 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from krafla.traces import read, write
 
 CORPUS = Path(__file__).parents[2] / "traces"
 GOOD = "accepted/lease/register-and-unfence.ndjson"
@@ -27,6 +30,25 @@ reason = "A process runs after an answer that said it is fenced."
 tags = ["KIP-631", "wrong"]
 step = 8
 names = "status"
+"""
+OVERLAP = """
+[[trace]]
+file = "counterexamples/lease/{name}"
+reason = "A fenced broker serves on."
+names = "~r.fenced"
+"""
+# The conftest of a project whose implementation has a bug, in its own process alone.
+MUTATING = f"""
+import sys
+import pytest
+
+sys.path.insert(0, {str(CORPUS.parent)!r})
+from tests.mutants.lease import MUTANTS
+
+(mutant,) = (one for one in MUTANTS if one.id == "a heartbeat does not renew the session")
+
+for place, wrong in mutant.patches.items():
+    pytest.MonkeyPatch().setattr(place, wrong)
 """
 
 
@@ -94,23 +116,47 @@ def test_a_failure_is_told_by_the_steps_of_the_trace(project):
 
 
 def test_an_implementation_that_must_follow_and_does_not_is_a_failure(project):
-    from krafla.traces import read, write
-
-    trace = read(project / "kept" / GOOD)
-    # A behaviour of the spec which begins with a step that is not the implementation's choice.
-    nameless = tuple(
-        step if not n else _without_parameters(step) for n, step in enumerate(trace.steps)
-    )
-    write(trace.with_steps(nameless), project / "kept" / GOOD)
+    # The spec has every step of the trace; the implementation has a bug.
+    (project / "conftest.py").write_text(MUTATING)
     finished = run(project, "-m", "calm")
     assert finished.returncode == 1
-    assert "parameters are not known" in finished.stdout
+    assert "1 failed" in finished.stdout
+    assert "the implementation follows 6 of 16 steps: a finding" in finished.stdout
+    assert "step 7: KeepFenced" in finished.stdout
+    assert "contact_age" in finished.stdout
+    assert "Traceback" not in finished.stdout
 
 
-def _without_parameters(step):
-    from dataclasses import replace
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        ("conjunct", "another conjunct of NoOverlapInv is false than the one it claims"),
+        ("cut", "does not violate NoOverlapInv at its end"),
+        ("property", "does not violate EpochUniqueInv at its end"),
+    ],
+)
+def test_a_counterexample_that_shows_no_violation_is_a_failure(project, spoil, words):
+    source = min((CORPUS / "counterexamples" / "lease").glob("*.ndjson"))
+    target = project / "kept" / "counterexamples" / "lease" / source.name
+    target.parent.mkdir(parents=True)
+    with (project / "kept" / "index.toml").open("a") as index:
+        index.write(OVERLAP.format(name=source.name))
+    shutil.copyfile(source, target)
+    assert run(project, "-m", "counterexamples").returncode == 0
+    write(spoiled(read(source), spoil), target)
+    finished = run(project, "-m", "counterexamples")
+    assert finished.returncode == 1
+    assert words in " ".join(finished.stdout.split())
+    assert "Traceback" not in finished.stdout
 
-    return replace(step, parameters=None)
+
+def spoiled(trace, spoil):
+    claim = trace.claim
+    if spoil == "cut":
+        return trace.with_steps(trace.steps[:-1])
+    if spoil == "property":
+        return replace(trace, claim=replace(claim, property="EpochUniqueInv", conjunct=None))
+    return replace(trace, claim=replace(claim, conjunct=replace(claim.conjunct, text="r # Nil")))
 
 
 def test_a_file_that_cannot_be_read_fails_with_its_place(project):

@@ -9,6 +9,7 @@ import pytest
 
 from krafla.match import match
 from krafla.match.render import document, text_lines
+from krafla.oracle import Spec
 from krafla.refinement.validation import loaded, validate
 from krafla.traces import Observation, PartialTrace, partial, read
 from krafla.verdict import KraflaError, Verdict
@@ -78,6 +79,65 @@ def test_a_search_that_was_cut_off_is_inconclusive():
     assert report.accepted == 1
     assert report.verdict is Verdict.INCONCLUSIVE
     assert "only 5 candidates" in report.doubt
+
+
+@pytest.fixture
+def lamps(tmp_path):
+    """A spec in which one lamp can be lit only after the other was: nothing else relates them."""
+    (tmp_path / "Lamps.tla").write_text(
+        """---- MODULE Lamps ----
+VARIABLE lit
+Lamps == {"first", "second"}
+Init == lit = [lamp \\in Lamps |-> FALSE]
+Light(lamp) ==
+    /\\ ~lit[lamp]
+    /\\ lamp = "second" => lit["first"]
+    /\\ lit' = [lit EXCEPT ![lamp] = TRUE]
+Next == \\E lamp \\in Lamps : Light(lamp)
+====
+"""
+    )
+    return Spec.load("Lamps", path=tmp_path)
+
+
+SECOND_IS_LIT = PartialTrace(
+    "Lamps", (Observation("Light", ("second",), ((("lit", "second"), True),)),), hidden=None
+)
+
+
+def test_a_step_that_concerns_nobody_of_those_seen_is_tried_in_the_end(lamps):
+    report = match(lamps, SECOND_IS_LIT)
+    assert report.verdict is Verdict.HELD
+    assert list(map(str, report.behaviour)) == ["Init", 'Light("first")', 'Light("second")']
+
+
+def test_a_search_that_gives_up_unlikely_steps_does_not_call_it_impossible(lamps):
+    report = match(lamps, SECOND_IS_LIT, frontier=1)
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert "only 1 candidates" in report.doubt
+    # Where no step was left out, that there is none is known.
+    dark = Observation("Light", ("second",), ((("lit", "first"), False),))
+    report = match(lamps, replace(SECOND_IS_LIT, observations=(dark,)))
+    assert (report.verdict, report.doubt) == (Verdict.VIOLATED, None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "hidden", "verdict"),
+    [
+        ({"SelfFence": True}, ("Tick",), Verdict.INCONCLUSIVE),
+        ({"SessionTimeout": 13}, ("Tick",), Verdict.INCONCLUSIVE),
+        # Of a short timeout every tick is tried.
+        ({}, ("Tick",), Verdict.VIOLATED),
+        ({"SelfFence": True}, ("StartBroker",), Verdict.VIOLATED),
+    ],
+)
+def test_where_hidden_ticks_are_guessed_failure_is_in_doubt(changes, hidden, verdict):
+    constants = tuple(sorted({**dict(LIFE.constants), **changes}.items()))
+    trace = observed(Observation("KeepFenced"), hidden=hidden)
+    report = validate(replace(trace, constants=constants))
+    assert report.verdict is verdict
+    guessed = verdict is Verdict.INCONCLUSIVE
+    assert report.doubt == ("the parameters of hidden Tick were guessed" if guessed else None)
 
 
 def test_the_longest_part_is_told_with_the_false_conjunct_and_the_nearest_action():
