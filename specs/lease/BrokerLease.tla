@@ -312,11 +312,11 @@ Exit(i, last_status) ==
   /\ messages' = Unawaited(messages, i)
 
 StatusAfter(current, m) ==
-  CASE m.error # "NONE" -> current
-    [] current = "STARTING" /\ m.is_caught_up -> "RECOVERY"
-    [] current = "RECOVERY" /\ ~m.is_fenced -> "RUNNING"
-    [] current = "PENDING_CONTROLLED_SHUTDOWN" /\ m.should_shut_down -> "SHUTTING_DOWN"
-    [] OTHER -> current
+  IF m.error # "NONE" THEN current
+  ELSE CASE current = "STARTING" /\ m.is_caught_up -> "RECOVERY"
+         [] current = "RECOVERY" /\ ~m.is_fenced -> "RUNNING"
+         [] current = "PENDING_CONTROLLED_SHUTDOWN" /\ m.should_shut_down -> "SHUTTING_DOWN"
+         [] OTHER -> current
 
 (***************************************************************************)
 (* The answer to a heartbeat arrives. The lease it grants began when the   *)
