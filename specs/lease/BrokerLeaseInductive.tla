@@ -2,9 +2,18 @@
 (***************************************************************************)
 (* Why the properties of BrokerLease hold: invariants that every step      *)
 (* keeps, whatever the number of brokers, the timeouts and the length of   *)
-(* the log. TLC checks them like any other invariant, within bounds;       *)
-(* `krafla prove lease` shows without bounds that Init implies them, that  *)
-(* every action keeps them, and that they imply the properties.            *)
+(* the log. `krafla prove lease` shows without bounds that Init implies    *)
+(* them, that every action keeps them, and that they imply the properties. *)
+(*                                                                         *)
+(* TLC checks within bounds that they are true of the states it reaches:   *)
+(*  - MCBrokerLeaseInductive: what holds in any order. Two processes of    *)
+(*    one broker, failover, removal; no elections, shutdown or crashes.    *)
+(*  - MCBrokerLeaseInductiveTwo: what holds in order, of two brokers that  *)
+(*    run, with elections and shutdown; no failover, removal or time.      *)
+(*  - MCBrokerLeaseInductiveOverlap: what holds of one process that fences *)
+(*    itself in time, with crashes; no shutdown, failover or removal.      *)
+(* Of all else only z3 speaks: of self-fencing together with failover,     *)
+(* shutdown, a stopped broker's removal or a second process of its id.     *)
 (*                                                                         *)
 (* An invariant holds of the states that can be reached. It is inductive   *)
 (* if every step from ANY state in which it holds leads to another such    *)
@@ -20,14 +29,15 @@ EXTENDS BrokerLeaseProperties
 GivesEpoch(m) == m.type = "RegistrationResponse" /\ m.error = "NONE"
 ShowsEpoch(m) == m.type = "HeartbeatRequest"
 
-(* An epoch that anybody has heard of is the offset of a record in the log.  *)
-(* So the epoch that RegisterBroker takes from the end of it is new to all.  *)
+(* An epoch that anybody has heard of lies within the log. So the epoch that *)
+(* RegisterBroker takes from the end of it is new to all.                    *)
 EpochWithinLogInv ==
   /\ \A i \in Incarnation : broker_epoch[i] < log_end
   /\ \A m \in InFlight(messages) : (GivesEpoch(m) \/ ShowsEpoch(m)) => m.epoch < log_end
 
 (* No two processes hold one epoch, whatever their broker ids.               *)
-(* HandleRegistrationResponse keeps it by the clause after the next.         *)
+(* OneLiveIncarnationInv says it of one id. HandleRegistrationResponse keeps *)
+(* it by GivenToHolderInv.                                                   *)
 HeldByOneProcessInv ==
   \A i, j \in Incarnation :
     (i # j /\ broker_epoch[i] # NoEpoch) => broker_epoch[i] # broker_epoch[j]
@@ -46,8 +56,8 @@ GivenToHolderInv ==
     (GivesEpoch(m) /\ broker_epoch[i] # NoEpoch /\ m.epoch = broker_epoch[i]) =>
       m.incarnation = i
 
-(* Nor is it on its way to another: when the first of two answers arrives,   *)
-(* the clause before must hold of the second.                                *)
+(* Nor is it on its way to another: when HandleRegistrationResponse takes    *)
+(* the first of two answers, GivenToHolderInv must hold of the second.       *)
 GivenToOneProcessInv ==
   \A m, n \in InFlight(messages) :
     (GivesEpoch(m) /\ GivesEpoch(n) /\ m.epoch = n.epoch) => m.incarnation = n.incarnation
@@ -60,8 +70,9 @@ GivenToRegisteredProcessInv ==
     (Registered(b) /\ GivesEpoch(m) /\ m.epoch = registrations[b].epoch) =>
       registrations[b].incarnation = m.incarnation
 
-(* A heartbeat of the registered epoch was sent by the registered process.   *)
-(* Nothing else keeps a process from renewing the session of another.        *)
+(* A heartbeat of the registered epoch was sent by the registered process:   *)
+(* no process renews the session of another. KeepFenced keeps                *)
+(* RememberedIsAppliedInv by it.                                             *)
 ShownByRegisteredProcessInv ==
   \A b \in Broker, m \in InFlight(messages) :
     (Registered(b) /\ ShowsEpoch(m) /\ m.epoch = registrations[b].epoch) =>
@@ -79,19 +90,47 @@ EpochsInductiveInv ==
   /\ GivenToRegisteredProcessInv
   /\ ShownByRegisteredProcessInv
 
+(* The epoch that heartbeat m shows is the registered one of its broker. It  *)
+(* is said once more, not taken from CurrentEpoch: what follows judges the   *)
+(* actions that rely on CurrentEpoch.                                        *)
+ShowsRegisteredEpoch(m) ==
+  /\ Registered(BrokerOf[m.incarnation])
+  /\ registrations[BrokerOf[m.incarnation]].epoch = m.epoch
+
 (* A step that takes a heartbeat of an epoch that is not registered leaves   *)
 (* the log and the controller's memory as they were.                         *)
 (* Source: KIP-631, STALE_BROKER_EPOCH. Broken by: comparing no epochs.      *)
 StaleHeartbeatIgnoredProp ==
   [][\A m \in InFlight(messages) :
-       (Consumed(m) /\ m.type = "HeartbeatRequest" /\ ~CurrentEpoch(m)) =>
+       (Consumed(m) /\ ShowsEpoch(m) /\ ~ShowsRegisteredEpoch(m)) =>
          UNCHANGED <<controller_log, soft_state>>]_<<controller_log, soft_state>>
 
-(* An epoch that is not registered while a heartbeat shows it never will be. *)
+(* Who is answered a heartbeat without an error showed the registered epoch  *)
+(* with it.                                                                  *)
+(* Source: KIP-631, STALE_BROKER_EPOCH. Broken by: refusing without saying.  *)
+AnsweredIsCurrentProp ==
+  [][\A n \in InFlight(messages') \ InFlight(messages) :
+       (n.type = "HeartbeatResponse" /\ n.error = "NONE") =>
+         \E m \in InFlight(messages) :
+           /\ Consumed(m)
+           /\ ShowsEpoch(m)
+           /\ m.incarnation = n.incarnation
+           /\ ShowsRegisteredEpoch(m)]_messages
+
+(* An epoch that is registered where there was none, or another, lies past   *)
+(* the log as it was, and past every epoch that a process holds or that is   *)
+(* under way. Every epoch registered before is within the log                *)
+(* (EpochIsRegistrationOffsetInv), which only grows (LogGrowsProp): what is  *)
+(* stale never becomes current again.                                        *)
 (* Source: KIP-631. Broken by: an epoch that is not taken from the log.      *)
 StaleStaysStaleProp ==
-  [][\A m \in InFlight(messages) :
-       (m.type = "HeartbeatRequest" /\ ~CurrentEpoch(m)) => ~CurrentEpoch(m)']_registrations
+  [][\A b \in Broker :
+       LET old == registrations[b] new == registrations'[b] IN
+       (new # Nil /\ (old = Nil \/ (old # Nil /\ old.epoch # new.epoch))) =>
+         /\ new.epoch >= log_end
+         /\ \A i \in Incarnation : broker_epoch[i] < new.epoch
+         /\ \A m \in InFlight(messages) :
+              (GivesEpoch(m) \/ ShowsEpoch(m)) => m.epoch < new.epoch]_registrations
 ------------------------------------------------------------------------------
 (* Sessions, shutdown and processes. In any order, with and without          *)
 (* SelfFence.                                                                *)
@@ -101,6 +140,7 @@ IsAwaited(m) == IsRequest(m) => m.awaited
 
 (* OneRequestInFlightInv without counting. Who sends is waiting for nothing, *)
 (* so what it sends is the only thing that it waits for.                     *)
+(* HandleRegistrationResponse keeps AskerHoldsNothingInv by it.              *)
 AwaitedOnceInv ==
   /\ \A m \in InFlight(messages) :
        IsAwaited(m) => Waiting(m.incarnation) /\ messages[m] = 1
@@ -114,18 +154,22 @@ UnstartedIsUnknownInv ==
   /\ \A b \in Broker :
        Registered(b) => status[registrations[b].incarnation] # "NOT_RUNNING"
 
-(* A live process shows the epoch it holds; it takes no second one.          *)
+(* A live process shows the epoch it holds; it takes no second one. So       *)
+(* RejectHeartbeat, which answers such a process, keeps                      *)
+(* RunningHoldsEpochInv.                                                     *)
 ShownIsHeldInv ==
   \A m \in InFlight(messages) :
     (ShowsEpoch(m) /\ Live(m.incarnation)) => m.epoch = broker_epoch[m.incarnation]
 
-(* A process that waits for an epoch holds none.                             *)
+(* A process that waits for an epoch holds none. So                          *)
+(* HandleRegistrationResponse keeps ShownIsHeldInv.                          *)
 AskerHoldsNothingInv ==
   \A m \in InFlight(messages) :
     (m.type \in {"RegistrationRequest", "RegistrationResponse"} /\ IsAwaited(m)) =>
       broker_epoch[m.incarnation] = NoEpoch
 
-(* What a heartbeat reports its process has replayed: replaying only goes on.*)
+(* What a heartbeat reports its process has replayed: replaying only goes    *)
+(* on. KeepFenced keeps RememberedIsAppliedInv by it.                        *)
 ReportedIsAppliedInv ==
   \A m \in InFlight(messages) :
     (ShowsEpoch(m) /\ Live(m.incarnation)) =>
@@ -156,6 +200,10 @@ ProcessesInductiveInv ==
 (* If requests arrive in order: a process is registered under the epoch it   *)
 (* knows, and what it asked for while it started does not come back later.   *)
 
+(* How order is modelled: when a process sends a request, the older one that *)
+(* it gave up on is gone. That is stop-and-wait, and less than the order of  *)
+(* a connection, which may still deliver the older one after the next was    *)
+(* sent, as long as it comes first.                                          *)
 InOrder == ~Reorder
 
 (* In order, at most one message of a process is under way: it drops the     *)
@@ -166,7 +214,8 @@ OneMessageInv ==
   /\ \A m, n \in InFlight(messages) : m.incarnation = n.incarnation => m = n
 
 (* In order, a process that asks for an epoch holds none, even if it gave up *)
-(* waiting: AmendRegistration never surprises a process that has one.        *)
+(* waiting. So RegisterBroker, after a removal, gives no second epoch to a   *)
+(* process that has one.                                                     *)
 AskerIsNewInv ==
   \A m \in InFlight(messages) :
     m.type \in {"RegistrationRequest", "RegistrationResponse"} =>
@@ -186,7 +235,8 @@ GivenIsRegisteredInv ==
       registrations[b].epoch = m.epoch
 
 (* A process past STARTING holds an epoch, and so does one that is answered  *)
-(* a heartbeat.                                                              *)
+(* a heartbeat. HandleRegistrationResponse keeps SawOwnRegistrationInv by    *)
+(* it: who is past STARTING is given no epoch whose record it has not seen.  *)
 RunningHoldsEpochInv ==
   /\ \A i \in Incarnation :
        status[i] \in {"RECOVERY", "RUNNING", "PENDING_CONTROLLED_SHUTDOWN"} =>
@@ -196,21 +246,26 @@ RunningHoldsEpochInv ==
 
 (* What a heartbeat of a running process asks for: neither to be fenced nor  *)
 (* to leave, for it was sent while that process ran. And only a process that *)
-(* was told to stop, or one that ended since, asks for leave.                *)
-Asks(m) == m.type = "HeartbeatRequest"
+(* was told to stop, or one that ended since, asks for leave. FenceOnRequest *)
+(* keeps ServingIsCoveredInv by the first, BeginControlledShutdown keeps     *)
+(* ShuttingDownWasToldInv by the second.                                     *)
 AsksForNothingInv ==
-  \A m \in InFlight(messages) : Asks(m) =>
+  \A m \in InFlight(messages) : ShowsEpoch(m) =>
     /\ status[m.incarnation] = "RUNNING" => ~m.want_fence
     /\ m.want_shut_down => status[m.incarnation] \notin {"STARTING", "RECOVERY", "RUNNING"}
 
-(* The controller knows of a shutdown only if the process was told to stop.  *)
+(* The controller knows of a shutdown only if the process was told to stop   *)
+(* or has ended. Otherwise ShutDownNow would fence a process that serves.    *)
 ShuttingDownWasToldInv ==
   \A b \in Broker :
     (Registered(b) /\ ShuttingDown(b)) =>
       status[registrations[b].incarnation] \notin {"STARTING", "RECOVERY", "RUNNING"}
 
 (* Past STARTING a process has replayed its registration, and its heartbeats *)
-(* say so; an answer that tells it so is right.                              *)
+(* say so; an answer that tells it so is right. So the heartbeat of a        *)
+(* running process unfences it or finds it unfenced. Otherwise KeepFenced    *)
+(* would answer that it is fenced, which a RUNNING process ignores, and      *)
+(* break AnswerIsCoveredInv.                                                 *)
 SawOwnRegistrationInv ==
   /\ \A b \in Broker, i \in Incarnation :
        (Registered(b) /\ registrations[b].epoch = broker_epoch[i]
@@ -239,33 +294,21 @@ InOrderInductiveInv ==
 ------------------------------------------------------------------------------
 (* No process serves after it was fenced.                                    *)
 
-(* What KIP-343's promise depends on, besides order and one controller.      *)
+(* What the promise depends on, besides order, one controller at a time, and *)
+(* OnlyStoppedRemoved. KIP-343 has the self-fencing, but asks for a broker's *)
+(* timeout that is longer than the controller's: with that it is false.      *)
 FencesItselfInTime == SelfFence /\ BrokerTimeout + MaxSkew <= SessionTimeout
 
-(* A step in which the operator removes no broker that runs.                 *)
+(* And besides: a step in which the operator removes no broker that runs.    *)
 OnlyStoppedRemoved ==
   \A b \in Broker : (Registered(b) /\ registrations'[b] = Nil) =>
     \A i \in Incarnation : BrokerOf[i] = b => ~Live(i)
 
-(* Kafka as built: a process that does not fence itself measures nothing.    *)
-NeverFencesItself == ~SelfFence
-MeasuresNothingInv ==
-  \A i \in Incarnation :
-    /\ lease_age[i] = NoAge
-    /\ clock_lead[i] = 0
-    /\ request_age[i] \in {NoAge, 0}
-
-(* What would have to be inductive if it kept the promise. It is not.        *)
-KafkaStopsServingInv ==
-  /\ InOrderInductiveInv
-  /\ MeasuresNothingInv
-  /\ NoOverlapInv
-
 (* Process i, with a lease of this age, has what a process that serves must  *)
 (* have: it is registered and unfenced. And the controller heard it no       *)
-(* earlier than the lease began: what its clock has measured since then, and *)
-(* what the process's clock has, differ by no more than the two can come     *)
-(* apart from here on.                                                       *)
+(* earlier than the lease began, each by its own clock: clock_lead can still *)
+(* rise by MaxSkew - clock_lead[i]; the last contact is older than the lease *)
+(* by no more than that.                                                     *)
 Covered(i, age) ==
   LET b == BrokerOf[i] IN
   /\ Registered(b)
@@ -292,4 +335,19 @@ OverlapInductiveInv ==
   /\ InOrderInductiveInv
   /\ ServingIsCoveredInv
   /\ AnswerIsCoveredInv
+------------------------------------------------------------------------------
+(* Kafka as built. A process that does not fence itself measures nothing.    *)
+NeverFencesItself == ~SelfFence
+MeasuresNothingInv ==
+  \A i \in Incarnation :
+    /\ lease_age[i] = NoAge
+    /\ clock_lead[i] = 0
+    /\ request_age[i] \in {NoAge, 0}
+
+(* A step from a state that can be reached breaks NoOverlapInv: a process    *)
+(* serves after it was fenced.                                               *)
+BrokenPromiseInv ==
+  /\ InOrderInductiveInv
+  /\ MeasuresNothingInv
+  /\ NoOverlapInv
 ==============================================================================
