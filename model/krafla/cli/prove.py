@@ -145,7 +145,7 @@ def _proof_lines(report: ProofsReport, proofs: Proofs) -> Iterator[str]:
             if case.possibility is not Verdict.HELD:
                 yield f"    {case.name}: " + (
                     "possible, though never expected" if case.is_possible
-                    else "no such step was found in a small world: nothing may be proved of it"
+                    else "none was found in a small world: nothing may be proved of it"
                 )  # fmt: skip
         yield ""
     for case in report.cases:

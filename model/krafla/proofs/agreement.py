@@ -1,8 +1,8 @@
-"""Whether z3's actions and TLC's are the same relation, on the states of small models.
+"""Whether z3's actions and TLC's are the same relation, and Init the same, on small models.
 
 For each state and each parameter, TLC enumerates the steps of an action. Of the formula that the
 proofs use, with that state and parameter put in, z3 must show two things: each of these steps
-satisfies it, and no other state after the step does.
+satisfies it, and no other state after the step does. The same is asked of Init and its states.
 """
 
 from __future__ import annotations
@@ -95,14 +95,18 @@ class ActionAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What was compared, by action; the two agree if there are no differences."""
+    """What was compared, by action; the two agree if there are no differences.
 
+    ``initial`` is about the start: its steps are the initial states.
+    """
+
+    initial: ActionAgreement
     actions: tuple[ActionAgreement, ...]
 
     @property
     def differences(self) -> tuple[Difference, ...]:
         """Return every difference."""
-        return tuple(one for action in self.actions for one in action.differences)
+        return tuple(one for row in (self.initial, *self.actions) for one in row.differences)
 
 
 def agreement(
@@ -110,15 +114,17 @@ def agreement(
     instances: Sequence[Instance],
     progress: Callable[[str], None] | None = None,
 ) -> Agreement:
-    """Return whether a theory's actions are TLC's on the states of some small models."""
+    """Return whether a theory's Init and actions are TLC's on the states of some small models."""
+    initial = ActionAgreement("Init")
     rows = {action.name: ActionAgreement(action.name) for action in theory.actions}
     for instance in instances:
         comparison = _Comparison(theory, instance)
+        comparison.compare_initial(initial)
         for action in theory.actions:
             if progress is not None:
                 progress(f"{instance.label}: {action.name}")
             comparison.compare(action, rows[action.name])
-    return Agreement(tuple(rows.values()))
+    return Agreement(initial, tuple(rows.values()))
 
 
 class _Comparison:
@@ -158,6 +164,25 @@ class _Comparison:
         self._known: dict[tuple[Any, ...], Substitution] = {}
         self._different: dict[tuple[Any, ...], z3.BoolRef] = {}
         self._next: dict[int, dict[tuple[str, tuple[Any, ...]], set[int]]] = {}
+
+    def compare_initial(self, row: ActionAgreement) -> None:
+        """Compare the initial states: those of the instance, or of Init if the theory has others.
+
+        The state after a step stands for the initial one.
+        """
+        theory, instance = self._theory, self._instance
+        is_known = instance.init in theory.module.operators
+        name = instance.init if is_known else "Init"
+        constants = {one: instance.constants[one] for one in theory.constants}
+        spec = Spec.load(theory.name, constants, path=theory.module.path.parent, init=name)
+        formula = self._constants(theory.predicate(name, self._after))
+        states = spec.initial_states()
+        row.states += len(states)
+        row.questions += 1
+        row.steps_tlc += len(states)
+        for reason in self._states_differ(formula, states, row):
+            start = Function({})
+            row.differences.append(Difference(instance.label, "Init", (), start, reason))
 
     def compare(self, action: NextAction, row: ActionAgreement) -> None:
         """Compare one action in the states chosen for it."""
@@ -215,7 +240,12 @@ class _Comparison:
         in_next = _is_satisfied(z3.simplify(given(question.bounds)))
         if by_next != ({after.fingerprint for after in found} if in_next else set()):
             yield "Next and the translated Next take the action with other parameters"
-        formula = z3.simplify(given(question.formula))
+        yield from self._states_differ(z3.simplify(given(question.formula)), found, row)
+
+    def _states_differ(
+        self, formula: z3.BoolRef, found: Sequence[KnownState], row: ActionAgreement
+    ) -> Iterator[str]:
+        """Yield why the states after, that a formula allows, are not those that TLC found."""
         if not found and z3.is_false(formula):
             row.refused += 1
             return

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from krafla.proofs.obligations import Case, Obligation
     from krafla.proofs.reading import Situation
 
-__all__ = ["Counterexample", "confirmed"]
+__all__ = ["Counterexample", "confirmed", "is_initial"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,19 @@ def confirmed(
         return _broken(spec, case, obligation, before, situation.parameters, constants)
     except EvaluationError as error:
         return str(error)
+
+
+def is_initial(
+    case: Case, situation: Situation, *, module: str, path: Path, search_path: Sequence[Path]
+) -> bool:
+    """Return whether TLC's evaluator has the state among those of Init, with these constants."""
+    spec = Spec.load(module, dict(situation.constants), path=path, search_path=search_path)
+    try:
+        state = spec.state(situation.before)
+        conditions = case.proof.conditions
+        return state in spec.initial_states() and all(map(spec.evaluate, conditions))
+    except EvaluationError:
+        return False
 
 
 def _broken(

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypeAlias
 
 from krafla.manifest import search_path
-from krafla.proofs.obligations import Kind, cases
+from krafla.proofs.obligations import cases
 from krafla.proofs.plans import Proof, load_plans
 from krafla.proofs.reach import Reach
 from krafla.proofs.solving import Answer, Solver
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from krafla.proofs.obligations import Case, Goal
+    from krafla.proofs.obligations import Case, Goal, Kind
 
 __all__ = ["CaseReport", "Progress", "Proofs", "ProofsReport"]
 
@@ -34,8 +34,7 @@ _EXAMPLE = "epochs/RegisterBroker/EpochUniqueInv"
 class CaseReport:
     """The answers to one case: at the start of a proof, of its properties, or of one action.
 
-    ``is_possible`` is None where nobody asked: for an action that a proof which builds on this
-    one has shown possible, and for ``Init``.
+    ``is_possible`` is None where nobody asked, since a proof that builds on this one has shown it.
     """
 
     proof: Proof
@@ -160,15 +159,14 @@ class Proofs:
     def _possible(self, chosen: Sequence[Case]) -> dict[str, bool]:
         """Return for each case whether it can happen, unless a stronger proof answers that."""
         found: dict[str, bool] = {}
-        known: set[tuple[str, str | None]] = set()
-        wanted = [case for case in reversed(chosen) if case.kind is not Kind.INITIAL]
-        for number, case in enumerate(wanted):
-            if (case.proof.name, case.action) in known:
+        known: set[tuple[str, Kind, str | None]] = set()
+        for number, case in enumerate(reversed(chosen)):
+            if (case.proof.name, case.kind, case.action) in known:
                 continue
-            self.progress(f"can {case.name} happen", number, len(wanted))
+            self.progress(f"can {case.name} happen", number, len(chosen))
             found[case.name] = self.solver(case.proof).is_possible(case)
             if found[case.name]:
-                known |= {(name, case.action) for name in case.proof.after}
+                known |= {(name, case.kind, case.action) for name in case.proof.after}
         return found
 
 

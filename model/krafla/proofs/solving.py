@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import z3  # type: ignore[import-untyped]  # z3 ships no types
 
 from krafla.manifest import search_path
-from krafla.proofs.counterexample import Counterexample, confirmed
+from krafla.proofs.counterexample import Counterexample, confirmed, is_initial
 from krafla.proofs.finite import find_model, find_models
+from krafla.proofs.obligations import Kind
 from krafla.proofs.reading import Reader
 from krafla.verdict import Verdict
 
@@ -84,9 +85,19 @@ class Solver:
         return None if isinstance(found, str) else found
 
     def is_possible(self, case: Case) -> bool:
-        """Return whether the hypotheses and the step of a case hold together in a small world."""
+        """Return whether the hypotheses and the step of a case hold together in a small world.
+
+        At the start, TLC's evaluator must also have the state as one of those that Init allows.
+        """
         formulas = [*case.premises, *(one.formula for one in case.hypotheses)]
-        return find_model(self._theory, formulas) is not None
+        found = find_model(self._theory, formulas)
+        if found is None or case.kind is not Kind.INITIAL:
+            return found is not None
+        module = case.proof.module
+        return is_initial(
+            case, self._read(case, found),
+            module=module.stem, path=module, search_path=search_path(self._specs, module),
+        )  # fmt: skip
 
     def _answer(
         self, case: Case, goal: Goal, hypotheses: list[Hypothesis], solver: z3.Solver,

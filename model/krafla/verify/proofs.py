@@ -42,7 +42,7 @@ def proof_question(plan: Proof) -> Question:
         report = proofs.run(plan.name)
         answers = report.answers
         proved = sum(answer.verdict is Verdict.HELD for answer in answers)
-        possible = sum(case.is_possible is True for case in report.cases)
+        possible = sum(case.is_possible is True for case in report.cases if case.action)
         wrong = [answer for answer in answers if answer.verdict is not Verdict.HELD]
         doubted = [case for case in report.cases if case.possibility is not Verdict.HELD]
         conditions = (*plan.conditions, *plan.step_conditions)

@@ -38,6 +38,33 @@ def test_the_actions_of_the_lease_are_those_of_tlc(of_the_lease):
     assert all(row.steps_tlc == row.steps_z3 for row in of_the_lease.actions)
 
 
+def test_the_initial_states_of_the_lease_are_those_of_tlc(of_the_lease):
+    row = of_the_lease.initial
+
+    assert not row.differences
+    assert (row.questions, row.steps_tlc, row.steps_z3) == (3, 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("  /\\ total \\in {0, 1}\n", "allows a step that TLC does not"),
+        ("  /\\ total = 0 /\\ total = 1\n", "TLC takes a step that the formula refuses"),
+    ],
+)
+def test_another_init_is_seen(proof_specs, tmp_path, text, reason):
+    source = (proof_specs / "Constructs.tla").read_text()
+    line = "  /\\ total = 0\n"
+    assert source.count(line) == 1
+    (tmp_path / "Constructs.tla").write_text(source.replace(line, text))
+    wrong = Theory.load("Constructs", path=tmp_path)
+    # TLC reads the right one, z3 the wrong one.
+    wrong.module = replace(wrong.module, path=proof_specs / "Constructs.tla")
+
+    found = agreement(wrong, [SAMPLE]).initial.differences
+    assert any(reason in one.reason for one in found)
+
+
 def test_every_action_of_the_lease_is_taken_in_some_instance(of_the_lease):
     assert [row.action for row in of_the_lease.actions if not row.steps_tlc] == []
 

@@ -1,0 +1,143 @@
+"""What is asked of z3 is all that the plan and the spec's text name, and nothing is proved of none.
+
+What is expected is read from the text here, not by the code that makes the obligations.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tomllib
+
+import pytest
+
+from krafla.manifest import find_specs
+from krafla.proofs.obligations import Kind
+from krafla.proofs.prove import Proofs
+from krafla.verdict import Verdict
+
+SPECS = find_specs()
+PLANS = {plan["name"]: plan for plan in tomllib.loads((SPECS / "proofs.toml").read_text())["proof"]}
+TEXT = "".join(
+    (SPECS / "lease" / f"{name}.tla").read_text()
+    for name in ("BrokerLease", "BrokerLeaseProperties", "BrokerLeaseInductive")
+)
+
+
+def body(name):
+    """Return the text of an operator's definition, without comments."""
+    found = re.search(rf"^{name} ==(.*?)(?=^\S|\Z)", TEXT, re.MULTILINE | re.DOTALL)
+    return re.sub(r"\(\*.*?\*\)", "", found[1])
+
+
+def named(name):
+    """Return the clauses that a definition lists, through definitions that only list others."""
+    lines = [line.strip() for line in body(name).splitlines() if line.strip()]
+    if not all(re.fullmatch(r"(/\\ \w+ *)+", line) for line in lines):
+        return [name]
+    return [one for line in lines for part in re.findall(r"\w+", line) for one in named(part)]
+
+
+ACTIONS = [
+    name
+    for part in re.findall(r"\w+", body("Next"))
+    for name in re.findall(r"(\w+)(?:\([a-z_, ]+\))?$", body(part), re.MULTILINE)
+]
+
+
+@pytest.fixture(scope="module")
+def proofs():
+    return Proofs(SPECS, "lease")
+
+
+@pytest.fixture(scope="module")
+def cases(proofs):
+    return {proof.name: list(proofs.cases_of(proof)) for proof in proofs.plans}
+
+
+def changed(folder, *replacements, name="BrokerLease.tla"):
+    specs = (folder / "specs").resolve()
+    shutil.copytree(SPECS, specs)
+    path = specs / "lease" / name
+    text = path.read_text()
+    for old, new in replacements:
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    path.write_text(text)
+    return specs
+
+
+def test_the_actions_in_the_text_of_next_are_27():
+    assert len(ACTIONS) == len(set(ACTIONS)) == 27
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_the_obligations_are_those_of_the_plan(proofs, cases, name):
+    plan = PLANS[name]
+    known = {one for other in plan.get("after", ()) for one in named(PLANS[other]["invariant"])}
+    own = [one for one in dict.fromkeys(named(plan["invariant"])) if one not in known]
+    (proof,) = (one for one in proofs.plans if one.name == name)
+    theory = proofs.theory(proof)
+    state = theory.state("counted")
+
+    def numbered(clauses):
+        return [
+            (clause, number)
+            for clause in clauses
+            for number in range(1, len(theory.conjuncts(clause, state)) + 1)
+        ]
+
+    steps = [(one, 1) for one in plan.get("steps", ())]
+    asked = {
+        (case.kind, case.action): [(one.obligation.goal, one.obligation.conjunct)
+                                   for one in case.goals]
+        for case in cases[name]
+    }  # fmt: skip
+    assert own
+    assert asked.pop((Kind.INITIAL, None)) == numbered(own)
+    assert asked.pop((Kind.IMPLIED, None)) == numbered(plan.get("implies", ()))
+    assert asked == {(Kind.KEPT, action): numbered(own) + steps for action in ACTIONS}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_only_clauses_are_assumed_and_each_is_shown_by_some_proof(cases, name):
+    shown = {
+        goal.obligation.goal
+        for other in (name, *PLANS[name].get("after", ()))
+        for case in cases[other]
+        if case.kind is Kind.INITIAL
+        for goal in case.goals
+    }
+
+    for case in cases[name]:
+        assumed = {one.clause for one in case.hypotheses}
+        assert assumed == (
+            set() if case.kind is Kind.INITIAL else set(named(PLANS[name]["invariant"]))
+        )
+        assert assumed <= shown
+
+
+def test_each_obligation_is_answered_once(proofs, cases):
+    report = proofs.run("epochs")
+
+    asked = [goal.obligation for case in cases["epochs"] for goal in case.goals]
+    assert [answer.obligation for answer in report.answers] == asked
+    assert all(case.is_possible is True for case in report.cases)
+
+
+def test_an_init_that_contradicts_itself_proves_nothing(tmp_path):
+    specs = changed(tmp_path, ("  /\\ log_end = 0\n", "  /\\ log_end = 0 /\\ log_end = 1\n"))
+
+    report = Proofs(specs, "lease").run("epochs/initial")
+
+    assert all(answer.verdict is Verdict.HELD for answer in report.answers)
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert [case.is_possible for case in report.cases] == [False]
+
+
+def test_an_initial_state_that_tlc_does_not_have_proves_nothing(proofs, monkeypatch):
+    monkeypatch.setattr("krafla.oracle.Spec.initial_states", lambda _spec: [])
+
+    report = proofs.run("epochs/initial")
+
+    assert report.verdict is Verdict.INCONCLUSIVE
