@@ -98,7 +98,8 @@ def command(
         prefix = f"[{number}/{len(chosen)}] "
         answers.append(_answer(model, threads, timeout, simulation, prefix))
         if not as_json:
-            _show(console, answers[-1], coverage=coverage, first=number == 1)
+            shows = len(chosen) == 1
+            _show(console, answers[-1], coverage=coverage, first=number == 1, shows=shows)
         _keep(answers[-1], trace)
     status = _status(answers)
     if as_json:
@@ -163,7 +164,9 @@ def _reporter(live: screen.LiveLine, prefix: str) -> Callable[[Progress], None]:
     return report
 
 
-def _show(console: Console, answer: Answer, *, coverage: bool, first: bool) -> None:
+def _show(
+    console: Console, answer: Answer, *, coverage: bool, first: bool, shows: bool = False
+) -> None:
     if not first:
         screen.line(console, "")
     if isinstance(answer, KraflaError):
@@ -171,7 +174,8 @@ def _show(console: Console, answer: Answer, *, coverage: bool, first: bool) -> N
         return
     model, result = answer.model, answer.result
     trace = result.counterexample
-    if trace is not None and answer.verdict is not Verdict.HELD:
+    # A model that must fail is asked for by name to see how.
+    if trace is not None and (shows or answer.verdict is not Verdict.HELD):
         show_trace(console, trace)
     verdict = answer.verdict
     word = (verdict.name, screen.VERDICT_STYLES[verdict])
@@ -197,6 +201,7 @@ def _keep(answer: Answer, name: str | None) -> None:
         from krafla.refinement.counterexample import stands_alone
 
         write(stands_alone(answer.result.counterexample, answer.model), Path(name))
+        screen.line(screen.stderr(), f"    saved: {name}; look: krafla explain {name}")
 
 
 def _status(answers: Sequence[Answer]) -> ExitCode:

@@ -119,5 +119,7 @@ def _format(path: Path, chosen: str | None, option: str) -> str:
 def _size(trace: Trace | PartialTrace) -> str:
     from krafla.traces import Trace
 
-    what = "steps" if isinstance(trace, Trace) else "observations"
-    return f"{len(trace)} {what} of {trace.spec}"
+    if isinstance(trace, Trace):
+        steps = len(trace) - 1
+        return f"{steps} {'step' if steps == 1 else 'steps'} of {trace.spec}"
+    return f"{len(trace)} observations of {trace.spec}"

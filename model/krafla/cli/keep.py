@@ -68,5 +68,7 @@ def command(
         screen.line(console, f"    rejected at step {entry.step}, which names: {entry.names}")
     screen.line(console, ("KEPT", "bold green"), f"  {entry.path}")
     name = entry.path.relative_to(into).as_posix()
-    screen.line(console, f"    run: pytest {shlex.quote(f'{into}/index.toml::{name}')}")
+    screen.line(console, f"    run: krafla replay {shlex.quote(str(into))}")
+    test = shlex.quote(f"{into}/index.toml::{name}")
+    screen.line(console, f"    or, where pytest is installed beside krafla: pytest {test}")
     return ExitCode.HELD

@@ -172,7 +172,7 @@ def _claim(plan: CampaignPlan, out: Path) -> None:
             names = sorted(k for k in wanted if not isinstance(before, dict) or
                            before.get(k) != wanted[k])  # fmt: skip
             what = ("the code or the spec has changed since" if names == ["judged_by"]
-                    else f"another {', '.join(names)}")  # fmt: skip
+                    else f"other {', '.join(names)}: asked again, it must be the same")  # fmt: skip
             raise KraflaError(f"this holds another campaign ({what}); choose another directory",
                               printable(str(out)))  # fmt: skip
         return

@@ -58,16 +58,18 @@ def stands_alone(trace: Trace, model: Model) -> Trace:
 def _base(bounded: Spec, model: Model) -> tuple[str, tuple[tuple[str, Value], ...]]:
     """Return the module to replay on, and the constants that it declares, as values."""
     root = bounded.tool.getRootModule()
-    extended = {str(one.getName().toString()): one for one in root.getExtendedModuleSet(True)}
+    # A model need not have a module of its own.
+    modules = [root, *root.getExtendedModuleSet(True)]
+    extended = {str(one.getName().toString()): one for one in modules}
     name = MODULE if MODULE in extended and model.spec == _LEASE else model.spec
     if name not in extended:
         raise KraflaError(f"{model.module.stem} does not extend {name}", model.place or None)
     module = extended[name]
-    modules = {name, *(str(one.getName().toString()) for one in module.getExtendedModuleSet(True))}
+    names = {name, *(str(one.getName().toString()) for one in module.getExtendedModuleSet(True))}
     declared = [
         str(one.getName().toString())
         for one in root.getConstantDecls()
-        if str(one.getLocation().source()) in modules
+        if str(one.getLocation().source()) in names
     ]
     return name, tuple((one, bounded.evaluate(one)) for one in sorted(declared))
 

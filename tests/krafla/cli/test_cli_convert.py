@@ -53,7 +53,7 @@ def convert(tmp_path, monkeypatch, capsys):
 def test_a_trace_goes_to_itf_and_back_without_loss(convert, tmp_path):
     assert convert("trace.ndjson", "trace.itf.json") == (
         0,
-        "2 steps of S, ndjson -> itf: trace.itf.json\n",
+        "1 step of S, ndjson -> itf: trace.itf.json\n",
         "",
     )
     assert convert("trace.itf.json", "again.ndjson")[0] == 0

@@ -48,7 +48,7 @@ def test_a_kept_trace_comes_to_what_the_index_says_from_then_on(corpus, trace, k
     listed = tomllib.loads((corpus / "index.toml").read_text())["trace"][0]
     file = listed.pop("file")
     assert listed == {"reason": "It is so.", "tags": ["KIP-631", "lease"], **row}
-    assert f"run: pytest {corpus}/index.toml::{file}" in result.output
+    assert f"pytest {corpus}/index.toml::{file}" in result.output
     assert read(corpus / file) == read(trace)
     assert check_corpus(corpus).verdict is Verdict.HELD
 
