@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from krafla.audit.result import ClusterResult, DirectoryResult, Evidence, Report
     from krafla.audit.server_logs.judging import Judgement
+    from krafla.audit.wish import Wish
     from krafla.values import Value
 
 SCHEMA: Final = 1
@@ -68,14 +69,18 @@ def text_lines(report: Report, *, quiet: bool = False) -> Iterator[str]:
     yield f"{report.verdict.name}  {_totals(report)}"
     if not quiet:
         judges = f"UntimedLease.tla and {len(EVERY_INVARIANT)} invariants of the log"
-        settings = next((c.server_logs.settings for c in report.clusters if c.server_logs), None)
-        options = ""
-        if settings is not None:
+        if any(cluster.server_logs is not None for cluster in report.clusters):
             judges += ", server logs by ObservedLease.tla"
-            options = f"--server-logs --clock-skew-ms {settings.skew_ms} "
+        options = "" if report.wish is None else f"{_options(report.wish)} "
         yield f"    judged by {judges}"
         paths = " ".join(shlex.quote(printable(str(path))) for path in report.paths)
         yield f"    reproduce: krafla audit {options}{paths}"
+
+
+def _options(wish: Wish) -> str:
+    timeout = wish.session_timeout_ms
+    given = "" if timeout is None else f" --session-timeout-ms {timeout}"
+    return f"--server-logs --clock-skew-ms {wish.skew_ms}{given}"
 
 
 def _cluster_lines(cluster: ClusterResult, *, quiet: bool) -> Iterator[str]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.audit.server_logs.judging import Judgement
+    from krafla.audit.wish import Wish
     from krafla.values import Value
 
 
@@ -157,13 +158,17 @@ class ClusterResult:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One audit: the paths it was asked about, what it found there."""
+    """One audit: the paths it was asked about, what it found there.
+
+    `wish` is how server logs were to be judged, None if nobody asked for them.
+    """
 
     paths: tuple[Path, ...]
     clusters: tuple[ClusterResult, ...]
     findings: tuple[Finding, ...]
     histories: int
     steps: int
+    wish: Wish | None = None
 
     @property
     def verdict(self) -> Verdict:

@@ -90,7 +90,7 @@ def audit(
 
         judged, found = with_server_logs(paths, clusters, judged, server_logs, progress)
         findings += found
-    return report_of(paths, judged, findings)
+    return replace(report_of(paths, judged, findings), wish=server_logs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,8 @@ def test_without_server_logs_there_is_a_doubt(
     report = judged(cluster(real_logs, tmp_path, "crash", "*/logs/*.log"), loading)
     assert report.exit_code is ExitCode.INCONCLUSIVE
     assert [f.kind for f in findings(report)] == ["no server logs"]
+    asked = f"reproduce: krafla audit --server-logs --clock-skew-ms 100 {tmp_path}"
+    assert list(text_lines(report))[-1].strip().startswith(asked)
 
 
 def test_logs_of_another_cluster_are_noted(
@@ -117,7 +119,9 @@ def test_the_session_timeout_is_that_of_the_controllers(
     assert finding.kind == "ObservedLease!WroteFenceOfSilent"
     assert finding.evidence is not None
     assert finding.evidence.false[0].text == "contact_age[b] > SessionTimeout"
-    assert judged(copy, loading, session_timeout_ms=4000).verdict is Verdict.HELD
+    report = judged(copy, loading, session_timeout_ms=4000)
+    assert report.verdict is Verdict.HELD
+    assert " --session-timeout-ms 4000 " in list(text_lines(report))[-1]
 
 
 def test_controllers_that_disagree_about_the_timeout_are_a_doubt(
