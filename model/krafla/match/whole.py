@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from krafla.match.moves import Moves
@@ -15,9 +16,9 @@ from krafla.values import same, sort_key
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
-    from krafla.match.moves import Choice
+    from krafla.match.moves import Choice, Move
     from krafla.match.nearest import Nearest
     from krafla.oracle import Spec, State
     from krafla.traces import Trace
@@ -113,8 +114,11 @@ class Whole:
     def closing(self, trace: Trace) -> Step | None:
         """Return the step that closes a lasso, the first that does; ``None`` if none does."""
         state, seen = self._return(trace)
-        for action, parameters, after in self.moves.claimed(state, seen):
-            if seen.fits(after):
+        wanted = seen.observation.action
+        # Parameters that are chosen may miss what Next offers; those of Next may be too few.
+        steps = chain(self.moves.claimed(state, seen), self._offered(state))
+        for action, parameters, after in steps:
+            if wanted in {None, action} and seen.fits(after):
                 return Step(action, parameters, after.as_function())
         return None
 
@@ -127,6 +131,10 @@ class Whole:
             f"{finding}: {denied.finding}", denied.reasons, denied.differences
         )
         return explanation, nearest_of(self.moves, state, seen)
+
+    def _offered(self, state: State) -> Iterator[Move]:
+        """Yield the steps of Next, which are generated only if they are asked for."""
+        yield from self.spec.successors(state)
 
     def _return(self, trace: Trace) -> tuple[State, Seen]:
         assert trace.lasso is not None, "only a lasso is closed"

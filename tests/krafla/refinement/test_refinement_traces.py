@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 from krafla.cli import application
 from krafla.fuzz.kept import check_corpus
 from krafla.fuzz.recorded import play_trace
+from krafla.match import Choice
+from krafla.match.whole import Whole
 from krafla.oracle.loading import find_module
 from krafla.refinement import trace_check, validation
 from krafla.refinement.corpus import read_index, root_of
@@ -117,6 +119,14 @@ def test_a_lasso_that_does_not_close_is_rejected_at_its_last_step(back, lasso):
     assert report.rejection.index == len(trace) - 1
     assert f"no step leads back to step {lasso}" in str(report.rejection)
     assert report.rejection.nearest is not None
+
+
+@pytest.mark.parametrize(("back", "closes"), [("LoseMessage", True), ("", True), ("Tick", False)])
+def test_parameters_that_are_chosen_too_narrowly_do_not_open_a_lasso(back, closes):
+    trace = going_round(back)
+    spec = validation.loaded(trace.spec, trace.constants)
+    narrow = Choice("LoseMessage", likely=lambda *_: (), others=lambda *_: ())
+    assert Whole(spec, [narrow]).closes(trace) is closes
 
 
 def test_a_lasso_that_stays_where_it_is_needs_no_step():
