@@ -111,12 +111,15 @@ Serving(i) ==
 ServingProcesses == {i \in Incarnation : Serving(i)}
 
 (* No process serves after the controller fenced it.                         *)
-(* Source: KIP-343. True only with SelfFence, BrokerTimeout + MaxSkew <=     *)
-(* SessionTimeout, requests that arrive in order, one active controller at a *)
-(* time, and nobody unregistering live brokers. Kafka as built does not      *)
-(* promise it: epochs, not time, protect the data. Broken by: SelfFence off; *)
-(* a clock too fast; a lease counted from the answer; an overtaken heartbeat *)
-(* that still asks to fence.                                                 *)
+(* Source: KIP-343's self-fencing, its timeouts turned round: the KIP asks   *)
+(* for a broker's timeout longer than the controller's. True only with       *)
+(* SelfFence, BrokerTimeout + MaxSkew <= SessionTimeout, a clock that comes  *)
+(* apart from the controller's by at most MaxSkew over the process's whole   *)
+(* life, requests that arrive in order, one active controller at a time, and *)
+(* nobody unregistering live brokers. Kafka as built does not promise it:    *)
+(* epochs, not time, protect the data. Broken by: SelfFence off; a clock too *)
+(* fast; a lease counted from the answer; an overtaken heartbeat that still  *)
+(* asks to fence.                                                            *)
 NoOverlapInv ==
   \A i \in Incarnation : Serving(i) =>
     LET r == registrations[BrokerOf[i]] IN
