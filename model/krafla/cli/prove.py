@@ -46,8 +46,9 @@ def command(
     r"""Prove invariants of a spec without bounds: any sets, any timeouts, a log of any length.
 
     z3 is given the spec's own text. Of each invariant it must show that Init implies it, that
-    every action keeps it, and that it implies the properties. Each action must be possible, or
-    nothing was proved of it. A step that breaks a clause is shown with both states, to which
+    every action keeps it, and that it implies the properties; in one proof also that whatever an
+    action evaluates means something. Init and each action must be possible, or nothing was
+    proved of them. A step that breaks a clause is shown with both states, to which
     TLC's evaluator has agreed, and with whether behaviours of the spec reach the first.
 
     Exit status: 0 if all was proved; 1 if an obligation is false; 3 if z3 could not tell.
@@ -58,6 +59,7 @@ def command(
       krafla prove lease
       krafla prove lease --only overlap/Tick
       krafla prove lease --only '*/StaleHeartbeatIgnoredProp'
+      krafla prove lease --only 'processes/*/defined'
       krafla prove lease --needed --only 'Given*'
       krafla prove lease --refuted
       krafla prove lease --mutants
@@ -137,10 +139,13 @@ def _proof_lines(report: ProofsReport, proofs: Proofs) -> Iterator[str]:
             yield f"    if {', '.join((*proof.conditions, *proof.step_conditions))}"
         if proof.after:
             yield f"    relies on: {', '.join(proof.after)}"
+        if proof.is_defined:
+            yield "    and whatever an action evaluates means something (defined)"
         for case in mine:
             proved = sum(answer.verdict is Verdict.HELD for answer in case.answers)
-            what = case.action or case.name.partition("/")[2]
-            note = f"  never: {dict(proof.never)[what]}" if what in dict(proof.never) else ""
+            what = case.name.partition("/")[2]
+            why = dict(proof.never).get(case.action or "")
+            note = "" if why is None else f"  never: {why}"
             yield f"  {what:28}{proved:4} of {len(case.answers):3}{case.seconds:8.2f} s{note}"
             if case.possibility is not Verdict.HELD:
                 yield f"    {case.name}: " + (

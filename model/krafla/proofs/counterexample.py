@@ -24,8 +24,8 @@ __all__ = ["Counterexample", "confirmed", "is_initial"]
 class Counterexample:
     """A state in which every hypothesis holds, and what follows from it that should not.
 
-    ``after`` is the state that the action leads to, None if the state itself is at fault. TLC's
-    evaluator has agreed to all of it.
+    ``after`` is the state that the action leads to, None if the state itself is at fault, or if
+    the action means nothing there. TLC's evaluator has agreed to all of it.
     """
 
     obligation: Obligation
@@ -96,6 +96,8 @@ def _broken(
     parameters: tuple[Value, ...], constants: Mapping[str, Value],
 ) -> Counterexample | str:  # fmt: skip
     goal = obligation.goal
+    if obligation.kind is Kind.DEFINED:
+        return _undefined(spec, obligation, before, parameters, constants)
     if obligation.action is None:
         if spec.check_invariant(goal, before):
             return f"{goal} holds in the state that was found"
@@ -111,3 +113,16 @@ def _broken(
             if not holds:
                 return Counterexample(obligation, constants, before, parameters, after)
     return f"{obligation.action} keeps {goal} from the state that was found"
+
+
+def _undefined(
+    spec: Spec, obligation: Obligation, before: State,
+    parameters: tuple[Value, ...], constants: Mapping[str, Value],
+) -> Counterexample | str:  # fmt: skip
+    """Return a state in which TLC stops at an action, instead of taking it or not."""
+    assert obligation.action is not None
+    try:
+        spec.outcomes(before, obligation.action, *parameters)
+    except EvaluationError:
+        return Counterexample(obligation, constants, before, parameters, None)
+    return f"{obligation.action} means something in the state that was found"

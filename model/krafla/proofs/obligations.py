@@ -28,6 +28,7 @@ class Kind(Enum):
     KEPT = "kept"
     IMPLIED = "implied"
     STEP = "step"
+    DEFINED = "defined"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,8 @@ class Case:
     @property
     def name(self) -> str:
         """Return the name of the proof, and the action or the kind."""
-        return f"{self.proof.name}/{self.action or self.kind.value}"
+        name = f"{self.proof.name}/{self.action or self.kind.value}"
+        return f"{name}/{self.kind.value}" if self.kind is Kind.DEFINED else name
 
 
 def clauses(theory: Theory, invariant: str) -> tuple[str, ...]:
@@ -125,6 +127,8 @@ def cases(theory: Theory, proof: Proof, earlier: Sequence[Proof] = ()) -> Iterat
     yield builder.implied()
     for action in theory.actions:
         yield builder.step(action.name)
+        if proof.is_defined:
+            yield builder.defined(action.name)
 
 
 class _Builder:
@@ -172,6 +176,22 @@ class _Builder:
         return Case(
             self.proof, Kind.KEPT, action, tuple(premises), self.hypotheses, (*kept, *steps),
             tuple(parameters),
+        )  # fmt: skip
+
+    def defined(self, action: str) -> Case:
+        """Return that what the action evaluates means something, whether or not it is taken."""
+        theory, kind = self.theory, Kind.DEFINED
+        parameters = theory.parameters(action)
+        premises = [*self.constants]
+        if action not in self.proof.any_parameters:
+            premises += theory.bounds(action, parameters, self.before)
+        found = theory.requirements(action, parameters, self.before, self.after)
+        goals = tuple(
+            Goal(Obligation(self.proof.name, kind, action, kind.value, number), one.formula)
+            for number, one in enumerate(found, start=1)
+        )
+        return Case(
+            self.proof, kind, action, tuple(premises), self.hypotheses, goals, tuple(parameters)
         )  # fmt: skip
 
     def _goals(

@@ -28,7 +28,8 @@ class Proof:
     and ``step_conditions`` (over a step) are operators that are assumed. ``after`` names the
     proofs on whose invariants this one builds. The parameters of ``any_parameters`` may be
     anything, not only what Next chooses from. ``never`` gives, with the reason, each action that
-    the conditions rule out. One that ``is_refuted`` must fail, by a behaviour of the spec.
+    the conditions rule out. One that ``is_refuted`` must fail, by a behaviour of the spec. One that
+    ``is_defined`` also shows that whatever an action evaluates means something.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Proof:
     steps: tuple[str, ...]
     never: tuple[tuple[str, str], ...]
     is_refuted: bool
+    is_defined: bool
     place: str
 
 
@@ -85,7 +87,7 @@ def _places(path: Path, text: str) -> Iterator[str]:
 
 
 def _proof(specs: Path, entry: dict[str, Any], place: str) -> Proof:
-    known = {*_REQUIRED, *_LISTS, "never", "expect"}
+    known = {*_REQUIRED, *_LISTS, "never", "expect", "defined"}
     for key in entry:
         if key not in known:
             raise KraflaError(f"there is no key {key!r}; known: {', '.join(sorted(known))}", place)
@@ -101,13 +103,16 @@ def _proof(specs: Path, entry: dict[str, Any], place: str) -> Proof:
         raise KraflaError("'never' gives a reason for each action it names", place)
     if entry.get("expect", "proved") not in ("proved", "refuted"):
         raise KraflaError("'expect' is 'proved' (if nothing is said) or 'refuted'", place)
+    if not isinstance(entry.get("defined", False), bool):
+        raise KraflaError("'defined' is true or false", place)
     module = (specs / entry["module"]).resolve()
     if not module.is_file():
         raise KraflaError(f"there is no file {entry['module']}", place)
     return Proof(
         name=entry["name"], of=entry["of"], module=module, what=entry["what"],
         invariant=entry["invariant"], never=tuple(never.items()),
-        is_refuted=entry.get("expect") == "refuted", place=place,
+        is_refuted=entry.get("expect") == "refuted", is_defined=entry.get("defined", False),
+        place=place,
         **{key: tuple(value) for key, value in lists.items()},
     )  # fmt: skip
 

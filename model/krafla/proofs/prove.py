@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypeAlias
 
 from krafla.manifest import search_path
-from krafla.proofs.obligations import cases
+from krafla.proofs.obligations import Kind, cases
 from krafla.proofs.plans import Proof, load_plans
 from krafla.proofs.reach import Reach
 from krafla.proofs.solving import Answer, Solver
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from krafla.proofs.obligations import Case, Goal, Kind
+    from krafla.proofs.obligations import Case, Goal
 
 __all__ = ["CaseReport", "Progress", "Proofs", "ProofsReport"]
 
@@ -34,7 +34,8 @@ _EXAMPLE = "epochs/RegisterBroker/EpochUniqueInv"
 class CaseReport:
     """The answers to one case: at the start of a proof, of its properties, or of one action.
 
-    ``is_possible`` is None where nobody asked, since a proof that builds on this one has shown it.
+    ``is_possible`` is None where nobody asked: a stronger proof, or another case of the same
+    action, has shown it.
     """
 
     proof: Proof
@@ -160,13 +161,18 @@ class Proofs:
         """Return for each case whether it can happen, unless a stronger proof answers that."""
         found: dict[str, bool] = {}
         known: set[tuple[str, Kind, str | None]] = set()
-        for number, case in enumerate(reversed(chosen)):
+        # What an action evaluates is asked from the states and parameters that it is asked of.
+        wanted = [case for case in reversed(chosen) if case.kind is not Kind.DEFINED]
+        wanted += [case for case in chosen if case.kind is Kind.DEFINED]
+        for number, case in enumerate(wanted):
             if (case.proof.name, case.kind, case.action) in known:
                 continue
-            self.progress(f"can {case.name} happen", number, len(chosen))
+            self.progress(f"can {case.name} happen", number, len(wanted))
             found[case.name] = self.solver(case.proof).is_possible(case)
             if found[case.name]:
-                known |= {(name, case.kind, case.action) for name in case.proof.after}
+                kinds = (case.kind, Kind.DEFINED)
+                known |= {(name, kind, case.action) for name in case.proof.after for kind in kinds}
+                known.add((case.proof.name, Kind.DEFINED, case.action))
         return found
 
 

@@ -12,6 +12,7 @@ import tomllib
 import pytest
 
 from krafla.manifest import find_specs
+from krafla.oracle import EvaluationError
 from krafla.proofs.obligations import Kind
 from krafla.proofs.prove import Proofs
 from krafla.verdict import Verdict
@@ -96,7 +97,37 @@ def test_the_obligations_are_those_of_the_plan(proofs, cases, name):
     assert own
     assert asked.pop((Kind.INITIAL, None)) == numbered(own)
     assert asked.pop((Kind.IMPLIED, None)) == numbered(plan.get("implies", ()))
-    assert asked == {(Kind.KEPT, action): numbered(own) + steps for action in ACTIONS}
+    expected = {(Kind.KEPT, action): numbered(own) + steps for action in ACTIONS}
+    if plan.get("defined"):
+        after = theory.state("after")
+        for action in ACTIONS:
+            found = theory.requirements(action, theory.parameters(action), state, after)
+            expected[Kind.DEFINED, action] = [("defined", n + 1) for n in range(len(found))]
+    assert asked == expected
+
+
+def test_in_one_proof_whatever_an_action_evaluates_is_defined(proofs, cases):
+    (name,) = (name for name, plan in PLANS.items() if plan.get("defined"))
+    defined = [case for case in cases[name] if case.kind is Kind.DEFINED]
+
+    # All others evaluate only what means something in any state.
+    assert {"RegisterBroker", "KeepFenced"} <= {case.action for case in defined if case.goals}
+    report = proofs.run(f"{name}/*/defined")
+    assert report.verdict is Verdict.HELD
+    assert len(report.answers) == sum(len(case.goals) for case in defined)
+
+
+def test_a_use_without_meaning_is_refuted_by_a_state_in_which_tlc_stops(tmp_path):
+    guard = "IN Registered(b) /\\ registrations[b].epoch = m.epoch"
+    specs = changed(tmp_path, (guard, guard.replace("Registered(b) /\\ ", "")))
+
+    report = Proofs(specs, "lease").run("processes/KeepFenced/defined")
+
+    assert report.verdict is Verdict.VIOLATED
+    found = [answer.counterexample for answer in report.answers if answer.counterexample]
+    assert all(one.after is None and one.step.startswith("KeepFenced(") for one in found)
+    with pytest.raises(EvaluationError):
+        found[0].before.spec.outcomes(found[0].before, "KeepFenced", *found[0].parameters)
 
 
 @pytest.mark.parametrize("name", PLANS)
