@@ -35,9 +35,9 @@ EpochWithinLogInv ==
   /\ \A i \in Incarnation : broker_epoch[i] < log_end
   /\ \A m \in InFlight(messages) : (GivesEpoch(m) \/ ShowsEpoch(m)) => m.epoch < log_end
 
-(* No two processes hold one epoch, whatever their broker ids.               *)
-(* OneLiveIncarnationInv says it of one id. HandleRegistrationResponse keeps *)
-(* it by GivenToHolderInv.                                                   *)
+(* No two processes hold one epoch, whatever their broker ids. No other      *)
+(* clause relies on it: OneLiveIncarnationInv follows from it.               *)
+(* HandleRegistrationResponse keeps it by GivenToHolderInv.                  *)
 HeldByOneProcessInv ==
   \A i, j \in Incarnation :
     (i # j /\ broker_epoch[i] # NoEpoch) => broker_epoch[i] # broker_epoch[j]
