@@ -61,7 +61,11 @@ def test_a_claim_that_is_true_is_shown_to_all_who_ask(overlap):
     assert claim_shown(overlap).is_shown
     assert violation_of(overlap).reasons[0].text == "~r.fenced"
     assert outcome_of(overlap).is_bad
-    assert shrink_behaviour(overlap, tries=1).result.claim == overlap.claim
+    shrunk = shrink_behaviour(overlap, tries=1).result.claim
+    # The line on which the conjunct stands is another one whenever the spec grows.
+    assert (shrunk.kind, shrunk.property) == (overlap.claim.kind, overlap.claim.property)
+    assert shrunk.conjunct.text == overlap.claim.conjunct.text
+    assert shrunk.conjunct.values == overlap.claim.conjunct.values
 
 
 @pytest.mark.parametrize(
