@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from krafla.verdict import ExitCode, Verdict, worst
+from krafla.verdict import ExitCode, KraflaError, Verdict, worst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
+    from krafla.proofs.agreement import ActionAgreement
     from krafla.proofs.mutants import MutantAnswer
     from krafla.proofs.needed import Need
     from krafla.proofs.prove import Proofs, ProofsReport
@@ -29,6 +31,11 @@ _Timeout = Annotated[float, typer.Option(min=0.1, help="Seconds for each obligat
 _Needed = Annotated[bool, typer.Option("--needed", help="What fails without each clause.")]
 _Refuted = Annotated[bool, typer.Option("--refuted", help="Show what must fail, by a behaviour.")]
 _Mutants = Annotated[bool, typer.Option("--mutants", help="Refute wrong invariants and specs.")]
+_Agreement = Annotated[bool, typer.Option("--agreement", help="Compare z3's steps with TLC's.")]
+_Save = Annotated[
+    Path | None,
+    typer.Option("--save", metavar="FILE", help="With --refuted: save the behaviour as a trace."),
+]
 _Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 
@@ -40,6 +47,8 @@ def command(
     needed: _Needed = False,
     refuted: _Refuted = False,
     mutants: _Mutants = False,
+    agreement: _Agreement = False,
+    save: _Save = None,
     as_json: _Json = False,
     quiet: _Quiet = False,
 ) -> ExitCode:
@@ -53,6 +62,8 @@ def command(
 
     Exit status: 0 if all was proved; 1 if an obligation is false; 3 if z3 could not tell.
     With --needed, 3 if a clause is not shown needed; with --mutants, 1 if one is not refuted.
+    With --agreement, z3's formulas for Init and each action are compared with the steps of TLC
+    on small models, both ways: 1 if they differ, 3 if TLC takes no step of an action.
 
     \b
     Examples:
@@ -61,7 +72,8 @@ def command(
       krafla prove lease --only '*/StaleHeartbeatIgnoredProp'
       krafla prove lease --only 'processes/*/defined'
       krafla prove lease --needed --only 'Given*'
-      krafla prove lease --refuted
+      krafla prove lease --refuted --save overlap.ndjson && krafla replay overlap.ndjson --impl
+      krafla prove lease --agreement
       krafla prove lease --mutants
     """
     from krafla.cli import screen
@@ -70,6 +82,10 @@ def command(
 
     console = screen.stdout()
     specs = find_specs()
+    if save is not None and not refuted:
+        raise KraflaError("--save saves the behaviour that --refuted finds: add --refuted")
+    if agreement and only is not None:
+        raise KraflaError("--agreement compares all actions: leave out --only")
     with screen.LiveLine(quiet=quiet or as_json) as live:
 
         def progress(what: str, done: int, of: int) -> None:
@@ -77,10 +93,15 @@ def command(
 
         live.show("reading the spec")
         proofs = Proofs(specs, subject, timeout=timeout, progress=progress)
-        wanted = [name for name, flag in _asked(needed, refuted, mutants) if flag]
+        modes = {
+            "needed": needed, "refuted": refuted, "mutants": mutants, "agreement": agreement
+        }  # fmt: skip
+        wanted = [name for name, is_asked in modes.items() if is_asked]
         results = {name: _result(name, proofs, specs, only) for name in wanted}
         if not wanted:
             results["proofs"] = proofs.run(only)
+        if save is not None:
+            _save(results["refuted"], save)
     verdict = worst(_verdicts(results))
     if as_json:
         document = {"format": 1, "verdict": verdict.value, **_data(results)}
@@ -90,12 +111,10 @@ def command(
         screen.line(console, line)
     word = (verdict.name, screen.VERDICT_STYLES[verdict])
     screen.line(console, word, f"  {subject}: {_summary(results)}")
+    if save is not None:
+        screen.line(console, f"    saved: {save}")
     screen.line(console, (f"    reproduce: {_reproduce(subject, only, results)}", "dim"))
     return verdict.exit_code
-
-
-def _asked(needed: bool, refuted: bool, mutants: bool) -> tuple[tuple[str, bool], ...]:
-    return ("needed", needed), ("refuted", refuted), ("mutants", mutants)
 
 
 def _result(name: str, proofs: Proofs, specs: Path, only: str | None) -> Any:
@@ -107,9 +126,34 @@ def _result(name: str, proofs: Proofs, specs: Path, only: str | None) -> Any:
         from krafla.proofs.mutants import refute_mutants
 
         return refute_mutants(specs, proofs.subject, proofs.timeout, proofs.progress, only)
+    if name == "agreement":
+        return _agreement(proofs)
     from krafla.proofs.refuting import refute
 
-    return [refute(proofs, proof) for proof in proofs.plans if proof.is_refuted]
+    must_fail = [proof for proof in proofs.plans if proof.is_refuted]
+    meant = [proof for proof in must_fail if only is None or fnmatchcase(proof.name, only)]
+    if not meant:
+        names = ", ".join(proof.name for proof in must_fail)
+        raise KraflaError(f"no proof that must fail is named {only}; there is {names}")
+    return [refute(proofs, proof) for proof in meant]
+
+
+def _agreement(proofs: Proofs) -> Sequence[ActionAgreement]:
+    from krafla.proofs.agreement import agreement
+    from krafla.proofs.lease_instances import lease_instances
+
+    # All proofs of a subject are about the same actions.
+    theory = proofs.theory(proofs.plans[0])
+    return agreement(theory, lease_instances(), lambda what: proofs.progress(what, 0, 0)).rows
+
+
+def _save(found: Sequence[Refutation], path: Path) -> None:
+    from krafla.proofs.behaviour import behaviour_of
+    from krafla.traces import write
+
+    if len(found) != 1:
+        raise KraflaError("a file holds one behaviour: say which proof is meant by --only")
+    write(behaviour_of(found[0]), path)
 
 
 def _verdicts(results: dict[str, Any]) -> Iterator[Verdict]:
@@ -129,6 +173,8 @@ def _lines(results: dict[str, Any], proofs: Proofs) -> Iterator[str]:
         yield from _refutation_lines(one)
     if "mutants" in results:
         yield from _mutant_lines(results["mutants"])
+    if "agreement" in results:
+        yield from _agreement_lines(results["agreement"])
 
 
 def _proof_lines(report: ProofsReport, proofs: Proofs) -> Iterator[str]:
@@ -192,6 +238,19 @@ def _mutant_lines(found: Sequence[MutantAnswer]) -> Iterator[str]:
         yield f"{one.id:36}{answer:12}{one.obligation}  {one.seconds:.1f} s"
 
 
+def _agreement_lines(rows: Sequence[ActionAgreement]) -> Iterator[str]:
+    names = ("states", "questions", "steps TLC", "steps z3", "refused", "differences")
+    yield f"{'action':28}" + "".join(f"{name:>12}" for name in names)
+    for row in rows:
+        counts = (row.states, row.questions, row.steps_tlc, row.steps_z3, row.refused)
+        yield f"{row.action:28}" + "".join(f"{n:>12,}" for n in (*counts, len(row.differences)))
+    yield ""
+    for row in rows:
+        yield from (f"{row.verdict.name}  {one}" for one in row.differences)
+        if not row.steps_tlc:
+            yield f"{row.verdict.name}  {row.action}: TLC takes no such step in these models"
+
+
 def _summary(results: dict[str, Any]) -> str:
     parts = []
     if "proofs" in results:
@@ -207,6 +266,13 @@ def _summary(results: dict[str, Any]) -> str:
         if name in results:
             good = sum(one.verdict is Verdict.HELD for one in results[name])
             parts.append(f"{good} of {len(results[name])} {name} as they must be")
+    if "agreement" in results:
+        rows = results["agreement"]
+        differences = sum(len(row.differences) for row in rows)
+        steps = sum(row.steps_tlc for row in rows)
+        parts.append(
+            f"Init and {len(rows) - 1} actions, {steps:,} steps, {differences} differences"
+        )
     return ", ".join(parts)
 
 
@@ -229,7 +295,7 @@ def _data(results: dict[str, Any]) -> dict[str, Any]:
             }
             for answer in results["proofs"].answers
         ]
-    for name in ("needed", "refuted", "mutants"):
+    for name in ("needed", "refuted", "mutants", "agreement"):
         if name in results:
             data[name] = [one.as_json() for one in results[name]]
     return data

@@ -18,7 +18,7 @@ from krafla.proofs.concrete import Substitution, Universe
 from krafla.proofs.terms import SetTerm, conjunction, disjunction, negation
 from krafla.proofs.types import BOOLEAN, INTEGER, ElementType, FunctionType, Type
 from krafla.values import Function, Value, fmt, freeze, function, sort_key, sorted_values
-from krafla.verdict import KraflaError
+from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -92,6 +92,21 @@ class ActionAgreement:
     refused: int = 0
     differences: list[Difference] = field(default_factory=list)
 
+    @property
+    def verdict(self) -> Verdict:
+        """Return violated if the two differ, and inconclusive if TLC took no step to compare."""
+        if self.differences:
+            return Verdict.VIOLATED
+        return Verdict.HELD if self.steps_tlc else Verdict.INCONCLUSIVE
+
+    def as_json(self) -> dict[str, object]:
+        """Return the counts and the differences as plain values."""
+        return {
+            "action": self.action, "verdict": self.verdict.value, "states": self.states,
+            "questions": self.questions, "steps_tlc": self.steps_tlc, "steps_z3": self.steps_z3,
+            "refused": self.refused, "differences": [str(one) for one in self.differences],
+        }  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
@@ -106,7 +121,12 @@ class Agreement:
     @property
     def differences(self) -> tuple[Difference, ...]:
         """Return every difference."""
-        return tuple(one for row in (self.initial, *self.actions) for one in row.differences)
+        return tuple(one for row in self.rows for one in row.differences)
+
+    @property
+    def rows(self) -> tuple[ActionAgreement, ...]:
+        """Return what was compared of Init, then of each action."""
+        return (self.initial, *self.actions)
 
 
 def agreement(

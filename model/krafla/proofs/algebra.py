@@ -22,7 +22,6 @@ from krafla.proofs.terms import (
 from krafla.proofs.types import (
     NOTHING,
     AtomType,
-    FunctionType,
     Mismatch,
     RecordType,
     TupleType,
@@ -306,31 +305,6 @@ class Algebra:
             )
         member, constants = self.sorts.bound(domain.element, stem)
         return _closed(z3.Exists, constants, conjunction(domain.contains(member), body(member)))
-
-    def slots(
-        self, name: str, type_: FunctionType, number: int
-    ) -> FunctionTerm:  # fmt: skip
-        """Return a function of which at most so many arguments are in the domain, unknown ones."""
-        sort, image = self.sorts.of(type_.argument), self.sorts.of(type_.result)
-        stems = [f"{name}.{at}" for at in range(1, number + 1)]
-        arguments = [Scalar(type_.argument, z3.Const(stem, sort)) for stem in stems]
-        results = [Scalar(type_.result, z3.Const(f"{stem}.value", image)) for stem in stems]
-        present = [z3.Bool(f"{stem}.present") for stem in stems]
-
-        def contains(member: Term) -> z3.BoolRef:
-            return disjunction(*(
-                conjunction(there, self.equal(member, argument))
-                for there, argument in zip(present, arguments, strict=True)
-            ))  # fmt: skip
-
-        def apply(at: Term) -> Term:
-            found: Term = Unspecified()
-            for there, argument, result in zip(present, arguments, results, strict=True):
-                found = self.choice(conjunction(there, self.equal(at, argument)), result, found)
-            return found
-
-        domain = SetTerm(type_.argument, contains, tuple(arguments))
-        return FunctionTerm(domain, type_.result, apply)
 
 
 def both_candidates(left: SetTerm, right: SetTerm) -> tuple[Term, ...] | None:

@@ -22,7 +22,7 @@ from krafla.proofs.sets import SET_RULES
 from krafla.proofs.sorts import Sorts
 from krafla.proofs.terms import SetTerm, Term, conjunction, implication
 from krafla.proofs.translate import Requirement, Rule, Scope, Translator
-from krafla.proofs.types import FunctionType, Mismatch, Type
+from krafla.proofs.types import Mismatch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -98,8 +98,8 @@ class Theory:
     def bounded(self, sizes: Mapping[str, int], *, is_written_out: bool = True) -> Theory:
         """Return the same module over CONSTANT sets of these sizes.
 
-        z3 finds no models of formulas with quantifiers. If ``is_written_out``, quantifiers over
-        these sets are none, nor over a function's domain if ``state`` says how large it is.
+        z3 finds no models of formulas with quantifiers. If ``is_written_out``, there are none over
+        these sets.
         """
         missing = [
             name
@@ -110,25 +110,17 @@ class Theory:
             raise SpecError(f"{self.name}: sizes are also needed of {', '.join(missing)}")
         return Theory(self.module, self._rules, sizes, is_written_out=is_written_out)
 
-    def state(self, name: str, *, slots: int | None = None) -> State:
-        """Return a state of which nothing is known.
-
-        With ``slots`` no function that is partial (a bag of messages) has a larger domain.
-        """
+    def state(self, name: str) -> State:
+        """Return a state of which nothing is known."""
         terms = {}
         for symbol in self.module.variables:
             type_ = self._types[symbol.key]
             label = f"{symbol.name}@{name}"
             try:
-                terms[symbol.key] = self._unknown(label, type_, slots)
+                terms[symbol.key] = self.sorts.declare(label, type_, self.algebra.flatten)(())
             except Mismatch as error:
                 raise Untranslatable(symbol.name, str(error), symbol.place) from None
         return State(name, terms)
-
-    def _unknown(self, label: str, type_: Type, slots: int | None) -> Term:
-        if slots is not None and isinstance(type_, FunctionType) and not type_.is_total:
-            return self.algebra.slots(label, type_, slots)
-        return self.sorts.declare(label, type_, self.algebra.flatten)(())
 
     def assumptions(self) -> list[Conjunct]:
         """Return what each ASSUME says of the constants.

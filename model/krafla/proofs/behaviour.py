@@ -1,0 +1,73 @@
+"""The behaviour that refutes a claim as a trace: to be replayed, shrunk, explained and kept."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from krafla.oracle.digest import spec_digest
+from krafla.proofs.obligations import Kind
+from krafla.refinement.claims import claim_of
+from krafla.refinement.properties import MODULE
+from krafla.refinement.validation import loaded
+from krafla.traces import Claim, ClaimKind, Origin, Step, Trace
+from krafla.traces.trace import INITIAL
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from krafla.oracle import Spec, State
+    from krafla.proofs.counterexample import Counterexample
+    from krafla.proofs.refuting import Refutation
+    from krafla.values import Value
+
+__all__ = ["behaviour_of"]
+
+
+def behaviour_of(found: Refutation) -> Trace:
+    """Return the behaviour of a refutation, from Init to the step that breaks the claim.
+
+    Every step has its parameters, the constants are values, and the claim names the conjunct
+    that is false. ``KraflaError`` if no behaviour was found.
+    """
+    broken = found.counterexample
+    path = None if found.reached is None else found.reached.path
+    if broken is None or path is None or broken.after is None:
+        raise KraflaError(f"no behaviour refutes {found.proof.name}: there is none to save")
+    spec = path[0][1].spec
+    places = {one.name: f"{one.place.module}:{one.place.line}" for one in spec.actions}
+    steps = [Step(INITIAL, (), path[0][1].as_function())]
+    for (_, before), (name, after) in pairwise(path):
+        parameters = _parameters(spec, before, name, after)
+        steps.append(Step(name, parameters, after.as_function(), places[name]))
+    action = broken.obligation.action
+    assert action is not None, "a step breaks the claim"
+    steps.append(Step(action, broken.parameters, broken.after.as_function(), places[action]))
+    constants = tuple(sorted(broken.constants.items()))
+    claim = _claim(broken, constants, steps[-2:])
+    return Trace(
+        MODULE, tuple(steps), constants, claim, origin=Origin("z3", digest=spec_digest(MODULE))
+    )
+
+
+def _parameters(spec: Spec, before: State, action: str, after: State) -> tuple[Value, ...]:
+    return next(
+        given for name, given, one in spec.successors(before) if name == action and one == after
+    )
+
+
+def _claim(
+    broken: Counterexample, constants: tuple[tuple[str, Value], ...], steps: list[Step]
+) -> Claim:
+    """Return the claim that the last step breaks what it does, judged by the module's own text."""
+    spec = loaded(MODULE, constants)
+    before, after = (
+        spec.state({str(key): value for key, value in step.state.items()}) for step in steps
+    )
+    name = broken.obligation.goal
+    if broken.obligation.kind is Kind.STEP:
+        kind, explanation = (
+            ClaimKind.ACTION_PROPERTY, spec.explain_action_property(name, before, after)
+        )  # fmt: skip
+    else:
+        kind, explanation = ClaimKind.INVARIANT, spec.explain_invariant(name, after)
+    return claim_of(kind, name, explanation)

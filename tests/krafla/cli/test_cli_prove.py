@@ -1,0 +1,160 @@
+"""``krafla prove`` as a user meets it: exit statuses, JSON of each mode, a behaviour to replay."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+import z3
+from typer.testing import CliRunner
+
+from krafla.cli import application
+from krafla.manifest import find_specs
+from krafla.proofs.lease_instances import lease_instances
+from krafla.proofs.prove import Proofs
+from krafla.traces import ClaimKind, read
+
+
+def krafla(*arguments):
+    """Return (exit status, standard output, standard error) of a command."""
+    result = CliRunner().invoke(application(arguments[0]), [str(a) for a in arguments])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_what_is_proved_is_told_by_case_and_how_to_repeat_it():
+    status, out, _ = krafla("prove", "lease", "--only", "epochs/Crash", "--quiet")
+
+    lines = out.splitlines()
+    assert status == 0
+    assert lines[0].startswith("epochs: Broker epochs are unique")
+    assert lines[1].split()[0] == "Crash"
+    assert lines[-2].startswith("HELD  lease: ")
+    assert lines[-1].strip() == "reproduce: krafla prove lease --only 'epochs/Crash'"
+
+
+def test_json_names_every_obligation_with_its_verdict():
+    status, out, _ = krafla("prove", "lease", "--only", "epochs/initial", "--json")
+
+    document = json.loads(out)
+    assert status == 0
+    assert document["verdict"] == "held"
+    assert {one["verdict"] for one in document["obligations"]} == {"held"}
+    assert "epochs/initial/TypeOK" in {one["name"] for one in document["obligations"]}
+
+
+def test_what_is_false_is_shown_with_its_step_and_exit_status_1(tmp_path, monkeypatch):
+    specs = tmp_path / "specs"
+    shutil.copytree(find_specs(), specs)
+    path = specs / "lease" / "BrokerLease.tla"
+    guard = "EXCEPT ![b].record_offset = log_end]"
+    text = path.read_text()
+    assert text.count(guard) == 1
+    path.write_text(text.replace(guard, f"{guard[:-1]}, ![b].epoch = log_end]"))
+    monkeypatch.setenv("KRAFLA_SPECS", str(specs))
+
+    status, out, _ = krafla(
+        "prove", "lease", "--only", "epochs/AmendRegistration/EpochFollowsIncarnationProp", "-q"
+    )
+
+    assert status == 1
+    assert "AmendRegistration([" in out
+    assert out.splitlines()[-2].startswith("VIOLATED  lease: 0 of 1 obligations proved")
+
+
+def test_what_z3_does_not_know_has_exit_status_3(monkeypatch):
+    monkeypatch.setattr("krafla.proofs.solving._checked", lambda *_: z3.unknown)
+
+    status, out, _ = krafla(
+        "prove", "lease", "--only", "epochs/Crash/HeldByOneProcessInv", "--json"
+    )
+
+    assert (status, json.loads(out)["verdict"]) == (3, "inconclusive")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["raft"], "nothing is to be proved of 'raft', but of lease"),
+        (["lease", "--only", "nonsense"], "no obligation is named nonsense"),
+        (["lease", "--refuted", "--only", "nonsense"], "no proof that must fail is named nonsense"),
+        (["lease", "--needed", "--only", "nonsense"], "no clause is named nonsense"),
+        (["lease", "--mutants", "--only", "nonsense"], "no mutant is named nonsense"),
+        (["lease", "--agreement", "--only", "Tick"], "leave out --only"),
+        (["lease", "--save", "x.ndjson"], "add --refuted"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_status_2(arguments, said):
+    status, out, err = krafla("prove", *arguments, "--quiet")
+
+    assert status == 2
+    assert out == ""
+    assert said in err
+    assert len(err.splitlines()) == 1
+
+
+def test_the_behaviour_that_refutes_is_saved_and_replayed_on_both_sides(tmp_path):
+    path = tmp_path / "overlap.ndjson"
+
+    status, out, _ = krafla("prove", "lease", "--refuted", "--save", path, "--json")
+
+    (found,) = json.loads(out)["refuted"]
+    assert status == 0
+    trace = read(path)
+    assert [step.action for step in trace.steps[:-1]] == found["path"]
+    assert all(step.parameters is not None for step in trace.steps)
+    assert trace.origin.made_by == "z3"
+    assert (trace.claim.kind, trace.claim.property) == (ClaimKind.INVARIANT, "NoOverlapInv")
+    assert trace.claim.conjunct is not None
+    for flags in ([], ["--impl"]):
+        status, out, _ = krafla("replay", path, *flags)
+        assert status == 1
+        assert "violates NoOverlapInv" in out
+        assert "as claimed" in out
+
+
+def test_what_agrees_with_tlc_is_a_table_of_init_and_the_actions(monkeypatch):
+    monkeypatch.setattr("krafla.proofs.lease_instances.lease_instances", lambda: lease_instances(2))
+
+    status, out, _ = krafla("prove", "lease", "--agreement", "--json")
+
+    document = json.loads(out)
+    assert status == 0
+    assert document["verdict"] == "held"
+    rows = {row["action"]: row for row in document["agreement"]}
+    assert len(rows) == 28
+    assert all(row["steps_tlc"] == row["steps_z3"] > 0 for row in rows.values())
+    assert all(row["differences"] == [] for row in rows.values())
+
+
+def test_models_in_which_an_action_is_never_taken_are_inconclusive(monkeypatch):
+    monkeypatch.setattr(
+        "krafla.proofs.lease_instances.lease_instances", lambda: lease_instances(2)[:1]
+    )
+
+    status, out, _ = krafla("prove", "lease", "--agreement", "--quiet")
+
+    assert status == 3
+    assert "TLC takes no such step in these models" in out
+
+
+def test_json_of_a_needed_clause_and_of_a_mutant(monkeypatch):
+    def few(proofs):
+        cases = proofs.cases_of(proofs.plans[0])
+        return (case for case in cases if case.action == "HandleRegistrationResponse")
+
+    monkeypatch.setattr(Proofs, "cases", few)
+
+    status, out, _ = krafla(
+        "prove", "lease", "--needed", "--only", "GivenToOneProcessInv", "--json"
+    )
+    (need,) = json.loads(out)["needed"]
+    assert status == 0
+    assert need["fails"].startswith("epochs/HandleRegistrationResponse/")
+
+    status, out, _ = krafla(
+        "prove", "lease", "--mutants", "--only", "amend-allocates-epoch", "--json"
+    )
+    (mutant,) = json.loads(out)["mutants"]
+    assert status == 0
+    assert mutant["verdict"] == "held"
