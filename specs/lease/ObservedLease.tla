@@ -94,16 +94,20 @@ Names(b, epoch) ==
   /\ Registered(b)
   /\ registrations[b].epoch = epoch
 
+(* What a process sent may arrive after its end, but not before its start. *)
+HasStarted(i) == status[i] # "NOT_RUNNING"
+
 (* RegisterBrokerRecord of a new incarnation. *)
 WroteRegistration(b, i, epoch) ==
   /\ BrokerOf[i] = b
   /\ epoch = log_end
-  /\ Live(i)
+  /\ HasStarted(i)
   /\ \E m \in RequestsOf(b) : m.incarnation = i /\ RegisterBroker(m)
 
 (* RegisterBrokerRecord of the registered incarnation. *)
 WroteAmendment(b, i, epoch) ==
   /\ Names(b, epoch)
+  /\ HasStarted(i)
   /\ \E m \in RequestsOf(b) : m.incarnation = i /\ AmendRegistration(m)
 
 (* BrokerRegistrationChangeRecord that unfences. *)

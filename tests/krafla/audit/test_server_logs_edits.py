@@ -54,11 +54,11 @@ EDITS = {
     ),
     "a process that never started": (
         N0, "8HkzfJHzSwS9yiR1aOGefA of broker 0", removed,
-        0, "WroteRegistration", "status[i] \\notin",
+        0, "WroteRegistration", 'status[i] # "NOT_RUNNING"',
     ),
     "another incarnation": (
         N0, "jLP6oYqqSP-q-5-po9ED0w of broker 0", replaced("jLP6", "jLP7"),
-        0, "WroteRegistration", "status[i] \\notin",
+        0, "WroteRegistration", 'status[i] # "NOT_RUNNING"',
     ),
     "unfenced from another state": (
         N2, "has been unfenced", replaced("from RECOVERY", "from STARTING"),

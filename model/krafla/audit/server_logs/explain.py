@@ -124,8 +124,10 @@ class Explainer:
             candidate = self.prepare.lifted(candidate, process, _before(event))
         if event.kind is Kind.STARTING:
             before = dict(candidate.running).get(event.node)
-            ended = candidate if before is None else mover.take(candidate, "Crash", before)
-            yield (ended or candidate), [Goal("SawStarting", (process, event.node), by_line=True)]
+            if before is not None:
+                leaving = self.prepare.leaving(candidate, before)
+                candidate = mover.take(leaving, "Crash", before) or candidate
+            yield candidate, [Goal("SawStarting", (process, event.node), by_line=True)]
         elif event.kind is Kind.REGISTERED:
             epoch = self.numbers.rank_of_epoch(_known(event.epoch), candidate.ranks)
             yield candidate, [Goal("SawRegistered", (process, epoch), by_line=True)]
@@ -141,7 +143,8 @@ class Explainer:
             yield candidate, [Goal("SawShutdownAsked", (process,), by_line=True)]
         elif event.kind is Kind.STOPPING:
             said = event.before or ""
-            yield candidate, [Goal("SawStopping", (process, said), by_line=True)]
+            leaving = self.prepare.leaving(candidate, process)
+            yield leaving, [Goal("SawStopping", (process, said), by_line=True)]
         else:
             before, after = _ANSWERS.get(event.kind) or (event.before or "", event.after or "")
             goal = [Goal("SawAnswer", (process, before, after), by_line=True)]

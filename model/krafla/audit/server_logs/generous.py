@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _READY = frozenset({"RECOVERY", "RUNNING", "PENDING_CONTROLLED_SHUTDOWN"})
 _LIVE = _READY | {"STARTING"}
+_ENDED = frozenset({"SHUTTING_DOWN", "CRASHED"})
 
 
 def oldest_session(candidate: Candidate, broker: int, timeout_ms: int, skew_ms: int) -> State:
@@ -90,8 +91,10 @@ def _messages(
     """Return the messages that may be in flight from and to a process."""
     status = candidate.of("status", process)
     found: list[Value] = []
-    if status in _LIVE:
-        found.append(record(type="RegistrationRequest", incarnation=process, awaited=True))
+    # What a process sent before its end may still arrive; nobody waits for the answer.
+    if status in _LIVE | _ENDED:
+        awaited = status in _LIVE
+        found.append(record(type="RegistrationRequest", incarnation=process, awaited=awaited))
     watched = watched and candidate.knows("started", process)
     epoch = _epoch(candidate, broker, process)
     if epoch is None:
@@ -130,7 +133,7 @@ def _epoch(candidate: Candidate, broker: int, process: str) -> int | None:
     if own != NO_NUMBER:
         return int(own)
     registered = candidate.of("registrations", broker)
-    ended = candidate.of("status", process) not in _LIVE
+    ended = candidate.of("status", process) in _ENDED
     if registered != NIL and registered.incarnation == process and ended:
-        return int(registered.epoch) if candidate.knows("registered", process) else None
+        return int(registered.epoch)
     return None

@@ -116,6 +116,14 @@ class Preparer:
                 )
         return candidate
 
+    def leaving(self, candidate: Candidate, process: str) -> Candidate:
+        """Return the candidate in which a process that is about to end has asked for an epoch.
+
+        The request outlives the process: it may be why the process is registered later. A process
+        that has an epoch does not ask.
+        """
+        return self._mover.register(candidate, process) or candidate
+
     def is_watched(self, sighting: Sighting) -> bool:
         """Return whether the log of the broker that a sighting is about covers its time."""
         op, event = sighting.operation, sighting.event
