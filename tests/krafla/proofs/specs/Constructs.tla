@@ -42,7 +42,7 @@ EachInTurn == \A a \in Node, b \in members : count[a] <= count[b]
 OverEnumeration == \E n \in {1, total, Limit} : \A c \in Node : count[c] < n
 OverBooleans == \A yes \in BOOLEAN : yes \/ total > 0
 OverInterval == \E n \in 1 .. 3 : n = total
-OverTuples == \E <<a, b>> \in {<<1, total>>, <<2, 2>>} : a = b
+OverTuples == \E <<a, b>> \in {<<1, total>>, <<2, 3>>} : a = b
 StringsDiffer == \A n \in Node : colour[n] # "red"
 Strings == \A n \in Node : colour[n] \in STRING \ {"green"}
 SetsAreEqual == Drawn = members
@@ -62,8 +62,8 @@ FunctionsAreEqual == count = [n \in Node |-> total]
 FunctionInSet == count \in [Node -> 0 .. Limit]
 PartialInSet == bag \in [{[kind |-> "square", side |-> 0]} -> {0, 1}]
 ExceptOnePoint == \E n \in Node : [count EXCEPT ![n] = 0] = count
-ExceptOldValue == \E n \in Node : [count EXCEPT ![n] = @ + total] = Grown
-ExceptTwice == \A n \in Node : [count EXCEPT ![n] = 1, ![n] = @ + 1][n] = 2
+ExceptOldValue == \E n \in Node : [count EXCEPT ![n] = @ + total] = [count EXCEPT ![n] = 2]
+ExceptTwice == \A n \in Node : [count EXCEPT ![n] = total, ![n] = @ + 1][n] = 2
 ExceptField == \A n \in Node : IsCircle(shape[n]) =>
   [shape[n] EXCEPT !.radius = @ + 1] = [shape[n] EXCEPT !.radius = 1]
 ExceptNested == \A n \in Drawn : IsCircle(shape[n]) => [shape EXCEPT ![n].filled = TRUE] = shape
@@ -76,14 +76,14 @@ OneIsTaken == \E s \in DOMAIN bag : s = [kind |-> "circle", radius |-> total, fi
 EmptyBag == bag = << >>
 Merged == (bag @@ ([kind |-> "square", side |-> 0] :> 7)) = bag
 MergedLeftWins ==
-  (([kind |-> "square", side |-> 0] :> 7) @@ bag)[[kind |-> "square", side |-> 0]] = 7
+  (([kind |-> "square", side |-> 0] :> total) @@ bag)[[kind |-> "square", side |-> 0]] = 1
 KeptIsAll == Kept = bag
 KeptIsNothing == Kept = << >>
 DomainMember == [kind |-> "square", side |-> total] \in DOMAIN bag
 Choice == total > 0 /\ bag # << >> => (IF total > 1 THEN bag ELSE << >>) = bag
 Tuples == <<total, members>> = <<1, Drawn>>
 TupleElement == <<total, Limit>>[1] < <<total, Limit>>[2]
-InTuples == <<total, Limit>> \in {<<0, 1>>, <<1, 1>>, <<2, 0>>}
+InTuples == <<total, Limit>> \in {<<0, 1>>, <<1, 2>>, <<2, 0>>}
 -----------------------------------------------------------------------------
 Init == FALSE
 
