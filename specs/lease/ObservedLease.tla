@@ -28,9 +28,11 @@ SawStarting(i, b) ==
   /\ StartBroker(i)
 
 (* "Successfully registered broker b with broker epoch e"                    *)
+(* Kafka's process may ask again for the epoch that it holds; here nothing   *)
+(* asks, so there is no such answer, but it would not be a wrong one.        *)
 SawRegistered(i, epoch) ==
   /\ Live(i)
-  /\ broker_epoch[i] = NoEpoch
+  /\ broker_epoch[i] \in {NoEpoch, epoch}
   /\ \E m \in AnswersTo(i) :
        /\ m.type = "RegistrationResponse"
        /\ m.error = "NONE"

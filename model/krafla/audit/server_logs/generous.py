@@ -112,7 +112,19 @@ def _messages(
             )  # fmt: skip
     if status in _LIVE:
         found += _answers(candidate, process)
+        found += _registered_again(candidate, process)
     return found
+
+
+def _registered_again(candidate: Candidate, process: str) -> list[Value]:
+    """Return the answer to a process that asked once more for the epoch that it holds.
+
+    Kafka: BrokerLifecycleManager.resendBrokerRegistration. BrokerLease has no such request.
+    """
+    own = candidate.of("broker_epoch", process)
+    if own == NO_NUMBER:
+        return []
+    return [record(type="RegistrationResponse", incarnation=process, error="NONE", epoch=own)]
 
 
 def _answers(candidate: Candidate, process: str) -> list[Value]:

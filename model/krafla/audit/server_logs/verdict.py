@@ -35,6 +35,8 @@ UNRECORDED: Final = "line-has-its-record"
 _BY_THE_JOIN: Final = "said by the join of server log and metadata log, not by the spec"
 _SHOWN: Final = ("registrations", "contact_age", "metadata_offset", "controlled_shutdown_offset")
 _SHOWN_OF_PROCESS: Final = ("status", "broker_epoch")
+_OF_AN_EPOCH_HELD: Final = frozenset({"SawRegistered", "WroteAmendment"})
+"""What is not forbidden, yet unexplained, where a process registers again that holds an epoch."""
 _NOTHING: Final = "there is nothing to choose from"
 
 
@@ -133,6 +135,8 @@ class Judge:
         if not all(refusal.is_forbidden for refusal in refusals):
             weight = Weight.INCONCLUSIVE
             doubt = "; unseen steps that were not tried may explain it"
+            if chosen.goal.action in _OF_AN_EPOCH_HELD:
+                doubt += ", or the process registers again while it holds an epoch: not modelled"
             op = sighting.operation
             if op is not None and self._explainer.is_untold(sighting):
                 doubt += f", and no line of controller {self._explainer.leader} says why"
