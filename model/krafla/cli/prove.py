@@ -80,7 +80,6 @@ def command(
     from krafla.manifest import find_specs
     from krafla.proofs.prove import Proofs
 
-    console = screen.stdout()
     specs = find_specs()
     if save is not None and not refuted:
         raise KraflaError("--save saves the behaviour that --refuted finds: add --refuted")
@@ -102,6 +101,15 @@ def command(
             results["proofs"] = proofs.run(only)
         if save is not None:
             _save(results["refuted"], save)
+    return _told(results, proofs, only, save, as_json=as_json)
+
+
+def _told(
+    results: dict[str, Any], proofs: Proofs, only: str | None, save: Path | None, *, as_json: bool
+) -> ExitCode:
+    from krafla.cli import screen
+
+    console, subject = screen.stdout(), proofs.subject
     verdict = worst(_verdicts(results))
     if as_json:
         document = {"format": 1, "verdict": verdict.value, **_data(results)}
