@@ -26,9 +26,10 @@ AGAIN = f"[BrokerLifecycleManager id=0] {LEARNT} 17 (kafka.server.BrokerLifecycl
 
 
 def preceded_by(text: str) -> Edit:
-    """Put another line before, written at the same time."""
+    """Put another line before, both written 15 ms later than the line was."""
 
     def edit(lines: list[str], index: int) -> None:
+        lines[index] = lines[index].replace("39:49,984", "39:49,999")
         followed_by(text)(lines, index)
         lines[index], lines[index + 1] = lines[index + 1], lines[index]
 

@@ -296,10 +296,12 @@ def _at_line(finding: Finding, line: LogLine | None) -> Finding:
     )
 
 
-def _rank(sighting: Sighting, refusals: Sequence[_Refusal]) -> tuple[bool, bool, int]:
+def _rank(sighting: Sighting, refusals: Sequence[_Refusal]) -> tuple[bool, bool, bool, int]:
     """Return what comes first of sightings to blame: the least."""
+    # What is not modelled comes before what may only be stuck behind it.
+    again = any(r.goal.action in _OF_AN_EPOCH_HELD and not r.is_forbidden for r in refusals)
     has_record = sighting.operation is not None or sighting.incarnation is not None
-    return has_record, all(r.lacks_something for r in refusals), sighting.time_ms
+    return not again, has_record, all(r.lacks_something for r in refusals), sighting.time_ms
 
 
 def _about(candidate: Candidate, sighting: Sighting) -> tuple[int, frozenset[str]]:
