@@ -57,8 +57,8 @@ def command(
     z3 is given the spec's own text. Of each invariant it must show that Init implies it, that
     every action keeps it, and that it implies the properties; in one proof also that whatever an
     action evaluates means something. Init and each action must be possible, or nothing was
-    proved of them. A step that breaks a clause is shown with both states, to which
-    TLC's evaluator has agreed, and with whether behaviours of the spec reach the first.
+    proved of them. A step that breaks a clause is shown with both states, to which TLC's
+    evaluator has agreed, and with whether behaviours of the spec reach the first.
 
     Exit status: 0 if all was proved; 1 if an obligation is false; 3 if z3 could not tell.
     With --needed, 3 if a clause is not shown needed; with --mutants, 1 if one is not refuted.
@@ -92,16 +92,18 @@ def command(
 
         live.show("reading the spec")
         proofs = Proofs(specs, subject, timeout=timeout, progress=progress)
-        modes = {
-            "needed": needed, "refuted": refuted, "mutants": mutants, "agreement": agreement
-        }  # fmt: skip
-        wanted = [name for name, is_asked in modes.items() if is_asked]
+        wanted = _wanted(needed=needed, refuted=refuted, mutants=mutants, agreement=agreement)
         results = {name: _result(name, proofs, specs, only) for name in wanted}
         if not wanted:
             results["proofs"] = proofs.run(only)
         if save is not None:
             _save(results["refuted"], save)
     return _told(results, proofs, only, save, as_json=as_json)
+
+
+def _wanted(**asked: bool) -> list[str]:
+    """Return the names of the modes that were asked for."""
+    return [name for name, is_asked in asked.items() if is_asked]
 
 
 def _told(
