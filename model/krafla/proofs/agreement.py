@@ -63,12 +63,15 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A step that only one of the two allows, or that z3 could not decide."""
+    """A step that only one of the two allows, or that z3 could not decide.
+
+    ``before`` is the state it is a step from, ``None`` of Init.
+    """
 
     instance: str
     action: str
     parameters: tuple[Value, ...]
-    before: Function
+    before: Function | None
     reason: str
 
     def __str__(self) -> str:
@@ -201,8 +204,7 @@ class _Comparison:
         row.questions += 1
         row.steps_tlc += len(states)
         for reason in self._states_differ(formula, states, row):
-            start = Function({})
-            row.differences.append(Difference(instance.label, "Init", (), start, reason))
+            row.differences.append(Difference(instance.label, "Init", (), None, reason))
 
     def compare(self, action: NextAction, row: ActionAgreement) -> None:
         """Compare one action in the states chosen for it."""

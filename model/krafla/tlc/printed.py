@@ -23,6 +23,7 @@ __all__ = ["dumps_printed", "loads_printed"]
 _STATE: Final = re.compile(r"State (?P<number>\d{1,9}): (?P<label>.*)")
 _BACK: Final = re.compile(r"Back to state:? (?P<number>\d{1,9})(?P<label>.*)")
 _STUTTERING: Final = "Stuttering"
+_LOCATION = re.compile(r"(?P<module>\w+):(?P<line>\d{1,9})", re.ASCII)
 _INITIAL: Final = "<Initial predicate>"
 _CLAIMS: Final = (
     (re.compile(r"Invariant (\w+) is violated"), ClaimKind.INVARIANT),
@@ -150,9 +151,10 @@ def _label(step: Step, spec: str) -> str:
 
 
 def _place(location: str, spec: str) -> str:
-    module, _, line = location.rpartition(":")
-    number = line if line.isdecimal() else "0"
-    return f"line {number}, col 0 to line {number}, col 0 of module {module or spec}"
+    # A location may be any text; only a module's name and a line have a form that TLC prints.
+    found = _LOCATION.fullmatch(location)
+    module, number = (found["module"], found["line"]) if found else (spec, "0")
+    return f"line {number}, col 0 to line {number}, col 0 of module {module}"
 
 
 def _state(step: Step) -> Iterator[str]:

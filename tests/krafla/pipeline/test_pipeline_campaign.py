@@ -153,7 +153,7 @@ def test_a_finished_campaign_is_not_played_again_and_another_is_refused(spark, u
     again = run_campaign(PLAN, undisturbed.out, with_journal(spark, played))
     assert again == undisturbed
     assert not played
-    with pytest.raises(KraflaError, match="another last"):
+    with pytest.raises(KraflaError, match="other last"):
         run_campaign(replace(PLAN, last=99), undisturbed.out, spark)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from tests.krafla.traces.trace_strategies import traces
@@ -149,3 +151,13 @@ def test_a_trace_of_functions_and_strings_is_printed_as_tlc_does():
     text = dumps_printed(Trace("S", (Step("Init", (), state),)))
 
     assert 'State 1: <Initial predicate>\n/\\ f = (p1 :> 1)\n/\\ s = {"a\\n"}\n' in text
+
+
+@pytest.mark.parametrize("location", ["::", "\n:", "any words", "M:x", ":7"])
+def test_a_location_that_tlc_has_no_form_for_is_not_printed(location):
+    step = replace(STEPS[1], location=location)
+
+    text = dumps_printed(Trace("S", (STEPS[0], step)))
+
+    assert "line 0, col 0 to line 0, col 0 of module S>" in text
+    assert loads_printed(text, "any", spec="S").steps[1].action == step.action
