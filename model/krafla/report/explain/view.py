@@ -51,11 +51,6 @@ class StepView:
     node: int | None
     cells: tuple[tuple[Line, ...], ...]
 
-    @property
-    def is_idle(self) -> bool:
-        """Return whether nothing changed."""
-        return not any(self.cells)
-
 
 @dataclass(frozen=True, slots=True)
 class TraceView:
