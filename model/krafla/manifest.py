@@ -1,4 +1,7 @@
-"""Read ``specs/manifest.toml``: every model, what it must answer, and what makes that credible."""
+"""Read ``specs/manifest.toml`` and the ``models.toml`` of the rooms it lists.
+
+They hold every model, what it must answer, and what makes that credible.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,13 @@ from typing import Any
 
 from krafla.verdict import KraflaError
 
-__all__ = ["EXPECTATIONS", "KINDS", "TIERS", "Manifest", "Model", "find_specs", "load", "model_of"]
+__all__ = [
+    *("EXPECTATIONS", "KINDS", "TIERS", "Manifest", "Model"),
+    *("find_specs", "load", "model_of", "read_toml", "rooms_of"),
+]
 
 MANIFEST_NAME = "manifest.toml"
+ROOM_NAME = "models.toml"
 ENVIRONMENT_VARIABLE = "KRAFLA_SPECS"
 TIERS = ("smoke", "full", "nightly")
 EXPECTATIONS = ("holds", "violates")
@@ -30,7 +37,8 @@ class Model:
     ``property`` is what must fail if ``expect`` is ``violates``. ``distinct`` and
     ``generated`` are exact counts of states. ``untaken`` holds, with its reason, each
     action that need not be taken. ``witnesses`` are state predicates that must be reached.
-    ``behaviours`` and ``depth`` bound a simulation.
+    ``behaviours`` and ``depth`` bound a simulation. ``room`` is the folder whose
+    ``models.toml`` lists the model, empty for the manifest's own.
     """
 
     name: str
@@ -50,12 +58,14 @@ class Model:
     workers: int | None = None
     behaviours: int | None = None
     depth: int = 100
+    room: str = ""
+    tags: tuple[str, ...] = ()
     place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The models in the order of the file, and the cfg files that no model names."""
+    """The models in the order of the files, and the cfg files that no model names."""
 
     path: Path
     models: tuple[Model, ...]
@@ -98,25 +108,57 @@ def load(specs: Path | None = None) -> Manifest:
     """
     folder = specs.resolve() if specs is not None else find_specs()
     path = folder / MANIFEST_NAME
+    text, data = read_toml(path)
+    unknown = sorted(data.keys() - {"rooms", "model"})
+    rooms = data.get("rooms", [])
+    if unknown or not isinstance(rooms, list) or not all(isinstance(one, str) for one in rooms):
+        raise KraflaError("a manifest consists of rooms and [[model]] tables", str(path))
+    _refuse_forgotten(folder, path, rooms)
+    models = _models(folder, path, text, data, "")
+    for room in rooms:
+        listing = folder / room / ROOM_NAME
+        text, data = read_toml(listing)
+        models += _models(folder, listing, text, data, room)
+    _refuse_duplicates(models)
+    listed = {model.config for model in models}
+    configs = sorted(config.resolve() for config in folder.rglob("*.cfg"))
+    return Manifest(path, models, tuple(config for config in configs if config not in listed))
+
+
+def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
+    """Return the text of a TOML file and what it says; ``KraflaError`` has the place."""
     try:
         text = path.read_text(encoding="utf-8")
-        data = tomllib.loads(text)
+        return text, tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise KraflaError(f"not TOML: {error}", str(path)) from error
     except UnicodeDecodeError as error:
         raise KraflaError("not UTF-8 text", f"{path}, byte {error.start}") from error
     except OSError as error:
         raise KraflaError(error.strerror or str(error), str(path)) from error
-    unknown = sorted(data.keys() - {"model"})
+
+
+def _models(
+    folder: Path, path: Path, text: str, data: dict[str, Any], room: str
+) -> tuple[Model, ...]:
     entries = data.get("model", [])
-    if unknown or not isinstance(entries, list):
-        raise KraflaError("a manifest consists of [[model]] tables only", str(path))
+    if (room and data.keys() - {"model"}) or not isinstance(entries, list):
+        raise KraflaError("a list of models consists of [[model]] tables only", str(path))
     readers = [_Entry(path, text, index, entry) for index, entry in enumerate(entries)]
-    models = tuple(reader.model(folder) for reader in readers)
-    _refuse_duplicates(models)
-    listed = {model.config for model in models}
-    configs = sorted(config.resolve() for config in folder.rglob("*.cfg"))
-    return Manifest(path, models, tuple(config for config in configs if config not in listed))
+    return tuple(reader.model(folder, room) for reader in readers)
+
+
+def _refuse_forgotten(folder: Path, manifest: Path, rooms: list[str]) -> None:
+    found = sorted(one.parent.relative_to(folder).as_posix() for one in folder.rglob(ROOM_NAME))
+    for room in found:
+        if room not in rooms:
+            raise KraflaError(f"rooms does not list {room}, which has a {ROOM_NAME}", str(manifest))
+
+
+def rooms_of(folder: Path) -> tuple[Path, ...]:
+    """Return the folders of the rooms, in the manifest's order, that are there."""
+    rooms = read_toml(folder / MANIFEST_NAME)[1].get("rooms", [])
+    return tuple(path for room in rooms if (path := folder / str(room)).is_dir())
 
 
 def model_of(module: Path, config: Path, **fields: Any) -> Model:
@@ -161,6 +203,7 @@ _KEYS: dict[str, tuple[type, bool]] = {
     "actions": (str, False),
     "untaken": (dict, False),
     "witnesses": (list, False),
+    "tags": (list, False),
     "bounds": (str, True),
     "spec": (str, True),
     "workers": (int, False),
@@ -231,6 +274,9 @@ class _Entry:
         for witness in self.data.get("witnesses", []):
             if not isinstance(witness, str) or not re.fullmatch(r"\w+", witness):
                 raise self.error(f"'witnesses' lists names, found {witness!r}", "witnesses")
+        for tag in self.data.get("tags", []):
+            if not isinstance(tag, str) or not re.fullmatch(r"[\w-]+", tag):
+                raise self.error(f"'tags' lists words, found {tag!r}", "tags")
 
     def file(self, folder: Path, key: str) -> Path:
         path = (folder / str(self.data[key])).resolve()
@@ -238,7 +284,7 @@ class _Entry:
             raise self.error(f"there is no file {self.data[key]}", key)
         return path
 
-    def model(self, folder: Path) -> Model:
+    def model(self, folder: Path, room: str) -> Model:
         self.check()
         module = self.file(folder, "module")
         return Model(
@@ -247,6 +293,8 @@ class _Entry:
             search_path=search_path(folder, module),
             witnesses=tuple(self.data.get("witnesses", ())),
             untaken=tuple(self.data.get("untaken", {}).items()),
+            room=room,
+            tags=tuple(self.data.get("tags", ())),
             place=self.place("name"),
             **{key: self.data[key] for key in _PLAIN_KEYS if key in self.data},
         )

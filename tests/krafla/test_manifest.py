@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from krafla.manifest import find_specs, load
+from krafla.manifest import find_specs, load, rooms_of
 from krafla.verdict import KraflaError
 
 ENTRY = {
@@ -143,3 +143,66 @@ def test_the_environment_chooses_the_specs(specs, monkeypatch):
     monkeypatch.setenv("KRAFLA_SPECS", str(specs / "lib"))
     with pytest.raises(KraflaError, match="holds no manifest"):
         find_specs()
+
+
+def in_a_room(specs, text, rooms='["lease"]'):
+    (specs / "manifest.toml").write_text(f"rooms = {rooms}\n")
+    (specs / "lease/models.toml").write_text(text)
+    return specs
+
+
+def test_a_room_has_its_models_in_its_own_file(specs):
+    (model,) = load(
+        in_a_room(specs, "# models\n" + entry(tags='["session", "two-brokers"]'))
+    ).models
+
+    assert (model.name, model.room, model.tags) == ("Small", "lease", ("session", "two-brokers"))
+    assert model.place.endswith("lease/models.toml:3")
+
+
+def test_rooms_are_read_in_the_order_of_the_manifest(specs):
+    (specs / "raft/models.toml").write_text(entry(name='"First"'))
+
+    manifest = load(in_a_room(specs, entry(), rooms='["raft", "lease"]'))
+
+    assert [model.name for model in manifest.models] == ["First", "Small"]
+    assert [room.name for room in rooms_of(specs)] == ["raft", "lease"]
+
+
+def test_a_room_that_is_not_listed_is_an_error(specs):
+    (specs / "raft/models.toml").write_text(entry(name='"First"'))
+
+    with pytest.raises(KraflaError, match="rooms does not list raft"):
+        load(in_a_room(specs, entry()))
+
+
+def test_a_room_without_a_list_of_models_is_an_error(specs):
+    with pytest.raises(KraflaError) as refused:
+        load(in_a_room(specs, entry(), rooms='["lease", "attic"]'))
+    assert refused.value.place.endswith("attic/models.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (entry(tags='["two words"]'), "'tags' lists words"),
+        ("tier = 3\n" + entry(), r"\[\[model\]\] tables only"),
+        ("[[model", "not TOML"),
+    ],
+)
+def test_what_is_wrong_in_a_room_is_told_with_its_place(specs, text, message):
+    with pytest.raises(KraflaError, match=message) as refused:
+        load(in_a_room(specs, text))
+    assert "lease/models.toml" in refused.value.place
+
+
+def test_a_manifest_has_rooms_and_models_and_nothing_else(specs):
+    (specs / "manifest.toml").write_text("rooms = 3\n")
+    with pytest.raises(KraflaError, match="consists of rooms"):
+        load(specs)
+
+
+def test_one_name_in_two_rooms_is_an_error(specs):
+    (specs / "raft/models.toml").write_text(entry())
+    with pytest.raises(KraflaError, match="stands also at"):
+        load(in_a_room(specs, entry(), rooms='["raft", "lease"]'))

@@ -66,7 +66,7 @@ def mutated_specs(bug: str, folder: Path) -> Path:
 
     specs = folder / "specs"
     shutil.copytree(ROOT / "specs", specs)
-    mutants = tomllib.loads((ROOT / "specs/broken/mutants.toml").read_text())["mutant"]
+    mutants = tomllib.loads((ROOT / "specs/broken/lease/mutants.toml").read_text())["mutant"]
     mutant = next(one for one in mutants if one["id"] == bug)
     file = specs / mutant["file"]
     text = file.read_text()
@@ -77,7 +77,7 @@ def mutated_specs(bug: str, folder: Path) -> Path:
 
 def model_of(bug: str) -> str:
     """Return the model in which a mutant of the spec shows."""
-    mutants = tomllib.loads((ROOT / "specs/broken/mutants.toml").read_text())["mutant"]
+    mutants = tomllib.loads((ROOT / "specs/broken/lease/mutants.toml").read_text())["mutant"]
     return next(one["model"] for one in mutants if one["id"] == bug)
 
 

@@ -38,8 +38,9 @@ class Mutant(NamedTuple):
 
 
 def all_mutants() -> list[Mutant]:
-    text = (find_specs() / "broken" / "mutants.toml").read_text(encoding="utf-8")
-    return [Mutant(**entry) for entry in tomllib.loads(text)["mutant"]]
+    listings = sorted((find_specs() / "broken").glob("*/mutants.toml"))
+    texts = [listing.read_text(encoding="utf-8") for listing in listings]
+    return [Mutant(**entry) for text in texts for entry in tomllib.loads(text)["mutant"]]
 
 
 MUTANTS = all_mutants()

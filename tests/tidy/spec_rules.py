@@ -77,12 +77,11 @@ def _source_lines(root: Path) -> list[tuple[str, int, str, str]]:
 
 
 def manifest_strings(root: Path) -> set[str]:
-    """Return every key and string of specs/manifest.toml: names of models, and of files."""
-    manifest = root / "specs" / "manifest.toml"
-    if not manifest.exists():
-        return set()
+    """Return every key and string of the manifest and its rooms: names of models, and of files."""
+    specs = root / "specs"
+    listings = (specs / "manifest.toml", *specs.glob("*/models.toml"))
     found: set[str] = set()
-    queue: list[object] = [tomllib.loads(manifest.read_text())]
+    queue: list[object] = [tomllib.loads(one.read_text()) for one in listings if one.exists()]
     while queue:
         value = queue.pop()
         if isinstance(value, dict):
@@ -106,7 +105,7 @@ def every_model_is_in_the_manifest(root: Path) -> Inspection:
     return Inspection(
         len(configurations),
         tuple(
-            Finding(place(root, path), 1, "no model of specs/manifest.toml uses this file")
+            Finding(place(root, path), 1, "no model of the manifest uses this file")
             for path in configurations
             if not known & {path.name, path.stem, path.relative_to(root / "specs").as_posix()}
         ),

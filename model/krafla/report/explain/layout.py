@@ -1,6 +1,6 @@
 """The columns of a trace: which node each part of its state belongs to.
 
-``views.toml`` beside the specs says so for the specs it knows; of any other the values say it.
+``views.toml`` of a room says so for its specs; of any other the values say it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from krafla.manifest import find_specs
+from krafla.manifest import find_specs, rooms_of
 from krafla.report.explain.words import Words, short_names
 from krafla.traces.changes import is_bag
 from krafla.values import Function, ModelValue, Value, fmt, sort_key, sorted_values
@@ -115,7 +115,7 @@ class _View:
 
 
 def layout_of(trace: Trace) -> Layout:
-    """Return how the trace is to be laid out; ``KraflaError`` if ``views.toml`` is at fault."""
+    """Return how the trace is to be laid out; ``KraflaError`` if a ``views.toml`` is at fault."""
     state = trace.steps[0].state if trace.steps else Function({})
     variables = {str(name) for name in state}
     known = (
@@ -218,13 +218,14 @@ def _are_model_values(domain: list[Value]) -> bool:
 
 def _known_views() -> tuple[_View, ...]:
     try:
-        path = find_specs() / VIEWS_NAME
+        rooms = rooms_of(find_specs())
     except KraflaError:
         return ()
-    return _read(path, path.stat().st_mtime_ns) if path.is_file() else ()
+    paths = [room / VIEWS_NAME for room in rooms if (room / VIEWS_NAME).is_file()]
+    return tuple(view for path in paths for view in _read(path, path.stat().st_mtime_ns))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=32)
 def _read(path: Path, _modified: int) -> tuple[_View, ...]:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
