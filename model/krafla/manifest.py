@@ -5,19 +5,23 @@ They hold every model, what it must answer, and what makes that credible.
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import tomllib
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from krafla.verdict import KraflaError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 __all__ = [
     *("EXPECTATIONS", "KINDS", "TIERS", "Manifest", "Model"),
-    *("find_specs", "load", "model_of", "read_toml", "rooms_of"),
+    *("find_specs", "load", "meant", "model_of", "read_toml", "rooms_of"),
 ]
 
 MANIFEST_NAME = "manifest.toml"
@@ -35,9 +39,9 @@ class Model:
     """One model: a module and a cfg, and the answer that is expected of them.
 
     ``property`` is what must fail if ``expect`` is ``violates``. ``distinct`` and
-    ``generated`` are exact counts of states. ``untaken`` holds, with its reason, each
-    action that need not be taken. ``witnesses`` are state predicates that must be reached.
-    ``behaviours`` and ``depth`` bound a simulation. ``room`` is the folder whose
+    ``generated`` are exact counts of states, ``properties`` how many names the cfg lists to
+    be checked. ``untaken`` holds, with its reason, each action that need not be taken.
+    ``witnesses`` are state predicates that must be reached. ``behaviours`` and ``depth`` bound a simulation. ``room`` is the folder whose
     ``models.toml`` lists the model, empty for the manifest's own.
     """
 
@@ -52,6 +56,7 @@ class Model:
     kind: str = "safety"
     distinct: int | None = None
     generated: int | None = None
+    properties: int | None = None
     untaken: tuple[tuple[str, str], ...] = ()
     witnesses: tuple[str, ...] = ()
     bounds: str = ""
@@ -76,10 +81,22 @@ class Manifest:
         by_name = {model.name: model for model in self.models}
         unknown = [name for name in names if name not in by_name]
         if unknown:
-            known = ", ".join(sorted(by_name)) or "none"
-            raise KraflaError(f"no model {unknown[0]!r}; there are: {known}", str(self.path))
+            raise KraflaError(
+                f"no model {unknown[0]!r}{meant(unknown[0], by_name)}", str(self.path)
+            )
         chosen = [by_name[name] for name in dict.fromkeys(names)] if names else list(self.models)
         return tuple(model for model in chosen if tier is None or model.tier == tier)
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Return, for an error about a name, the known names like it; all of them if none is."""
+    names = sorted(known)
+    whole = {one.lower(): one for one in names}
+    close = difflib.get_close_matches(name.lower(), whole, n=4, cutoff=0.6)
+    part = [one for low, one in whole.items() if low not in close and name.lower() in low][:4]
+    if name and (close or part):
+        return f"; like it: {', '.join([whole[one] for one in close] + part)}"
+    return f"; there are: {', '.join(names) or 'none'}"
 
 
 def find_specs() -> Path:
@@ -200,6 +217,7 @@ _KEYS: dict[str, tuple[type, bool]] = {
     "kind": (str, True),
     "distinct": (int, False),
     "generated": (int, False),
+    "properties": (int, False),
     "actions": (str, False),
     "untaken": (dict, False),
     "witnesses": (list, False),
@@ -213,7 +231,7 @@ _KEYS: dict[str, tuple[type, bool]] = {
 # Those whose value becomes the field of the same name unchanged.
 _PLAIN_KEYS = (
     *("name", "spec", "tier", "expect", "property", "kind", "distinct", "generated", "bounds"),
-    *("workers", "behaviours", "depth"),
+    *("properties", "workers", "behaviours", "depth"),
 )
 _CHOICES = {"tier": TIERS, "expect": EXPECTATIONS, "kind": KINDS, "actions": ("all",)}
 
