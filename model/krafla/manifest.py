@@ -41,8 +41,9 @@ class Model:
     ``property`` is what must fail if ``expect`` is ``violates``. ``distinct`` and
     ``generated`` are exact counts of states, ``properties`` how many names the cfg lists to
     be checked. ``untaken`` holds, with its reason, each action that need not be taken.
-    ``witnesses`` are state predicates that must be reached. ``behaviours`` and ``depth`` bound a simulation. ``room`` is the folder whose
-    ``models.toml`` lists the model, empty for the manifest's own.
+    ``witnesses`` are state predicates that must be reached. ``behaviours`` and ``depth`` bound
+    a simulation. ``room`` is the folder whose ``models.toml`` lists the model, empty for the
+    manifest's own.
     """
 
     name: str
