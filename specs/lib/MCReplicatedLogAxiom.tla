@@ -1,0 +1,20 @@
+------------------------- MODULE MCReplicatedLogAxiom -------------------------
+(***************************************************************************)
+(* The other direction: every step within bounds that the axioms allow is  *)
+(* a step of Spec. Each state within bounds that differs in one node and   *)
+(* in the log is tried as the next one, and the axioms say whether it is.  *)
+(***************************************************************************)
+EXTENDS MCReplicatedLog
+
+SomeLog == UNION {[1 .. length -> Record] : length \in 0 .. MaxCommitted}
+SomePiece == [start : Offsets, records : SomeLog]
+
+StepByAxioms(n) ==
+  /\ committed' \in SomeLog
+  /\ \E piece \in SomePiece : known' = [known EXCEPT ![n] = piece]
+  /\ AxiomNext
+
+AnySpec == Init /\ [][\E n \in Node : StepByAxioms(n)]_vars
+
+FollowsSpecProp == Spec
+==============================================================================
