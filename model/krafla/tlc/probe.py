@@ -37,12 +37,13 @@ def probe_module(module: str, witnesses: Sequence[str], *, progress: bool) -> st
         for n, name in enumerate(witnesses, 1)
     ]
     if progress:
+        # Equal, not less or equal: a module need not extend Naturals.
         registers.append(f"TLCSet({_CLOCK}, 0)")
         counts = ", ".join(
             f'KraflaTLC!TLCGet("{key}")' for key in ("distinct", "queue", "diameter")
         )
         conjuncts.append(
-            f'/\\ \\/ KraflaTLC!TLCGet("duration") <= KraflaTLC!TLCGet({_CLOCK})\n'
+            f'/\\ \\/ KraflaTLC!TLCGet("duration") = KraflaTLC!TLCGet({_CLOCK})\n'
             f'     \\/ /\\ KraflaTLC!TLCSet({_CLOCK}, KraflaTLC!TLCGet("duration"))\n'
             f"        /\\ KraflaTLC!PrintT(<<{_PROGRESS}, {counts}>>)"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from krafla.manifest import model_of
 from krafla.tlc.outcome import Finished, InvariantViolated, SpecError
 from krafla.tlc.probe import parse_probe, probe_module
 from krafla.tlc.run import run
@@ -55,6 +56,20 @@ def test_progress_comes_at_least_once(counter):
 
     assert seen[-1].distinct == 9
     assert seen[-1].queue == 0
+
+
+def test_a_module_need_not_extend_what_the_probe_counts_with(tmp_path):
+    module, config = tmp_path / "Bare.tla", tmp_path / "Bare.cfg"
+    module.write_text(
+        "---- MODULE Bare ----\nVARIABLE lit\nInit == lit = FALSE\nNext == lit' = ~lit\n"
+        "LitReach == lit\n====\n"
+    )
+    config.write_text("INIT Init\nNEXT Next\n")
+
+    result = run(model_of(module, config, witnesses=("LitReach",)), progress=lambda _: None)
+
+    assert isinstance(result.outcome, Finished)
+    assert result.reached == ("LitReach",)
 
 
 def test_lines_a_spec_prints_are_kept_apart_from_the_probe():

@@ -1,0 +1,176 @@
+----------------------------- MODULE BrokerStates -----------------------------
+(***************************************************************************)
+(* The four states of a broker in KIP-500: Offline, Fenced, Online,        *)
+(* Stopping. This is all that KIP-500 says of a broker's life: no          *)
+(* messages, no time, no epochs. KIP-631 gave the same life its steps, and *)
+(* BrokerLease has those; that every step of it is a step of this module,  *)
+(* or none, is checked by MCBrokerStatesKafka and MCBrokerStatesSelfFence. *)
+(*                                                                         *)
+(* KIP-500 speaks of one state of one broker. In a running cluster there   *)
+(* are two: what the process takes itself for, and what the controller     *)
+(* shows to clients. The KIP's sentences are about both at once:           *)
+(*                                                                         *)
+(*    Offline   does not run, or is busy with itself alone                 *)
+(*    Fenced    runs, answers no client, and is not shown to any           *)
+(*    Online    answers clients                                            *)
+(*    Stopping  was told to stop and still runs: its leaderships are moved *)
+(*                                                                         *)
+(* So both are variables here, and OneView says whether they agree.        *)
+(* OneView = TRUE is KIP-500 as written: no broker is Online that the      *)
+(* controller does not show. It takes a broker that fences itself.         *)
+(* OneView = FALSE is Kafka as built: each follows the other a message     *)
+(* later, and a broker that is cut off does not follow at all.             *)
+(*                                                                         *)
+(* What is not modelled                                                    *)
+(*  - Which clients are answered what, and who leads.                      *)
+(*  - Why a state is left: SIGINT, a failure, the controller's word.       *)
+(*  - Where log recovery happens. KIP-500 counts it as Offline; Kafka      *)
+(*    loads its logs in STARTING or RECOVERY, and BrokerStatesRefinement   *)
+(*    maps both to Fenced.                                                 *)
+(***************************************************************************)
+EXTENDS FiniteSets
+
+CONSTANTS
+  Broker,        \* The broker ids.
+  Incarnation,   \* Every broker process there ever is.
+  BrokerOf,      \* [Incarnation -> Broker]: the id a process is configured with.
+  OneView,       \* TRUE: the process and the controller never disagree on Online.
+  Nil            \* No process.
+
+ASSUME Constants ==
+  /\ Broker # {} /\ IsFiniteSet(Broker)
+  /\ Incarnation # {} /\ IsFiniteSet(Incarnation)
+  /\ BrokerOf \in [Incarnation -> Broker]
+  /\ OneView \in BOOLEAN
+  /\ Nil \notin Incarnation
+
+VARIABLES
+  broker_state,  \* [Incarnation -> state]: what the process takes itself for.
+  shown          \* [Broker -> Incarnation or Nil]: the process that clients are sent to.
+
+vars == <<broker_state, shown>>
+
+State == {"Offline", "Fenced", "Online", "Stopping"}
+
+TypeOK ==
+  /\ broker_state \in [Incarnation -> State]
+  /\ shown \in [Broker -> Incarnation \cup {Nil}]
+
+(* The controller shows process i to clients. *)
+Shown(i) == shown[BrokerOf[i]] = i
+
+Init ==
+  /\ broker_state = [i \in Incarnation |-> "Offline"]
+  /\ shown = [b \in Broker |-> Nil]
+------------------------------------------------------------------------------
+(* The process                                                               *)
+
+Becomes(i, state) ==
+  /\ broker_state' = [broker_state EXCEPT ![i] = state]
+  /\ UNCHANGED shown
+
+(***************************************************************************)
+(* A process starts, and begins to fetch the newest metadata.              *)
+(* Source: KIP-500, Broker States, Fenced.                                 *)
+(***************************************************************************)
+StartUp(i) ==
+  /\ broker_state[i] = "Offline"
+  /\ Becomes(i, "Fenced")
+
+(***************************************************************************)
+(* A process is ready to answer clients.                                   *)
+(* Source: KIP-500, Broker States, Online.                                 *)
+(***************************************************************************)
+ComeOnline(i) ==
+  /\ broker_state[i] = "Fenced"
+  /\ OneView => Shown(i)
+  /\ Becomes(i, "Online")
+
+(***************************************************************************)
+(* Processes cannot reach the active controller, and stop answering        *)
+(* clients. Several may notice at once, since time passes for all.         *)
+(* Source: KIP-500, Broker States, Fenced. Kafka has no such step.         *)
+(***************************************************************************)
+LoseContact(cut_off) ==
+  /\ cut_off # {}
+  /\ \A i \in cut_off : broker_state[i] = "Online"
+  /\ broker_state' =
+       [i \in Incarnation |-> IF i \in cut_off THEN "Fenced" ELSE broker_state[i]]
+  /\ UNCHANGED shown
+
+(***************************************************************************)
+(* The administrator wants a process to stop.                              *)
+(* Source: KIP-500, Broker States, Stopping.                               *)
+(***************************************************************************)
+BeginStopping(i) ==
+  /\ broker_state[i] \in {"Fenced", "Online"}
+  /\ Becomes(i, "Stopping")
+
+(***************************************************************************)
+(* A process ends: with the controller's leave, because it waited long     *)
+(* enough for that, because there was nothing to wait for, or by a         *)
+(* failure.                                                                *)
+(* Source: KIP-500, Broker States, Offline and Stopping.                   *)
+(***************************************************************************)
+GoOffline(i) ==
+  /\ broker_state[i] # "Offline"
+  /\ Becomes(i, "Offline")
+------------------------------------------------------------------------------
+(* The controller                                                            *)
+
+(***************************************************************************)
+(* The controller shows a process to clients, once it shows no other of    *)
+(* that id. The process may have ended by then.                            *)
+(* Source: KIP-500, Broker States: only fenced brokers are left out.       *)
+(***************************************************************************)
+Show(i) ==
+  /\ shown[BrokerOf[i]] = Nil
+  /\ shown' = [shown EXCEPT ![BrokerOf[i]] = i]
+  /\ UNCHANGED broker_state
+
+(***************************************************************************)
+(* The controller leaves a broker out of what it sends to clients: it was  *)
+(* silent for too long, it is leaving, or another process takes its id.    *)
+(* Source: KIP-500, The Broker State Machine, and Fenced.                  *)
+(***************************************************************************)
+LeaveOut(b) ==
+  /\ shown[b] # Nil
+  /\ OneView => broker_state[shown[b]] # "Online"
+  /\ shown' = [shown EXCEPT ![b] = Nil]
+  /\ UNCHANGED broker_state
+------------------------------------------------------------------------------
+Next ==
+  \/ \E i \in Incarnation : StartUp(i)
+  \/ \E i \in Incarnation : ComeOnline(i)
+  \/ \E cut_off \in SUBSET Incarnation : LoseContact(cut_off)
+  \/ \E i \in Incarnation : BeginStopping(i)
+  \/ \E i \in Incarnation : GoOffline(i)
+  \/ \E i \in Incarnation : Show(i)
+  \/ \E b \in Broker : LeaveOut(b)
+
+Spec == Init /\ [][Next]_vars
+------------------------------------------------------------------------------
+(* Properties                                                                *)
+
+(* KIP-500's promise: clients are sent to every broker that answers them,    *)
+(* and no two processes of one id are Online at once.                        *)
+(* Source: KIP-500, Broker States. Broken by: leaving out one that is Online, *)
+(* as Kafka does with a broker that is cut off.                              *)
+OnlineIsShownInv == OneView => \A i \in Incarnation : broker_state[i] = "Online" => Shown(i)
+
+(* A process moves along these arrows only. There is none from Offline past  *)
+(* Fenced, and from Stopping only one leads on.                              *)
+(* Source: KIP-500, Broker States. Broken by: coming back from Stopping.     *)
+StateMoves ==
+  {<<"Offline", "Fenced">>,  <<"Fenced", "Online">>,    <<"Online", "Fenced">>,
+   <<"Fenced", "Stopping">>, <<"Online", "Stopping">>,
+   <<"Fenced", "Offline">>,  <<"Online", "Offline">>,   <<"Stopping", "Offline">>}
+StateMovesProp ==
+  [][\A i \in Incarnation :
+       broker_state'[i] # broker_state[i] =>
+         <<broker_state[i], broker_state'[i]>> \in StateMoves]_broker_state
+
+(* Witness: a process answers clients that nobody sends to it any more. This *)
+(* is what Kafka as built allows, and what OneView rules out.                *)
+OnlineUnseenReach == \E i \in Incarnation : broker_state[i] = "Online" /\ ~Shown(i)
+==============================================================================
