@@ -69,8 +69,13 @@ def load_tool(
     path: Path | None = None,
     configuration: Path | None = None,
     search_path: Sequence[Path] | None = None,
+    classes: TlcClasses | None = None,
 ) -> LoadedTool:
-    """Return an evaluator for a module with constants, or with its configuration file."""
+    """Return an evaluator for a module with constants, or with its configuration file.
+
+    ``classes`` are those of a spec loaded before, of the same modules and variables: what Java
+    has compiled of them stays, and states of the one are states of the other.
+    """
     module = find_module(wrapping.module, path)
     folders = list(search_path) if search_path is not None else folders_for(module)
     folders = [module.parent, *(folder for folder in folders if folder != module.parent)]
@@ -87,7 +92,7 @@ def load_tool(
             if not configuration.is_file():
                 raise SpecError("there is no such configuration file", str(configuration))
             shutil.copyfile(configuration, scratch / f"{_MODEL}.cfg")
-        classes = TlcClasses()
+        classes = classes or TlcClasses()
         tool = _start_tool(classes, scratch, root, [scratch, *folders], (sources, configuration))
     return LoadedTool(classes, tool, sources)
 

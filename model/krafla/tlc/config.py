@@ -28,6 +28,7 @@ _KEYWORD = re.compile(
 )
 _COMMENT = re.compile(r"\(\*.*?\*\)|\\\*[^\n]*", re.DOTALL)
 _BINDING = re.compile(r"(\w+)\s*(=|<-)\s*(?:\[\s*\w+\s*\])?")
+_REPLACEMENT = re.compile(r"(\w+)\s*<-\s*(?:\[\s*\w+\s*\]\s*)?(\w+)")
 INVARIANT_KEYWORDS = ("INVARIANT", "INVARIANTS")
 PROPERTY_KEYWORDS = ("PROPERTY", "PROPERTIES")
 
@@ -88,6 +89,20 @@ class ModelConfig:
                 if head[2] == "=":
                     found.extend(_constant(head[1], text[head.end() : stop]))
         return tuple(found)
+
+    @property
+    def replacements(self) -> tuple[tuple[str, str], ...]:
+        """Return what is replaced by an operator (``X <- Y``), with that operator, in order."""
+        return tuple(
+            (head[1], head[2])
+            for word, _, body, end in self._sections
+            if word in {"CONSTANT", "CONSTANTS"}
+            for head in _REPLACEMENT.finditer(self._plain[body:end])
+        )
+
+    def words(self, *keywords: str) -> tuple[str, ...]:
+        """Return what stands under these keywords, in order."""
+        return self._words(keywords)
 
     def without(self, keywords: Iterable[str]) -> ModelConfig:
         """Return the cfg with the sections of these keywords blanked out."""
