@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from krafla.tlc.probe import parse_probe
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Output", "PrintedState", "Progress"]
+__all__ = ["Count", "Covered", "Output", "PrintedState", "Progress"]
 
 _NUMBER = r"(-?\d[\d,]*)"
 _PROGRESS = re.compile(
@@ -27,6 +27,9 @@ _STATS = re.compile(
 )
 _PROBABILITY = re.compile(r"val = ([\d.]+(?:E[+-]?\d+)?)")
 _COVERED = re.compile(r"^(<.*>): (\d+):(\d+)$")
+_COUNTED = re.compile(
+    r"^ *(\|*)line (\d+), col (\d+) to line (\d+), col (\d+) of module (\w+): (\d+)(?::\d+)?$"
+)
 _PARSED_FILE = re.compile(r"^Parsing file (.+\.tla)\b")
 _KEPT_LINES = 400
 
@@ -35,13 +38,37 @@ _KEPT_LINES = 400
 class Progress:
     """How far a search has come; ``queue`` counts states whose successors are not yet known.
 
-    ``generated`` is told once a minute only.
+    ``generated`` is told once a minute only. ``is_temporal`` says that temporal properties are
+    being checked, during which the search stands still.
     """
 
     distinct: int
     queue: int
     depth: int
     generated: int | None = None
+    is_temporal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How often TLC counted a part of an action: how deep it is printed, where it stands.
+
+    ``span`` is module, line, column, last line, last column.
+    """
+
+    depth: int
+    span: tuple[str, int, int, int, int]
+    number: int
+
+
+@dataclass(slots=True)
+class Covered:
+    """What the coverage says of one disjunct of Next: its label, new states, steps, its parts."""
+
+    label: str
+    distinct: int
+    taken: int
+    counts: list[Count] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +103,7 @@ class Output:
     states: list[PrintedState] = field(default_factory=list)
     back_to: PrintedState | None = None
     stuttering: bool = False
-    coverage: list[tuple[str, int, int]] = field(default_factory=list)
+    coverage: list[Covered] = field(default_factory=list)
     coverage_complete: bool = False
     files: dict[str, Path] = field(default_factory=dict)
     parser_lines: list[str] = field(default_factory=list)
@@ -84,6 +111,7 @@ class Output:
     reached: set[str] = field(default_factory=set)
     _reader: MessageReader = field(default_factory=MessageReader)
     parsing: bool = False
+    covering: Covered | None = None
 
     def feed(self, line: str) -> None:
         """Take one line; no text whatever raises."""
@@ -211,11 +239,30 @@ def _on_coverage_start(output: Output, _message: Message) -> None:
 def _on_coverage(output: Output, message: Message) -> None:
     found = _COVERED.match(message.text)
     if found:
-        output.coverage.append((found[1], int(found[2]), int(found[3])))
+        output.covering = Covered(found[1], int(found[2]), int(found[3]))
+        output.coverage.append(output.covering)
+
+
+def _on_coverage_elsewhere(output: Output, _message: Message) -> None:
+    output.covering = None
+
+
+def _on_coverage_value(output: Output, message: Message) -> None:
+    found = _COUNTED.match(message.text)
+    if found and output.covering is not None:
+        line, column, last_line, last_column = (int(found[one]) for one in range(2, 6))
+        span = (found[6], line, column, last_line, last_column)
+        output.covering.counts.append(Count(len(found[1]), span, int(found[7])))
+
+
+def _on_temporal(output: Output, _message: Message) -> None:
+    if output.progress is not None:
+        output.note_progress(replace(output.progress, is_temporal=True))
 
 
 def _on_coverage_end(output: Output, _message: Message) -> None:
     output.coverage_complete = True
+    output.covering = None
 
 
 def _integer(text: str) -> int:
@@ -245,5 +292,11 @@ _HANDLERS: dict[int, Callable[[Output, Message], None]] = {
     Code.PROPERTY_VIOLATED_INITIAL: _on_initial_violation,
     Code.COVERAGE_START: _on_coverage_start,
     Code.COVERAGE_NEXT: _on_coverage,
+    Code.COVERAGE_INIT: _on_coverage_elsewhere,
+    Code.COVERAGE_PROPERTY: _on_coverage_elsewhere,
+    Code.COVERAGE_CONSTRAINT: _on_coverage_elsewhere,
+    Code.COVERAGE_VALUE: _on_coverage_value,
+    Code.COVERAGE_VALUE_COST: _on_coverage_value,
     Code.COVERAGE_END: _on_coverage_end,
+    Code.CHECKING_TEMPORAL: _on_temporal,
 }

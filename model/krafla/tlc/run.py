@@ -24,7 +24,7 @@ from krafla.tlc.outcome import (
     Unknown,
     claim_of,
 )
-from krafla.tlc.output import Output, Progress
+from krafla.tlc.output import Count, Output, Progress
 from krafla.tlc.probe import PROBE_MODULE
 from krafla.tlc.process import run_process
 from krafla.tlc.reading import outcome_of
@@ -40,12 +40,16 @@ __all__ = ["ActionCoverage", "Progress", "RunResult", "Simulation", "run"]
 
 @dataclass(frozen=True, slots=True)
 class ActionCoverage:
-    """How often an action was taken, and how many of its successors were new states."""
+    """How often an action was taken, and how many of its successors were new states.
+
+    ``counts`` are those of its parts, for each disjunct of Next that applies the action.
+    """
 
     name: str
     taken: int
     distinct: int
     location: str
+    counts: tuple[tuple[Count, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,16 +230,17 @@ def _coverage(output: Output) -> tuple[ActionCoverage, ...] | None:
         return None
     source = SourceText(output.files)
     found: dict[str, ActionCoverage] = {}
-    for text, distinct, taken in output.coverage:
-        label = parse_label(text)
+    for covered in output.coverage:
+        label = parse_label(covered.label)
         if label is None:
             continue
         label = source.resolve(label)
         before = found.get(label.name)
         found[label.name] = ActionCoverage(
             label.name,
-            taken + (before.taken if before else 0),
-            distinct + (before.distinct if before else 0),
+            covered.taken + (before.taken if before else 0),
+            covered.distinct + (before.distinct if before else 0),
             before.location if before else label.location,
+            (*(before.counts if before else ()), tuple(covered.counts)),
         )
     return tuple(found.values())
