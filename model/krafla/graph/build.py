@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from krafla.graph.state_graph import StateGraph
 from krafla.oracle import EvaluationError, Spec, SpecError, explore
+from krafla.tlc.config import read_config
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from krafla.manifest import Model
-    from krafla.oracle import Exploration
+    from krafla.oracle import Exploration, Violation
 
 __all__ = ["Question", "build"]
 
@@ -55,7 +56,44 @@ def build(
     for name, question in names.items():
         _check(spec, name, question)
     found = explore(spec, limit=limit, until_violation=False, progress=progress)
+    found.violation = _named(model, found)
+    found.unchecked = _unchecked(model, found)
     return StateGraph(found, {one.text: _asked(found, name, one) for name, one in names.items()})
+
+
+def _named(model: Model, found: Exploration) -> Violation | None:
+    """Return the violation under the name that the cfg gives it.
+
+    TLC names what it finds inside a refinement by a place in the refined module.
+    """
+    violation = found.violation
+    config = read_config(model.config)
+    if violation is None or violation.name in {*config.invariants, *config.properties}:
+        return violation
+    wrong = _refinements(model, found)
+    if violation.is_step:
+        before, after = (state for _, state in violation.path[-2:])
+        check = found.spec.check_action_property
+        wrong = [name for name in wrong if not check(name, before, after)]
+    return replace(violation, name=wrong[0]) if len(wrong) == 1 else violation
+
+
+def _refinements(model: Model, found: Exploration) -> list[str]:
+    """Return the properties of which TLC only has parts, under names of their own."""
+    tool = found.spec.tool
+    named = {*map(str, tool.getImpliedActNames()), *map(str, tool.getImpliedInitNames())}
+    named |= {*map(str, tool.getInvNames()), *found.unchecked}
+    return [name for name in read_config(model.config).properties if name not in named]
+
+
+def _unchecked(model: Model, found: Exploration) -> tuple[str, ...]:
+    """Return the properties that no search answers, under the names that the cfg gives them."""
+    known = read_config(model.config).properties
+    parts = _refinements(model, found)
+    named = (
+        parts[0] if name not in known and len(parts) == 1 else name for name in found.unchecked
+    )
+    return tuple(dict.fromkeys(named))
 
 
 def _load(model: Model, names: dict[str, Question]) -> Spec:

@@ -213,6 +213,10 @@ class _Search:
                 tool.getImpliedActNames(), tool.getImpliedActions(), strict=True
             )
         ]
+        self._beginnings = [
+            (str(name), self._batch.predicate(action))
+            for name, action in zip(tool.getImpliedInitNames(), tool.getImpliedInits(), strict=True)
+        ]
         self._spec = spec
         self._index: dict[int, int] = {}
         self._outside: set[int] = set()
@@ -247,6 +251,8 @@ class _Search:
         fingerprints = [int(state.fingerPrint()) for state in states]
         self.found.generated = len(states)
         self._admit(states, fingerprints, [-1] * len(states), -1)
+        # Where a refined spec begins is asked of initial states only.
+        self._check_states(self._beginnings, states, [-1] * len(states), -1)
 
     def _expand(self, start: int, end: int) -> None:
         sources = self.found.states.java[start:end]
@@ -316,8 +322,14 @@ class _Search:
                 found.arrivals.append(label)
                 if label >= 0:
                     found.coverage[found.actions[label]].discovered += 1
-        for name, test in self._invariants:
-            if found.violation is None:
+        self._check_states(self._invariants, states, parents, label)
+
+    def _check_states(
+        self, tests: list[tuple[str, Any]], states: list[Any], parents: list[int], label: int
+    ) -> None:
+        chunk = self._batch.chunk(states)
+        for name, test in tests:
+            if self.found.violation is None:
                 holds = self._batch.satisfying(test, chunk)
                 if not all(holds):
                     position = holds.index(0)

@@ -112,18 +112,24 @@ class _View:
     lost: frozenset[str] = frozenset()
     world: frozenset[str] = frozenset()
     fields: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    spec: str = ""
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """Return all that it lays out."""
+        return frozenset(name for group in self.groups for name in group.variables)
 
 
 def layout_of(trace: Trace) -> Layout:
     """Return how the trace is to be laid out; ``KraflaError`` if a ``views.toml`` is at fault."""
     state = trace.steps[0].state if trace.steps else Function({})
     variables = {str(name) for name in state}
-    known = (
-        view
-        for view in _known_views()
-        if all(variables.issuperset(group.variables) for group in view.groups)
+    fitting = [view for view in _known_views() if variables.issuperset(view.variables)]
+    # The spec's own; else the one that lays out the most: a small view may fit by chance.
+    own = max(
+        fitting, key=lambda view: (view.spec == trace.spec, len(view.variables)), default=None
     )
-    view = next(known, None) or _guess(trace, state)
+    view = own or _guess(trace, state)
     return _laid_out(view, trace, state)
 
 
@@ -237,12 +243,14 @@ def _read(path: Path, _modified: int) -> tuple[_View, ...]:
 
 
 def _view(table: dict[str, Any]) -> _View:
-    ways = {kind: (str(sender), str(to)) for kind, (sender, to) in table["messages"].items()}
+    ways = {
+        kind: (str(sender), str(to)) for kind, (sender, to) in table.get("messages", {}).items()
+    }
     groups = tuple(
         _Group(str(one["name"]), tuple(one["variables"]), bool(one.get("each", False)))
         for one in table["node"]
     )
-    fields = {name: dict(words) for name, words in table["fields"].items()}
+    fields = {name: dict(words) for name, words in table.get("fields", {}).items()}
     return _View(
         groups,
         bag=table.get("bag"),
@@ -250,4 +258,5 @@ def _view(table: dict[str, Any]) -> _View:
         lost=frozenset(table.get("lost", ())),
         world=frozenset(table.get("world", ())),
         fields=fields,
+        spec=str(table.get("spec", "")),
     )
