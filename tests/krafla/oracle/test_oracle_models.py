@@ -1,6 +1,8 @@
-"""The smoke models of the lease, enumerated in this process: TLC's own counts."""
+"""The smoke models of all rooms, enumerated in this process: TLC's own counts."""
 
 from __future__ import annotations
+
+import os
 
 import pytest
 
@@ -11,7 +13,10 @@ from krafla.tlc.run import run
 
 HOLDING = [model for model in load().select(tier="smoke") if model.expect == "holds"]
 # Of these TLC runs here as well; of the others its pinned number of states must do.
-SMALL = [model for model in HOLDING if model.distinct <= 10_000]
+SMALL = [model for model in HOLDING if model.distinct <= 3_000]
+# What takes longer is left to `make nightly`, which sets KRAFLA_NIGHTLY.
+NIGHTLY = bool(os.environ.get("KRAFLA_NIGHTLY"))
+TRIED = [model for model in HOLDING if NIGHTLY or model.distinct <= 12_000]
 
 
 def enumerated(model):
@@ -26,10 +31,10 @@ def enumerated(model):
 
 def test_there_are_models_of_both_sizes():
     assert len(SMALL) >= 3
-    assert len(HOLDING) - len(SMALL) >= 3
+    assert len(TRIED) - len(SMALL) >= 3
 
 
-@pytest.mark.parametrize("model", HOLDING, ids=[model.name for model in HOLDING])
+@pytest.mark.parametrize("model", TRIED, ids=[model.name for model in TRIED])
 def test_the_states_are_as_many_as_tlc_finds(model):
     found = enumerated(model)
     assert found.distinct == model.distinct
