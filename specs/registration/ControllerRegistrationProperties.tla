@@ -1,0 +1,208 @@
+-------------------- MODULE ControllerRegistrationProperties --------------------
+(***************************************************************************)
+(* What must be true of ControllerRegistration. Suffixes: Inv (every       *)
+(* state), Prop (every step), Live (in the end), Reach (must be possible). *)
+(* Each says what it means, where it comes from, and what breaks it.       *)
+(***************************************************************************)
+EXTENDS ControllerRegistration
+
+------------------------------------------------------------------------------
+(* Invariants                                                                *)
+
+(* No controller is registered while the metadata version has no such        *)
+(* records.                                                                  *)
+(* Source: KIP-919, Controller Registration MetadataVersion Gate. Broken by: *)
+(* an active controller that trusts the senders to know the gate.            *)
+RegistrationGatedByMvInv ==
+  (\E c \in Controller : Registered(c)) => RegistrationSupported(metadata_version)
+
+(* A registration tells the truth about the process that it names.           *)
+(* Source: KIP-919, ControllerRegistrationRequest. Broken by: registering    *)
+(* the levels of whoever handles the request.                                *)
+RegistrationIsTruthfulInv ==
+  \A c \in Controller : Registered(c) =>
+    /\ ControllerOf[registrations[c].incarnation] = c
+    /\ registrations[c].supported = Supported[registrations[c].incarnation]
+    /\ status[registrations[c].incarnation] # "NOT_RUNNING"
+
+(* Every voter that runs supports the finalized level.                       *)
+(* Source: KIP-919, Fix compatibility gates.                                 *)
+(* True if the quorum is static, the gate is open from the beginning, and    *)
+(* nobody starts older software than he did before. Otherwise see            *)
+(* broken/registration: BlindUpgrade, OlderSoftware, DynamicQuorum,          *)
+(* UnregisterUpgradeRace. Broken by: an upgrade that does not ask for every  *)
+(* registration, or not for what it says.                                    *)
+UpgradeSupportedByAllInv ==
+  \A i \in Incarnation :
+    (Live(i) /\ ControllerOf[i] \in voters) => metadata_version \in Supported[i]
+
+(* The active controller is a process that runs.                             *)
+(* Broken by: a crash that leaves it active.                                 *)
+ActiveRunsInv == active # Nil => Live(active)
+
+(* A process waits for exactly one answer, or for none.                      *)
+(* Source: Kafka, ControllerRegistrationManager.pendingRpc. Broken by:       *)
+(* sending without waiting.                                                  *)
+OneRequestInFlightInv ==
+  \A i \in Incarnation :
+    LET mine == {m \in InFlight(messages) :
+                   m.incarnation = i /\ (IsRequest(m) => m.awaited)}
+    IN  /\ Cardinality(mine) <= 1
+        /\ \A m \in mine : pending[i] /\ messages[m] = 1
+
+(* At most one process of a controller id runs.                              *)
+(* Source: Kafka, the lock on the metadata directory. Broken by: starting    *)
+(* without it.                                                               *)
+OneProcessPerIdInv ==
+  \A i, j \in Incarnation :
+    (i # j /\ ControllerOf[i] = ControllerOf[j]) => ~(Live(i) /\ Live(j))
+------------------------------------------------------------------------------
+(* Steps                                                                     *)
+
+(* A copy of message m is handled or lost in this step.                      *)
+Consumed(m) ==
+  /\ m \in InFlight(messages)
+  /\ m \notin InFlight(messages') \/ messages'[m] < messages[m]
+
+(* Process i is told that it is registered. *)
+ToldRegistered(i) ==
+  \E m \in InFlight(messages') \ InFlight(messages) :
+    m.type = "ControllerRegistrationResponse" /\ m.incarnation = i /\ m.error = "NONE"
+
+(* The last writer wins: who is told that it is registered, is, whoever was  *)
+(* registered before.                                                        *)
+(* Source: KIP-919, Controller Registration; Kafka,                          *)
+(* ClusterControlManager.registerController. Broken by: keeping whoever came *)
+(* first.                                                                    *)
+LastWriterWinsProp ==
+  [][\A i \in Incarnation :
+       ToldRegistered(i) =>
+         /\ registrations'[ControllerOf[i]] # Nil
+         /\ registrations'[ControllerOf[i]].incarnation = i]_vars
+
+(* A registration changes only by a request of a process of that id; or it   *)
+(* is removed.                                                               *)
+(* Source: KIP-919, ControllerRegistrationRequest. Broken by: registering    *)
+(* under another id than the sender's.                                       *)
+RegisteredOnRequestProp ==
+  [][\A c \in Controller :
+       LET new == registrations'[c] IN
+       (new # registrations[c] /\ new # Nil) =>
+         \E m \in InFlight(messages) :
+           /\ Consumed(m)
+           /\ IsRequest(m)
+           /\ m.incarnation = new.incarnation
+           /\ ControllerOf[m.incarnation] = c]_registrations
+
+(* No registration of a voter is removed.                                    *)
+(* Source: KAFKA-20865. Broken by: unregistering without looking at the      *)
+(* voters.                                                                   *)
+VoterStaysRegisteredProp ==
+  [][\A c \in voters : Registered(c) => registrations'[c] # Nil]_registrations
+
+(* The metadata version rises, and only to a level that each controller that *)
+(* is registered or configured has said to support; the active one need not  *)
+(* have said it in the log.                                                  *)
+(* Source: KIP-919, Fix compatibility gates. Broken by: not waiting for a    *)
+(* controller that did not register; believing that one supports what it     *)
+(* does not; not asking oneself.                                             *)
+UpgradeSupportedByRegisteredProp ==
+  [][/\ metadata_version' > metadata_version
+     /\ active # Nil
+     /\ metadata_version' \in Supported[active]
+     /\ RegistrationSupported(metadata_version) =>
+          \A c \in Controller \ {ControllerOf[active]} :
+            IF Registered(c) THEN metadata_version' \in registrations[c].supported
+            ELSE c \notin QuorumIds]_metadata_version
+
+(* A process asks to be registered only if the metadata that it has replayed *)
+(* allows it, and names somebody else or nobody.                             *)
+(* Source: KIP-919, Controller Registration. Broken by: a process that does  *)
+(* not look at the gate, or goes on asking.                                  *)
+SentOnlyWhenNeededProp ==
+  [][\A i \in Incarnation :
+       (pending'[i] /\ ~pending[i]) =>
+         /\ RegistrationSupported(image[i].metadata_version)
+         /\ image[i].incarnation # i]_pending
+
+(* What a process learns is what the log says: an answer teaches it nothing. *)
+(* Source: KIP-919, Controller Registration. Broken by: a process that takes *)
+(* an answer for a registration.                                             *)
+LearnsFromLogProp ==
+  [][\A i \in Incarnation :
+       image'[i] \in {image[i], EmptyImage, LatestImage(i)}]_image
+
+(* A process that once ended does not run again.                             *)
+(* Source: KIP-919, an incarnation id is of one run. Broken by: reusing it.  *)
+StatusMovesProp ==
+  [][\A i \in Incarnation :
+       status'[i] # status[i] =>
+         <<status[i], status'[i]>> \in
+           {<<"NOT_RUNNING", "RUNNING">>, <<"RUNNING", "STOPPED">>}]_status
+------------------------------------------------------------------------------
+(* In the end. These hold once the faults are over, under the fairness of    *)
+(* MCControllerRegistrationLive.                                             *)
+
+RegisteredProcess(i) ==
+  Registered(ControllerOf[i]) /\ registrations[ControllerOf[i]].incarnation = i
+
+(* A process that runs is registered in the end, and stays so: whatever came *)
+(* late, it repaired.                                                        *)
+(* Source: KIP-919, Controller Registration. Broken by: a process that takes *)
+(* an answer for a registration; one that waits for ever for a lost answer   *)
+(* (Kafka's onTimeout leaves pendingRpc set).                                *)
+EveryVoterRegisteredLive ==
+  \A i \in Incarnation :
+    ((Live(i) /\ RegistrationSupported(metadata_version)) ~>
+       [](~Live(i) \/ RegisteredProcess(i)))
+
+(* A level that every process supports which runs, or ever ran, is finalized *)
+(* if somebody keeps asking for it.                                          *)
+(* Source: KIP-919, Fix compatibility gates. Broken by: an upgrade that      *)
+(* waits for what no registration says.                                      *)
+SupportedByAllStarted(level) ==
+  \A i \in Incarnation : status[i] # "NOT_RUNNING" => level \in Supported[i]
+EveryIdRuns == \A c \in Controller : \E i \in Incarnation : ControllerOf[i] = c /\ Live(i)
+UpgradePossibleLive ==
+  \A level \in Level :
+    ([](EveryIdRuns /\ SupportedByAllStarted(level)) ~> (metadata_version >= level))
+------------------------------------------------------------------------------
+(* Witnesses                                                                 *)
+
+(* A registration of a process that is gone stands over that of one that had *)
+(* found itself registered.                                                  *)
+StaleOverwritesReach ==
+  \E i \in Incarnation :
+    /\ Live(i)
+    /\ image[i].incarnation = i
+    /\ Registered(ControllerOf[i])
+    /\ ~RegisteredProcess(i)
+
+(* A process was told that the metadata version has no registrations. *)
+UnsupportedVersionToldReach ==
+  \E m \in InFlight(messages) :
+    m.type = "ControllerRegistrationResponse" /\ m.error = "UNSUPPORTED_VERSION"
+
+(* A process was told that it asked the wrong controller. *)
+NotControllerToldReach ==
+  \E m \in InFlight(messages) :
+    m.type = "ControllerRegistrationResponse" /\ m.error = "NOT_CONTROLLER"
+
+(* The metadata version was raised over the gate by a controller that is not *)
+(* registered itself.                                                        *)
+UpgradedByUnregisteredReach ==
+  /\ active # Nil
+  /\ RegistrationSupported(metadata_version)
+  /\ \E level \in Level : RegistrationSupported(level) /\ level < metadata_version
+  /\ ~Registered(ControllerOf[active])
+  /\ \A c \in Controller \ {ControllerOf[active]} : Registered(c)
+
+(* A voter runs that is not registered and has no voice in an upgrade. *)
+UnregisteredVoterReach ==
+  \E c \in voters : ~Registered(c) /\ \E i \in Incarnation : ControllerOf[i] = c /\ image[i].incarnation = i
+
+(* A process is gone that does not support the finalized level: it was       *)
+(* replaced in time, or halted.                                              *)
+OldSoftwareGoneReach ==
+  \E i \in Incarnation : status[i] = "STOPPED" /\ metadata_version \notin Supported[i]
+==============================================================================

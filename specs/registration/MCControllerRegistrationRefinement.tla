@@ -1,0 +1,7 @@
+------------------ MODULE MCControllerRegistrationRefinement ------------------
+(***************************************************************************)
+(* Every step of ControllerRegistration, within bounds, is a step of       *)
+(* RegistrationLog.                                                        *)
+(***************************************************************************)
+EXTENDS MCControllerRegistration, ControllerRegistrationRefinement
+==============================================================================
