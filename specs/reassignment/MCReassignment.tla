@@ -1,0 +1,78 @@
+--------------------------- MODULE MCReassignment ---------------------------
+(***************************************************************************)
+(* Reassignment within bounds. MaxPartitionEpoch bounds how often the      *)
+(* partition changes, MaxBrokerEpoch how often a broker starts anew,       *)
+(* MaxInFlight the messages under way at once.                             *)
+(*                                                                         *)
+(* A model takes the operators below in place of those of Reassignment, to *)
+(* leave out what another model looks at: `FenceBroker <- NoFence`. What   *)
+(* is left out and why is in models.toml.                                  *)
+(***************************************************************************)
+EXTENDS ReassignmentProperties
+
+CONSTANTS MaxPartitionEpoch, MaxBrokerEpoch, MaxInFlight
+
+ASSUME Bounded ==
+  /\ MaxPartitionEpoch \in Nat \ {0}
+  /\ MaxBrokerEpoch \in Nat
+  /\ MaxInFlight \in Nat
+
+CONSTANTS b1, b2, b3, b4
+
+ThreeBrokers == {b1, b2, b3}
+ThreeInOrder == <<b1, b2, b3>>
+FourBrokers == {b1, b2, b3, b4}
+FourInOrder == <<b1, b2, b3, b4>>
+FirstTwo == <<b1, b2>>
+AllThree == <<b1, b2, b3>>
+
+(* Targets. *)
+Swap == {<<b1, b3>>}
+SwapLeader == {<<b3, b2>>}
+AddOrRemove == {<<b1, b2, b3>>, <<b2>>}
+Moves == {<<b1, b3>>, <<b3, b2>>, <<b2>>}
+MovesOfFour == {<<b1, b3>>, <<b3, b4>>, <<b2>>}
+AnyOfThree == {target \in Assignments(ThreeBrokers) : Len(target) <= 3}
+
+(* Actions left out. TLC counts them under the name Never.                   *)
+Never == \E nothing \in {} : FALSE
+NoTarget == {}
+NoCancel == Never
+NoPreferredElection == Never
+NoUncleanElection == Never
+NoDelete == Never
+NoUnregister(b) == Never
+NoFence(b) == Never
+NoUnfence(b) == Never
+NoShutdown(b) == Never
+NoRegister(b) == Never
+NoRetry(m) == Never
+NoRequest(b, isr) == Never
+
+(* Requests from nobody: each check of AlterPartition has one that it alone  *)
+(* turns down, in a partition that may be in its first or second version.    *)
+Stray(b, leader_epoch, partition_epoch, isr, recovery) ==
+  [type |-> "AlterPartitionRequest", broker |-> b, broker_epoch |-> 0,
+   leader_epoch |-> leader_epoch, partition_epoch |-> partition_epoch, isr |-> isr,
+   recovery |-> recovery]
+Both == [r \in {b1, b2} |-> 0]
+Strays ==
+  {Stray(b1, 1, 0, Both, "RECOVERED"), Stray(b1, 0, 1, Both, "RECOVERED"),
+   Stray(b2, 0, 0, Both, "RECOVERED"), Stray(b2, 1, 1, [r \in {b2} |-> 0], "RECOVERED"),
+   Stray(b1, 0, 0, [r \in {b1, b3} |-> 0], "RECOVERED"),
+   Stray(b1, 0, 0, [r \in {b2} |-> 0], "RECOVERED"),
+   Stray(b1, 0, 0, Both, "RECOVERING"),
+   Stray(b1, 0, 0, [r \in {b1} |-> 0], "RECOVERING"),
+   Stray(b1, 0, 0, [r \in {b1, b2} |-> NoEpoch], "RECOVERED"),
+   [Stray(b1, 0, 0, Both, "RECOVERED") EXCEPT !.broker_epoch = 1]}
+
+RECURSIVE CopiesOf(_)
+CopiesOf(set) ==
+  IF set = {} THEN 0
+  ELSE LET m == CHOOSE x \in set : TRUE IN messages[m] + CopiesOf(set \ {m})
+
+Bounds ==
+  /\ Exists => partition.partition_epoch <= MaxPartitionEpoch
+  /\ \A b \in Broker : registrations[b].epoch <= MaxBrokerEpoch
+  /\ CopiesOf(InFlight(messages)) <= MaxInFlight
+==============================================================================

@@ -1,0 +1,28 @@
+------------------------ MODULE MCReplicatedPartition ------------------------
+(***************************************************************************)
+(* ReplicatedPartition within bounds: those of MCReassignment, and         *)
+(* MaxRecords, the most records that a leader appends to its log.          *)
+(***************************************************************************)
+EXTENDS MCReassignment, ReplicatedPartitionProperties
+
+CONSTANT MaxRecords
+
+ASSUME BoundedRecords == MaxRecords \in Nat
+
+NoRestart(b, end) == Never
+NoShrink(l, isr) == Never
+NoPreference == Never
+NoForce == Never
+NoRepeat(m) == Never
+NoShutdownBegun(b) == Never
+NoFencing(b) == Never
+NoUnfencing(b) == Never
+NoCancellation == Never
+
+(* A restart that may lose the end of the log. *)
+AnyEnd(b) == 0 .. Len(log[b])
+
+DataBounds ==
+  /\ Bounds
+  /\ \A b \in Broker : Len(log[b]) <= MaxRecords
+==============================================================================

@@ -1,0 +1,284 @@
+----------------------- MODULE ReassignmentProperties -----------------------
+(***************************************************************************)
+(* What must be true of Reassignment. Suffixes: Inv (every state), Prop    *)
+(* (every step), Reach (must be possible). Each says what it means, where  *)
+(* it comes from, and what breaks it. The liveness is in                   *)
+(* MCReassignmentLive. "Partition" is what the log has.                    *)
+(***************************************************************************)
+EXTENDS Reassignment
+
+------------------------------------------------------------------------------
+(* Invariants of the partition                                               *)
+
+(* Somebody is in sync, and who is in sync is a replica.                     *)
+(* Source: Kafka, PartitionChangeBuilder keeps the last member; KIP-966      *)
+(* allows an empty ISR, see ReassignmentElr.                                 *)
+(* Broken by: completing without taking the removed out of the ISR.          *)
+IsrSubsetReplicasInv ==
+  Exists => partition.isr # {} /\ partition.isr \subseteq Members(partition.replicas)
+
+(* Who leads is in sync. Source: Kafka, PartitionChangeBuilder.electLeader.  *)
+(* Broken by: leaving the leader when nobody can take over.                  *)
+LeaderInIsrOrNoneInv ==
+  Exists => partition.leader = NoLeader \/ partition.leader \in partition.isr
+
+(* Who leads is active: registered, not fenced, not shutting down.           *)
+(* Source: KIP-631, KIP-841. Broken by: fencing without an election. False   *)
+(* with LateHeartbeats: see broken/reassignment/UnfencedOnTheWayOut.cfg.     *)
+LeaderUsableInv ==
+  Exists => partition.leader = NoLeader \/ Active(partition.leader)
+
+(* Where several are in sync all of them are active. A last member that is   *)
+(* not active stays in sync, and leads nothing.                              *)
+(* Source: KIP-841. Broken by: granting an ISR with a fenced member          *)
+(* (KAFKA-13916).                                                            *)
+NoFencedInIsrInv ==
+  Exists => \/ partition.isr \subseteq ActiveBrokers
+            \/ Cardinality(partition.isr) = 1 /\ partition.leader = NoLeader
+
+(* A partition has no leader only while nobody in sync could lead it.        *)
+(* Source: KIP-631. Broken by: an unfencing without an election.             *)
+LeaderlessForAReasonInv ==
+  (Exists /\ partition.leader = NoLeader) => partition.isr \cap ActiveBrokers = {}
+
+(* What comes in and what goes out are replicas, and somebody stays.         *)
+(* Source: KIP-455. Broken by: cancelling without forgetting what was added. *)
+AddingRemovingInv ==
+  Exists => /\ partition.adding \subseteq Members(partition.replicas)
+            /\ partition.removing \subseteq Members(partition.replicas)
+            /\ TargetReplicas(partition) # << >>
+
+(* Nobody comes in and goes out. False as built once a reassignment is       *)
+(* changed midway: see broken/reassignment/StaleAdding.cfg. True before.     *)
+AddingRemovingDisjointInv == Exists => partition.adding \cap partition.removing = {}
+
+(* A reassignment that could be complete is. Source: Kafka,                  *)
+(* PartitionChangeBuilder looks at every change. False after an unclean      *)
+(* election: see broken/reassignment/CompletableNotCompleted.cfg.            *)
+NotCompletableInv == Exists => ~Completable(Unchanged(partition))
+
+(* To ask for nothing writes nothing. Source: KAFKA-16624.                   *)
+(* Broken by: a leader field in every record.                                *)
+BuilderIdempotentInv ==
+  Exists => Build(partition, Unchanged(partition), ActiveBrokers) = NoChange
+
+(* The leader epoch is never ahead of the partition epoch.                   *)
+(* Source: Kafka, PartitionRegistration.merge. Broken by: a change that      *)
+(* raises the leader epoch alone.                                            *)
+EpochsOrderedInv == Exists => partition.leader_epoch <= partition.partition_epoch
+
+(* A leader that is still recovering is alone in sync.                       *)
+(* Source: KIP-704. Broken by: granting a larger ISR to it.                  *)
+RecoveringAloneInv ==
+  (Exists /\ partition.recovery = "RECOVERING") => Cardinality(partition.isr) = 1
+------------------------------------------------------------------------------
+(* Invariants of the brokers that take themselves for the leader             *)
+
+(* In one leader epoch at most one broker takes itself for the leader.       *)
+(* Source: KIP-631, leader epochs (Raft: ElectionSafety).                    *)
+(* Broken by: a new leader under the old epoch.                              *)
+OneLeaderPerEpochInv ==
+  \A a, b \in Broker : (Leads(a) /\ Leads(b) /\ a # b) =>
+    leading[a].leader_epoch # leading[b].leader_epoch
+
+(* Nobody is ahead of the log.                                               *)
+(* Source: KIP-631. Broken by: a leader that acts on what it asked for       *)
+(* under an epoch that it raised itself.                                     *)
+ViewsArePastInv ==
+  \A b \in Broker : (Exists /\ Leads(b)) =>
+    /\ leading[b].leader_epoch <= partition.leader_epoch
+    /\ leading[b].partition_epoch <= partition.partition_epoch
+
+(* The leader of the current epoch reckons with everybody whom the log has   *)
+(* in sync, also while its request is under way; and if it knows the latest  *)
+(* version, it has the ISR right.                                            *)
+(* Source: Kafka, PartitionState.maximalIsr; published as                    *)
+(* ReplicationQuorumSupersetProperty (Vanlightly, kafka-tlaplus).            *)
+(* Broken by: forgetting what was asked for when the answer is a refusal.    *)
+MaximalIsrInv ==
+  \A b \in Broker :
+    (Exists /\ Leads(b) /\ leading[b].leader_epoch = partition.leader_epoch) =>
+      /\ partition.isr \subseteq MaximalIsr(b)
+      /\ (leading[b].partition_epoch = partition.partition_epoch) =>
+           leading[b].isr = partition.isr
+------------------------------------------------------------------------------
+(* Steps                                                                     *)
+
+(* The partition changes in this step, and is there before and after.        *)
+Changes == Exists /\ Exists' /\ partition' # partition
+
+(* Request m is handled in this step. *)
+Handled(m) ==
+  /\ m \in InFlight(messages)
+  /\ m.type = "AlterPartitionRequest"
+  /\ m \notin InFlight(messages') \/ messages'[m] < messages[m]
+HandledRequests == {m \in InFlight(messages) : Handled(m)}
+
+(* Those that were asked to be in sync by a request of this step. *)
+AskedFor == UNION {DOMAIN m.isr : m \in HandledRequests}
+
+(* Every change raises the partition epoch by one. The leader epoch rises by *)
+(* one with a new leader, or none, and when a replica is dropped; else never.*)
+(* Source: Kafka, PartitionChangeBuilder; KAFKA-15021.                       *)
+(* Broken by: dropping a replica under the old leader epoch.                 *)
+EpochBumpProp ==
+  [][Changes =>
+       LET dropped == ~(Members(partition.replicas) \subseteq Members(partition'.replicas))
+           bump    == partition'.leader # partition.leader \/ dropped
+       IN  /\ partition'.partition_epoch = partition.partition_epoch + 1
+           /\ partition'.leader_epoch = partition.leader_epoch + (IF bump THEN 1 ELSE 0)
+    ]_partition
+
+(* Replicas are dropped only when all who stay are in sync, or when the      *)
+(* operator takes the reassignment back.                                     *)
+(* Source: KAFKA-15665 (KIP-631 asks for less). Broken by: completing when   *)
+(* only those who came in are in sync.                                       *)
+TargetIsrFullBeforeDropProp ==
+  [][(Changes /\ ~(Members(partition.replicas) \subseteq Members(partition'.replicas))) =>
+       \/ Members(partition'.replicas) \subseteq partition'.isr
+       \/ CancelReassignment]_partition
+
+(* A request that completes a reassignment leaves the target, in its order,  *)
+(* and nothing to come in or go out.                                         *)
+(* Source: KIP-455. Broken by: completing without clearing what came in.     *)
+CompletionLeavesTargetProp ==
+  [][(Changes /\ HandledRequests # {} /\ partition'.replicas # partition.replicas) =>
+       /\ partition'.replicas = TargetReplicas(partition)
+       /\ ~InProgress(partition')]_partition
+
+(* Who was there before a reassignment: that is the set which a cancellation *)
+(* restores, not its order. While nobody gives another target, it stays what *)
+(* it was. Source: KIP-455; Kafka, PartitionReassignmentRevert.              *)
+(* Broken by: cancelling and keeping what was added. After a change midway   *)
+(* it is not the set before the first reassignment any more: see             *)
+(* broken/reassignment/CancelAfterChange.cfg.                                *)
+Original(p) == Members(p.replicas) \ p.adding
+CancelRestoresOriginalProp ==
+  [][Changes =>
+       /\ CancelReassignment =>
+            Members(partition'.replicas) = Original(partition) /\ ~InProgress(partition')
+       /\ (InProgress(partition') /\ ~InProgress(partition)) =>
+            Original(partition') = Members(partition.replicas)
+       /\ (InProgress(partition) /\ InProgress(partition')
+            /\ partition'.adding = partition.adding
+            /\ partition'.removing = partition.removing) =>
+            Original(partition') = Original(partition)]_partition
+
+(* What is stale changes nothing: a request of another broker epoch, leader  *)
+(* epoch or partition epoch than the log has, or not of the leader.          *)
+(* Source: KIP-497, KAFKA-14154. Broken by: not looking at one of them.      *)
+StaleRequestRejectedProp ==
+  [][Changes =>
+       \A m \in HandledRequests :
+         /\ Registered(m.broker) /\ registrations[m.broker].epoch = m.broker_epoch
+         /\ m.leader_epoch = partition.leader_epoch
+         /\ m.partition_epoch = partition.partition_epoch
+         /\ m.broker = partition.leader]_partition
+
+(* Everybody whom a granted request names is active, and the process that    *)
+(* its sender knows. Source: KIP-841, KIP-903.                               *)
+(* Broken by: not comparing broker epochs (KAFKA-14617).                     *)
+IneligibleStaysOutProp ==
+  [][Changes =>
+       \A m \in HandledRequests : \A r \in DOMAIN m.isr :
+         Active(r) /\ m.isr[r] \in {NoEpoch, registrations[r].epoch}]_partition
+
+(* A leader is chosen out of those who are or were asked to be in sync. Any  *)
+(* other costs data, and needs a topic that allows it, or an operator who    *)
+(* asks for it; a new assignment and an election of the preferred replica    *)
+(* never do it. Source: KIP-631, KAFKA-13162.                                *)
+(* Broken by: an unclean election where the topic forbids it.                *)
+NewLeaderOutside ==
+  /\ partition'.leader # NoLeader
+  /\ partition'.leader \notin partition.isr \cup AskedFor
+UncleanOnlyIfAllowedProp ==
+  [][(Changes /\ NewLeaderOutside) =>
+       \/ ElectUncleanLeader
+       \/ /\ UncleanEnabled
+          /\ ~ElectPreferredLeader
+          /\ \A target \in SomeTargets : ~StartReassignment(target)]_partition
+
+(* A leader from outside is marked as recovering. Source: KIP-704.           *)
+(* Broken by: not marking it. False for a cancellation by force: see         *)
+(* broken/reassignment/ForcedCancel.cfg.                                     *)
+UncleanIsMarkedProp ==
+  [][(Changes /\ NewLeaderOutside) => partition'.recovery = "RECOVERING"]_partition
+
+(* Who may change what: replicas come in by the operator only; they go by    *)
+(* the operator or by the leader's request; nobody gets in sync unless the   *)
+(* leader asks for it, or it is made the only one; and what a broker does to *)
+(* its registration changes no assignment.                                   *)
+(* Source: Kafka, ReplicationControlManager. Broken by: an unfencing that    *)
+(* puts the broker into the ISR (as KIP-631 has it).                         *)
+ByOperator == CancelReassignment \/ \E target \in SomeTargets : StartReassignment(target)
+PermittedChangesProp ==
+  [][Changes =>
+       /\ Members(partition'.replicas) \subseteq Members(partition.replicas) \/ ByOperator
+       /\ \/ <<partition'.replicas, partition'.adding, partition'.removing>>
+               = <<partition.replicas, partition.adding, partition.removing>>
+          \/ HandledRequests # {}
+          \/ ByOperator
+       /\ \/ partition'.isr \subseteq partition.isr \cup AskedFor
+          \/ Cardinality(partition'.isr) = 1 /\ UncleanEnabled
+          \/ ElectUncleanLeader
+       /\ registrations' = registrations \/ partition'.replicas = partition.replicas]_partition
+
+(* A new assignment is what the reassignment leads to from then on.          *)
+(* Source: KIP-455. False as built once it is changed midway: see            *)
+(* broken/reassignment/ForgottenTarget.cfg.                                  *)
+TargetHonouredProp ==
+  [][\A target \in SomeTargets :
+       StartReassignment(target) => TargetReplicas(partition') = target]_partition
+------------------------------------------------------------------------------
+(* Must be possible                                                          *)
+
+AddOnlyReach == Exists /\ partition.adding # {} /\ partition.removing = {}
+RemoveOnlyReach == Exists /\ partition.removing # {} /\ partition.adding = {}
+SwapReach == Exists /\ partition.adding # {} /\ partition.removing # {}
+RemoveLeaderReach == Exists /\ partition.leader \in partition.removing
+MovedReach ==
+  Exists /\ ~InProgress(partition) /\ Members(partition.replicas) # Members(InitialReplicas)
+
+(* The same replicas in another order: a cancellation restored the set only. *)
+(* For models whose targets are no mere reordering.                          *)
+CancelMidwayReach ==
+  /\ Exists
+  /\ ~InProgress(partition)
+  /\ Members(partition.replicas) = Members(InitialReplicas)
+  /\ partition.replicas # InitialReplicas
+
+FenceDuringReassignReach ==
+  Exists /\ \E r \in partition.adding : registrations[r].fenced
+TargetChangedMidwayReach ==
+  Exists /\ ~(partition.removing \subseteq Members(InitialReplicas))
+LeaderlessReach == Exists /\ partition.leader = NoLeader /\ InProgress(partition)
+RecoveringReach == Exists /\ partition.recovery = "RECOVERING" /\ InProgress(partition)
+
+(* The topic is gone, and a broker still works at its reassignment. *)
+DeletedMidwayReach ==
+  ~Exists /\ \E b \in Broker : Leads(b) /\ leading[b].replicas # Members(InitialReplicas)
+
+(* A leader of the past, beside the present one. *)
+TwoLeadersReach == \E a, b \in Broker : a # b /\ Leads(a) /\ Leads(b)
+
+Answered(error) ==
+  \E m \in InFlight(messages) : m.type = "AlterPartitionResponse" /\ m.error = error
+NoneReach == Answered("NONE")
+StaleBrokerEpochReach ==
+  \E m \in InFlight(messages) :
+    m.type = "AlterPartitionRequest" /\ ErrorFor(m) = "STALE_BROKER_EPOCH"
+UnknownTopicIdReach == Answered("UNKNOWN_TOPIC_ID")
+NotControllerReach == Answered("NOT_CONTROLLER")
+FencedLeaderEpochReach == Answered("FENCED_LEADER_EPOCH")
+InvalidRequestReach == Answered("INVALID_REQUEST")
+InvalidUpdateVersionReach == Answered("INVALID_UPDATE_VERSION")
+IneligibleReplicaReach == Answered("INELIGIBLE_REPLICA")
+NewLeaderElectedReach == Answered("NEW_LEADER_ELECTED")
+
+(* Nothing was written: the answer gives the version that was asked about. *)
+NothingToDoReach ==
+  \E m \in InFlight(messages) :
+    /\ m.type = "AlterPartitionResponse"
+    /\ m.error = "NONE"
+    /\ m.new_partition_epoch = m.partition_epoch
+==============================================================================
