@@ -274,8 +274,8 @@ class _Entry:
             elif key in _CHOICES and value not in _CHOICES[key]:
                 choices = ", ".join(_CHOICES[key])
                 raise self.error(f"{key!r} is one of {choices}, found {value!r}", key)
-            elif isinstance(value, int) and value < 1:
-                raise self.error(f"{key!r} must be at least 1, found {value}", key)
+            elif isinstance(value, int) and value < (least := 0 if key == "properties" else 1):
+                raise self.error(f"{key!r} must be at least {least}, found {value}", key)
         self.check_sense()
 
     def check_sense(self) -> None:

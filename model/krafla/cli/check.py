@@ -5,34 +5,41 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from krafla.cli import screen
-from krafla.cli.trace_view import show_trace
-from krafla.manifest import TIERS, Manifest, Model, load
-from krafla.tlc.checking import Check, check_model, evidence
+from krafla.cli import check_view, screen
+from krafla.cli.check_selection import Selection
+from krafla.cli.check_total import Total, total_of
+from krafla.manifest import load
+from krafla.tlc.checking import Check, check_model
 from krafla.tlc.command import Simulation
-from krafla.tlc.outcome import describe
 from krafla.tlc.pace import Pace
 from krafla.traces import write
-from krafla.verdict import ExitCode, KraflaError, Verdict, worst
+from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from rich.console import Console
 
+    from krafla.cli.check_view import Answer
+    from krafla.manifest import Model
     from krafla.tlc.output import Progress
 
 __all__ = ["command"]
 
-Answer = Check | KraflaError
-
+# TLC does not start with less, and no model of ours needs more.
+_HEAP_MB_MIN, _HEAP_MB_MAX = 16, 65_536
 
 _Names = Annotated[
-    list[str] | None, typer.Argument(metavar="MODEL", help="Names from the manifest.")
+    list[str] | None,
+    typer.Argument(metavar="MODEL", help="Names from the manifest, or patterns as MCKRaft*."),
+]
+_Tags = Annotated[
+    list[str] | None,
+    typer.Option("--tag", metavar="TAG", help="A room, a tag, a spec or a kind; may be repeated."),
 ]
 _Tier = Annotated[
     str | None, typer.Option(help="smoke (the default without names), full, nightly or all.")
@@ -40,9 +47,17 @@ _Tier = Annotated[
 _Workers = Annotated[
     str, typer.Option(help="Threads of TLC; auto is what the manifest says, else all.")
 ]
+_Heap = Annotated[
+    int | None,
+    typer.Option(
+        metavar="MB", min=_HEAP_MB_MIN, max=_HEAP_MB_MAX,
+        help="Memory for TLC; by default a quarter of the machine's, at most 4096.",
+    ),
+]  # fmt: skip
 _Timeout = Annotated[float | None, typer.Option(help="Seconds each model may take.", min=0.1)]
 _Coverage = Annotated[
-    bool, typer.Option("--coverage", help="Show how often each action was taken.")
+    bool,
+    typer.Option("--coverage", help="Show each action, and how often its conjuncts held."),
 ]
 _Simulate = Annotated[
     int | None, typer.Option(metavar="N", help="N random behaviours instead of all.", min=1)
@@ -58,8 +73,10 @@ _List = Annotated[bool, typer.Option("--list", help="List the models and stop.")
 
 def command(
     models: _Names = None,
+    tag: _Tags = None,
     tier: _Tier = None,
     workers: _Workers = "auto",
+    heap: _Heap = None,
     timeout: _Timeout = None,
     coverage: _Coverage = False,
     simulate: _Simulate = None,
@@ -71,55 +88,56 @@ def command(
 ) -> ExitCode:
     r"""Check models with TLC.
 
-    A model holds only if TLC finished, the number of states is the pinned one, every
-    action was taken and every witness reached. A model that must fail holds if exactly
-    the property it names failed.
+    A model holds only if TLC finished, the numbers of states and of properties are the
+    pinned ones, every action was taken and every witness reached. A model that must fail
+    holds if exactly the property it names failed. A whole tier holds only if, besides,
+    every action of every spec was taken in some model, and no claim goes unasked.
 
     \b
     Examples:
-      krafla check --list
+      krafla check --list --tier all
       krafla check                          every smoke model
       krafla check MCBrokerLeaseSmoke       one model, whatever its tier
-      krafla check --tier full --workers 4
+      krafla check 'MCKRaft*' --coverage    those that are called so
+      krafla check --tag raft --tier full   those of a room
       krafla check MCBrokerLeaseSmoke --simulate 1000 --seed 7
     """
     manifest = load()
-    chosen = _choose(manifest, tuple(models or ()), tier)
+    selection = Selection(tuple(models or ()), tuple(tag or ()), tier)
+    chosen = selection.models(manifest)
     console = screen.stdout()
     if list_models:
-        _list(console, chosen)
+        check_view.show_list(console, chosen)
         return ExitCode.HELD
-    threads = _threads(workers)
     simulation = None if simulate is None else Simulation(simulate, depth, seed)
     if trace is not None and len(chosen) != 1:
         raise typer.BadParameter("--trace takes the counterexample of one model; name it")
+    ask = _Asking(_threads(workers), timeout, heap, simulation)
     answers: list[Answer] = []
     for number, model in enumerate(chosen, 1):
-        prefix = f"[{number}/{len(chosen)}] "
-        answers.append(_answer(model, threads, timeout, simulation, prefix))
+        answer = ask.answer(model, f"[{number}/{len(chosen)}] " if len(chosen) > 1 else "")
+        answers.append(answer)
         if not as_json:
-            shows = len(chosen) == 1
-            _show(console, answers[-1], coverage=coverage, first=number == 1, shows=shows)
-        _keep(answers[-1], trace)
-    status = _status(answers)
+            if number > 1:
+                screen.line(console, "")
+            check_view.show(console, answer, coverage=coverage, asked_for=len(chosen) == 1)
+        _keep(answer, trace)
+    total = total_of(manifest, selection, chosen, answers)
+    return _end(console, total, as_json=as_json, coverage=coverage)
+
+
+def _end(console: Console, total: Total, *, as_json: bool, coverage: bool) -> ExitCode:
     if as_json:
-        document = {"exit_status": int(status), "models": [_data(one) for one in answers]}
+        document = {
+            "exit_status": int(total.exit_code),
+            "models": [check_view.data(one, coverage=coverage) for one in total.answers],
+            "specs": [check_view.spec_data(one) for one in total.specs],
+            "doubts": list(total.doubts),
+        }
         console.print(json.dumps(document, indent=2), markup=False, soft_wrap=True)
-    elif len(answers) > 1:
-        screen.line(console, "")
-        screen.line(console, _totals(answers))
-    _warn_unlisted(manifest, quiet=bool(models))
-    return status
-
-
-def _choose(manifest: Manifest, names: tuple[str, ...], tier: str | None) -> tuple[Model, ...]:
-    if tier not in {None, "all", *TIERS}:
-        raise typer.BadParameter(f"--tier is one of {', '.join(TIERS)}, all; not {tier!r}")
-    wanted = "smoke" if tier is None and not names else tier
-    chosen = manifest.select(names, None if wanted == "all" else wanted)
-    if not chosen:
-        raise KraflaError(f"no model of tier {wanted}", str(manifest.path))
-    return chosen
+    elif len(total.answers) > 1:
+        check_view.show_total(console, total)
+    return total.exit_code
 
 
 def _threads(workers: str) -> int | None:
@@ -130,70 +148,76 @@ def _threads(workers: str) -> int | None:
     return int(workers)
 
 
-def _answer(
-    model: Model,
-    threads: int | None,
-    timeout: float | None,
-    simulation: Simulation | None,
-    prefix: str,
-) -> Answer:
-    with screen.LiveLine() as live:
-        live.show(f"{prefix}{model.name}: starting TLC")
-        report = _reporter(live, f"{prefix}{model.name}: ")
-        try:
-            return check_model(
-                model, workers=threads, progress=report, timeout=timeout, simulation=simulation
-            )
-        except KraflaError as error:
-            return error
+class _Asking:
+    """How every model of a run is asked about."""
+
+    def __init__(
+        self,
+        threads: int | None,
+        timeout: float | None,
+        heap_mb: int | None,
+        simulation: Simulation | None,
+    ) -> None:
+        self._threads = threads
+        self._timeout = timeout
+        self._heap_mb = heap_mb
+        self._simulation = simulation
+
+    def answer(self, model: Model, prefix: str) -> Answer:
+        """Return the check of a model, or why it could not be checked."""
+        with screen.LiveLine() as live:
+            live.show(f"{prefix}{model.name}: starting TLC")
+            try:
+                return check_model(
+                    model,
+                    workers=self._threads,
+                    progress=_reporter(live, model, f"{prefix}{model.name}: "),
+                    timeout=self._timeout,
+                    simulation=self._simulation,
+                    heap_mb=self._heap_mb,
+                )
+            except KraflaError as error:
+                return error
 
 
-def _reporter(live: screen.LiveLine, prefix: str) -> Callable[[Progress], None]:
-    pace = Pace()
+def _reporter(live: screen.LiveLine, model: Model, prefix: str) -> Callable[[Progress], None]:
+    # A model that must fail stops on the way: nobody knows where.
+    pace = Pace(model.distinct if model.expect == "holds" else None)
     started = time.monotonic()
 
     def report(progress: Progress) -> None:
-        speed = pace.add(time.monotonic() - started, progress)
-        text = f"{progress.distinct:,} states, {progress.queue:,} queued, depth {progress.depth}"
-        if speed.states_per_second is not None:
-            text += f", {speed.states_per_second:,.0f}/s"
-        if speed.seconds_left is not None:
-            text += f", about {speed.seconds_left:,.0f} s left if the queue falls on so"
-        live.show(prefix + text)
+        live.show(prefix + _told(pace, model, time.monotonic() - started, progress))
 
     return report
 
 
-def _show(
-    console: Console, answer: Answer, *, coverage: bool, first: bool, shows: bool = False
-) -> None:
-    if not first:
-        screen.line(console, "")
-    if isinstance(answer, KraflaError):
-        screen.line(console, ("COULD NOT RUN", "bold red"), f"  {answer}")
-        return
-    model, result = answer.model, answer.result
-    trace = result.counterexample
-    # A model that must fail is asked for by name to see how.
-    if trace is not None and (shows or answer.verdict is not Verdict.HELD):
-        show_trace(console, trace)
-    verdict = answer.verdict
-    word = (verdict.name, screen.VERDICT_STYLES[verdict])
-    screen.line(console, word, f"  {model.name}: {answer.judgement.reasons[0]}")
-    for reason in answer.judgement.reasons[1:]:
-        screen.line(console, f"    {reason}")
-    screen.line(console, f"    {', '.join(evidence(model, result))}")
-    if model.bounds:
-        screen.line(console, f"    bounds: {model.bounds}")
-    if coverage and result.coverage is not None:
-        for action in result.coverage:
-            counts = f"{action.taken:>12,} taken {action.distinct:>12,} new"
-            screen.line(console, f"    {counts}  {action.name}  {action.location}")
-    screen.line(console, (f"    reproduce: {result.reproduce}", "dim"))
+def _told(pace: Pace, model: Model, seconds: float, progress: Progress) -> str:
+    if progress.distinct < 0:
+        # A simulation counts nothing but the states it came by.
+        return f"{progress.generated or 0:,} states in random behaviours"
+    speed = pace.add(seconds, progress)
+    if speed.share is None:
+        text = f"{progress.distinct:,} states, {progress.queue:,} queued, depth {progress.depth}"
+    else:
+        text = f"{int(100 * speed.share)}% of {model.distinct:,} states, depth {progress.depth}"
+    if progress.is_temporal:
+        return f"{text}, checking temporal properties"
+    if speed.states_per_second is not None:
+        text += f", {speed.states_per_second:,.0f}/s"
+    if speed.seconds_left is not None:
+        if_so = "" if speed.share is not None else " if the queue falls on so"
+        text += f", about {_duration(speed.seconds_left)} left{if_so}"
+    return text
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:,.0f} s"
+    return f"{seconds / 60:,.0f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"
 
 
 def _keep(answer: Answer, name: str | None) -> None:
-    if name is None or isinstance(answer, KraflaError):
+    if name is None or not isinstance(answer, Check):
         return
     if answer.result.counterexample is None:
         screen.line(screen.stderr(), f"no counterexample, so {name} was not written")
@@ -202,70 +226,3 @@ def _keep(answer: Answer, name: str | None) -> None:
 
         write(stands_alone(answer.result.counterexample, answer.model), Path(name))
         screen.line(screen.stderr(), f"    saved: {name}; look: krafla explain {name}")
-
-
-def _status(answers: Sequence[Answer]) -> ExitCode:
-    """Return the status of all: a violation counts most, then what could not be run."""
-    found = worst(one.verdict for one in answers if isinstance(one, Check))
-    if found is Verdict.VIOLATED:
-        return ExitCode.VIOLATED
-    if any(isinstance(one, KraflaError) for one in answers):
-        return ExitCode.COULD_NOT_RUN
-    return found.exit_code
-
-
-def _totals(answers: Sequence[Answer]) -> str:
-    counts = dict.fromkeys(Verdict, 0)
-    for one in answers:
-        if isinstance(one, Check):
-            counts[one.verdict] += 1
-    failed = len(answers) - sum(counts.values())
-    parts = [f"{count} {verdict.value}" for verdict, count in counts.items() if count]
-    return f"{len(answers)} models: " + ", ".join(
-        parts + [f"{failed} could not run"] * bool(failed)
-    )
-
-
-def _list(console: Console, models: Sequence[Model]) -> None:
-    for model in models:
-        expected = "holds" if model.property is None else f"{model.property} must fail"
-        pinned = "" if model.distinct is None else f", {model.distinct:,} states"
-        screen.line(
-            console, (model.name, "bold"), f"  {model.tier}, {model.kind}, {expected}{pinned}"
-        )
-
-
-def _warn_unlisted(manifest: Manifest, *, quiet: bool) -> None:
-    if not quiet:
-        for path in manifest.unlisted:
-            screen.line(screen.stderr(), f"note: {path.name} is in no [[model]] of the manifest")
-
-
-def _data(answer: Answer) -> dict[str, Any]:
-    if isinstance(answer, KraflaError):
-        return {"error": answer.message, "place": answer.place}
-    model, result = answer.model, answer.result
-    return {
-        "model": model.name,
-        "verdict": answer.verdict.value,
-        "reasons": list(answer.judgement.reasons),
-        "outcome": type(result.outcome).__name__,
-        "outcome_text": describe(result.outcome),
-        "bounds": model.bounds,
-        "distinct": result.distinct,
-        "pinned_distinct": model.distinct,
-        "generated": result.generated,
-        "depth": result.depth,
-        "queue_left": result.queue_left,
-        "seconds": round(result.seconds, 3),
-        "actions": None
-        if result.coverage is None
-        else {one.name: {"taken": one.taken, "distinct": one.distinct} for one in result.coverage},
-        "witnesses_reached": list(result.reached),
-        "counterexample_steps": len(result.counterexample) if result.counterexample else None,
-        "tlc_exit_status": result.exit_status,
-        "tlc_version": result.version,
-        "tlc_sha256": result.jar.sha256,
-        "java": result.java.version,
-        "reproduce": result.reproduce,
-    }

@@ -42,11 +42,13 @@ def check_model(
     progress: Callable[[Progress], None] | None = None,
     timeout: float | None = None,
     simulation: Simulation | None = None,
+    heap_mb: int | None = None,
 ) -> Check:
     """Return the verdict on the model with all that led to it.
 
     ``workers`` are threads of TLC: by default what the manifest says, else one for each
-    processor. A model of kind ``simulation`` is simulated as the manifest bounds it.
+    processor. ``heap_mb`` is the most memory that TLC may use. A model of kind ``simulation``
+    is simulated as the manifest bounds it.
     ``KraflaError`` if the model could not be run, or its spec or cfg is at fault.
     """
     if simulation is None and model.kind == "simulation" and model.behaviours is not None:
@@ -58,8 +60,14 @@ def check_model(
         timeout=timeout,
         coverage=simulation is None,
         simulation=simulation,
+        heap_mb=heap_mb,
     )
     return Check(model, result, judge(model, result))
+
+
+def count(number: int, one: str, several: str) -> str:
+    """Return a number of things in words."""
+    return f"{number:,} {one if number == 1 else several}"
 
 
 def evidence(model: Model, result: RunResult) -> tuple[str, ...]:
@@ -83,6 +91,8 @@ def evidence(model: Model, result: RunResult) -> tuple[str, ...]:
     if result.coverage is not None and isinstance(result.outcome, Finished):
         taken = sum(action.taken > 0 for action in result.coverage)
         facts.append(f"{taken} of {len(result.coverage)} actions taken")
+    if result.checked and isinstance(result.outcome, Finished):
+        facts.append(f"{count(len(result.checked), 'property', 'properties')} checked")
     if model.witnesses:
         seen = sum(name in result.reached for name in model.witnesses)
         facts.append(f"{seen} of {len(model.witnesses)} witnesses reached")

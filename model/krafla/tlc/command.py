@@ -114,12 +114,12 @@ def _mode(options: Options) -> list[str]:
 
 
 def default_heap_mb() -> int:
-    """Return a quarter of the machine's memory, at least 512 MB and at most 16 GB."""
+    """Return a quarter of the machine's memory, at least 512 MB and at most 4 GB."""
     try:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return 2048
-    return max(512, min(16_384, total // 4 // 2**20))
+    return max(512, min(4_096, total // 4 // 2**20))
 
 
 def reproduce(model: Model, options: Options) -> str:

@@ -49,8 +49,8 @@ class Judgement:
 def judge(model: Model, result: RunResult) -> Judgement:
     """Return the verdict that the run supports.
 
-    A model that should hold does so if TLC finished, the states are exactly as many as
-    pinned, every action was taken and every witness reached. A model that should fail
+    A model that should hold does so if TLC finished, the states and the properties are exactly
+    as many as pinned, every action was taken and every witness reached. A model that should fail
     holds if the property it names failed. Anything else is never green: violations are
     violated, all doubt is inconclusive. ``KraflaError`` if the spec or its cfg is at fault.
     """
@@ -88,21 +88,23 @@ def _doubts(model: Model, result: RunResult) -> tuple[str, ...]:
     doubts = [f"witness {name} was not reached" for name in model.witnesses]
     doubts = [doubt for doubt, name in zip(doubts, model.witnesses, strict=True)
               if name not in result.reached]  # fmt: skip
+    # A property taken out of a cfg leaves every other number as it was.
+    doubts += _count_doubts("properties in the cfg", model.properties, len(result.checked))
     if result.simulation is not None:
         if model.kind != "simulation":
             doubts.append("simulation can find violations, but not show that there are none")
         return tuple(doubts)
-    doubts += _count_doubts("distinct", model.distinct, result.distinct)
+    doubts += _count_doubts("distinct states", model.distinct, result.distinct)
     if model.generated is not None:
-        doubts += _count_doubts("generated", model.generated, result.generated)
+        doubts += _count_doubts("generated states", model.generated, result.generated)
     return (*doubts, *_action_doubts(model, result))
 
 
 def _count_doubts(what: str, pinned: int | None, found: int | None) -> list[str]:
     if pinned is None:
-        return [f"no number of {what} states is pinned; TLC found {found}"]
+        return [f"no number of {what} is pinned; found {found}"]
     if pinned != found:
-        return [f"{found} {what} states, pinned are {pinned}"]
+        return [f"{found} {what}, pinned are {pinned}"]
     return []
 
 

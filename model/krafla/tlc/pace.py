@@ -1,4 +1,4 @@
-"""How fast a search goes, and when it may end."""
+"""How fast a search goes, how far it has come, and when it may end."""
 
 from __future__ import annotations
 
@@ -16,19 +16,26 @@ _WINDOW_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """New states a second, and the seconds until the queue is empty if it keeps falling so.
+    """New states a second, and the seconds until the search ends if it goes on so.
 
-    ``seconds_left`` is ``None`` while the queue does not fall: nobody knows then.
+    ``share`` is how much of the states that there are has been found, from 0 to 1; ``None`` if
+    nobody knows how many there are. Without it ``seconds_left`` is ``None`` while the queue does
+    not fall.
     """
 
     states_per_second: float | None
     seconds_left: float | None
+    share: float | None = None
 
 
 class Pace:
-    """Takes progress reports with their times, and returns the speed over the last ten seconds."""
+    """Takes progress reports with their times, and returns the speed over the last ten seconds.
 
-    def __init__(self) -> None:
+    ``total`` is the number of distinct states, where it is known.
+    """
+
+    def __init__(self, total: int | None = None) -> None:
+        self._total = total
         self._reports: deque[tuple[float, Progress]] = deque()
 
     def add(self, seconds: float, progress: Progress) -> Speed:
@@ -36,10 +43,16 @@ class Pace:
         self._reports.append((seconds, progress))
         while len(self._reports) > 2 and seconds - self._reports[1][0] >= _WINDOW_SECONDS:
             self._reports.popleft()
+        share = None if not self._total else progress.distinct / self._total
+        if share is not None and not 0 <= share <= 1:
+            share = None
         began, first = self._reports[0]
         elapsed = seconds - began
         if elapsed <= 0:
-            return Speed(None, None)
+            return Speed(None, None, share)
+        rate = (progress.distinct - first.distinct) / elapsed
+        if share is not None and self._total:
+            left = (self._total - progress.distinct) / rate if rate > 0 else None
+            return Speed(rate, left, share)
         falling = (first.queue - progress.queue) / elapsed
-        left = progress.queue / falling if falling > 0 else None
-        return Speed((progress.distinct - first.distinct) / elapsed, left)
+        return Speed(rate, progress.queue / falling if falling > 0 else None)

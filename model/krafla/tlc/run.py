@@ -57,7 +57,8 @@ class RunResult:
     """What one run found. Counts are ``None`` where TLC gave none, as before the search.
 
     ``coverage`` is ``None`` unless a complete report was asked for and given; it has one
-    entry for each action name. ``reached`` are the witnesses that were seen.
+    entry for each action name. ``reached`` are the witnesses that were seen, ``checked`` the
+    invariants and properties that the cfg lists.
     """
 
     outcome: Outcome
@@ -78,6 +79,7 @@ class RunResult:
     printed: tuple[str, ...]
     java_command: tuple[str, ...]
     reproduce: str
+    checked: tuple[str, ...] = ()
 
 
 def run(
@@ -202,6 +204,7 @@ class _Run:
             printed=tuple(output.printed),
             java_command=tuple(command),
             reproduce=reproduce(self.model, self.options),
+            checked=(*self.config.invariants, *self.config.properties),
         )
 
     def _outcome(self, output: Output, status: int, errors: str, expired: float | None) -> Outcome:

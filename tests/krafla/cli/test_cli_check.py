@@ -12,10 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from krafla.cli.check_selection import Selection
+from krafla.manifest import load
 from krafla.traces import read
 
 SPECS = Path(__file__).parents[1] / "tlc" / "specs"
 CONSTANTS = "CONSTANTS Limit = 3 Nil = Nil\nCONSTRAINT Bounded\nCHECK_DEADLOCK FALSE\n"
+PINNED = "distinct = 9\nproperties"
 ENTRY = """
 [[model]]
 name = "{name}"
@@ -36,11 +39,11 @@ def specs(tmp_path):
     folder = tmp_path / "specs"
     shutil.copytree(SPECS, folder / "counter")
     models = [
-        ("Holds", "smoke", "holds", "distinct = 9", "INVARIANT AtMostThree"),
-        ("Fails", "full", "holds", "distinct = 9", "INVARIANT BelowTwo"),
+        ("Holds", "smoke", "holds", f"{PINNED} = 1\ntags = ['small']", "INVARIANT AtMostThree"),
+        ("Fails", "full", "holds", f"{PINNED} = 1", "INVARIANT BelowTwo"),
         ("MustFail", "full", "violates", 'property = "BelowTwo"', "INVARIANT BelowTwo"),
-        ("WrongPin", "nightly", "holds", "distinct = 8", ""),
-        ("Faulty", "nightly", "holds", "distinct = 9", "INVARIANT NoSuchInvariant"),
+        ("WrongPin", "nightly", "holds", "distinct = 8\nproperties = 0", ""),
+        ("Faulty", "nightly", "holds", f"{PINNED} = 1", "INVARIANT NoSuchInvariant"),
     ]
     text = ""
     for name, tier, expect, more, line in models:
@@ -96,6 +99,12 @@ def test_several_models_are_counted_and_a_violation_decides(krafla):
     assert "COULD NOT RUN  model Faulty:" in finished.stdout
     totals = "4 models: 1 held, 1 violated, 1 inconclusive, 1 could not run"
     assert finished.stdout.splitlines()[-1] == totals
+    rows = [line for line in finished.stdout.splitlines() if line.startswith("inconclusive")]
+    assert rows[0].split()[:3] == ["inconclusive", "WrongPin", "9"]
+    assert "NOT pinned" in rows[0]
+    assert any(
+        line.startswith("could not run  model Faulty") for line in finished.stdout.splitlines()
+    )
 
 
 @pytest.mark.parametrize(("name", "status"), [("MustFail", 0), ("WrongPin", 3), ("Faulty", 2)])
@@ -141,9 +150,30 @@ def test_models_are_listed_without_being_run(krafla):
 
 
 @pytest.mark.parametrize(
+    ("selection", "names"),
+    [
+        (Selection(("M*", "*Pin")), ["MustFail", "WrongPin"]),
+        (Selection(("WrongPin", "Holds", "Hold*")), ["WrongPin", "Holds"]),
+        (Selection(tags=("small",)), ["Holds"]),
+        (Selection(tags=("Counter",), tier="nightly"), ["WrongPin", "Faulty"]),
+        (Selection(("*s",), ("safety",), "all"), ["Holds", "Fails"]),
+        (Selection(("*Fail",), tier="full"), ["MustFail"]),
+    ],
+)
+def test_models_are_chosen_by_pattern_tag_and_tier(specs, selection, names):
+    chosen = selection.models(load(specs))
+    assert [model.name for model in chosen] == names
+
+
+@pytest.mark.parametrize(
     ("arguments", "problem"),
     [
         (["Nowhere"], "no model 'Nowhere'"),
+        (["Wrongpin"], "no model 'Wrongpin'; like it: WrongPin"),
+        (["Nothing*"], "no model is called Nothing*"),
+        (["--tag", "smal"], "no room or tag 'smal'; like it: small"),
+        (["--tag", "small", "--tier", "full"], "no model of tier full with tag small"),
+        (["--heap", "3"], "--heap"),
         (["--tier", "slow"], "--tier is one of"),
         (["--workers", "many"], "--workers is a number"),
         (["--workers", "0"], "--workers is a number"),

@@ -44,17 +44,37 @@ def test_a_wide_terminal_has_a_column_for_each_node(shutdown):
     assert heads.split() == ["step", "action", "controller", "p1", "p2", "network"]
 
 
-@pytest.mark.parametrize("width", [80, 120, 200, 400])
+@pytest.mark.parametrize("width", [40, 200, 400])
 def test_nothing_is_lost_at_any_width(shutdown, width):
     text = re.sub(r"\s+", "", printed(shutdown, width))
     assert "controlled_shutdown_offset[1]:5->6" in text
     assert "status:RECOVERY->RUNNING" in text
 
 
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_a_usual_terminal_has_the_nodes_side_by_side_and_nothing_beyond_its_edge(shutdown, width):
+    lines = printed(shutdown, width).splitlines()
+    table = lines[: lines.index(next(line for line in lines if line.startswith("    p1: ")))]
+    assert table[0].replace("|", " ").split() == ["controller", "p1", "p2"]
+    assert max(map(len, table)) < width
+    bars = {tuple(at for at, one in enumerate(line) if one == "|") for line in table if "|" in line}
+    assert len({bars_of[:2] for bars_of in bars}) == 1
+    first, second, third = max(bars, key=len)
+    cells = [line[second + 1 : third] for line in table if line[first : first + 1] == "|"]
+    assert "status:RECOVERY->RUNNING" in re.sub(r"\s+", "", "".join(cells))
+    assert "controlled_shutdown_offset[1]:5->6" in re.sub(r"[\s|]+", "", "".join(table))
+
+
+def test_no_word_is_broken_in_a_column(shutdown):
+    text = printed(shutdown, 80)
+    assert "     controller  registrations[1].fenced: TRUE -> FALSE" in text.splitlines()
+    assert "     network  + RegistrationRequest(p1)" in text.splitlines()
+
+
 def test_a_narrow_terminal_has_a_line_for_each_change(shutdown):
-    lines = printed(shutdown, 80).splitlines()
+    lines = printed(shutdown, 60).splitlines()
     assert "      p1          status: NOT_RUNNING -> STARTING" in lines
-    assert printed(shutdown, 10) == printed(shutdown, 80)
+    assert printed(shutdown, 10) == printed(shutdown, 60)
 
 
 def test_colour_says_nothing_that_the_text_does_not(shutdown):

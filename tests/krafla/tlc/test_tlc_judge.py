@@ -27,7 +27,9 @@ from krafla.tlc.outcome import (
 from krafla.tlc.run import ActionCoverage, RunResult, Simulation
 from krafla.verdict import KraflaError, Verdict
 
-MODEL = Model("M", Path("M.tla"), Path("M.cfg"), (), "M", distinct=10, witnesses=("ReachOne",))
+MODEL = Model(
+    "M", Path("M.tla"), Path("M.cfg"), (), "M", distinct=10, properties=1, witnesses=("ReachOne",)
+)  # fmt: skip
 BROKEN = replace(MODEL, expect="violates", property="Safe", distinct=None)
 RESULT = RunResult(
     outcome=Finished(1e-12),
@@ -48,6 +50,7 @@ RESULT = RunResult(
     printed=(),
     java_command=(),
     reproduce="",
+    checked=("Safe",),
 )
 
 
@@ -60,6 +63,8 @@ def test_a_complete_run_with_every_pin_met_holds():
     [
         ({"distinct": 9}, "9 distinct states, pinned are 10"),
         ({"distinct": 11}, "11 distinct states, pinned are 10"),
+        ({"checked": ()}, "0 properties in the cfg, pinned are 1"),
+        ({"checked": ("Safe", "More")}, "2 properties in the cfg, pinned are 1"),
         ({"reached": ()}, "witness ReachOne was not reached"),
         ({"coverage": None}, "it is not known whether every action was taken"),
         ({"coverage": ()}, "the spec has no action"),
@@ -68,7 +73,16 @@ def test_a_complete_run_with_every_pin_met_holds():
             "action Down was never taken (M:5)",
         ),
     ],
-    ids=["too few", "too many", "no witness", "no coverage", "no action", "untaken action"],
+    ids=[
+        "too few",
+        "too many",
+        "none checked",
+        "one more checked",
+        "no witness",
+        "no coverage",
+        "no action",
+        "untaken action",
+    ],
 )
 def test_a_run_without_error_that_proves_too_little_is_inconclusive(change, reason):
     judgement = judge(MODEL, replace(RESULT, **change))
@@ -81,7 +95,14 @@ def test_a_model_without_a_pinned_number_is_inconclusive_and_told_the_number():
     judgement = judge(replace(MODEL, distinct=None), RESULT)
 
     assert judgement.verdict is Verdict.INCONCLUSIVE
-    assert judgement.reasons == ("no number of distinct states is pinned; TLC found 10",)
+    assert judgement.reasons == ("no number of distinct states is pinned; found 10",)
+
+
+def test_a_model_without_a_pinned_number_of_properties_is_inconclusive():
+    judgement = judge(replace(MODEL, properties=None), RESULT)
+
+    assert judgement.verdict is Verdict.INCONCLUSIVE
+    assert judgement.reasons == ("no number of properties in the cfg is pinned; found 1",)
 
 
 def test_a_pinned_number_of_generated_states_is_compared_too():

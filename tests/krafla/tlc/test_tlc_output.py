@@ -20,7 +20,7 @@ from krafla.tlc.outcome import (
     TooManyStates,
     Unknown,
 )
-from krafla.tlc.output import Output, Progress
+from krafla.tlc.output import Count, Output, Progress
 from krafla.tlc.reading import outcome_of
 
 
@@ -190,7 +190,28 @@ def test_only_the_last_whole_coverage_report_counts():
     output = read(message(2201) + first + message(2202) + message(2201) + second + message(2202))
 
     assert output.coverage_complete
-    assert output.coverage == [("<Up line 7, col 1 to line 7, col 2 of module Counter>", 5, 9)]
+    (covered,) = output.coverage
+    assert (covered.distinct, covered.taken) == (5, 9)
+
+
+def test_counts_of_parts_belong_to_the_action_before_them():
+    label = "<{} line 7, col 1 to line 7, col 2 of module Counter>"
+    part = "line 8, col 6 to line 8, col 9 of module Counter: 12"
+    output = read(
+        message(2201)
+        + message(2773, label.format("Init") + ": 1:1")
+        + message(2221, f"  {part}")
+        + message(2772, label.format("Up") + ": 5:9")
+        + message(2221, f"  {part}")
+        + message(2775, f"  ||{part}:340")
+        + message(2774, label.format("Inv"))
+        + message(2221, f"  {part}")
+        + message(2202)
+    )
+
+    (covered,) = output.coverage
+    span = ("Counter", 8, 6, 8, 9)
+    assert covered.counts == [Count(0, span, 12), Count(2, span, 12)]
 
 
 def test_a_coverage_report_that_breaks_off_is_not_complete():

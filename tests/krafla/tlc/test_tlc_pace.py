@@ -30,3 +30,17 @@ def test_only_the_last_ten_seconds_count():
     pace.add(20.0, Progress(1000, 50, 2))
 
     assert pace.add(30.0, Progress(1500, 40, 2)) == Speed(50.0, 40.0)
+
+
+def test_a_known_total_tells_the_share_and_when_it_is_reached():
+    pace = Pace(1000)
+    assert pace.add(0.0, Progress(100, 50, 3)) == Speed(None, None, 0.1)
+
+    assert pace.add(2.0, Progress(300, 90, 4)) == Speed(100.0, 7.0, 0.3)
+
+
+def test_a_search_beyond_the_known_total_is_no_share_of_it():
+    pace = Pace(100)
+    pace.add(0.0, Progress(80, 50, 3))
+
+    assert pace.add(2.0, Progress(120, 40, 4)) == Speed(20.0, 8.0)

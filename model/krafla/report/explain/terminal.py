@@ -1,4 +1,4 @@
-"""A trace in plain lines or as a table with a column for each node, as wide as the terminal.
+"""A trace as a table with a column for each node, or in plain lines, as wide as the terminal.
 
 Nothing is said by colour alone, so that a pipe, ``NO_COLOR`` and paper lose nothing.
 """
@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from krafla.report.explain.grid import grid_of
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from rich.console import Console
 
+    from krafla.report.explain.grid import Grid
     from krafla.report.explain.outcome import Outcome
     from krafla.report.explain.view import StepView, TraceView
 
@@ -27,6 +30,7 @@ _FIRST_COLUMNS_WIDTH = 44
 _INITIAL_LINES_MAX = 8
 _INDENT = 6
 _CALL_MAX = 28
+_INITIAL = "the initial state (krafla explain TRACE --all shows it)"
 
 
 def show(
@@ -47,6 +51,8 @@ def show(
     wanted = _FIRST_COLUMNS_WIDTH + _COLUMN_WIDTH_MIN * len(used)
     if len(view.columns) > 1 and used and not whole and console.width >= wanted:
         console.print(_table(view, chosen, used))
+    elif nodes is None and not whole and (grid := grid_of(view, used, console.width)) is not None:
+        _grid(console, grid, chosen)
     else:
         for step in chosen:
             for line in _stacked(view, step, columns, whole=whole):
@@ -112,6 +118,20 @@ def _table(view: TraceView, chosen: Sequence[StepView], columns: Sequence[int]) 
     return table
 
 
+def _grid(console: Console, grid: Grid, chosen: Sequence[StepView]) -> None:
+    _line(console, grid.head(), "bold")
+    for step in chosen:
+        style = "bold red" if _is_wrong(grid.view, step) else "bold"
+        for line in grid.action(_number(grid.view, step), step.call, _remarks(step)):
+            _line(console, line, style)
+        if step.number == 0 and _initial_count(grid.view) > _INITIAL_LINES_MAX:
+            _line(console, " " * _INDENT + _INITIAL)
+            continue
+        rows = [*grid.rows(step)] or [" " * _INDENT + "nothing changed"]
+        for row in rows:
+            _line(console, row)
+
+
 def _broken(step: StepView) -> str:
     """Return the call, its arguments on a line of their own where all would not fit on one."""
     if len(step.call) <= _CALL_MAX:
@@ -136,7 +156,7 @@ def _stacked(
     rows = [(index, line.text) for index in columns for line in step.cells[index]]
     if step.number == 0 and not whole and len(rows) > _INITIAL_LINES_MAX:
         rows = []
-        yield " " * _INDENT + "the initial state (krafla explain TRACE --all shows it)"
+        yield " " * _INDENT + _INITIAL
     elif not rows:
         others = any(step.cells)
         yield " " * _INDENT + ("nothing changed here" if others else "nothing changed")

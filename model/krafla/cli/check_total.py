@@ -1,0 +1,81 @@
+"""What the models of one run of ``krafla check`` come to together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from krafla.tlc.checking import Check
+from krafla.tlc.together import manifest_doubts, spec_totals
+from krafla.verdict import ExitCode, KraflaError, Verdict, worst
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from krafla.cli.check_selection import Selection
+    from krafla.cli.check_view import Answer
+    from krafla.manifest import Manifest, Model
+    from krafla.tlc.together import SpecTotal
+
+__all__ = ["Total", "total_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """All answers of a run; for each spec asked about whole, what its models came to together.
+
+    ``doubts`` are reasons not to believe that the tier holds, though each model may.
+    """
+
+    answers: tuple[Answer, ...]
+    specs: tuple[SpecTotal, ...]
+    doubts: tuple[str, ...]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Return the status: a violation counts most, then what could not be run, then doubt."""
+        found = worst(one.verdict for one in self.answers if isinstance(one, Check))
+        if found is Verdict.VIOLATED:
+            return ExitCode.VIOLATED
+        if any(isinstance(one, KraflaError) for one in self.answers):
+            return ExitCode.COULD_NOT_RUN
+        return ExitCode.INCONCLUSIVE if self.doubts else found.exit_code
+
+    def __str__(self) -> str:
+        counts = dict.fromkeys(Verdict, 0)
+        for one in self.answers:
+            if isinstance(one, Check):
+                counts[one.verdict] += 1
+        failed = len(self.answers) - sum(counts.values())
+        parts = [f"{count} {verdict.value}" for verdict, count in counts.items() if count]
+        parts += [f"{failed} could not run"] * bool(failed)
+        parts += [f"{len(self.doubts)} doubts about the tier"] * bool(self.doubts)
+        return f"{len(self.answers)} models: {', '.join(parts)}"
+
+
+def total_of(
+    manifest: Manifest, selection: Selection, chosen: Sequence[Model], answers: Sequence[Answer]
+) -> Total:
+    """Return what a run comes to.
+
+    A spec is asked about whole if the run has all its models of the tiers that were meant, and
+    none was named. Rooms are asked about whole unless models or tags were named.
+    """
+    checks = [one for one in answers if isinstance(one, Check)]
+    if selection.names or any(one.result.simulation is not None for one in checks
+                              if one.model.kind != "simulation"):  # fmt: skip
+        return Total(tuple(answers), (), ())
+    names = {model.name for model in chosen}
+    of_tiers = [
+        one for one in manifest.models if not selection.tiers or one.tier in selection.tiers
+    ]
+    partial = {one.spec for one in of_tiers if one.name not in names}
+    try:
+        specs = spec_totals([one for one in chosen if one.spec not in partial], checks)
+    except KraflaError as error:
+        return Total((*answers, error), (), ())
+    doubts = [doubt for spec in specs for doubt in spec.doubts()]
+    rooms = {one for one in selection.tags if any(model.room == one for model in chosen)}
+    if not selection.tags or rooms == {*selection.tags}:
+        doubts += manifest_doubts(manifest, rooms or None)
+    return Total(tuple(answers), specs, tuple(doubts))

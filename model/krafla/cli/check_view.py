@@ -1,0 +1,206 @@
+"""What ``krafla check`` prints of a model, of its coverage and of a tier; and the same as data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from krafla.cli import screen
+from krafla.cli.trace_view import show_trace
+from krafla.tlc.checking import Check, evidence
+from krafla.tlc.outcome import describe
+from krafla.verdict import KraflaError, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
+
+    from krafla.cli.check_total import Total
+    from krafla.manifest import Model
+    from krafla.tlc.conjuncts import Conjunct
+    from krafla.tlc.run import ActionCoverage
+    from krafla.tlc.together import SpecTotal
+
+__all__ = ["Answer", "data", "show", "show_list", "show_total", "spec_data"]
+
+Answer: TypeAlias = Check | KraflaError
+
+_TEXT_MAX = 68
+_NUMBER = 12
+
+
+def show(console: Console, answer: Answer, *, coverage: bool, asked_for: bool) -> None:
+    """Print one answer. ``asked_for`` says that the run is about this model alone."""
+    if isinstance(answer, KraflaError):
+        screen.line(console, ("COULD NOT RUN", "bold red"), f"  {answer}")
+        return
+    model, result = answer.model, answer.result
+    trace = result.counterexample
+    # A model that must fail is asked for by name to see how.
+    if trace is not None and (asked_for or answer.verdict is not Verdict.HELD):
+        show_trace(console, trace, model)
+    verdict = answer.verdict
+    word = (verdict.name, screen.VERDICT_STYLES[verdict])
+    screen.line(console, word, f"  {model.name}: {answer.judgement.reasons[0]}")
+    for reason in answer.judgement.reasons[1:]:
+        screen.line(console, f"    {reason}")
+    screen.line(console, f"    {', '.join(evidence(model, result))}")
+    if model.bounds:
+        screen.line(console, f"    bounds: {model.bounds}")
+    if coverage:
+        for line in _coverage(answer):
+            screen.line(console, *line)
+    screen.line(console, (f"    reproduce: {result.reproduce}", "dim"))
+
+
+def _conjuncts(check: Check) -> list[tuple[ActionCoverage, tuple[Conjunct, ...]]]:
+    """Return each action of a run with its conjuncts."""
+    from krafla.oracle.syntax import read_module
+    from krafla.tlc.conjuncts import conjuncts_of
+
+    model = check.model
+    module = read_module(model.module.stem, model.module, model.search_path)
+    return [(one, conjuncts_of(module, one)) for one in check.result.coverage or ()]
+
+
+def _coverage(check: Check) -> Iterator[list[str | tuple[str, str]]]:
+    """Yield the lines for each action, and for each of its conjuncts."""
+    if check.result.coverage is None:
+        yield ["    no coverage: TLC did not come to its end"]
+        return
+    yield ["    how often each guard was evaluated, and how often it was true"]
+    for action, conjuncts in _conjuncts(check):
+        taken = f"{action.taken:>{_NUMBER},} taken {action.distinct:>{_NUMBER},} new"
+        style = "bold" if action.taken else "bold yellow"
+        yield [f"    {taken}  ", (action.name, style), f"  {action.location}"]
+        for one in conjuncts:
+            text = _conjunct_text(one, is_taken=action.taken > 0)
+            if text:
+                yield [(f"    {text}", "yellow" if _remark(one) else "")]
+
+
+def _conjunct_text(one: Conjunct, *, is_taken: bool) -> str:
+    """Return the line of a conjunct; of an effect only if the action was taken without it."""
+    if one.kind == "effect" and not (is_taken and one.is_never_reached):
+        return ""
+    evaluated = "?" if one.evaluated is None else f"{one.evaluated:,}"
+    held = "" if one.kind != "guard" else "?" if one.held is None else f"{one.held:,}"
+    counts = f"{evaluated:>{_NUMBER}} {held:>{_NUMBER + 6}}     "
+    text = " ".join(one.text.split())
+    text = text if len(text) <= _TEXT_MAX else f"{text[: _TEXT_MAX - 3]}..."
+    return (
+        f"{counts}{'  ' * (one.depth + 1)}{text}{_remark(one)}  {one.place.module}:{one.place.line}"
+    )
+
+
+def _remark(one: Conjunct) -> str:
+    if one.is_never_reached:
+        return "   <- never reached"
+    return "   <- never false" if one.is_never_false else ""
+
+
+def show_list(console: Console, models: Sequence[Model]) -> None:
+    """Print what the models are, without running any."""
+    for model in models:
+        expected = "holds" if model.property is None else f"{model.property} must fail"
+        pinned = "" if model.distinct is None else f", {model.distinct:,} states"
+        screen.line(
+            console, (model.name, "bold"), f"  {model.tier}, {model.kind}, {expected}{pinned}"
+        )
+
+
+def show_total(console: Console, total: Total) -> None:
+    """Print the table of all models, what each spec came to, the doubts, and the counts."""
+    screen.line(console, "")
+    checks = [one for one in total.answers if isinstance(one, Check)]
+    width = max((len(one.model.name) for one in checks), default=0)
+    head = f"{'verdict':12}  {'model':{width}}  {'states':>12}  {'':9}  {'seconds':>8}  {'/s':>8}"
+    screen.line(console, (head, "bold"))
+    for one in checks:
+        verdict = (f"{one.verdict.value:12}", screen.VERDICT_STYLES[one.verdict])
+        screen.line(console, verdict, f"  {one.model.name:{width}}  {_figures(one)}")
+    for error in total.answers:
+        if isinstance(error, KraflaError):
+            screen.line(console, (f"{'could not run':12}", "bold red"), f"  {error}")
+    screen.line(console, "")
+    for spec in total.specs:
+        screen.line(console, (str(spec), "" if spec.is_whole else "bold yellow"))
+    for doubt in total.doubts:
+        screen.line(console, ("INCONCLUSIVE", "bold yellow"), f"  {doubt}")
+    screen.line(console, str(total))
+
+
+def _figures(check: Check) -> str:
+    model, result = check.model, check.result
+    seconds = f"{result.seconds:>8.1f}"
+    if model.expect == "violates":
+        failed = check.verdict is Verdict.HELD
+        return f"{'':>12}  {'':9}  {seconds}  {'':>8}  {model.property}{' failed' * failed}"
+    if result.distinct is None:
+        return f"{'':>12}  {'':9}  {seconds}"
+    pinned = "as pinned" if result.distinct == model.distinct else "NOT pinned"
+    speed = result.distinct / result.seconds if result.seconds > 0 else 0
+    return f"{result.distinct:>12,}  {pinned:9}  {seconds}  {speed:>8,.0f}"
+
+
+def spec_data(total: SpecTotal) -> dict[str, Any]:
+    """Return what a spec's models came to as plain values, for ``--json``."""
+    return {
+        "spec": total.spec,
+        "actions": list(total.actions),
+        "actions_missed": list(total.missed_actions),
+        "witnesses": list(total.witnesses),
+        "witnesses_missed": list(total.missed_witnesses),
+    }
+
+
+def data(answer: Answer, *, coverage: bool) -> dict[str, Any]:
+    """Return an answer as plain values, for ``--json``."""
+    if isinstance(answer, KraflaError):
+        return {"error": answer.message, "place": answer.place}
+    model, result = answer.model, answer.result
+    return {
+        "model": model.name,
+        "verdict": answer.verdict.value,
+        "reasons": list(answer.judgement.reasons),
+        "outcome": type(result.outcome).__name__,
+        "outcome_text": describe(result.outcome),
+        "bounds": model.bounds,
+        "distinct": result.distinct,
+        "pinned_distinct": model.distinct,
+        "generated": result.generated,
+        "depth": result.depth,
+        "queue_left": result.queue_left,
+        "seconds": round(result.seconds, 3),
+        "actions": None if result.coverage is None else _actions(answer, coverage=coverage),
+        "properties_checked": list(result.checked),
+        "witnesses_reached": list(result.reached),
+        "counterexample_steps": len(result.counterexample) if result.counterexample else None,
+        "tlc_exit_status": result.exit_status,
+        "tlc_version": result.version,
+        "tlc_sha256": result.jar.sha256,
+        "java": result.java.version,
+        "reproduce": result.reproduce,
+    }
+
+
+def _actions(check: Check, *, coverage: bool) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        one.name: {"taken": one.taken, "distinct": one.distinct}
+        for one in check.result.coverage or ()
+    }
+    for action, conjuncts in _conjuncts(check) if coverage else ():
+        found[action.name]["conjuncts"] = [
+            {
+                "kind": one.kind,
+                "depth": one.depth,
+                "place": f"{one.place.module}:{one.place.line}",
+                "text": one.text,
+                "evaluated": one.evaluated,
+                "held": one.held,
+                "never_reached": one.is_never_reached,
+                "never_false": one.is_never_false,
+            }
+            for one in conjuncts
+        ]
+    return found

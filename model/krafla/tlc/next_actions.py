@@ -1,0 +1,73 @@
+"""The names of a spec's actions: what the disjunctions and quantifiers of Next choose among."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krafla.oracle.syntax import Apply, Call, Instance, Let, children, read_module
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krafla.manifest import Model
+    from krafla.oracle.syntax import Node
+
+__all__ = ["actions_of"]
+
+_CHOICES = frozenset({"$DisjList", "\\lor", "$BoundedExists", "$UnboundedExists"})
+_PRIMED = frozenset({"'", "UNCHANGED"})
+
+
+def actions_of(model: Model) -> tuple[str, ...]:
+    """Return the names of the actions of a model's spec, in the order of Next.
+
+    ``KraflaError`` if the spec has no module of its name, or that has no Next.
+    """
+    found = (folder / f"{model.spec}.tla" for folder in model.search_path)
+    path = next((file for file in found if file.is_file()), None)
+    if path is None:
+        raise KraflaError(f"spec = {model.spec!r}, but there is no {model.spec}.tla", model.place)
+    whole = read_module(model.spec, path, model.search_path).operator("Next")
+    return tuple(dict.fromkeys(_names(whole.body, whole.name)))
+
+
+def _names(node: Node, owner: str) -> Iterator[str]:
+    """Yield the actions that a part of Next chooses among; it belongs to the operator ``owner``."""
+    while isinstance(node, Let | Instance):
+        node = node.body
+    if isinstance(node, Call):
+        body = node.definition.body
+        yield from _names(body, node.definition.name) if _chooses(body) else [node.definition.name]
+    elif _chooses(node):
+        assert isinstance(node, Apply), "only operators choose"
+        for part in node.arguments:
+            if part is not None:
+                yield from _names(part, owner)
+    else:
+        yield owner
+
+
+def _chooses(node: Node) -> bool:
+    """Return whether a node only chooses among actions that have names of their own."""
+    while isinstance(node, Let | Instance):
+        node = node.body
+    if isinstance(node, Apply) and node.operator in _CHOICES:
+        return any(_leads_to_action(part) for part in node.arguments if part is not None)
+    return isinstance(node, Call) and _is_step(node, set())
+
+
+def _leads_to_action(node: Node) -> bool:
+    return (isinstance(node, Call) and _is_step(node, set())) or (
+        isinstance(node, Apply) and _chooses(node)
+    )
+
+
+def _is_step(node: Node, seen: set[int]) -> bool:
+    if isinstance(node, Apply) and node.operator in _PRIMED:
+        return True
+    parts = list(children(node))
+    if isinstance(node, Call) and id(node.definition) not in seen:
+        seen.add(id(node.definition))
+        parts.append(node.definition.body)
+    return any(_is_step(part, seen) for part in parts)

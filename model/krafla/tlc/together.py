@@ -1,0 +1,190 @@
+"""What the models of a tier must show together, and what no single one of them can.
+
+Each model may leave actions out, with its reason. Over all that held, every action of a spec must
+have been taken. And what a room states must be checked by somebody.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from krafla.manifest import rooms_of
+from krafla.tlc.config import read_config
+from krafla.tlc.next_actions import actions_of
+from krafla.tlc.outcome import Finished
+from krafla.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+    from pathlib import Path
+
+    from krafla.manifest import Manifest, Model
+    from krafla.tlc.checking import Check
+
+__all__ = ["SpecTotal", "manifest_doubts", "spec_totals"]
+
+_COMMENT = re.compile(r"\(\*.*?\*\)|\\\*[^\n]*", re.DOTALL)
+_DEFINITION = re.compile(r"^(?P<name>[A-Za-z]\w*)(?P<formals>\([^=]*?\))?[ \t]*==", re.MULTILINE)
+_CLAIM = re.compile(r"\w+(?:Inv|Prop|Live|Reach)")
+_PROOFS_NAME = "proofs.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class SpecTotal:
+    """What the models of one spec came to together: the actions of its Next, and the witnesses.
+
+    ``taken`` and ``reached`` are those of models that held.
+    """
+
+    spec: str
+    actions: tuple[str, ...]
+    taken: frozenset[str]
+    witnesses: tuple[str, ...]
+    reached: frozenset[str]
+
+    @property
+    def missed_actions(self) -> tuple[str, ...]:
+        """Return the actions that no model took."""
+        return tuple(name for name in self.actions if name not in self.taken)
+
+    @property
+    def missed_witnesses(self) -> tuple[str, ...]:
+        """Return the witnesses that no model reached."""
+        return tuple(name for name in self.witnesses if name not in self.reached)
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether everything was taken and reached."""
+        return not self.missed_actions and not self.missed_witnesses
+
+    def __str__(self) -> str:
+        taken = len(self.actions) - len(self.missed_actions)
+        text = f"{self.spec}: {taken} of {len(self.actions)} actions taken"
+        if self.witnesses:
+            reached = len(self.witnesses) - len(self.missed_witnesses)
+            text += f", {reached} of {len(self.witnesses)} witnesses reached"
+        return text
+
+    def doubts(self) -> tuple[str, ...]:
+        """Return a sentence for each kind of thing that is missing."""
+        found = []
+        if self.missed_actions:
+            found.append(f"taken in no model that held: {', '.join(self.missed_actions)}")
+        if self.missed_witnesses:
+            found.append(f"reached in no model that held: {', '.join(self.missed_witnesses)}")
+        return tuple(f"{self.spec}: {what}" for what in found)
+
+
+def spec_totals(models: Sequence[Model], checks: Iterable[Check]) -> tuple[SpecTotal, ...]:
+    """Return the total of each spec over the checks of ``models``, in the models' order.
+
+    A spec of which no model is to be searched whole has none. ``KraflaError`` if the module of a
+    spec cannot be read.
+    """
+    searched = [one for one in models if one.expect == "holds" and one.kind != "simulation"]
+    held = [
+        one
+        for one in checks
+        if one.verdict is Verdict.HELD
+        and one.model.expect == "holds"
+        and isinstance(one.result.outcome, Finished)
+        and not one.result.outcome.simulated
+    ]
+    return tuple(
+        _total([one for one in searched if one.spec == spec], held)
+        for spec in dict.fromkeys(one.spec for one in searched)
+    )
+
+
+def _total(models: Sequence[Model], held: Iterable[Check]) -> SpecTotal:
+    spec = models[0].spec
+    mine = [one for one in held if one.model.spec == spec]
+    witnesses = sorted({name for model in models for name in model.witnesses})
+    return SpecTotal(
+        spec,
+        actions_of(models[0]),
+        frozenset(name for one in mine for name in _taken(one)),
+        tuple(witnesses),
+        frozenset(name for one in mine for name in one.result.reached),
+    )
+
+
+def _taken(check: Check) -> set[str]:
+    """Return the actions a model took, also under the names of those it put others in place of."""
+    taken = {one.name for one in check.result.coverage or () if one.taken}
+    stand_ins = read_config(check.model.config).replacements
+    return taken | {name for name, other in stand_ins if other in taken}
+
+
+def manifest_doubts(manifest: Manifest, rooms: Collection[str] | None = None) -> tuple[str, ...]:
+    """Return what the rooms hold and no model asks about: cfg files, and claims of modules.
+
+    A claim is a definition that ends in Inv, Prop, Live or Reach. It is asked about if a cfg or a
+    list of witnesses names it, if a proof does, or if the definition of such a one uses it.
+    """
+    folder = manifest.path.parent
+    chosen = [
+        one for one in rooms_of(folder) if rooms is None or str(one.relative_to(folder)) in rooms
+    ]
+    doubts = [
+        f"{path.relative_to(folder)} is in no [[model]] of the manifest"
+        for path in manifest.unlisted
+        if rooms is None or any(_belongs(path, folder, one) for one in chosen)
+    ]
+    asked = _asked(manifest)
+    for room in chosen:
+        bodies = {
+            path: definitions(path.read_text(encoding="utf-8", errors="replace"))
+            for path in sorted(room.glob("*.tla"))
+        }
+        known = _closure(asked, [one for found in bodies.values() for one in found.items()])
+        doubts += [
+            f"{path.relative_to(folder)}: no model asks about {name}"
+            for path, found in bodies.items()
+            for name in found
+            if _CLAIM.fullmatch(name) and name not in known
+        ]
+    return tuple(doubts)
+
+
+def _belongs(path: Path, folder: Path, room: Path) -> bool:
+    name = room.relative_to(folder)
+    return path.is_relative_to(room) or path.is_relative_to(folder / "broken" / name)
+
+
+def _asked(manifest: Manifest) -> set[str]:
+    asked = {name for model in manifest.models for name in model.witnesses}
+    for model in manifest.models:
+        config = read_config(model.config)
+        asked |= {*config.invariants, *config.properties}
+    proofs = manifest.path.parent / _PROOFS_NAME
+    if proofs.is_file():
+        asked |= set(re.findall(r"\w+", proofs.read_text(encoding="utf-8")))
+    return asked
+
+
+def definitions(text: str) -> dict[str, str]:
+    """Return the operators without parameters that a module defines, with their bodies."""
+    plain = _COMMENT.sub(" ", text)
+    heads = list(_DEFINITION.finditer(plain))
+    ends = [head.start() for head in heads[1:]] + [len(plain)]
+    return {
+        head["name"]: plain[head.end() : end]
+        for head, end in zip(heads, ends, strict=True)
+        if head["formals"] is None
+    }
+
+
+def _closure(asked: set[str], bodies: Sequence[tuple[str, str]]) -> set[str]:
+    """Return the names asked about, and those that their definitions use, and so on."""
+    uses: dict[str, set[str]] = {}
+    for name, body in bodies:
+        uses.setdefault(name, set()).update(re.findall(r"\w+", body))
+    known, waiting = set(asked), [*asked]
+    while waiting:
+        more = {one for one in uses.get(waiting.pop(), ()) if one in uses and one not in known}
+        known |= more
+        waiting += more
+    return known
