@@ -19,6 +19,7 @@ ASSUME Bounded ==
 
 CONSTANTS b1, b2, b3, b4
 
+TwoBrokers == {b1, b2}
 ThreeBrokers == {b1, b2, b3}
 ThreeInOrder == <<b1, b2, b3>>
 FourBrokers == {b1, b2, b3, b4}

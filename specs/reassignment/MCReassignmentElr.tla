@@ -1,0 +1,14 @@
+-------------------------- MODULE MCReassignmentElr --------------------------
+(***************************************************************************)
+(* ReassignmentElr within the bounds of MCReassignment.                    *)
+(***************************************************************************)
+EXTENDS MCReassignment, ReassignmentElrProperties
+
+NoCancellation == Never
+NoForce == Never
+NoRestart(b) == Never
+NoRequestSent(b, isr) == Never
+
+(* KAFKA-19522: that it lives was only logged. *)
+DeadOrAlive(r, acceptable) == TRUE
+==============================================================================

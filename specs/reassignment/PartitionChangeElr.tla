@@ -1,0 +1,74 @@
+-------------------------- MODULE PartitionChangeElr --------------------------
+(***************************************************************************)
+(* PartitionChange with the eligible leader replicas of KIP-966, as pure   *)
+(* operators. When the ISR falls below min.insync.replicas, nothing more   *)
+(* is committed; so who left it after that still has all that is, and may  *)
+(* lead: it is in the ELR. The ISR may then be empty. When both are, the   *)
+(* last leader is remembered, and is elected if nobody else can be.        *)
+(*                                                                         *)
+(* Source: KIP-966, and Kafka as built with                                *)
+(* useLastKnownLeaderInBalancedRecovery: PartitionChangeBuilder.           *)
+(*                                                                         *)
+(* What is not modelled                                                    *)
+(*  - The last known ELR of several members, for recoveries that look at   *)
+(*    logs.                                                                *)
+(*  - ClearElrRecord, and min.insync.replicas that changes.                *)
+(***************************************************************************)
+EXTENDS PartitionChange
+
+(* What the log has besides a partition. *)
+Eligibility(brokers) ==
+  [elr : SUBSET brokers, last_known_leader : SUBSET brokers]
+NoEligibility == [elr |-> {}, last_known_leader |-> {}]
+
+(* The ELR once the ISR is as asked for: nobody while the ISR is large       *)
+(* enough; else who was in it, or in the ISR. A process that stopped         *)
+(* uncleanly may have lost data. Whoever is no replica any more is not taken *)
+(* out (!): that is Kafka as built, see broken/reassignment/ElrOutside.cfg.  *)
+(* Kafka: PartitionChangeBuilder.maybePopulateTargetElr.                     *)
+NextElr(p, e, ask, min_isr, unclean_shutdown) ==
+  IF Cardinality(ask.isr) >= min_isr THEN {}
+  ELSE ((e.elr \cup p.isr) \ ask.isr) \ unclean_shutdown                     \* (!)
+
+(* The last known leader may be elected: nobody else is known to have        *)
+(* anything. It must live (KAFKA-19522).                                     *)
+(* Kafka: PartitionChangeBuilder.canElectLastKnownLeader.                    *)
+LastKnownMayLead(r, acceptable) == r \in acceptable
+
+(* Who leads, when the ELR is as given.                                      *)
+(* Kafka: PartitionChangeBuilder.electLeader.                                *)
+ElectedElr(p, e, ask, elr, acceptable) ==
+  LET valid   == (ask.isr \cup (IF ask.isr = {} THEN elr ELSE {})) \cap acceptable
+      clean   == CleanLeader(p, ask, valid)
+      known   == {r \in e.last_known_leader :
+                    ask.isr = {} /\ elr = {} /\ LastKnownMayLead(r, acceptable)}
+      unclean == UncleanLeader(ask, acceptable)
+  IN  IF clean # NoLeader THEN [leader |-> clean, unclean |-> FALSE]
+      ELSE IF known # {} THEN [leader |-> CHOOSE r \in known : TRUE, unclean |-> TRUE]
+      ELSE [leader |-> unclean, unclean |-> unclean # NoLeader]
+
+(* The record for what is asked for, and what it makes of the eligibility.   *)
+(* A leader out of the ELR is alone in sync, and costs no data.              *)
+(* Kafka: PartitionChangeBuilder.build.                                      *)
+BuildElr(p, e, ask, acceptable, min_isr, unclean_shutdown) ==
+  LET done     == Completed(ask)
+      elr      == NextElr(p, e, done, min_isr, unclean_shutdown)
+      election == ElectedElr(p, e, done, elr, acceptable)
+      from_elr == election.leader # p.leader /\ election.leader \in elr
+      asked    == IF from_elr THEN [done EXCEPT !.isr = {election.leader}] ELSE done
+      forced   == election.leader # p.leader /\ election.unclean
+      record   == ChangeRecord(p, asked, election, TRUE)
+      empties  == "isr" \in DOMAIN record /\ record.isr = {}
+      next_elr == IF forced THEN {} ELSE elr \ (IF from_elr THEN {election.leader} ELSE {})
+      last     == IF empties /\ e.last_known_leader # {p.leader} THEN {p.leader}
+                  ELSE IF Replay(p, record).leader # NoLeader THEN {}
+                  ELSE e.last_known_leader
+  IN  record
+      @@ Field("elr", next_elr, next_elr # e.elr)
+      @@ Field("last_known_leader", last, last # e.last_known_leader)
+
+ReplayElr(e, record) ==
+  [elr |-> IF "elr" \in DOMAIN record THEN record.elr ELSE e.elr,
+   last_known_leader |-> IF "last_known_leader" \in DOMAIN record
+                         THEN record.last_known_leader ELSE e.last_known_leader]
+==============================================================================
