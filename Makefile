@@ -12,6 +12,8 @@ FUZZ_SEED ?= $(shell date +%Y%m%d)
 CAMPAIGN_SEEDS ?= $(FUZZ_SEED)000..$(FUZZ_SEED)999
 # A night that was cut off goes on from its campaign when it is started again on the same day.
 NIGHT ?= $(VENV)/nightly-$(FUZZ_SEED)
+# Larger models are left out of the nightly report on state graphs: each state is kept in memory.
+GRAPH_STATES ?= 200000
 PYTEST_ARGS ?=
 
 BIN := $(VENV)/bin
@@ -41,6 +43,7 @@ check: $(DEV) ## format, lint, types, import contracts, house rules
 
 nightly: $(DEV) ## every model at its widest bounds, long fuzzing, 10,000 examples a property
 	$(BIN)/krafla check --tier full
+	mkdir -p $(NIGHT) && $(BIN)/krafla explore --report $(NIGHT)/graphs.html --tier all --max-states $(GRAPH_STATES)
 	$(BIN)/krafla fuzz lease --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	$(BIN)/krafla campaign lease --seeds $(CAMPAIGN_SEEDS) $(NIGHT)/campaign
 	$(BIN)/krafla pipeline report $(NIGHT)/campaign

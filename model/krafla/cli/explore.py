@@ -11,7 +11,9 @@ from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
 
 __all__ = ["command"]
 
-_Name = Annotated[str, typer.Argument(metavar="MODEL", help="A name from the manifest.")]
+_Names = Annotated[
+    list[str] | None, typer.Argument(metavar="MODEL", help="A name from the manifest.")
+]
 _From = Annotated[
     str | None,
     typer.Option("--from", metavar="PREDICATE", help="Where a path begins: initial states."),
@@ -39,11 +41,20 @@ _Around = Annotated[
     typer.Option(metavar="PREDICATE", help="Only what is near the first such state."),
 ]
 _Radius = Annotated[int, typer.Option(metavar="N", help="How near: N steps.", min=0)]
+_Report = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Many models on one page, .html, and .json.")
+]
+_Tier = Annotated[
+    str | None, typer.Option(help="Which, for --report: smoke (the default), full, nightly or all.")
+]
+_MaxStates = Annotated[
+    int, typer.Option(metavar="N", help="Larger models are left out of --report.", min=1)
+]
 _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the path and the verdict.")]
 
 
 def command(
-    model: _Name,
+    models: _Names = None,
     start: _From = None,
     goal: _To = None,
     save: _Save = None,
@@ -56,6 +67,9 @@ def command(
     dot: _Dot = None,
     around: _Around = None,
     radius: _Radius = 2,
+    report: _Report = None,
+    tier: _Tier = None,
+    max_states: _MaxStates = 200_000,
     quiet: _Quiet = False,
 ) -> ExitCode:
     r"""Explore the state graph of a model: every state, every step, and what they tell.
@@ -67,7 +81,7 @@ def command(
     Exit status: 0 if the graph is as the manifest pins it and the path exists; 1 if a
     property is violated, or no path leads from --from to --to although both are true
     somewhere; 3 if the graph was cut by --limit, is not as pinned, or a predicate is true
-    nowhere.
+    nowhere. With --report also 3 where a behaviour can go round for ever without progress.
 
     \b
     Examples:
@@ -77,14 +91,22 @@ def command(
       krafla explore NoSelfFence --to '~NoOverlapInv'
       krafla explore MCBrokerLeaseTwo --from 'log_end = 2' --to WaitsForOthersReach
       krafla explore MCBrokerLeaseSmoke --around 'log_end = 1' --dot near.dot
+      krafla explore --report graphs.html --tier full
     """
+    if report is not None:
+        from krafla.cli.explore_report import ReportRequest
+        from krafla.cli.explore_report import report as write_report
+
+        return write_report(ReportRequest(report, tier, tuple(models or ()), max_states))
+    if models is None or len(models) != 1:
+        raise typer.BadParameter("name one model; several are for --report")
     if goal is None and (start is not None or save is not None):
         raise typer.BadParameter("--from and --save belong to a path: say where it ends with --to")
     from krafla.cli.explore_run import Request, run
 
     return run(
         Request(
-            model=model,
+            model=models[0],
             start=start,
             goal=goal,
             save=save,

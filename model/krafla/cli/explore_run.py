@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from krafla.cli import screen
-from krafla.cli.explore_view import counted, show_graph
+from krafla.cli.explore_view import counted, reporter, show_graph
 from krafla.cli.trace_view import show_trace
 from krafla.files import check_writable, write_text
 from krafla.graph import Question, StateGraph, build, components, dead_ends
@@ -25,7 +25,6 @@ from krafla.traces import write
 from krafla.verdict import KraflaError, Verdict, worst
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from rich.console import Console
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from krafla.cli.screen import LiveLine
     from krafla.graph import DeadEnds, Way
     from krafla.manifest import Model
-    from krafla.oracle import Exploration
     from krafla.tlc.judge import Judgement
     from krafla.traces import Trace
     from krafla.verdict import ExitCode
@@ -91,7 +89,7 @@ def run(request: Request) -> ExitCode:
             model,
             request.questions(model),
             limit=request.limit,
-            progress=_reporter(live, model.distinct or request.limit),
+            progress=reporter(live, model.distinct or request.limit),
         )
         live.show(f"{model.name}: looking at the graph")
         ends = dead_ends(graph)
@@ -121,21 +119,6 @@ def _check_picture(states: int, path: Path) -> None:
             "choose some with --around and a small --radius",
             str(path),
         )
-
-
-def _reporter(live: LiveLine, expected: int | None) -> Callable[[Exploration], None]:
-    began = time.monotonic()
-
-    def report(found: Exploration) -> None:
-        seconds = max(time.monotonic() - began, 1e-3)
-        text = f"{found.distinct:,} states, {found.edges:,} steps, depth {found.depth}"
-        text += f", {found.edges / seconds:,.0f} steps/s"
-        if expected is not None and found.expanded and expected > found.expanded:
-            left = seconds * (expected - found.expanded) / found.expanded
-            text += f", {100 * found.expanded // expected}%, about {left:,.0f} s left"
-        live.show(text)
-
-    return report
 
 
 @dataclass(slots=True)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from krafla.cli import screen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rich.console import Console
 
+    from krafla.cli.screen import LiveLine
     from krafla.graph import ActionUse, Components, DeadEnds, StateGraph
+    from krafla.oracle import Exploration
 
-__all__ = ["counted", "histogram", "show_graph"]
+__all__ = ["counted", "histogram", "reporter", "show_graph"]
 
 _BAR_WIDTH = 40
 _ROWS_MAX = 40
@@ -58,6 +61,27 @@ def _rows(counts: dict[int, int]) -> Iterator[tuple[str, int]]:
         total = sum(count for number, count in counts.items() if start <= number <= end)
         yield (str(start) if start == end else f"{start}-{end}"), total
         start = end + 1
+
+
+def reporter(
+    live: LiveLine, expected: int | None, before: str = ""
+) -> Callable[[Exploration], None]:
+    """Return what tells the line of progress how far a search is, and how long it may still take.
+
+    The estimate is by states, of which ``expected`` are pinned.
+    """
+    began = time.monotonic()
+
+    def report(found: Exploration) -> None:
+        seconds = max(time.monotonic() - began, 1e-3)
+        text = f"{found.distinct:,} states, {found.edges:,} steps, depth {found.depth}"
+        text += f", {found.edges / seconds:,.0f} steps/s"
+        if expected is not None and found.expanded and expected > found.expanded:
+            left = seconds * (expected - found.expanded) / found.expanded
+            text += f", {100 * found.expanded // expected}%, about {left:,.0f} s left"
+        live.show(before + text)
+
+    return report
 
 
 def show_graph(

@@ -16,14 +16,19 @@ __all__ = ["judge"]
 
 
 def judge(
-    model: Model, graph: StateGraph, ends: DeadEnds, *, checks_deadlock: bool = False
+    model: Model,
+    graph: StateGraph,
+    ends: DeadEnds,
+    *,
+    checks_deadlock: bool = False,
+    answers_liveness: bool = True,
 ) -> Judgement:
     """Return the verdict that a state graph supports, by the rules of ``krafla check``.
 
     ``graph.holds`` must answer the model's witnesses. A model that should hold does so if the
     graph is whole, nothing is violated, states and steps are as many as pinned, every action was
     taken and every witness reached. What a graph cannot judge (properties of whole behaviours)
-    leaves the verdict inconclusive.
+    leaves the verdict inconclusive, unless the caller does not ask (``answers_liveness`` false).
     """
     violated = _violation(graph, ends, checks_deadlock=checks_deadlock)
     if model.expect == "violates":
@@ -31,6 +36,9 @@ def judge(
     if violated is not None:
         return Judgement(Verdict.VIOLATED, (f"{violated} is violated",))
     doubts = _doubts(model, graph)
+    if answers_liveness and graph.found.unchecked:
+        names = ", ".join(graph.found.unchecked)
+        doubts.append(f"{names}: of whole behaviours, which krafla check judges")
     if doubts:
         return Judgement(Verdict.INCONCLUSIVE, tuple(doubts))
     return Judgement(Verdict.HELD, ("no error in any reachable state",))
@@ -71,9 +79,6 @@ def _doubts(model: Model, graph: StateGraph) -> list[str]:
             for name in model.witnesses
             if not any(graph.holds[name])
         ]
-    if found.unchecked:
-        names = ", ".join(found.unchecked)
-        doubts.append(f"{names}: of whole behaviours, which krafla check judges")
     return doubts
 
 

@@ -88,7 +88,7 @@ def test_the_exit_status_tells_what_was_found(krafla, arguments, status, said):
     ("arguments", "said"),
     [
         (["MCBrokerLeaseSmok"], "no model 'MCBrokerLeaseSmok'; near it: MCBrokerLeaseSmoke"),
-        (["Nothing"], "no model 'Nothing'; there are: AmendedShutdown"),
+        (["Nothing"], "no model 'Nothing'; there are: "),
         (["MCUntimedLease", "--html", "no/where.html"], "krafla: no: there is no such folder"),
         (["MCUntimedLease", "--to", "1 +"], "krafla: --to: '1 +' does not parse"),
         (["MCUntimedLease", "--from", "TRUE"], "say where it ends with --to"),
@@ -122,3 +122,16 @@ def test_a_long_histogram_has_ranges_that_lose_nothing():
     assert len(lines) < 40
     assert sum(int(line.split()[1]) for line in lines) == len(counts)
     assert lines[-1].split()[0] == "512-999"
+
+
+def test_a_report_on_several_models_is_written_and_one_model_is_needed_without(krafla, tmp_path):
+    done = krafla("--report", "graphs.html", "MCBrokerStates", "MCUntimedLease")
+
+    assert done.returncode == 0, done.stderr
+    assert "held         MCBrokerStates: 48 states" in done.stdout
+    assert (tmp_path / "graphs.html").is_file()
+    assert (tmp_path / "graphs.json").is_file()
+    for names in ((), ("MCBrokerStates", "MCUntimedLease")):
+        refused = krafla(*names)
+        assert refused.returncode == 2
+        assert "name one model" in refused.stderr

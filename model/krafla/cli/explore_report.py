@@ -1,0 +1,102 @@
+"""``krafla explore --report``: the graphs of many models, one after another, on one page."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from krafla.cli import screen
+from krafla.cli.check_selection import Selection
+from krafla.cli.explore_view import counted, reporter
+from krafla.files import check_writable, write_text
+from krafla.graph.survey import as_json, select, survey
+from krafla.manifest import load
+from krafla.report.page import render
+from krafla.verdict import KraflaError, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from krafla.graph.survey import Row, Survey
+    from krafla.manifest import Model
+    from krafla.oracle import Exploration
+    from krafla.verdict import ExitCode
+
+__all__ = ["ReportRequest", "report"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRequest:
+    """What somebody asked of ``krafla explore --report``."""
+
+    path: Path
+    tier: str | None
+    models: tuple[str, ...]
+    states_max: int
+
+
+def report(request: ReportRequest) -> ExitCode:
+    """Explore the models, print a line for each, write the page and its data; return the status."""
+    page, data = request.path, request.path.with_suffix(".json")
+    if page.suffix != ".html":
+        raise KraflaError("the report is a page: name a file that ends in .html", str(page))
+    for path in (page, data):
+        check_writable(path)
+    models = Selection(request.models, (), request.tier).models(load())
+    chosen, unasked = select(models, request.states_max)
+    if not chosen:
+        raise KraflaError("no model is left to explore: see --tier and --max-states")
+    console, number = screen.stdout(), 0
+    with screen.LiveLine() as live:
+
+        def begun(model: Model) -> Callable[[Exploration], None]:
+            live.show(f"[{number + 1}/{len(chosen)}] {model.name}: loading")
+            return reporter(live, model.distinct, f"[{number + 1}/{len(chosen)}] {model.name}: ")
+
+        def answered(row: Row) -> None:
+            nonlocal number
+            number += 1
+            live.erase()
+            _show(console, row)
+
+        found = survey(chosen, unasked=unasked, begun=begun, answered=answered)
+    write_text(data, [json.dumps(as_json(found), indent=1)])
+    text = render(
+        "explore_report.html",
+        title="State graphs",
+        survey=found,
+        made=time.strftime("%Y-%m-%d"),
+        tier=request.tier,
+        data=data.name,
+    )
+    write_text(page, [text])
+    _show_end(console, found, (page, data))
+    return found.exit_code
+
+
+def _show(console: Console, row: Row) -> None:
+    word = (f"{row.verdict.value:<12}", screen.VERDICT_STYLES[row.verdict])
+    told = f" {row.model}: {counted(row.states, 'state')}"
+    told += f", {counted(row.components, 'component')}"
+    told += f", {counted(row.ends, 'dead end')}, {row.seconds:.1f} s"
+    screen.line(console, word, told)
+    if row.verdict is not Verdict.HELD:
+        for reason in row.reasons:
+            screen.line(console, f"    {reason}")
+
+
+def _show_end(console: Console, found: Survey, written: tuple[Path, ...]) -> None:
+    screen.line(console, "")
+    for action in found.untaken:
+        screen.line(console, f"no model here takes {action[1]} of {action[0]}")
+    word = (found.verdict.name, screen.VERDICT_STYLES[found.verdict])
+    told = f"  {counted(len(found.rows), 'model')} explored, "
+    told += f"{len(found.unasked)} not asked; {found.seconds:.0f} s"
+    screen.line(console, word, told)
+    for path in written:
+        screen.line(console, f"    written: {path}")

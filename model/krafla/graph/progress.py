@@ -1,0 +1,104 @@
+"""What counts as getting somewhere in a model: so that going round for ever can be told from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from krafla.manifest import find_specs, read_toml, rooms_of
+from krafla.oracle import OUTSIDE
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from krafla.graph.components import Components
+    from krafla.graph.state_graph import StateGraph
+
+__all__ = ["Progress", "aimless", "progress_of", "read_progress"]
+
+PROGRESS_NAME = "progress.toml"
+VIEWS_NAME = "views.toml"
+_KEYS = {"spec": str, "idle": list, "goal": str, "rest": str, "why": str}
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What is said of the steps of a spec.
+
+    ``idle``: actions that may be taken for ever without achieving anything. ``goal``: a predicate;
+    who can be where it holds has got somewhere. ``rest``: a predicate of the states in which
+    nothing more need happen; without it, none is asked for. ``why`` is the reason, in a sentence.
+    """
+
+    spec: str
+    idle: frozenset[str] = frozenset()
+    goal: str | None = None
+    rest: str | None = None
+    why: str = ""
+
+
+def progress_of(spec: str, specs: Path | None = None) -> Progress:
+    """Return what ``progress.toml`` of some room says of a spec.
+
+    Else only the actions that no node takes (``world`` in ``views.toml``) are idle.
+    """
+    rooms = rooms_of(specs or find_specs())
+    for room in rooms:
+        for found in read_progress(room / PROGRESS_NAME):
+            if found.spec == spec:
+                return found
+    return Progress(spec, frozenset(_world(spec, rooms)))
+
+
+def read_progress(path: Path) -> list[Progress]:
+    """Return what a file says of each spec; ``KraflaError`` where it is not as it should be."""
+    if not path.is_file():
+        return []
+    _, data = read_toml(path)
+    return [_progress(table, path) for table in data.get("progress", [])]
+
+
+def _progress(table: dict[str, Any], path: Path) -> Progress:
+    for key, value in table.items():
+        if not isinstance(value, _KEYS.get(key, ())):
+            raise KraflaError(
+                f"{key} = {value!r} is no key of [[progress]] and its value", str(path)
+            )
+    if "spec" not in table or "why" not in table:
+        raise KraflaError("a [[progress]] table names its spec, and says why", str(path))
+    return Progress(**{**table, "idle": frozenset(table.get("idle", ()))})
+
+
+def _world(spec: str, rooms: Iterable[Path]) -> list[str]:
+    for room in rooms:
+        if (room / VIEWS_NAME).is_file():
+            for view in read_toml(room / VIEWS_NAME)[1].get("view", []):
+                if view.get("spec") == spec:
+                    return list(view.get("world", ()))
+    return []
+
+
+def aimless(graph: StateGraph, parts: Components, progress: Progress) -> list[int]:
+    """Return the components in which a behaviour can go round for ever and get nowhere.
+
+    Those of several states that no step leaves, none of which satisfies the goal, and inside which
+    every step that changes the state is idle. (One state with steps back to it is a dead end.)
+    """
+    found = graph.found
+    idle = {label for label, name in enumerate(found.actions) if name in progress.idle}
+    steps = zip(found.sources, found.targets, found.labels, strict=True)
+    moving = {
+        parts.of[source]
+        for source, target, label in steps
+        if label not in idle
+        and target not in {OUTSIDE, source}
+        and parts.of[source] == parts.of[target]
+    }
+    holds = None if progress.goal is None else graph.holds[progress.goal]
+    return [
+        index
+        for index in parts.livelocks(holds)
+        if parts.found[index].size > 1 and index not in moving
+    ]
