@@ -34,6 +34,7 @@ VERBS = {
     "check": "Check models with TLC; show counterexamples.",
     "fuzz": "Drive simulated clusters with faults; the spec judges every step.",
     "prove": "Prove invariants for any number of brokers, by z3 from the spec's text.",
+    "mutate": "Put mistakes into the specs, and see which property notices each.",
     "explore": "Build the state graph of a model: paths, dead ends, a page to walk in.",
     "replay": "Play a trace on the spec or on the implementation.",
     "validate": "Ask whether the spec has a behaviour that shows what a trace shows.",

@@ -1,0 +1,226 @@
+"""One run of ``krafla mutate specs``, from the request to the verdict."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from krafla.cli import screen
+from krafla.files import check_writable
+from krafla.manifest import TIERS, find_specs
+from krafla.mutate.population import Choice
+from krafla.mutate.run import plan_of, run_plan, snapshot
+from krafla.mutate.summary import KILLED_LEAST, Fate
+from krafla.verdict import ExitCode, KraflaError, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from krafla.mutate.mutants import Mutant
+    from krafla.mutate.results import Results
+    from krafla.mutate.run import Plan, Report
+    from krafla.mutate.summary import Outcome, Row
+    from krafla.mutate.trial import Trial
+
+__all__ = ["Request", "run"]
+
+# Where a line of a table stops being read.
+_WHAT_MAX = 96
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What somebody asked of ``krafla mutate``; the options of its help."""
+
+    tier: str
+    size: int | None
+    seed: int | None
+    every: bool
+    only: tuple[str, ...]
+    rooms: tuple[str, ...]
+    modules: tuple[str, ...]
+    operators: tuple[str, ...]
+    workers: int
+    timeout: float
+    results: Path | None
+    lists: bool
+    show: str | None
+    as_json: bool
+
+
+def run(request: Request) -> ExitCode:
+    """Make the mutants, list or show or try them, print, and return the exit status."""
+    if request.tier not in TIERS:
+        raise KraflaError(f"--tier is one of {', '.join(TIERS)}; not {request.tier!r}")
+    if request.results is not None:
+        check_writable(request.results)
+    console = screen.stdout()
+    looks = request.lists or request.show is not None
+    with snapshot(find_specs()) as specs, screen.LiveLine() as live:
+        live.show("reading the specs")
+        plan = plan_of(
+            specs,
+            Choice(request.tier, request.rooms, request.modules, request.operators),
+            size=request.size,
+            seed=request.seed,
+            only=request.only if request.show is None else (request.show,),
+            takes_all=request.every or (looks and request.size is None),
+        )
+        if looks:
+            live.erase()
+            _show(console, plan) if request.show is not None else _list(console, plan)
+            return ExitCode.HELD
+        began = time.monotonic()
+        report = run_plan(
+            plan,
+            workers=request.workers,
+            timeout=request.timeout,
+            path=request.results,
+            progress=_reporter(live, plan, began),
+        )
+    if request.as_json:
+        console.print(json.dumps(_data(report), indent=2), markup=False, soft_wrap=True)
+    else:
+        _print(console, report, time.monotonic() - began)
+    return report.summary.verdict.exit_code
+
+
+def _reporter(
+    live: screen.LiveLine, plan: Plan, began: float
+) -> Callable[[Trial | None, Results], None]:
+    """Return what shows how far a run is: mutants settled, trials made, about how long still."""
+    total = sum(len(mutant.models) for mutant in plan.mutants)
+    models = {mutant.id: len(mutant.models) for mutant in plan.mutants}
+    made = 0
+    saved = 0
+    killed: set[str] = set()
+    told = 0.0
+
+    def report(trial: Trial | None, results: Results) -> None:
+        nonlocal made, saved, told
+        now = time.monotonic()
+        if trial is not None:
+            made += 1
+            if trial.answer.is_last:
+                killed.add(trial.mutant)
+                saved += models[trial.mutant] - len(results.of(trial.mutant))
+        elif now - told < 1.0:
+            return
+        told = now
+        done = len(results.trials) + saved
+        text = f"{len(killed)} of {len(plan.mutants)} mutants killed, {made} trials"
+        if made and total > done:
+            left = (now - began) * (total - done) / (made + saved)
+            text += f", at most {total - done} to go, about {left:,.0f} s"
+        live.show(text)
+
+    return report
+
+
+def _list(console: Console, plan: Plan) -> None:
+    for mutant in plan.mutants:
+        where = f"{mutant.file}:{mutant.line}"
+        screen.line(console, f"{mutant.id}  {where}  {_short(mutant.what)}")
+    screen.line(console, "")
+    screen.line(console, f"{len(plan.mutants):,} mutants of {len(plan.population.mutants):,}")
+
+
+def _show(console: Console, plan: Plan) -> None:
+    for mutant in plan.mutants:
+        screen.line(console, (mutant.id, "bold"), f"  {mutant.what}")
+        screen.line(console, f"    tried on {', '.join(mutant.models) or 'no model'}")
+        reason = plan.explained.reason(mutant.id)
+        if reason is not None:
+            screen.line(console, f"    survives: {' '.join(reason.split())}")
+        for line in mutant.diff(plan.population.specs).splitlines():
+            style = {"+": "green", "-": "red"}.get(line[:1], "")
+            screen.line(console, (f"    {line}", style))
+
+
+def _print(console: Console, report: Report, seconds: float) -> None:
+    summary = report.summary
+    for name, rows in (("room", summary.rooms), ("operator", summary.operators)):
+        _table(console, name, (*rows, summary.whole))
+        screen.line(console, "")
+    for name, message in sorted(report.broken.items()):
+        screen.line(console, ("NOT TRIED", "bold yellow"), f"  {name}: {message}")
+    by_fate = {fate: [one for one in summary.outcomes if one.fate is fate] for fate in Fate}
+    for fate in (Fate.UNPARSABLE, Fate.NUMBERS, Fate.UNKNOWN, Fate.SURVIVED):
+        for one in by_fate[fate]:
+            reason = report.plan.explained.reason(one.mutant.id)
+            _outcome(console, one, reason)
+    for entry, why in summary.stale:
+        place = f"{report.plan.explained.path.name}:{entry.line}"
+        screen.line(console, ("STALE", "bold red"), f"  {place}: {entry.id}: {why}")
+    _verdict(console, report, seconds)
+
+
+def _outcome(console: Console, one: Outcome, reason: str | None) -> None:
+    mutant = one.mutant
+    style = "" if one.fate is Fate.NUMBERS or reason is not None else "bold red"
+    screen.line(console, (one.fate.value, style), f"  {mutant.id}  {mutant.file}:{mutant.line}")
+    screen.line(console, f"    {_short(mutant.what)}; {one.because}")
+    if reason is not None:
+        screen.line(console, f"    because {' '.join(reason.split())}")
+
+
+def _table(console: Console, name: str, rows: Iterable[Row]) -> None:
+    fates = [fate for fate in Fate if fate is not Fate.UNPARSABLE]
+    head = f"{name:24}{'mutants':>9}" + "".join(f"{fate.value:>15}" for fate in fates)
+    screen.line(console, f"{head}{'killed':>9}")
+    for row in rows:
+        counts = "".join(f"{row.counts[fate]:>15,}" for fate in fates)
+        screen.line(console, f"{row.name:24}{row.total:>9,}{counts}{row.share:>9.0%}")
+
+
+def _verdict(console: Console, report: Report, seconds: float) -> None:
+    summary = report.summary
+    whole = summary.whole
+    verdict = summary.verdict
+    screen.line(
+        console,
+        (verdict.name, screen.VERDICT_STYLES[verdict]),
+        f"  {whole.killed:,} of {whole.total:,} mutants killed ({whole.share:.1%}, at least "
+        f"{KILLED_LEAST:.0%} must be); {len(summary.unexplained)} survivors without a reason, "
+        f"{len(summary.stale)} stale reasons; {seconds:,.0f} s",
+    )
+    unparsable = whole.counts[Fate.UNPARSABLE]
+    if unparsable:
+        screen.line(console, f"    {unparsable} more were no TLA+ and are left out")
+    if verdict is not Verdict.HELD and summary.unexplained:
+        example = summary.unexplained[0].mutant.id
+        screen.line(console, f"    reproduce: krafla mutate specs --only {example}")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _WHAT_MAX else f"{text[: _WHAT_MAX - 3]}..."
+
+
+def _data(report: Report) -> dict[str, Any]:
+    summary = report.summary
+    return {
+        "verdict": summary.verdict.value,
+        "killed": summary.whole.killed,
+        "total": summary.whole.total,
+        "broken": dict(sorted(report.broken.items())),
+        "stale": [{"id": entry.id, "why": why} for entry, why in summary.stale],
+        "mutants": [_row(one, report) for one in summary.outcomes],
+    }
+
+
+def _row(one: Outcome, report: Report) -> dict[str, Any]:
+    mutant: Mutant = one.mutant
+    trial = one.decisive
+    return {
+        "id": mutant.id, "room": mutant.room, "module": mutant.module, "action": mutant.action,
+        "operator": mutant.operator, "file": mutant.file, "line": mutant.line,
+        "original": mutant.original, "what": mutant.what, "fate": one.fate.value,
+        "model": None if trial is None else trial.model,
+        "detail": None if trial is None else trial.detail,
+        "reason": report.plan.explained.reason(mutant.id),
+    }  # fmt: skip

@@ -1,0 +1,90 @@
+"""``specs/mutation.toml``: the fixed sample, and why each survivor of it is none to worry about."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from krafla.manifest import read_toml
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["FILE_NAME", "Explained", "Explanation", "explanations"]
+
+FILE_NAME = "mutation.toml"
+_KEYS = ("id", "text", "reason")
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why no property notices a mutant; ``text`` is what the mutant changes, ``line`` is here."""
+
+    id: str
+    text: str
+    reason: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """What the file says: how large the sample is, by which seed, and every explanation."""
+
+    path: Path
+    size: int
+    seed: int
+    entries: tuple[Explanation, ...]
+
+    def reason(self, mutant: str) -> str | None:
+        """Return why a mutant survives; ``None`` if nobody has said."""
+        return next((one.reason for one in self.entries if one.id == mutant), None)
+
+
+def explanations(specs: Path) -> Explained:
+    """Return what the file of a folder of specs says; without a file nothing is explained.
+
+    ``KraflaError`` names the line that is wrong.
+    """
+    path = specs / FILE_NAME
+    if not path.is_file():
+        return Explained(path, 200, 1, ())
+    text, data = read_toml(path)
+    unknown = sorted(data.keys() - {"sample", "survivor"})
+    if unknown:
+        raise KraflaError(f"there is no key {unknown[0]!r}; known: sample, survivor", str(path))
+    chosen = data.get("sample", {})
+    if not isinstance(chosen, dict) or set(chosen) - {"size", "seed"}:
+        raise KraflaError("'sample' holds a size and a seed", str(path))
+    lines = [number for number, line in enumerate(text.splitlines(), 1)
+             if re.match(r"\s*\[\[\s*survivor\s*\]\]", line)]  # fmt: skip
+    tables = data.get("survivor", [])
+    if not isinstance(tables, list):
+        raise KraflaError("'survivor' is a list of [[survivor]] tables", str(path))
+    entries = tuple(_entry(path, line, table) for line, table in zip(lines, tables, strict=False))
+    seen: dict[str, int] = {}
+    for one in entries:
+        if one.id in seen:
+            raise KraflaError(f"{one.id} is explained twice", f"{path}:{one.line}")
+        seen[one.id] = one.line
+    return Explained(
+        path, _number(path, chosen, "size", 200), _number(path, chosen, "seed", 1), entries
+    )
+
+
+def _number(path: Path, table: dict[str, Any], key: str, default: int) -> int:
+    value = table.get(key, default)
+    if type(value) is not int or value < 1:
+        raise KraflaError(f"{key!r} of the sample is a number from 1, found {value!r}", str(path))
+    return value
+
+
+def _entry(path: Path, line: int, table: Any) -> Explanation:
+    place = f"{path}:{line}"
+    if not isinstance(table, dict) or set(table) != set(_KEYS):
+        raise KraflaError(f"a survivor has the keys {', '.join(_KEYS)}", place)
+    for key in _KEYS:
+        if not isinstance(table[key], str) or not table[key].strip():
+            raise KraflaError(f"{key!r} of a survivor is a text", place)
+    return Explanation(table["id"], " ".join(table["text"].split()), table["reason"], line)

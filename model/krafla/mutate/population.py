@@ -1,0 +1,250 @@
+"""The mutants of a folder of specs: which definitions are mutated, and which models look at them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from krafla.manifest import load
+from krafla.mutate.calls import key_of, nodes
+from krafla.mutate.candidates import Initial
+from krafla.mutate.editing import Source, one_line, without_comments
+from krafla.mutate.mutants import OPERATORS, Mutant, Target, mutants_of
+from krafla.mutate.scope import Scope, parsed
+from krafla.mutate.updates import strings_of_types
+from krafla.oracle.syntax import Apply, Let, Name, String, read_module
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from krafla.manifest import Model
+    from krafla.mutate.calls import Key
+    from krafla.oracle.sources import Place
+    from krafla.oracle.syntax import Definition, Module, Node
+
+__all__ = ["Choice", "Population", "population"]
+
+# Bounds of models, and what only remembers: no mistake in them is one of the protocol.
+_APART = ("MC", "History")
+# The room whose modules belong to all others.
+_SHARED = "lib"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which mutants somebody wants; an empty tuple is all."""
+
+    tier: str = "smoke"
+    rooms: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    operators: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """Every mutant there is, and the models that try them, smallest first within a room.
+
+    ``inputs`` has for each model a digest of all files that its answers rest on.
+    """
+
+    specs: Path
+    mutants: tuple[Mutant, ...]
+    models: tuple[Model, ...]
+    inputs: dict[str, str]
+
+
+def population(specs: Path, choice: Choice) -> Population:
+    """Return the mutants of the specs in a folder, as far as they are chosen.
+
+    ``KraflaError`` if a module does not parse, or nothing is called as was chosen.
+    """
+    specs = specs.resolve()
+    models = _models(specs, choice)
+    known: dict[str, Module] = {}
+    scopes = [Scope(model, parsed(model, known)) for model in models]
+    targets = list(_targets(specs, scopes))
+    _check(choice, targets, models)
+    operators = choice.operators or tuple(OPERATORS)
+    wanted = [
+        target
+        for target in targets
+        if (not choice.rooms or target.room in choice.rooms)
+        and (not choice.modules or target.definition.place.module in choice.modules)
+    ]
+    inputs = {scope.model.name: _inputs(scope) for scope in scopes}
+    return Population(specs, tuple(mutants_of(wanted, operators)), tuple(models), inputs)
+
+
+def _inputs(scope: Scope) -> str:
+    """Return a digest of the cfg, the modules, and what the manifest pins."""
+    model = scope.model
+    pinned = (model.distinct, model.generated, model.witnesses)
+    digest = hashlib.sha256(repr(pinned).encode())
+    for path in (model.config, model.module, *scope.files):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _models(specs: Path, choice: Choice) -> list[Model]:
+    """Return the models that can kill: those that hold, of the tier, with a number of states."""
+    found = [
+        model
+        for model in load(specs).select((), choice.tier)
+        if model.expect == "holds" and model.kind != "simulation" and model.distinct is not None
+    ]
+    if choice.rooms and _SHARED not in choice.rooms:
+        found = [model for model in found if model.room in choice.rooms]
+    return sorted(found, key=lambda model: (model.room, model.distinct or 0, model.name))
+
+
+def _check(choice: Choice, targets: list[Target], models: list[Model]) -> None:
+    rooms = {target.room for target in targets}
+    modules = {target.definition.place.module for target in targets}
+    for what, wanted, known in (
+        ("room", choice.rooms, rooms),
+        ("module", choice.modules, modules),
+        ("operator", choice.operators, set(OPERATORS)),
+    ):
+        for name in wanted:
+            if name not in known:
+                there = ", ".join(sorted(known)) or "none"
+                raise KraflaError(f"no {what} {name!r} to mutate; there are: {there}")
+    if not models:
+        raise KraflaError(f"no model of tier {choice.tier} that could notice a mutant")
+
+
+def _targets(specs: Path, scopes: Sequence[Scope]) -> Iterator[Target]:
+    definitions: dict[Key, Definition] = {}
+    steps: set[Key] = set()
+    for scope in scopes:
+        definitions.update((key_of(one), one) for one in scope.behaviour)
+        steps |= scope.step_keys
+    surroundings: dict[str, _Surroundings] = {}
+    for key in sorted(definitions):
+        definition = definitions[key]
+        path = definition.place.path
+        module = definition.place.module
+        if path is None or module.startswith(_APART[0]) or module.endswith(_APART[1]):
+            continue
+        if module not in surroundings:
+            surroundings[module] = _Surroundings(module, path, scopes)
+        around = surroundings[module]
+        room = path.resolve().relative_to(specs).parts[0]
+        yield Target(
+            definition=definition,
+            owner=around.owner_of(definition),
+            room=room,
+            file=path.resolve().relative_to(specs).as_posix(),
+            source=around.source,
+            initial=around.initial,
+            siblings=around.siblings,
+            is_initial=key not in steps,
+            models=tuple(_looking(scopes, key, room)),
+        )
+
+
+def _looking(scopes: Sequence[Scope], key: Key, room: str) -> Iterator[str]:
+    for scope in scopes:
+        if room in (_SHARED, scope.model.room) and key in scope.all_keys:
+            yield scope.model.name
+
+
+class _Surroundings:
+    """What the operators may ask of a module: its text, values of Init, words of a kind."""
+
+    def __init__(self, module: str, path: Path, scopes: Sequence[Scope]) -> None:
+        self.source = Source(path.read_text(encoding="utf-8"))
+        folders = next(
+            (scope.model.search_path for scope in scopes if module in scope.modules), None
+        )
+        read = read_module(module, path, folders)
+        visible = {one.place.module for one in read.operators.values() if "!" not in one.name}
+        visible.add(module)
+        self.initial = {
+            one.variable.name: one
+            for scope in scopes
+            for one in _initial_values(scope)
+            if one.value.place.module in visible and one.text
+        }
+        self.siblings = _siblings(read)
+        mine = [one for one in read.operators.values() if one.place.module == module]
+        self._operators = [one for one in mine if "!" not in one.name]
+
+    def owner_of(self, definition: Definition) -> str:
+        """Return the operator a definition stands in; a LET's is in that around it."""
+        place = definition.place
+        for one in self._operators:
+            if _begin(one.place) <= _begin(place) and _end(place) <= _end(one.place):
+                return one.name
+        return definition.name
+
+
+def _begin(place: Place) -> tuple[int, int]:
+    return place.line, place.column
+
+
+def _end(place: Place) -> tuple[int, int]:
+    return place.end_line, place.end_column
+
+
+def _initial_values(scope: Scope) -> Iterator[Initial]:
+    for definition in (None, *scope.calls.inside(*scope.initial)):
+        roots = scope.initial if definition is None else (definition.body,)
+        for node in (inner for root in roots for inner in nodes(root)):
+            if isinstance(node, Apply) and node.operator == "=":
+                variable, value = node.arguments
+                if isinstance(variable, Name) and variable.symbol.kind == "variable":
+                    assert value is not None, "an equation has two sides"
+                    yield Initial(variable.symbol, value, _portable(value))
+
+
+def _portable(value: Node) -> str:
+    """Return an expression's text, its bound names changed, so that it clashes with no other.
+
+    Empty where it cannot be written on one line.
+    """
+    place = value.place
+    if place.path is None or any(isinstance(inner, Let) for inner in nodes(value)):
+        return ""
+    source = Source(place.path.read_text(encoding="utf-8"))
+    changed = source.at(place)
+    if changed.count("\n") and any(mark in without_comments(changed) for mark in ("/\\", "\\/")):
+        return ""
+    start = source.start(place)
+    for at, name in sorted(_bound_names(value), reverse=True):
+        end = source.end(at) - start
+        changed = f"{changed[: source.start(at) - start]}{name}_0{changed[end:]}"
+    return one_line(changed)
+
+
+def _bound_names(value: Node) -> Iterator[tuple[Place, str]]:
+    applied = [inner for inner in nodes(value) if isinstance(inner, Apply)]
+    symbols = [symbol for one in applied for bound in one.bounds for symbol in bound.symbols]
+    keys = {symbol.key for symbol in symbols}
+    yield from ((symbol.place, symbol.name) for symbol in symbols)
+    for inner in nodes(value):
+        if isinstance(inner, Name) and inner.symbol.key in keys:
+            yield inner.place, inner.symbol.name
+
+
+def _siblings(module: Module) -> dict[str, str]:
+    """Return for each string the next one in the smallest set of strings that lists it."""
+    sets: list[list[str]] = []
+    for name in sorted(module.operators):
+        body = module.operators[name].body
+        types = strings_of_types(body)
+        for node in nodes(body):
+            if isinstance(node, Apply) and node.operator == "$SetEnumerate":
+                words = [one.value for one in node.arguments if isinstance(one, String)]
+                if len(words) == len(node.arguments) >= 2 and not types & set(
+                    map(id, node.arguments)
+                ):
+                    sets.append(words)
+    found: dict[str, str] = {}
+    for words in sorted(sets, key=lambda one: (len(one), one)):
+        for word, other in zip(words, [*words[1:], words[0]], strict=True):
+            found.setdefault(word, other)
+    return found

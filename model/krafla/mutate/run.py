@@ -1,0 +1,124 @@
+"""One run over mutants: choose them, try them, and judge what came of it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from krafla.mutate.explained import explanations
+from krafla.mutate.pool import Pool, jobs
+from krafla.mutate.population import Choice, Population, population
+from krafla.mutate.results import Results
+from krafla.mutate.sampling import sample
+from krafla.mutate.summary import fates, summarize
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from krafla.mutate.explained import Explained
+    from krafla.mutate.mutants import Mutant
+    from krafla.mutate.summary import Summary
+    from krafla.mutate.trial import Trial
+
+__all__ = ["Plan", "Report", "plan_of", "run_plan", "snapshot"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which mutants are to be tried, out of which."""
+
+    population: Population
+    mutants: tuple[Mutant, ...]
+    explained: Explained
+
+    @property
+    def known(self) -> dict[str, Mutant]:
+        """Return all mutants there are by their id."""
+        return {mutant.id: mutant for mutant in self.population.mutants}
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What came of a plan; ``broken`` are models that are not held as they stand, and why."""
+
+    plan: Plan
+    summary: Summary
+    broken: dict[str, str]
+
+
+class snapshot:  # noqa: N801  # used as a function that gives a context
+    """A context with a copy of the specs that nobody changes while mutants are made of them."""
+
+    def __init__(self, specs: Path) -> None:
+        self._specs = specs
+        self._folder = tempfile.TemporaryDirectory(prefix="krafla-mutate-")
+
+    def __enter__(self) -> Path:
+        return Path(shutil.copytree(self._specs, Path(self._folder.name) / "specs")).resolve()
+
+    def __exit__(self, *exception: object) -> None:
+        self._folder.cleanup()
+
+
+def plan_of(
+    specs: Path,
+    choice: Choice,
+    *,
+    size: int | None = None,
+    seed: int | None = None,
+    only: tuple[str, ...] = (),
+    takes_all: bool = False,
+) -> Plan:
+    """Return the mutants to try: those named, all, or a sample with those that are explained.
+
+    Without a size and a seed the sample is the fixed one, of ``mutation.toml``.
+    """
+    explained = explanations(specs)
+    found = population(specs, choice)
+    if only:
+        mutants = tuple(_named(found, only))
+    elif takes_all:
+        mutants = found.mutants
+    else:
+        drawn = sample(found.mutants, size or explained.size, seed or explained.seed)
+        wanted = {mutant.id for mutant in drawn}
+        if size is None:
+            wanted |= {one.id for one in explained.entries}
+        mutants = tuple(mutant for mutant in found.mutants if mutant.id in wanted)
+    return Plan(found, mutants, explained)
+
+
+def _named(found: Population, only: tuple[str, ...]) -> Iterator[Mutant]:
+    for name in only:
+        fitting = [mutant for mutant in found.mutants if mutant.id.startswith(name)]
+        if not fitting:
+            raise KraflaError(f"no mutant is called {name}; krafla mutate specs --list shows all")
+        yield from fitting
+
+
+def run_plan(
+    plan: Plan,
+    *,
+    workers: int,
+    timeout: float,
+    path: Path | None,
+    progress: Callable[[Trial | None, Results], None],
+) -> Report:
+    """Try every mutant of a plan on its models and judge what came of it."""
+    results = Results(path, plan.population.inputs)
+    pool = Pool(plan.population.specs, results, workers=workers, timeout=timeout)
+    work = jobs(plan.mutants, plan.population.models, workers)
+    pool.run(work, lambda trial: progress(trial, results))
+    outcomes = fates(plan.mutants, results)
+    summary = summarize(
+        outcomes,
+        plan.explained,
+        known=plan.known,
+        modules=frozenset(mutant.module for mutant in plan.population.mutants),
+        untried=len(pool.broken),
+    )
+    return Report(plan, summary, pool.broken)

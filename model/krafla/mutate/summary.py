@@ -1,0 +1,193 @@
+"""What all trials together say: of each mutant, of each room and operator, and of the whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from krafla.mutate.trial import Answer
+from krafla.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from krafla.mutate.explained import Explained, Explanation
+    from krafla.mutate.mutants import Mutant
+    from krafla.mutate.results import Results
+    from krafla.mutate.trial import Trial
+
+__all__ = ["KILLED_LEAST", "Fate", "Outcome", "Row", "Summary", "fates", "summarize"]
+
+# The share of mutants that must be killed by name.
+KILLED_LEAST = 0.9
+
+
+class Fate(Enum):
+    """What became of a mutant on all its models; the words are those of the report."""
+
+    PROPERTY = "by a property"
+    WITNESS = "by a witness"
+    ERROR = "TLC error"
+    NUMBERS = "numbers only"
+    UNKNOWN = "unknown"
+    SURVIVED = "survived"
+    UNPARSABLE = "unparsable"
+
+    @property
+    def is_killed(self) -> bool:
+        """Return whether something with a name is false, or TLC has no value for something."""
+        return self in (Fate.PROPERTY, Fate.WITNESS, Fate.ERROR)
+
+
+# The first that any model gives decides.
+_FATES = (
+    (Answer.PROPERTY, Fate.PROPERTY),
+    (Answer.ERROR, Fate.ERROR),
+    (Answer.UNPARSABLE, Fate.UNPARSABLE),
+    (Answer.WITNESS, Fate.WITNESS),
+    (Answer.ACTION, Fate.NUMBERS),
+    (Answer.COUNT, Fate.NUMBERS),
+    (Answer.UNKNOWN, Fate.UNKNOWN),
+    (Answer.DIFFERENT, Fate.SURVIVED),
+    (Answer.SAME, Fate.SURVIVED),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The fate of a mutant, the trial that decided it, and in how many models a step differed."""
+
+    mutant: Mutant
+    fate: Fate
+    decisive: Trial | None
+    differs_in: int
+
+    @property
+    def because(self) -> str:
+        """Return what decided it, in a few words."""
+        trial = self.decisive
+        if trial is None:
+            return "no model looks at it"
+        if self.fate is Fate.SURVIVED:
+            where = "no step of any model differs"
+            return where if not self.differs_in else f"steps differ in {self.differs_in} models"
+        return f"{trial.detail} ({trial.model})"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """How many mutants of a kind had which fate."""
+
+    name: str
+    counts: Mapping[Fate, int]
+
+    @property
+    def total(self) -> int:
+        """Return how many there are, without those that are no TLA+."""
+        return sum(count for fate, count in self.counts.items() if fate is not Fate.UNPARSABLE)
+
+    @property
+    def killed(self) -> int:
+        """Return how many were killed by name."""
+        return sum(count for fate, count in self.counts.items() if fate.is_killed)
+
+    @property
+    def share(self) -> float:
+        """Return the share of those killed."""
+        return self.killed / self.total if self.total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The whole: outcomes, tables, and everything that keeps it from being green."""
+
+    outcomes: tuple[Outcome, ...]
+    rooms: tuple[Row, ...]
+    operators: tuple[Row, ...]
+    whole: Row
+    unexplained: tuple[Outcome, ...]
+    stale: tuple[tuple[Explanation, str], ...]
+    untried: int
+    verdict: Verdict
+
+
+def fates(mutants: Iterable[Mutant], results: Results) -> tuple[Outcome, ...]:
+    """Return what became of each mutant."""
+    return tuple(_outcome(mutant, results.of(mutant.id)) for mutant in mutants)
+
+
+def _outcome(mutant: Mutant, trials: Sequence[Trial]) -> Outcome:
+    differs = sum(trial.answer is not Answer.SAME for trial in trials)
+    for answer, fate in _FATES:
+        for trial in trials:
+            if trial.answer is answer:
+                return Outcome(mutant, fate, trial, differs)
+    return Outcome(mutant, Fate.SURVIVED, None, 0)
+
+
+def summarize(
+    outcomes: Sequence[Outcome],
+    explained: Explained,
+    *,
+    known: Mapping[str, Mutant],
+    modules: frozenset[str],
+    untried: int,
+) -> Summary:
+    """Return tables and a verdict.
+
+    ``known`` are all mutants of ``modules``: an explanation of one that is not there is stale, as
+    is one of a mutant that was killed. It is held if enough are killed and every survivor is
+    explained, and inconclusive if something is not known.
+    """
+    survivors = [one for one in outcomes if one.fate in (Fate.SURVIVED, Fate.UNKNOWN)]
+    unexplained = tuple(one for one in survivors if explained.reason(one.mutant.id) is None)
+    stale = tuple(_stale(outcomes, explained, known, modules))
+    whole = _row("all", outcomes)
+    verdict = Verdict.HELD
+    if untried or any(one.fate is Fate.UNKNOWN for one in unexplained):
+        verdict = Verdict.INCONCLUSIVE
+    if whole.share < KILLED_LEAST or stale or any(
+        one.fate is Fate.SURVIVED for one in unexplained
+    ):  # fmt: skip
+        verdict = Verdict.VIOLATED
+    return Summary(
+        outcomes=tuple(outcomes),
+        rooms=_rows(outcomes, lambda mutant: mutant.room),
+        operators=_rows(outcomes, lambda mutant: mutant.operator),
+        whole=whole,
+        unexplained=unexplained,
+        stale=stale,
+        untried=untried,
+        verdict=verdict,
+    )
+
+
+def _stale(
+    outcomes: Sequence[Outcome],
+    explained: Explained,
+    known: Mapping[str, Mutant],
+    modules: frozenset[str],
+) -> Iterable[tuple[Explanation, str]]:
+    tried = {one.mutant.id: one for one in outcomes}
+    for entry in explained.entries:
+        if entry.id.split(".")[0] not in modules:
+            continue
+        mutant = known.get(entry.id)
+        if mutant is None:
+            yield entry, "there is no such mutant any more"
+        elif mutant.original != entry.text:
+            yield entry, f"it changes {mutant.original}"
+        elif entry.id in tried and tried[entry.id].fate.is_killed:
+            yield entry, f"it is killed: {tried[entry.id].because}"
+
+
+def _rows(outcomes: Sequence[Outcome], name_of: Callable[[Mutant], str]) -> tuple[Row, ...]:
+    names = sorted({name_of(one.mutant) for one in outcomes})
+    return tuple(
+        _row(name, [one for one in outcomes if name_of(one.mutant) == name]) for name in names
+    )
+
+
+def _row(name: str, outcomes: Sequence[Outcome]) -> Row:
+    return Row(name, {fate: sum(one.fate is fate for one in outcomes) for fate in Fate})
