@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
+import sys
 import threading
 from typing import TYPE_CHECKING
 
+from krafla.tlc.side_by_side import killed_with_the_rest
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["run_process"]
 
 _ERROR_TAIL_BYTES = 4_000
+# Of ``linux/prctl.h``.
+_SET_PARENT_DEATH_SIGNAL = 1
 
 
 def run_process(
@@ -28,7 +33,8 @@ def run_process(
     """Return the exit status, whether time ran out, and the end of what stderr holds.
 
     Each line of stdout goes to ``feed`` as it comes. The process leads its own group, so
-    that a Ctrl-C reaches this program alone, which then ends the whole group.
+    that a Ctrl-C reaches this program alone, which then ends the whole group. On Linux it is
+    killed with this program, even if that is killed itself.
     """
     errors = folder / "stderr"
     with errors.open("wb") as stderr:
@@ -40,6 +46,7 @@ def run_process(
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 start_new_session=True,
+                preexec_fn=_dying_with_us(),
             )
         except OSError as error:
             raise KraflaError(
@@ -57,9 +64,10 @@ def run_process(
             timer.daemon = True
             timer.start()
         assert process.stdout is not None, "stdout is a pipe"
-        for line in process.stdout:
-            feed(line.decode("utf-8", errors="replace"))
-        status = process.wait()
+        with killed_with_the_rest(lambda: _end(process)):
+            for line in process.stdout:
+                feed(line.decode("utf-8", errors="replace"))
+            status = process.wait()
     finally:
         if timer is not None:
             timer.cancel()
@@ -69,6 +77,14 @@ def run_process(
             process.stdout.close()
     tail = errors.read_bytes()[-_ERROR_TAIL_BYTES:].decode("utf-8", errors="replace")
     return status, expired.is_set(), tail.strip()
+
+
+def _dying_with_us() -> Callable[[], None] | None:
+    """Return what a child does before it starts, so that it does not outlive this process."""
+    if sys.platform != "linux":
+        return None
+    prctl = ctypes.CDLL(None).prctl
+    return lambda: prctl(_SET_PARENT_DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -59,6 +59,7 @@ def model_question(model: Model) -> Question:
         progress(f"{model.name}: starting TLC")
         check = check_model(
             model,
+            workers=1,
             progress=lambda now: progress(
                 f"{model.name}: {now.distinct:,} states, {now.queue:,} queued, depth {now.depth}"
             ),
@@ -78,7 +79,7 @@ def model_question(model: Model) -> Question:
             check.result.seconds,
         )
 
-    return Question(kind, model.name, reproduce, ask)
+    return Question(kind, model.name, reproduce, ask, beside=True)
 
 
 def trace_question() -> Question:

@@ -64,13 +64,15 @@ class Row:
 class Question:
     """One question: how it is named and asked again, and the function that asks it.
 
-    ``ask`` is given a function that it tells in a few words what is going on.
+    ``ask`` is given a function that it tells in a few words what is going on. Questions that say
+    ``beside`` keep one core busy each, and may be asked at the same time, from other threads.
     """
 
     kind: Kind
     name: str
     reproduce: str
     ask: Callable[[Callable[[str], None]], Row]
+    beside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

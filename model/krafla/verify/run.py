@@ -1,10 +1,15 @@
-"""Ask every question, one after the other, and gather the answers."""
+"""Ask every question, models side by side and the rest one after the other."""
 
 from __future__ import annotations
 
+import os
+import threading
 import time
+from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING
 
+from krafla.tlc.side_by_side import side_by_side
 from krafla.verdict import KraflaError, Verdict
 from krafla.verify.rows import Report, Row
 
@@ -24,16 +29,26 @@ def verify(
 ) -> Report:
     """Return the rows of all questions, in their order.
 
-    ``progress`` is told in a few words what is going on, ``answered`` each row once it is there.
+    ``progress`` is told in a few words what is going on, ``answered`` each row once it and all
+    before it are there. Questions that may be asked beside others are, one for each processor.
     A question that could not be asked is an inconclusive row with the error as its reason: the
     others are asked all the same. ``KeyboardInterrupt`` passes through.
     """
     started = time.monotonic()
+    one_at_a_time = threading.Lock()
+
+    def told(text: str) -> None:
+        with one_at_a_time:
+            progress(text)
+
     rows = []
-    for question in questions:
-        row = _asked(question, progress)
-        answered(row)
-        rows.append(row)
+    for beside, group in groupby(questions, key=lambda question: question.beside):
+        asked = [partial(_asked, question, told) for question in group]
+        jobs = (os.cpu_count() or 1) if beside else 1
+        for row in side_by_side(asked, jobs) if jobs > 1 else (ask() for ask in asked):
+            with one_at_a_time:
+                answered(row)
+            rows.append(row)
     return Report(tuple(rows), time.monotonic() - started)
 
 

@@ -29,7 +29,7 @@ def ask(question: Question) -> Row:
 def test_a_model_with_another_number_of_states_is_in_doubt(tmp_path):
     specs = tmp_path / "specs"
     shutil.copytree(find_specs(), specs)
-    manifest = specs / "manifest.toml"
+    manifest = specs / "lease/models.toml"
     (model,) = load(specs).select(("MCUntimedLease",))
     text = manifest.read_text(encoding="utf-8")
     assert text.count(f"distinct = {model.distinct}\n") == 1
