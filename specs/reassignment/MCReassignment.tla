@@ -24,16 +24,35 @@ ThreeBrokers == {b1, b2, b3}
 ThreeInOrder == <<b1, b2, b3>>
 FourBrokers == {b1, b2, b3, b4}
 FourInOrder == <<b1, b2, b3, b4>>
+OnlyFirst == <<b1>>
 FirstTwo == <<b1, b2>>
 AllThree == <<b1, b2, b3>>
 
 (* Targets. *)
 Swap == {<<b1, b3>>}
 SwapLeader == {<<b3, b2>>}
-AddOrRemove == {<<b1, b2, b3>>, <<b2>>}
-Moves == {<<b1, b3>>, <<b3, b2>>, <<b2>>}
-MovesOfFour == {<<b1, b3>>, <<b3, b4>>, <<b2>>}
-AnyOfThree == {target \in Assignments(ThreeBrokers) : Len(target) <= 3}
+SwapEither == {<<b1, b3>>, <<b3, b2>>}
+LastTwo == {<<b2, b3>>}
+Remove == {<<b2>>}
+RemoveThird == {<<b1, b2>>}
+AddThird == {<<b1, b2, b3>>}
+Moves == {<<b1, b3>>, <<b3, b2>>, <<b2>>, <<b1, b2, b3>>}
+MovesOfFour == {<<b1, b3>>, <<b3, b4>>}
+AnyOfThree == Assignments(ThreeBrokers)
+
+(* A swap, and back while it is under way; a swap, and then all three.       *)
+ThereAndBack == {<<b1, b3>>, <<b1, b2>>}
+KeepAll == {<<b1, b3>>, <<b3, b1, b2>>}
+
+(* A target only while no move is under way.                                 *)
+SwapOnce == IF Exists /\ InProgress(partition) THEN {} ELSE {<<b3, b2>>, <<b1, b2, b3>>, <<b1>>}
+
+(* Before KAFKA-15665. *)
+OldCompletable(ask) ==
+  /\ InProgress(ask)
+  /\ Members(ask.replicas) \ ask.removing # {}
+  /\ ask.adding \subseteq ask.isr
+  /\ ask.isr \ ask.removing # {}
 
 (* Actions left out. TLC counts them under the name Never.                   *)
 Never == \E nothing \in {} : FALSE

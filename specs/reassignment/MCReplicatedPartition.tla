@@ -19,8 +19,10 @@ NoFencing(b) == Never
 NoUnfencing(b) == Never
 NoCancellation == Never
 
-(* A restart that may lose the end of the log. *)
+(* A restart that may lose the end of the log; of anybody, or of anybody but *)
+(* the last in sync.                                                         *)
 AnyEnd(b) == 0 .. Len(log[b])
+AnyEndButTheLasts(b) == IF b \in partition.isr THEN {Len(log[b])} ELSE AnyEnd(b)
 
 DataBounds ==
   /\ Bounds
