@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.errors import EvaluationError
 from krafla.oracle.jvm import JavaError
+from krafla.oracle.nodes import ACTION_LEVEL
 from krafla.oracle.state import State
 
 if TYPE_CHECKING:
@@ -73,11 +74,15 @@ class Stepper:
             yield from self._choices(quantifiers[1:], bound, state)
 
     def _parameters(self, branch: Branch, context: Any, state: State) -> tuple[Value, ...]:
-        """Return the values a branch gives the operator's parameters in one choice."""
+        """Return the values a branch gives the operator's parameters in one choice.
+
+        An action that is handed to another (``Heals(Crash)``) is no value, and left out.
+        """
         if branch.is_application:
             values = [
                 self._spec.asked(self._tool.eval, argument, context, state.java)
                 for argument in branch.inner.getArgs()
+                if int(argument.getLevel()) < ACTION_LEVEL
             ]
         else:
             values = [context.lookup(formal) for formal in branch.owner.formals]

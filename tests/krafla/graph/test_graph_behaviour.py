@@ -27,6 +27,16 @@ Next == Straight \/ Aside \/ Back \/ Finish
 OnlyX == x
 ====
 """
+HEALS = r"""---- MODULE Heals ----
+EXTENDS Naturals
+VARIABLES x, stable
+Init == x = 0 /\ stable = FALSE
+Up(by) == x' = x + by
+Stabilise == ~stable /\ stable' = TRUE /\ UNCHANGED x
+Heals(action, most) == stable /\ x < most /\ action /\ UNCHANGED stable
+Next == Stabilise \/ Heals(\E by \in 1 .. 2 : Up(by), 2)
+====
+"""
 
 
 def is_behaviour(spec, trace):
@@ -89,3 +99,14 @@ def test_the_way_to_a_violation_is_a_behaviour_with_that_claim(model, name, kind
     assert trace.claim.kind is kind
     assert [step.state["room"] for step in trace.steps] == rooms
     assert is_behaviour(graph.found.spec, trace)
+
+
+def test_an_action_that_is_handed_to_another_is_no_parameter(tmp_path):
+    (tmp_path / "Heals.tla").write_text(HEALS)
+    (tmp_path / "Heals.cfg").write_text("INIT Init\nNEXT Next\nCHECK_DEADLOCK FALSE\n")
+    graph = build(model_of(tmp_path / "Heals.tla", tmp_path / "Heals.cfg"))
+
+    words, numbers = step_words(graph, range(len(graph)))
+
+    assert len(numbers) == graph.found.edges == 5
+    assert sorted(words) == [("Heals", (2,)), ("Stabilise", ())]
