@@ -1,0 +1,405 @@
+--------------------------- MODULE KRaftProperties ---------------------------
+(***************************************************************************)
+(* What must be true of KRaft. Suffixes: Inv (every state), Prop (every    *)
+(* step), Reach (must be possible). What holds in the end is in            *)
+(* MCKRaftLive. Each says what it means, where it comes from, and what     *)
+(* breaks it. Names in brackets are those of the invariants that Kafka's   *)
+(* RaftEventSimulationTest checks on simulated runs.                       *)
+(***************************************************************************)
+EXTENDS KRaft
+
+IsPrefix(shorter, longer) ==
+  /\ Len(shorter) <= Len(longer)
+  /\ shorter = SubSeq(longer, 1, Len(shorter))
+
+(* What a crash leaves of r's records. *)
+DurableHistory(r) == SubSeq(History(r), 1, flushed[r])
+
+(* Whom r voted for in its epoch. To lead is to have voted for oneself. *)
+Ballot(r) == IF leader[r] = r THEN r ELSE voted[r]
+------------------------------------------------------------------------------
+(* Elections                                                                 *)
+
+(* Replicas of one epoch know no two leaders. [SingleLeader]                 *)
+(* Source: Raft, Election Safety, said of what each believes; Kafka looks at *)
+(* its highest epoch only. Broken by: a second vote; half of the votes.      *)
+ElectionSafetyInv ==
+  \A r, s \in Replica :
+    (epoch[r] = epoch[s] /\ leader[r] # Nil /\ leader[s] # Nil) => leader[r] = leader[s]
+
+LeaderChanges(records) == {records[i] : i \in {j \in 1 .. Len(records) : records[j].kind = "LeaderChange"}}
+
+(* No epoch ever has two leaders: it begins with the record of one. This     *)
+(* also sees epochs that every replica has left.                             *)
+(* Source: Raft, Election Safety. Broken by: a leader that starts again as   *)
+(* one, under an epoch that another has won.                                 *)
+OneLeaderPerEpochInv ==
+  \A r, s \in Replica :
+    \A a \in LeaderChanges(History(r)), b \in LeaderChanges(History(s)) :
+      a.epoch = b.epoch => a = b
+
+(* Whom a candidate counts has voted for it, and has written that: its file  *)
+(* says so until it moves to a higher epoch.                                 *)
+(* Source: KIP-595, quorum-state. Broken by: counting a refusal, or a vote   *)
+(* that is not written (M25).                                                *)
+VotesAreWrittenInv ==
+  \A r \in Replica : role[r] = "Candidate" =>
+    \A v \in granted[r] : epoch[v] > epoch[r] \/ (epoch[v] = epoch[r] /\ voted[v] = r)
+
+(* A vote that is on its way was written before it was sent.                 *)
+(* Source: KIP-595, quorum-state. Broken by: answering first (M25).          *)
+VoteWrittenBeforeAnsweredInv ==
+  \A m \in InFlight(messages) :
+    (m.type = "VoteResponse" /\ m.granted /\ role[m.to] = "Candidate"
+      /\ m.epoch = epoch[m.to]) =>
+        epoch[m.from] > m.epoch \/ (epoch[m.from] = m.epoch /\ voted[m.from] = m.to)
+
+(* The quorum-state file and the role go together, and a role keeps in       *)
+(* memory only what belongs to it.                                           *)
+(* Source: Kafka, the EpochState classes.                                    *)
+(* Broken by: a transition that leaves something of the last role.           *)
+RoleMatchesStateInv ==
+  \A r \in Replica :
+    /\ role[r] \in {"Leader", "Resigned"} => leader[r] = r
+    /\ role[r] = "Follower" => leader[r] \notin {Nil, r}
+    /\ role[r] = "Candidate" => voted[r] = r /\ leader[r] = Nil
+    /\ IF IsNominee(r) THEN r \in granted[r] /\ granted[r] \cap rejected[r] = {}
+       ELSE granted[r] = {} /\ rejected[r] = {}
+    /\ role[r] # "Follower" => ~has_fetched[r] /\ fetching_snapshot[r] = Nil
+    /\ role[r] # "Leader" => end_offset[r] = NoEndOffsets
+
+(* Who is no voter neither stands nor leads.                                 *)
+(* Source: KIP-595, observers. Broken by: not asking on timeout (M12).       *)
+OnlyVotersStandInv ==
+  \A r \in Replica : role[r] \in {"Prospective", "Candidate", "Leader"} => IsVoter(r)
+
+(* An epoch only grows. [MonotonicEpoch]                                     *)
+(* Source: Raft. Broken by: starting with an epoch of 0 (M22).               *)
+MonotonicEpochProp == [][\A r \in Replica : epoch'[r] >= epoch[r]]_epoch
+
+(* Within an epoch a replica votes once, and not after it knew the leader.   *)
+(* With MonotonicEpochProp: one vote per replica and epoch ever.             *)
+(* Source: Raft; KIP-595, quorum-state. Broken by: losing the vote on the    *)
+(* way back from a pre-vote (M26), at a restart (M02), or with the leader    *)
+(* (M23).                                                                    *)
+VoteOncePerEpochProp ==
+  [][\A r \in Replica :
+       (epoch'[r] = epoch[r] /\ (Ballot(r) # Nil \/ leader[r] # Nil)) =>
+         Ballot(r)' = Ballot(r)]_quorum_state
+
+(* Which role may follow which, in the same epoch and into a higher one. A   *)
+(* restart is another matter: RestartProp.                                   *)
+(* Source: Kafka, the table in QuorumState. Broken by: a nominee without     *)
+(* pre-vote; a leader that resigns into following.                           *)
+SameEpoch ==
+  {<<"Unattached", "Unattached">>, <<"Unattached", "Prospective">>,
+   <<"Unattached", "Follower">>, <<"Prospective", "Prospective">>,
+   <<"Prospective", "Unattached">>, <<"Prospective", "Follower">>,
+   <<"Candidate", "Prospective">>, <<"Candidate", "Leader">>,
+   <<"Candidate", "Follower">>, <<"Candidate", "Candidate">>,
+   <<"Leader", "Leader">>, <<"Leader", "Resigned">>,
+   <<"Follower", "Follower">>, <<"Follower", "Prospective">>,
+   <<"Resigned", "Resigned">>}
+HigherEpoch ==
+  (Role \X {"Unattached", "Follower"}) \cup {<<"Prospective", "Candidate">>}
+SoleVoter == (Role \ {"Leader"}) \X {"Leader"}
+Restarts(r) == Restart(r) \/ CrashLosingTail(r)
+StateTransitionsProp ==
+  [][\A r \in Replica :
+       LET move == <<role[r], role'[r]>> IN
+       \/ move \in IF epoch'[r] = epoch[r] THEN SameEpoch ELSE HigherEpoch
+       \/ move \in SoleVoter /\ Voters(r) = {r}
+       \/ Restarts(r)]_<<epoch, role>>
+
+(* What a replica is after a start follows from its file: never a leader,    *)
+(* and Resigned if it was one.                                               *)
+(* Source: KAFKA-10527, KAFKA-10661. Broken by: starting as a leader (M01),  *)
+(* or unattached without having voted (M02).                                 *)
+RestartProp ==
+  [][\A r \in Replica :
+       (epoch'[r] = epoch[r] /\ leader[r] = r /\ role'[r] # role[r]) =>
+         role'[r] = "Resigned"]_<<epoch, role>>
+
+(* Nothing in flight would make its receiver throw: a second leader of its   *)
+(* epoch, an end of the log below its high watermark, a snapshot of what it  *)
+(* has. Kafka's process dies of these; here nobody takes such a message.     *)
+(* Source: Kafka, the IllegalStateExceptions of KafkaRaftClient. Broken by:  *)
+(* whatever elects two leaders, or forgets a committed record.               *)
+NoIllegalStateInv ==
+  \A m \in InFlight(messages) :
+    /\ ~OtherLeader(m)
+    /\ ~TruncatesCommitted(m)
+    /\ ~LoadsOldSnapshot(m)
+
+(* A replica waits for one answer of each other replica at most.             *)
+(* Source: Kafka, RequestManager. Broken by: sending without waiting.        *)
+OneRequestPerConnectionInv ==
+  \A r, other \in Replica :
+    LET exchanges == {m \in InFlight(messages) :
+                        \/ IsRequest(m) /\ m.awaited /\ m.from = r /\ m.to = other
+                        \/ ~IsRequest(m) /\ m.to = r /\ m.from = other}
+    IN  Cardinality(exchanges) <= 1 /\ \A m \in exchanges : messages[m] = 1
+------------------------------------------------------------------------------
+(* Logs                                                                      *)
+
+(* Two logs that have a record of the same epoch at one offset are the same  *)
+(* up to there.                                                              *)
+(* Source: Raft, Log Matching. Broken by: appending after a fetch without    *)
+(* comparing (M56); a leader that starts again as one (M01).                 *)
+LogMatchingInv ==
+  \A r, s \in Replica :
+    LET a == History(r)  b == History(s) IN
+    \A i \in 1 .. Min(Len(a), Len(b)) :
+      a[i].epoch = b[i].epoch => SubSeq(a, 1, i) = SubSeq(b, 1, i)
+
+(* Epochs ascend along a log, and none is newer than its replica's own; so   *)
+(* Kafka's rule for a quorum-state file older than the log never applies.    *)
+(* Source: KIP-595. Broken by: appending under an old epoch (M46).           *)
+EpochsAscendInv ==
+  \A r \in Replica :
+    /\ \A i, j \in 1 .. Len(History(r)) : i <= j => History(r)[i].epoch <= History(r)[j].epoch
+    /\ LastEpoch(r) <= epoch[r]
+
+(* All is flushed, but of a leader that has just appended.                   *)
+(* Source: Kafka, KafkaRaftClient.appendAsFollower, flushLeaderLog.          *)
+(* Broken by: a follower that does not flush (M03, M11).                     *)
+OnlyLeaderOwesFlushInv ==
+  \A r \in Replica :
+    /\ flushed[r] <= LogEnd(r)
+    /\ flushed[r] # LogEnd(r) => role[r] = "Leader"
+
+(* What a leader has noted of a replica of its epoch is on that replica's    *)
+(* disk, and is the beginning of the leader's own log.                       *)
+(* Source: KIP-595, Fetch. Broken by: noting the position of a fetch that    *)
+(* diverges (M05); a follower that does not flush (M03).                     *)
+NotedIsDurableInv ==
+  \A l, r \in Replica :
+    (role[l] = "Leader" /\ end_offset[l][r] # NoOffset /\ epoch[r] = epoch[l]) =>
+      /\ end_offset[l][r] <= flushed[r]
+      /\ end_offset[l][r] <= LogEnd(l)
+      /\ SubSeq(History(r), 1, end_offset[l][r]) = SubSeq(History(l), 1, end_offset[l][r])
+
+(* A leader only appends to its log.                                         *)
+(* Source: Raft, Leader Append-Only. Broken by: a leader that truncates.     *)
+LeaderAppendOnlyProp ==
+  [][\A r \in Replica :
+       (role[r] = "Leader" /\ role'[r] = "Leader") =>
+         IsPrefix(History(r), History(r)')]_<<log, log_start, snapshots, role>>
+
+(* Who changes a log, and how: a leader appends one record of its epoch; a   *)
+(* follower appends what comes after its own, cuts off what is not           *)
+(* committed, or takes a snapshot that goes further; a crash takes what was  *)
+(* not flushed. Cleaning changes nothing that counts.                        *)
+(* Source: KIP-595, KIP-630. Broken by: any other change.                    *)
+PermittedLogChangesProp ==
+  [][\A r \in Replica :
+       LET old == History(r)  new == History(r)' IN
+       \/ new = old
+       \/ /\ role'[r] = "Leader"
+          /\ Len(new) = Len(old) + 1
+          /\ IsPrefix(old, new)
+          /\ new[Len(new)].epoch = epoch'[r]
+       \/ /\ role[r] = "Follower"
+          /\ role'[r] = "Follower"
+          /\ \/ IsPrefix(old, new)
+             \/ IsPrefix(new, old) /\ Len(new) >= high_watermark[r]
+             \/ log'[r] = << >> /\ Len(new) = log_start'[r] /\ new = SubSeq(committed, 1, Len(new))
+       \/ /\ CrashLosingTail(r)
+          /\ new = DurableHistory(r)]_<<log, log_start, snapshots>>
+------------------------------------------------------------------------------
+(* What is committed                                                         *)
+
+(* Every replica's records below its high watermark are the committed ones.  *)
+(* So no two disagree. [ConsistentCommittedData]                             *)
+(* Source: Raft, State Machine Safety. Broken by: whatever commits a record  *)
+(* that is not on a majority, or elects a leader without it.                 *)
+StateMachineSafetyInv ==
+  \A r \in Replica :
+    /\ high_watermark[r] <= Len(committed)
+    /\ SubSeq(History(r), 1, high_watermark[r]) = SubSeq(committed, 1, high_watermark[r])
+
+(* A leader has all that was committed before its epoch began.               *)
+(* Source: Raft, Leader Completeness. Broken by: voting for a worse log      *)
+(* (M55); committing records of an old epoch by counting (M04).              *)
+LeaderCompletenessInv ==
+  \A r \in Replica :
+    (role[r] = "Leader" /\ committed # << >> /\ epoch[r] >= committed[Len(committed)].epoch) =>
+      IsPrefix(committed, History(r))
+
+(* What is committed is on the disks of a majority. [MajorityReachedHigh-    *)
+(* Watermark], which looks at ends of logs and does not ask for the flush.   *)
+(* Source: KIP-595, high watermark. Broken by: counting an observer (M10);   *)
+(* half of the voters (M55); no flush (M03); a sole voter, as built:         *)
+(* broken/raft/SoleVoterLosesCommitted.cfg.                                  *)
+CommittedOnMajorityInv ==
+  LET voters == VotersOf(committed) IN
+  2 * Cardinality({v \in voters : IsPrefix(committed, DurableHistory(v))}) > Cardinality(voters)
+
+(* A high watermark lies within its log. It may be unknown.                  *)
+(* Source: Kafka, ReplicatedLog. Broken by: taking over a leader's unchanged.*)
+HighWatermarkWithinLogInv ==
+  \A r \in Replica : high_watermark[r] \in {NoOffset} \cup (log_start[r] .. LogEnd(r))
+
+(* No log is cut below what its replica knows to be committed.               *)
+(* Source: Kafka, KafkaMetadataLog.truncateToEndOffset. Broken by: trusting  *)
+(* a leader that diverges there (M56).                                       *)
+NoTruncationBelowHighWatermarkProp ==
+  [][\A r \in Replica : LogEnd(r)' >= high_watermark[r]]_<<log, log_start>>
+
+(* A replica's high watermark never goes back while it runs, and is          *)
+(* forgotten by none but a new leader.                                       *)
+(* Source: Kafka, FollowerState and LeaderState.updateHighWatermark.         *)
+(* Broken by: taking over a smaller one.                                     *)
+HighWatermarkMonotonicProp ==
+  [][\A r \in Replica :
+       high_watermark'[r] < high_watermark[r] =>
+         \/ role'[r] = "Leader" /\ role[r] # "Leader"
+         \/ Restarts(r)]_high_watermark
+
+(* A new leader knows no high watermark until its own epoch confirms it.     *)
+(* Source: Kafka, QuorumState.transitionToLeader. Broken by: keeping what it *)
+(* knew as a follower (M54).                                                 *)
+NewLeaderForgetsHighWatermarkProp ==
+  [][\A r \in Replica :
+       (role'[r] = "Leader" /\ role[r] # "Leader") =>
+         high_watermark'[r] = NoOffset \/ Voters(r) = {r}]_role
+
+(* What leaders say is committed only grows, from leader to leader.          *)
+(* [MonotonicHighWatermark]                                                  *)
+(* Source: KIP-595, high watermark. Broken by: as StateMachineSafetyInv.     *)
+CommittedOnlyGrowsProp == [][IsPrefix(committed, committed')]_committed
+
+(* A leader commits nothing before a record of its own epoch.                *)
+(* Source: Raft, 5.4.2; KAFKA-12619. Broken by: an epoch that counts from    *)
+(* the offset of its first record, not from behind it (M04).                 *)
+LastCommittedEpoch(r) == EpochBefore(r, high_watermark[r])
+NeverCommitOldEpochDirectlyProp ==
+  [][\A r \in Replica :
+       (role'[r] = "Leader" /\ high_watermark'[r] > high_watermark[r]) =>
+         LastCommittedEpoch(r)' = epoch'[r]]_high_watermark
+------------------------------------------------------------------------------
+(* Snapshots                                                                 *)
+
+(* A log that does not begin at 0 begins at a snapshot, and none is older.   *)
+(* [SnapshotAtLogStart]                                                      *)
+(* Source: KIP-630. Broken by: deleting the log by its age (M18); deleting a *)
+(* snapshot too early (M20).                                                 *)
+SnapshotAtLogStartInv ==
+  \A r \in Replica :
+    /\ \A s \in snapshots[r] : s.end_offset >= log_start[r]
+    /\ log_start[r] > 0 => \E s \in snapshots[r] : s.end_offset = log_start[r]
+
+(* A snapshot holds committed records only, and its id says which.           *)
+(* Source: KIP-630. Broken by: a snapshot beyond the high watermark; an id   *)
+(* that is one off (M17).                                                    *)
+SnapshotCommittedInv ==
+  \A r \in Replica : \A s \in snapshots[r] :
+    /\ Len(s.records) = s.end_offset
+    /\ IsPrefix(s.records, committed)
+    /\ s.records[s.end_offset].epoch = s.epoch
+
+(* A leader never starts from another's snapshot; its log begins where one   *)
+(* of its own ends. [LeaderNeverLoadSnapshot]                                *)
+(* Source: KAFKA-12958. Broken by: a leader that loads what it was sent.     *)
+LeaderNeverLoadsSnapshotProp ==
+  [][\A r \in Replica :
+       (role'[r] = "Leader" /\ log_start'[r] # log_start[r]) =>
+         role[r] = "Leader" /\ \E s \in snapshots[r] : s.end_offset = log_start'[r]]_log_start
+------------------------------------------------------------------------------
+(* Witnesses: a model in which one of these cannot be reached is too small.  *)
+
+(* Two replicas lead, the older one without knowing. *)
+StaleLeaderReach ==
+  \E r, s \in Replica : role[r] = "Leader" /\ role[s] = "Leader" /\ epoch[r] < epoch[s]
+
+(* A leader that was replaced is told so. *)
+StaleLeaderToldReach ==
+  \E m \in InFlight(messages) :
+    /\ ~IsRequest(m)
+    /\ role[m.to] = "Leader"
+    /\ m.epoch > epoch[m.to]
+
+(* A follower's log leaves the leader's before its end. *)
+DivergingReach ==
+  \E m \in InFlight(messages) : m.type = "FetchResponse" /\ m.diverging # Nil
+
+(* Records of an older epoch are on a majority, and must not count. *)
+OldEpochOnMajorityReach ==
+  \E r \in Replica :
+    /\ role[r] = "Leader"
+    /\ LET offset == MajorityOffset(Voters(r), [end_offset[r] EXCEPT ![r] = LogEnd(r)])
+       IN  offset > Len(committed) /\ offset <= EpochStart(r)
+
+(* A record of an older epoch is committed, together with the leader's own.  *)
+OldEpochCommittedReach ==
+  \E r \in Replica :
+    /\ role[r] = "Leader"
+    /\ high_watermark[r] = EpochStart(r) + 1
+    /\ EpochStart(r) > 1
+    /\ \E s \in Replica : high_watermark[s] \in 0 .. (EpochStart(r) - 1) /\ role[s] = "Follower"
+
+(* One replica led twice. *)
+LedTwiceReach ==
+  \E r \in Replica : \E a, b \in LeaderChanges(History(r)) : a # b /\ a.value = b.value
+
+(* A leader stepped down, and another leads. *)
+ResignedSucceededReach ==
+  \E r, s \in Replica : role[r] = "Resigned" /\ role[s] = "Leader" /\ epoch[s] > epoch[r]
+
+(* A pre-vote was refused. *)
+PreVoteRefusedReach == \E r \in Replica : role[r] = "Prospective" /\ rejected[r] # {}
+
+(* A prospective voter voted for another in its epoch. *)
+ProspectiveVotedReach ==
+  \E r \in Replica : role[r] = "Prospective" /\ voted[r] \notin {Nil, r}
+
+(* A replica that followed this epoch's leader is a candidate of it again.   *)
+LeaderForgottenReach ==
+  \E r, s \in Replica :
+    /\ role[r] = "Candidate"
+    /\ role[s] = "Leader"
+    /\ epoch[s] = epoch[r]
+    /\ end_offset[s][r] # NoOffset
+
+(* An ex-leader lost records that a follower has. *)
+UnflushedTailLostReach ==
+  \E r, s \in Replica :
+    /\ role[r] = "Resigned"
+    /\ epoch[s] = epoch[r]
+    /\ LastEpoch(s) = epoch[r]
+    /\ LogEnd(s) > LogEnd(r)
+
+(* A follower begins at a snapshot from its leader. *)
+SnapshotLoadedReach ==
+  \E r \in Replica :
+    role[r] = "Follower" /\ has_fetched[r] /\ log_start[r] > 0 /\ LogEnd(r) = log_start[r]
+
+(* A follower goes on behind the snapshot it loaded. *)
+FetchedBehindSnapshotReach ==
+  \E r \in Replica : role[r] = "Follower" /\ log_start[r] > 0 /\ LogEnd(r) > log_start[r]
+
+(* A snapshot that a follower was told of is gone. *)
+SnapshotGoneReach ==
+  \E m \in InFlight(messages) :
+    m.type = "FetchSnapshotResponse" /\ m.error = "SNAPSHOT_NOT_FOUND"
+
+(* An observer has all that is committed, and the leader knows. *)
+ObserverCaughtUpReach ==
+  \E l, r \in Replica :
+    /\ role[l] = "Leader"
+    /\ r \notin Voters(l)
+    /\ end_offset[l][r] = Len(committed)
+    /\ Len(committed) > 1
+
+(* An observer found the leader by asking. *)
+ObserverToldReach ==
+  \E m \in InFlight(messages) :
+    /\ ~IsRequest(m)
+    /\ m.to \notin Voters(m.to)
+    /\ leader[m.to] = Nil
+    /\ m.leader # Nil
+
+(* A request arrives that its sender gave up on. *)
+LateRequestReach ==
+  \E m \in InFlight(messages) : IsRequest(m) /\ ~m.awaited /\ Waiting(m.from, m.to)
+==============================================================================

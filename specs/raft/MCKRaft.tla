@@ -1,0 +1,88 @@
+------------------------------- MODULE MCKRaft -------------------------------
+(***************************************************************************)
+(* KRaft within bounds. MaxEpoch bounds elections: no timer is over in the *)
+(* last epoch. MaxLogEnd bounds what the state machine writes; the records *)
+(* that begin epochs come on top. Neither cuts short what heals.           *)
+(*                                                                         *)
+(* A model takes the operators below in place of those of KRaft, to leave  *)
+(* out what another model looks at: `Restart <- NoRestart`. What is left   *)
+(* out and why is in models.toml.                                          *)
+(***************************************************************************)
+EXTENDS KRaftProperties
+
+CONSTANTS MaxEpoch, MaxLogEnd
+
+ASSUME Bounded == MaxEpoch \in Nat \ {0} /\ MaxLogEnd \in Nat
+
+CONSTANTS r1, r2, r3, r4, r5, v1
+
+OneReplica == {r1}
+TwoReplicas == {r1, r2}
+ThreeReplicas == {r1, r2, r3}
+FiveReplicas == {r1, r2, r3, r4, r5}
+OneValue == {v1}
+
+(* Who votes does not change; with observers, the first replicas vote. *)
+AllVote(records) == Replica
+OneVotes(records) == {r1}
+TwoVote(records) == {r1, r2}
+
+(* Replicas that nothing but their names tells apart. *)
+Symmetry == Permutations(Replica)
+FollowerSymmetry == Permutations(Replica \ {r1})
+
+EpochLeft(r) == epoch[r] < MaxEpoch
+RoomLeft(r) == IF LogEnd(r) < MaxLogEnd THEN Value ELSE {}
+
+(* A leader sends all there is. What it could send in two parts it sends, in *)
+(* another order of steps, as two records that came one after the other.     *)
+AllThereIs(r, offset) == {LogEnd(r)}
+
+(* Actions left out. TLC counts them under the name Never.                   *)
+Never == \E nothing \in {} : FALSE
+NoRestart(r) == Never
+NoTailLoss(r) == Never
+NoRequestTimeout(r, other) == Never
+NoDuplicate(m) == Never
+NoResignation(r) == Never
+NoHeartbeat(r, other) == Never
+NoSnapshot(r, end) == Never
+NoCleaning(r) == Never
+NoServers(r) == {}
+
+(* A pre-vote that is won at once. It is a way to wait: whoever wins one     *)
+(* could as well have won it at once. For models that ask about logs.        *)
+StandAtOnce(r) ==
+  /\ Idle(r)
+  /\ IsVoter(r)
+  /\ Voters(r) # {r}
+  /\ role[r] \in {"Unattached", "Follower", "Candidate"}
+  /\ TimerExpired(r)
+  /\ WriteQuorumState(r, epoch[r] + 1, Nil, r)
+  /\ Stand(r, epoch[r] + 1, "Candidate", Disconnected(r))
+  /\ UNCHANGED <<log_state, commit>>
+
+(* r1 leads epoch 1, all follow it and have its first record.                *)
+FirstRecord == [epoch |-> 1, kind |-> "LeaderChange", value |-> r1]
+Settled ==
+  LET voters == VotersOf(<<FirstRecord>>) IN
+  /\ epoch = [r \in Replica |-> 1]
+  /\ leader = [r \in Replica |-> r1]
+  /\ voted = [r \in Replica |-> IF r \in voters \ {r1} THEN r1 ELSE Nil]
+  /\ log = [r \in Replica |-> <<FirstRecord>>]
+  /\ log_start = [r \in Replica |-> 0]
+  /\ flushed = [r \in Replica |-> 1]
+  /\ snapshots = [r \in Replica |-> {}]
+  /\ role = [r \in Replica |-> IF r = r1 THEN "Leader" ELSE "Follower"]
+  /\ granted = [r \in Replica |-> {}]
+  /\ rejected = [r \in Replica |-> {}]
+  /\ has_fetched = [r \in Replica |-> r # r1]
+  /\ fetching_snapshot = [r \in Replica |-> Nil]
+  /\ end_offset = [r \in Replica |->
+       IF r = r1 THEN [other \in Replica |-> IF other = r1 THEN NoOffset ELSE 1]
+       ELSE NoEndOffsets]
+  /\ high_watermark = [r \in Replica |-> 1]
+  /\ messages = NoMessages
+  /\ committed = <<FirstRecord>>
+SettledSpec == Settled /\ [][Next]_vars
+==============================================================================
