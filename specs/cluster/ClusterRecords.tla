@@ -1,0 +1,169 @@
+---------------------------- MODULE ClusterRecords ----------------------------
+(***************************************************************************)
+(* The metadata records of Cluster, and what replaying them makes of an    *)
+(* image. Only this module says what a record does. The active controller  *)
+(* replays what it has just written, everybody else what is committed, and *)
+(* nobody changes an image otherwise.                                      *)
+(*                                                                         *)
+(* Sources: KIP-631 (records, broker epoch), KIP-841 (controlled shutdown  *)
+(* in the log), KIP-919 (controllers), and Kafka as built.                 *)
+(***************************************************************************)
+EXTENDS Integers, Sequences, FiniteSets, TLC
+
+CONSTANTS
+  Broker,               \* The broker ids.
+  BrokerOrder,          \* The same, as a sequence in ascending order.
+  Incarnation,          \* Every broker process there ever is.
+  Controller,           \* The controller ids.
+  ControllerProcess,    \* Every controller process that ever registers.
+  ControllerOf,         \* [ControllerProcess -> Controller].
+  Supported,            \* [ControllerProcess -> levels of the metadata version].
+  Level,                \* The levels of the metadata version: numbers.
+  GateLevel,            \* The first level with registrations of controllers.
+  Nil                   \* No registration, no answer, no image.
+
+Partitions == INSTANCE PartitionChange
+
+NoEpoch == -1
+NoOffset == -1
+NoLeader == Partitions!NoLeader
+------------------------------------------------------------------------------
+(* Images                                                                    *)
+
+Registration ==
+  [incarnation : Incarnation, epoch : Nat, record_offset : Nat,
+   fenced : BOOLEAN, in_controlled_shutdown : BOOLEAN]
+
+ControllerRegistration ==
+  [incarnation : ControllerProcess, supported : SUBSET Level]
+
+(* end: the offset after the last record that was replayed. *)
+Image ==
+  [registrations : [Broker -> Registration \cup {Nil}],
+   partition : Partitions!Partition(Broker),
+   controllers : [Controller -> ControllerRegistration \cup {Nil}],
+   metadata_version : Level,
+   end : Nat]
+
+Registered(image, b) == image.registrations[b] # Nil
+
+(* The broker may lead and be in sync: registered, unfenced and staying.     *)
+(* Kafka: ClusterControlManager.isActive.                                    *)
+ActiveIn(image, b) ==
+  /\ Registered(image, b)
+  /\ ~image.registrations[b].fenced
+  /\ ~image.registrations[b].in_controlled_shutdown
+ActiveBrokers(image) == {b \in Broker : ActiveIn(image, b)}
+------------------------------------------------------------------------------
+(* Records                                                                   *)
+
+RegisterBrokerRecord(b, i, epoch, fenced, in_controlled_shutdown) ==
+  [type |-> "RegisterBrokerRecord", broker |-> b, incarnation |-> i, epoch |-> epoch,
+   fenced |-> fenced, in_controlled_shutdown |-> in_controlled_shutdown]
+
+(* fenced: what becomes of it, or NONE. A controlled shutdown is only begun. *)
+BrokerRegistrationChangeRecord(b, epoch, fenced, in_controlled_shutdown) ==
+  [type |-> "BrokerRegistrationChangeRecord", broker |-> b, epoch |-> epoch,
+   fenced |-> fenced, in_controlled_shutdown |-> in_controlled_shutdown]
+
+(* change: a function from the names of the fields that change.              *)
+PartitionChangeRecord(change) == [type |-> "PartitionChangeRecord", change |-> change]
+
+RegisterControllerRecord(i) == [type |-> "RegisterControllerRecord", incarnation |-> i]
+FeatureLevelRecord(level) == [type |-> "FeatureLevelRecord", level |-> level]
+
+(* Raft's own record at the beginning of an epoch takes an offset, and says  *)
+(* nothing to an image.                                                      *)
+LeaderChangeRecord(c) == [type |-> "LeaderChangeRecord", leader |-> c]
+
+(* The record for a change of the partition, if it is one.                   *)
+PartitionRecords(change) ==
+  IF change = Partitions!NoChange THEN << >> ELSE <<PartitionChangeRecord(change)>>
+------------------------------------------------------------------------------
+(* Replaying                                                                 *)
+
+(* Kafka: ClusterControlManager.replay.                                      *)
+ReplayRegisterBroker(image, r) ==
+  [image EXCEPT !.registrations[r.broker] =
+     [incarnation |-> r.incarnation, epoch |-> r.epoch, record_offset |-> image.end,
+      fenced |-> r.fenced, in_controlled_shutdown |-> r.in_controlled_shutdown]]
+
+(* Kafka: ClusterControlManager.replayRegistrationChange.                    *)
+ReplayRegistrationChange(image, r) ==
+  [image EXCEPT
+     !.registrations[r.broker].fenced = IF r.fenced = "NONE" THEN @ ELSE r.fenced = "FENCE",
+     !.registrations[r.broker].in_controlled_shutdown = @ \/ r.in_controlled_shutdown]
+
+(* Kafka: ReplicationControlManager.replay.                                  *)
+ReplayPartitionChange(image, r) ==
+  [image EXCEPT !.partition = Partitions!Replay(@, r.change)]
+
+ReplayRegisterController(image, r) ==
+  [image EXCEPT !.controllers[ControllerOf[r.incarnation]] =
+     [incarnation |-> r.incarnation, supported |-> Supported[r.incarnation]]]
+
+ReplayRecord(image, r) ==
+  LET changed ==
+        CASE r.type = "RegisterBrokerRecord" -> ReplayRegisterBroker(image, r)
+          [] r.type = "BrokerRegistrationChangeRecord" -> ReplayRegistrationChange(image, r)
+          [] r.type = "PartitionChangeRecord" -> ReplayPartitionChange(image, r)
+          [] r.type = "RegisterControllerRecord" -> ReplayRegisterController(image, r)
+          [] r.type = "FeatureLevelRecord" -> [image EXCEPT !.metadata_version = r.level]
+          [] OTHER -> image
+  IN  [changed EXCEPT !.end = image.end + 1]
+
+RECURSIVE ReplayBatch(_, _)
+ReplayBatch(image, records) ==
+  IF records = << >> THEN image
+  ELSE ReplayBatch(ReplayRecord(image, Head(records)), Tail(records))
+------------------------------------------------------------------------------
+(* What the controller writes about a broker, from what it has written       *)
+(* before. Each is one batch, so that nobody ever sees a part of it.         *)
+
+ElectedWith(image, ask, acceptable) ==
+  PartitionRecords(Partitions!Build(image.partition, ask, acceptable))
+
+(* Broker b leaves the ISR of what it is a replica of, and leads no more.    *)
+(* Kafka: ReplicationControlManager.generateLeaderAndIsrUpdates.             *)
+WithoutBrokerRecords(image, b) ==
+  IF b \in image.partition.isr
+  THEN ElectedWith(image, Partitions!WithoutBroker(image.partition, b, FALSE),
+                   ActiveBrokers(image) \ {b})
+  ELSE << >>
+
+(* The partition moves first: whoever sees a broker fenced has seen that.    *)
+(* Kafka: ReplicationControlManager.handleBrokerFenced.                      *)
+FenceRecords(image, b) ==
+  WithoutBrokerRecords(image, b)
+  \o <<BrokerRegistrationChangeRecord(b, image.registrations[b].epoch, "FENCE", FALSE)>>
+
+(* A partition without a leader may have one now.                            *)
+(* Kafka: ReplicationControlManager.handleBrokerUnfenced.                    *)
+UnfenceRecords(image, b) ==
+  <<BrokerRegistrationChangeRecord(b, image.registrations[b].epoch, "UNFENCE", FALSE)>>
+  \o IF image.partition.leader = NoLeader
+     THEN ElectedWith(image, Partitions!NewLeader(image.partition, "ONLINE"),
+                      ActiveBrokers(image) \cup {b})
+     ELSE << >>
+
+(* Kafka: ReplicationControlManager.handleBrokerInControlledShutdown.        *)
+ShutdownRecords(image, b) ==
+  <<BrokerRegistrationChangeRecord(b, image.registrations[b].epoch, "NONE", TRUE)>>
+  \o WithoutBrokerRecords(image, b)
+
+(* A new incarnation: what the previous one led moves first. The epoch is    *)
+(* the offset at which the batch begins.                                     *)
+(* Kafka: ClusterControlManager.registerBroker.                              *)
+RegisterRecords(image, b, i) ==
+  WithoutBrokerRecords(image, b)
+  \o <<RegisterBrokerRecord(b, i, image.end, TRUE, FALSE)>>
+
+(* The same incarnation again: everything stays.                             *)
+(* Kafka: ClusterControlManager.registerBroker.                              *)
+AmendRecords(image, b) ==
+  LET r == image.registrations[b] IN
+  <<RegisterBrokerRecord(b, r.incarnation, r.epoch, r.fenced, r.in_controlled_shutdown)>>
+
+(* The brokers that may be in an ISR, with their epochs. *)
+Eligible(image) == [b \in ActiveBrokers(image) |-> image.registrations[b].epoch]
+==============================================================================
