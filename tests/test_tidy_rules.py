@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.tidy import code_rules, document_rules, spec_rules, text_rules
+from tests.tidy import code_rules, document_rules, family_rules, spec_rules, text_rules
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,11 +26,21 @@ SOUND = {
     "tests/test_lease.py": "def test_a_lease_ends():\n    assert 1 + 1 == 2\n",
     "tests/mutants/guards.py": 'MUTANTS = ["forgets-the-guard"]\n',
     "specs/lease/Lease.tla": (
-        "---- MODULE Lease ----\nRenew(i) == TRUE\nStop ==\n  /\\ TRUE\nInv == TRUE\n"
+        "---- MODULE Lease ----\nVARIABLES\n  lease_age,  \\* How old.\n  status\n\n"
+        "Renew(i) == TRUE\nStop ==\n  /\\ TRUE\nInv == TRUE\n"
         "Next ==\n  \\/ \\E i \\in Broker : Renew(i)\n  \\/ Stop\n\nSpec == Next\n====\n"
     ),
-    "specs/lease/Small.cfg": "SPECIFICATION Spec\n",
-    "specs/manifest.toml": '[[model]]\nname = "lease-small"\nconfiguration = "lease/Small.cfg"\n',
+    "specs/lease/Small.cfg": "SPECIFICATION Spec\nINVARIANT BothInv\n",
+    "specs/lease/MCLease.tla": (
+        "---- MODULE MCLease ----\nEXTENDS Lease\nVARIABLE past\n\nBothInv == Inv\n===="
+    ),
+    "specs/lease/models.toml": '[[model]]\nname = "lease-small"\ncfg = "lease/Small.cfg"\n',
+    "specs/manifest.toml": 'rooms = ["lease"]\n',
+    "specs/broken/lease/mutants.toml": '[[mutant]]\nid = "forgets-the-guard"\nproperty = "Inv"\n',
+    "specs/README.md": (
+        "## Variables of Lease\n\n| variable | value |\n|---|---|\n"
+        "| `lease_age` | a |\n| `status` | s |\n"
+    ),
     "docs/naming.md": (
         "# Names\n\n## Lease\n\n| spec action | python |\n|---|---|\n"
         "| `Renew(i)` | `kraft.controller.lease.Lease.renew` |\n"
@@ -45,6 +55,10 @@ SOUND = {
 }
 SWALLOWS = "def run(step):\n    try:\n        step()\n    except Exception:\n        return None\n"
 NAMES = "## Lease\n\n| spec action | python |\n|---|---|\n"
+OTHER = (
+    "---- MODULE Other ----\nEXTENDS Lease,\n  FiniteSets\n\nVARIABLE began  \\* Since when.\n\n"
+    "Start == TRUE\nNewInv == TRUE\n\nNext ==\n  \\/ Start\n  \\/ \\E i \\in Broker : Renew(i)\n\n====\n"
+)
 CLAIMS = "| claim | invariant | test | model | mutant |\n|---|---|---|---|---|\n"
 
 PLANTED = [
@@ -106,6 +120,29 @@ PLANTED = [
     ),
     (document_rules.unnamed_actions, "docs/naming.md", NAMES + "| `Stop` | - |\n", "Renew"),
     (document_rules.claims_are_shown, "docs/claims.md", CLAIMS + "| so | - | - | - | - |", "shows"),
+    (family_rules.every_action_has_a_name, "specs/lease/Other.tla", OTHER, "action Other!Start"),
+    (family_rules.every_property_is_claimed, "specs/lease/Other.tla", OTHER, "Other!NewInv stands"),
+    (
+        family_rules.every_property_is_claimed,
+        "docs/claims.md",
+        CLAIMS + "| so | `Lease!Inv` | `tests/test_lease.py` | - | - |\n",
+        "Lease!Inv stands in no claim",
+    ),
+    (family_rules.claims_rest_on_what_they_name, "specs/lease/Small.cfg", "", "checks Inv"),
+    (family_rules.claims_rest_on_what_they_name, "specs/lease/Small.cfg", "", "checks nothing"),
+    (
+        family_rules.claims_rest_on_what_they_name,
+        "specs/broken/lease/mutants.toml",
+        '[[mutant]]\nid = "forgets-the-guard"\nproperty = "OtherInv"\n',
+        "breaks OtherInv, which",
+    ),
+    (family_rules.variables_are_in_the_dictionary, "specs/lease/Other.tla", OTHER, "Other!began"),
+    (
+        family_rules.variables_are_in_the_dictionary,
+        "specs/README.md",
+        SOUND["specs/README.md"] + "| `gone` | - |\n",
+        "Lease has no variable gone",
+    ),
 ] + [
     (document_rules.claims_are_shown, "docs/claims.md", f"{CLAIMS}| so | {cells} |\n", "no such")
     for cells in (
@@ -166,7 +203,7 @@ def test_only_the_script_of_ci_may_say_where_the_corpus_is(tmp_path):
 
 
 def test_every_rule_has_something_planted_for_it():
-    modules = (code_rules, document_rules, spec_rules, text_rules)
+    modules = (code_rules, document_rules, family_rules, spec_rules, text_rules)
     rules = {
         name
         for module in modules
@@ -175,3 +212,13 @@ def test_every_rule_has_something_planted_for_it():
     }
 
     assert rules == {row[0].__name__ for row in PLANTED}
+
+
+def test_an_action_named_where_a_module_is_extended_needs_no_second_row(tmp_path):
+    plant(tmp_path, SOUND | {"specs/lease/Other.tla": OTHER})
+
+    findings = family_rules.every_action_has_a_name(tmp_path).findings
+
+    assert [finding.message for finding in findings] == [
+        "action Other!Start has no row in docs/naming.md"
+    ]

@@ -65,7 +65,7 @@ def table_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             yield number, dict(zip(header, cells, strict=False))
 
 
-def _names(cell: str) -> list[str]:
+def names_in(cell: str) -> list[str]:
     """Return what a cell names: its `quoted` words, or all of it."""
     return re.findall(r"`([^`]+)`", cell) or ([] if cell in NOTHING else [cell])
 
@@ -82,12 +82,12 @@ def claims_are_shown(root: Path) -> Inspection:
         if "claim" not in row:
             continue
         looked_at += 1
-        wrong = [name for name in _names(row.get("invariant", "")) if name not in known]
-        wrong += [name for name in _names(row.get("test", "")) if not _is_test(root, name)]
-        wrong += [name for name in _names(row.get("model", "")) if name not in models]
+        wrong = [name for name in names_in(row.get("invariant", "")) if name not in known]
+        wrong += [name for name in names_in(row.get("test", "")) if not _is_test(root, name)]
+        wrong += [name for name in names_in(row.get("model", "")) if name not in models]
         wrong += [
             name
-            for name in _names(row.get("mutant", ""))
+            for name in names_in(row.get("mutant", ""))
             if not re.search(rf"\b{re.escape(name)}\b", mutants)
         ]
         findings += [Finding(place(root, page), number, f"no such thing: {name}") for name in wrong]
@@ -115,6 +115,13 @@ def _mutant_texts(root: Path) -> str:
     )
 
 
+def under_headings(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield each table row of a Markdown file with the heading above it."""
+    headings = {number: line for number, line in _prose(path) if line.startswith("#")}
+    for number, row in table_rows(path):
+        yield headings[max((at for at in headings if at < number), default=0)], row
+
+
 def names_agree(root: Path) -> Inspection:
     """Each row of docs/naming.md names an action of its module and a Python name that exists.
 
@@ -133,11 +140,11 @@ def names_agree(root: Path) -> Inspection:
             continue
         heading = headings[max(at for at in headings if at < number)]
         module = next((name for name in sorted(modules) if name in heading.split()), None)
-        for name in _names(row["spec action"]) if module else ():
+        for name in names_in(row["spec action"]) if module else ():
             looked_at += 1
             if f"{module}!{name.partition('(')[0]}" not in known:
                 findings.append(Finding(place(root, page), number, f"no action {module}!{name}"))
-        for name in _names(row.get("python", "")):
+        for name in names_in(row.get("python", "")):
             resolved = python_name_exists(root, name)
             looked_at += resolved is not None
             if resolved is False:

@@ -69,6 +69,7 @@ _TraceFile = Annotated[
 ]
 _Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 _List = Annotated[bool, typer.Option("--list", help="List the models and stop.")]
+_Markdown = Annotated[bool, typer.Option("--markdown", help="With --list: the page of models.")]
 
 
 def command(
@@ -85,6 +86,7 @@ def command(
     trace: _TraceFile = None,
     as_json: _Json = False,
     list_models: _List = False,
+    markdown: _Markdown = False,
 ) -> ExitCode:
     r"""Check models with TLC.
 
@@ -106,8 +108,8 @@ def command(
     selection = Selection(tuple(models or ()), tuple(tag or ()), tier)
     chosen = selection.models(manifest)
     console = screen.stdout()
-    if list_models:
-        check_view.show_list(console, chosen)
+    if list_models or markdown:
+        check_view.show_list(console, chosen, as_page=markdown)
         return ExitCode.HELD
     simulation = None if simulate is None else Simulation(simulate, depth, seed)
     if trace is not None and len(chosen) != 1:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from krafla.cli import screen
 from krafla.cli.trace_view import show_trace
+from krafla.report.models_page import models_page
 from krafla.tlc.checking import Check, evidence
 from krafla.tlc.outcome import describe
 from krafla.verdict import KraflaError, Verdict
@@ -99,8 +100,11 @@ def _remark(one: Conjunct) -> str:
     return "   <- never false" if one.is_never_false else ""
 
 
-def show_list(console: Console, models: Sequence[Model]) -> None:
-    """Print what the models are, without running any."""
+def show_list(console: Console, models: Sequence[Model], *, as_page: bool = False) -> None:
+    """Print what the models are, without running any: a line for each, or a Markdown page."""
+    if as_page:
+        screen.line(console, models_page(models).rstrip("\n"))
+        return
     for model in models:
         expected = "holds" if model.property is None else f"{model.property} must fail"
         pinned = "" if model.distinct is None else f", {model.distinct:,} states"
