@@ -1,0 +1,107 @@
+--------------------------- MODULE AtomicController ---------------------------
+(***************************************************************************)
+(* The controller as its clients may take it: one image, to which requests *)
+(* are applied one after another, and answers that say what came of them.  *)
+(* No log, no epochs, no two controllers.                                  *)
+(*                                                                         *)
+(* MetadataLog refines this module (MetadataLogRefinement), and so does    *)
+(* whatever is built on it. What the module does not promise is as         *)
+(* important:                                                              *)
+(*  - Who is told NOT_CONTROLLER, or nothing, does not know the outcome.   *)
+(*    The request may have been applied, and may be applied later.         *)
+(*  - An answer without a change (a refusal, or "nothing to do") is true   *)
+(*    of some image that there has been; it may no longer be of the        *)
+(*    present one.                                                         *)
+(* What it does promise: an answer that a change was made is never given   *)
+(* before the change, nor taken back after it.                             *)
+(***************************************************************************)
+EXTENDS Integers, Sequences, FiniteSets
+
+CONSTANTS
+  Request, InitialImage, Replay(_, _), Records(_, _), Result(_, _), Nil, Failed
+
+VARIABLES
+  image,    \* What the requests so far have made of InitialImage.
+  past,     \* The images there have been, with the present one.
+  outcome,  \* [Request -> its result when it was applied, or Nil: not applied].
+  answers   \* [Request -> what was answered, or Nil].
+
+vars == <<image, past, outcome, answers>>
+
+RECURSIVE ReplayAll(_, _)
+ReplayAll(before, records) ==
+  IF records = << >> THEN before ELSE ReplayAll(Replay(before, Head(records)), Tail(records))
+
+(* The image after some requests, each applied to what the ones before left. *)
+RECURSIVE After(_, _)
+After(before, requests) ==
+  IF requests = << >> THEN before
+  ELSE After(ReplayAll(before, Records(Head(requests), before)), Tail(requests))
+
+(* Each request at most once, in some order. *)
+Orders ==
+  {order \in UNION {[1 .. count -> Request] : count \in 1 .. Cardinality(Request)} :
+     \A i, j \in DOMAIN order : i # j => order[i] # order[j]}
+
+Init ==
+  /\ image = InitialImage
+  /\ past = {InitialImage}
+  /\ outcome = [r \in Request |-> Nil]
+  /\ answers = [r \in Request |-> Nil]
+
+(***************************************************************************)
+(* Requests are applied, one after another: mostly one, but the end of a   *)
+(* transaction applies all that are in it. Nobody sees an image between.   *)
+(***************************************************************************)
+Before(order, i) == After(image, SubSeq(order, 1, i - 1))
+
+Apply(order) ==
+  /\ \A i \in DOMAIN order :
+       /\ outcome[order[i]] = Nil
+       /\ answers[order[i]] \in Failed \cup {Nil}
+       /\ Records(order[i], Before(order, i)) # << >>
+  /\ image' = After(image, order)
+  /\ past' = past \cup {After(image, order)}
+  /\ outcome' = [r \in Request |->
+       IF \E i \in DOMAIN order : order[i] = r
+       THEN Result(r, Before(order, CHOOSE i \in DOMAIN order : order[i] = r))
+       ELSE outcome[r]]
+  /\ UNCHANGED answers
+
+(* What request r may be answered.                                           *)
+PossibleAnswers(r) ==
+  Failed \cup
+  IF outcome[r] # Nil THEN {outcome[r]}
+  ELSE {Result(r, seen) : seen \in {i \in past : Records(r, i) = << >>}}
+
+(***************************************************************************)
+(* Answers are given, to some of those who have none yet.                  *)
+(***************************************************************************)
+Answer ==
+  /\ answers' \in [Request -> {Nil} \cup UNION {PossibleAnswers(r) : r \in Request}]
+  /\ \A r \in Request :
+       \/ answers'[r] = answers[r]
+       \/ answers[r] = Nil /\ answers'[r] \in PossibleAnswers(r)
+  /\ UNCHANGED <<image, past, outcome>>
+
+Next ==
+  \/ \E order \in Orders : Apply(order)
+  \/ Answer
+
+Spec == Init /\ [][Next]_vars
+------------------------------------------------------------------------------
+(* Who was told that a change was made was told so truly, and for good.      *)
+(* Source: KIP-631, persistence and visibility.                              *)
+(* Broken by: answering before applying.                                     *)
+AnswerIsOutcomeInv ==
+  \A r \in Request :
+    (outcome[r] # Nil /\ answers[r] # Nil) => answers[r] \in Failed \cup {outcome[r]}
+
+(* What was applied stays applied, with its result.                          *)
+AppliedOnceProp ==
+  [][\A r \in Request : outcome[r] # Nil => outcome'[r] = outcome[r]]_outcome
+
+(* The asker was told that the outcome is not known, and then it was applied.*)
+AppliedAfterFailureReach ==
+  \E r \in Request : outcome[r] # Nil /\ answers[r] \in Failed
+==============================================================================

@@ -1,0 +1,106 @@
+---------------------------- MODULE MCMetadataLog ----------------------------
+(***************************************************************************)
+(* MetadataLog within bounds. The image is two keys that every batch sets  *)
+(* together, so that half a batch shows. A request asks for a value if the *)
+(* present one is as it expects: whether it is depends on what was written *)
+(* before, committed or not.                                               *)
+(*                                                                         *)
+(* MaxEpoch bounds the elections, MaxEnd the log. A model takes operators  *)
+(* below in place of those of MetadataLog, to leave out what another looks *)
+(* at: `Restart <- NoRestart`.                                             *)
+(***************************************************************************)
+EXTENDS MetadataLogProperties
+
+CONSTANTS c1, c2, c3, b1, b2, MaxEpoch, MaxEnd
+
+ASSUME Bounded == MaxEpoch \in Nat \ {0} /\ MaxEnd \in Nat \ {0}
+
+OneController == {c1}
+TwoControllers == {c1, c2}
+ThreeControllers == {c1, c2, c3}
+NoBroker == {}
+OneBroker == {b1}
+TwoBrokers == {b1, b2}
+
+ZeroImage == [left |-> 0, right |-> 0]
+ReplaySet(image, record) == [image EXCEPT ![record.key] = record.value]
+SetBoth(value) ==
+  <<[type |-> "Set", key |-> "left", value |-> value],
+    [type |-> "Set", key |-> "right", value |-> value]>>
+RecordsToSet(request, image) ==
+  IF image.left = request.from /\ request.from # request.to THEN SetBoth(request.to) ELSE << >>
+ResultOfSet(request, image) == IF image.left = request.from THEN "NONE" ELSE "INVALID_REQUEST"
+
+Set(from, to) == [from |-> from, to |-> to]
+(* One change, and a question whether it was made. *)
+ChangeAndCheck == {Set(0, 1), Set(1, 1)}
+(* Two changes, the second for the state after the first. *)
+TwoChanges == {Set(0, 1), Set(1, 2)}
+(* A change, one that conflicts with it, and a question. *)
+Conflict == {Set(0, 1), Set(0, 2), Set(1, 1)}
+OneChange == {Set(0, 1)}
+
+TwoValues == {Set(0, 1), Set(0, 2)}
+
+(* Controllers, and brokers, are alike; so are their names.                  *)
+Symmetry == Permutations(Controller) \cup Permutations(Broker)
+
+(* One batch at a time, of which several steps make several. *)
+OneAtATime == {1} \cap 1 .. Len(uncommitted)
+NoSurvivors == {0}
+NextEnd(n) == {committed_end[n] + 1} \cap 1 .. Len(committed)
+
+(* Within bounds a step is left out, not cut off behind.                     *)
+BoundedEpochs == {NewestEpoch + 1} \cap 1 .. MaxEpoch
+
+(* Actions left out. TLC counts them under the name Never. *)
+Never == \E nothing \in {} : FALSE
+NoTransaction(c) == Never
+NoRestart(n) == Never
+NoCreateSnapshot(n) == Never
+NoLoadSnapshot(n, from) == Never
+NoLoseTail(count) == Never
+NoLoseLeadership(c) == Never
+NoRenounce(c) == Never
+
+------------------------------------------------------------------------------
+(* In place of operators of MetadataLog, in models that must fail            *)
+
+(* Kafka, OffsetControlManager: transactionStartOffset has one value, that   *)
+(* of the newest state, and is left as it is when a controller steps back.   *)
+NewestState(c, end) == written[c]
+KeepsTransaction(c) ==
+  LET stable == timeline[c][stable_end[c]] IN
+  IF InTransaction(written[c])
+  THEN [stable EXCEPT !.transaction_start = written[c].transaction_start,
+                      !.image_before = stable.image]
+  ELSE stable
+
+(* Kafka, MetadataBatchLoader: what a transaction wrote is dropped with its  *)
+(* end only if no record follows in the batches that are handed over with it.*)
+RECURSIVE Loaded(_, _, _)
+Loaded(state, from, end) ==
+  IF from >= end THEN state
+  ELSE LET records == RecordsOf(committed[from + 1])
+           last == \A k \in from + 2 .. end : RecordsOf(committed[k]) = << >>
+       IN  Loaded(IF records # << >> /\ records[1].type = "AbortTransaction" /\ ~last
+                  THEN Between(state.image)
+                  ELSE ReplayRecords(state, records, from), from + 1, end)
+LoadedState(n, end) ==
+  IF n \in Broker THEN Loaded(written[n], committed_end[n], end)
+  ELSE ReplayLog(written[n], committed, committed_end[n], end)
+
+(* All that wait are answered when anything commits.                         *)
+AllDue(c, stable) == deferred[c]
+
+(* A standby reads on into what is not committed.                            *)
+ReplayUncommitted(n, end) ==
+  /\ Follows(n)
+  /\ committed_end[n] < end
+  /\ end <= Len(WholeLog)
+  /\ Hold(n, ReplayLog(written[n], WholeLog, committed_end[n], end), end)
+  /\ UNCHANGED <<log_vars, claim_epoch, reply_vars, snapshot>>
+AnyEnd(n) == committed_end[n] + 1 .. Len(WholeLog)
+------------------------------------------------------------------------------
+Bounds == Len(committed) + Len(uncommitted) <= MaxEnd /\ \A n \in Node : write_end[n] <= MaxEnd
+==============================================================================

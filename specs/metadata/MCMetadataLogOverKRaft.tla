@@ -1,0 +1,96 @@
+------------------------ MODULE MCMetadataLogOverKRaft ------------------------
+(***************************************************************************)
+(* Two controllers over KRaft, within bounds. r1 leads epoch 1 at first,   *)
+(* and there is at most one more election.                                 *)
+(***************************************************************************)
+EXTENDS MetadataLogOverKRaft
+
+CONSTANTS r1, r2, MaxEpoch, MaxLogEnd
+
+TwoReplicas == {r1, r2}
+AllVote(records) == Replica
+
+(* The image is one value. A request sets it, if it is as expected. *)
+Set(from, to) == [from |-> from, to |-> to]
+OneChange == {Set(0, 1)}
+ReplaySet(image, record) == record.value
+RecordsToSet(request, image) ==
+  IF image = request.from /\ request.from # request.to
+  THEN <<[type |-> "Set", value |-> request.to]>> ELSE << >>
+ResultOfSet(request, image) == IF image = request.from THEN "NONE" ELSE "INVALID_REQUEST"
+Zero == 0
+
+Batches ==
+  {BatchOf(r, <<[type |-> "Set", value |-> r.to]>>) : r \in Request} \cup
+  {BatchOf(Nil, <<Metadata!BeginTransactionRecord>>),
+   BatchOf(Nil, <<Metadata!EndTransactionRecord>>),
+   BatchOf(Nil, <<Metadata!AbortTransactionRecord>>)}
+
+(* As in MCKRaft: who stands has won its pre-vote; a leader sends all.       *)
+StandAtOnce(r) ==
+  /\ Idle(r)
+  /\ role[r] \in {"Unattached", "Follower", "Candidate"}
+  /\ epoch[r] < MaxEpoch
+  /\ WriteQuorumState(r, epoch[r] + 1, Nil, r)
+  /\ Stand(r, epoch[r] + 1, "Candidate", Disconnected(r))
+  /\ UNCHANGED <<log_state, commit>>
+EpochLeft(r) == epoch[r] < MaxEpoch
+AllThereIs(r, offset) == {LogEnd(r)}
+RoomLeft(r) == IF LogEnd(r) < MaxLogEnd THEN Batches ELSE {}
+NoServers(r) == {}
+Never == \E nothing \in {} : FALSE
+NoMarker(r) == Never
+NoRequestTimeout(r, other) == Never
+NoHeartbeat(r, other) == Never
+NoRestart(r) == Never
+NoGiveUp(r) == Never
+
+FirstRecord == [epoch |-> 1, kind |-> "LeaderChange", value |-> r1]
+SettledInit ==
+  /\ epoch = [r \in Replica |-> 1]
+  /\ leader = [r \in Replica |-> r1]
+  /\ voted = [r \in Replica |-> IF r = r1 THEN Nil ELSE r1]
+  /\ log = [r \in Replica |-> <<FirstRecord>>]
+  /\ log_start = [r \in Replica |-> 0]
+  /\ flushed = [r \in Replica |-> 1]
+  /\ snapshots = [r \in Replica |-> {}]
+  /\ role = [r \in Replica |-> IF r = r1 THEN "Leader" ELSE "Follower"]
+  /\ granted = [r \in Replica |-> {}]
+  /\ rejected = [r \in Replica |-> {}]
+  /\ has_fetched = [r \in Replica |-> r # r1]
+  /\ fetching_snapshot = [r \in Replica |-> Nil]
+  /\ end_offset = [r \in Replica |->
+       IF r = r1 THEN [other \in Replica |-> IF other = r1 THEN NoOffset ELSE 1]
+       ELSE NoEndOffsets]
+  /\ high_watermark = [r \in Replica |-> 1]
+  /\ messages = NoMessages
+  /\ committed = <<FirstRecord>>
+  /\ EmptyMemory
+SettledSpec == SettledInit /\ [][OverNext]_over_vars
+
+(* Both take themselves for active, over KRaft's own elections. *)
+BothActiveOverKRaftReach == \A r \in Replica : claim_epoch[r] # -1
+(* A batch survived its writer, and another was lost. *)
+SurvivedOverKRaftReach ==
+  \E request \in Request :
+    /\ answers[request] = "NOT_CONTROLLER"
+    /\ \E k \in DOMAIN committed :
+         committed[k].kind = "Data" /\ committed[k].value.request = request
+LostOverKRaftReach ==
+  \E request \in Request :
+    /\ answers[request] = "NOT_CONTROLLER"
+    /\ \E k \in DOMAIN committed : committed[k].epoch = 2
+    /\ \A k \in DOMAIN committed :
+         committed[k].kind = "Data" => committed[k].value.request # request
+
+(* A broken listener: it is told that it leads before it has been handed all *)
+(* that came before.                                                         *)
+TellAtOnce(r) ==
+  /\ role[r] = "Leader"
+  /\ claim_epoch[r] = -1
+  /\ claim_epoch' = [claim_epoch EXCEPT ![r] = epoch[r]]
+  /\ UNCHANGED <<vars, committed_end, stable_end, write_end, written, timeline, deferred,
+                 answers, snapshot>>
+
+Bounds == \A r \in Replica : epoch[r] <= MaxEpoch /\ LogEnd(r) <= MaxLogEnd + 1
+==============================================================================

@@ -1,0 +1,314 @@
+------------------------ MODULE MetadataLogProperties ------------------------
+(***************************************************************************)
+(* What must be true of MetadataLog. Suffixes: Inv (every state), Prop     *)
+(* (every step), Live (in the end), Reach (must be possible). Each says    *)
+(* what it means, where it comes from, and what breaks it.                 *)
+(***************************************************************************)
+EXTENDS MetadataLog
+
+------------------------------------------------------------------------------
+(* What they speak of                                                        *)
+
+Standbys == {c \in Controller : ~IsActive(c)}
+
+(* Answers that say what became of a request. *)
+IsSure(r) == answers[r] # Nil /\ answers[r] \notin Failed
+
+(* The offsets at which a log holds a batch of request r. *)
+OffsetsOf(log, r) == {k - 1 : k \in {k \in DOMAIN log : RequestOf(log[k]) = r}}
+
+(* The batch at this offset of the committed log has taken effect: it is in  *)
+(* no transaction that is still open, and in none that was aborted.          *)
+Opens(k) == \E i \in DOMAIN RecordsOf(committed[k]) :
+              RecordsOf(committed[k])[i].type = "BeginTransaction"
+Aborts(k) == \E i \in DOMAIN RecordsOf(committed[k]) :
+               RecordsOf(committed[k])[i].type = "AbortTransaction"
+Closes(k) == Aborts(k) \/ \E i \in DOMAIN RecordsOf(committed[k]) :
+                            RecordsOf(committed[k])[i].type = "EndTransaction"
+InEffect(offset) ==
+  ~InTransaction(StateAt(offset)) \/
+  \E k \in offset + 1 .. Len(committed) :
+    /\ Closes(k) /\ ~Aborts(k)
+    /\ \A j \in offset + 1 .. k - 1 : ~Closes(j)
+
+(* The images that come and go between whole batches, and between whole      *)
+(* transactions, of the committed log.                                       *)
+Images == {StateAt(end).image : end \in 0 .. Len(committed)}
+StableImages == {VisibleOf(StateAt(end)) : end \in 0 .. Len(committed)}
+
+(* The log that only the leader of the newest epoch can still complete.      *)
+WholeLog == committed \o uncommitted
+
+(* The active controller whose batches can commit.                           *)
+IsWriter(c) == IsActive(c) /\ leader_epoch[c] = claim_epoch[c] /\ claim_epoch[c] = NewestEpoch
+------------------------------------------------------------------------------
+(* Invariants                                                                *)
+
+(* Whoever was told that a change was made can rely on it: no batch that may *)
+(* still be lost, or is held back by a transaction, has been answered.       *)
+(* Source: KIP-631, persistence and visibility. Broken by: answering at the  *)
+(* append; answering what is committed, but in an open transaction.          *)
+ReplyOnlyAfterCommitInv ==
+  \A r \in Request : IsSure(r) =>
+    /\ OffsetsOf(uncommitted, r) = {}
+    /\ \A offset \in OffsetsOf(committed, r) : InEffect(offset)
+
+(* An answer says nothing that was never so: it is what the request gets     *)
+(* where its batch stands in the committed log; or, if it wrote none, in     *)
+(* some state that the committed log went through.                           *)
+(* Source: Kafka, DeferredEventQueue.highestPendingOffset. Broken by:        *)
+(* answering a request that writes nothing although it was checked against   *)
+(* what can still be lost.                                                   *)
+NoReadYourUncommittedInv ==
+  \A r \in Request : IsSure(r) =>
+    \/ \E offset \in OffsetsOf(committed, r) :
+         answers[r] = Result(r, StateAt(offset).image)
+    \/ /\ OffsetsOf(WholeLog, r) = {}
+       /\ \E image \in StableImages : Records(r, image) = << >> /\ answers[r] = Result(r, image)
+
+(* A standby has in memory what the committed log says, and no more.         *)
+(* Source: KIP-631, the figure of the log. Broken by: a standby that replays *)
+(* what is not committed, or that keeps the future of its active days.       *)
+StandbyCommittedOnlyInv ==
+  \A c \in Standbys :
+    /\ committed_end[c] <= Len(committed)
+    /\ written[c] = StateAt(committed_end[c])
+
+(* So has a broker.                                                          *)
+(* Source: KIP-500, broker metadata management. Broken by: replaying what is *)
+(* not committed; publishing what an aborted transaction had written.        *)
+BrokerCommittedOnlyInv ==
+  \A b \in Broker :
+    /\ committed_end[b] <= Len(committed)
+    /\ written[b] = StateAt(committed_end[b])
+
+(* Any two nodes that have come equally far show the same.                   *)
+(* Source: KIP-631: replay uses nothing but the records. Broken by: reading  *)
+(* at the newest state of one of them.                                       *)
+SameOffsetSameImageInv ==
+  \A m, n \in Node : stable_end[m] = stable_end[n] => Visible(m) = Visible(n)
+
+(* What the writer has in memory, at every end it can go back to, is the     *)
+(* replay of its own log to there, committed or not; and the offset that its *)
+(* next batch gets is the one it thinks.                                     *)
+(* Source: Kafka, QuorumController replays before it appends. Broken by:     *)
+(* replaying other records than those appended; claiming without the log's   *)
+(* end.                                                                      *)
+WrittenIsReplayOfLogInv ==
+  \A c \in Controller : IsWriter(c) =>
+    /\ write_end[c] = Len(WholeLog)
+    /\ \A end \in DOMAIN timeline[c] \cup {write_end[c]} :
+         (IF end = write_end[c] THEN written[c] ELSE timeline[c][end]) =
+           ReplayLog(Between(InitialImage), WholeLog, 0, end)
+
+(* Nobody shows half a batch.                                                *)
+(* Source: KIP-631, atomic batches; Kafka, ControllerResult.atomicOf.        *)
+(* Broken by: replaying the first records of a batch only.                   *)
+BatchAtomicInv == \A n \in Node : Visible(n) \in Images
+
+(* Nobody shows anything of a transaction that has not ended.                *)
+(* Source: KIP-868. Broken by: taking what is committed for stable; what     *)
+(* Kafka as built takes for the transaction (broken/StableInTransaction).    *)
+TransactionAtomicInv == \A n \in Node : Visible(n) \in StableImages
+
+(* All that a log holds after the beginning of an epoch was written in that  *)
+(* epoch: nothing of a deposed controller follows. Epochs only grow.         *)
+(* Source: KIP-595, leader epochs; Kafka, the claim epoch of an append.      *)
+(* Broken by: appending without the claim epoch.                             *)
+OneEffectiveWriterInv ==
+  \A k \in DOMAIN WholeLog :
+    IF k = 1 THEN WholeLog[1].kind = "LeaderChange"
+    ELSE IF WholeLog[k].kind = "Data" THEN WholeLog[k].epoch = WholeLog[k - 1].epoch
+    ELSE WholeLog[k].epoch > WholeLog[k - 1].epoch
+
+(* Nobody will be given a record that its state cannot take.                 *)
+(* Source: Kafka, OffsetControlManager.replay, where the process dies.       *)
+(* Broken by: two transactions in one; going back to a state that has        *)
+(* forgotten its transaction (broken/DeadStandby).                           *)
+ReplayNeverFailsInv ==
+  \A n \in Standbys \cup Broker :
+    committed_end[n] < Len(committed) =>
+      LET records == RecordsOf(committed[committed_end[n] + 1]) IN
+      records # << >> => ~CannotReplay(written[n], records[1])
+
+(* A snapshot is of what is committed, and of no half of a transaction.      *)
+(* Source: KIP-630, KIP-868. Broken by: taking it of the newest state, or in *)
+(* a transaction.                                                            *)
+SnapshotIsStableInv ==
+  \A n \in Node :
+    /\ snapshot[n].end <= Len(committed)
+    /\ ~InTransaction(StateAt(snapshot[n].end))
+    /\ snapshot[n].image = StateAt(snapshot[n].end).image
+
+(* Only an active controller has answers parked, and each waits for what is  *)
+(* in memory, but not yet stable.                                            *)
+(* Source: Kafka, DeferredEventQueue. Broken by: renouncing without failing  *)
+(* who waits; not answering what is due.                                     *)
+DeferredWaitsInv ==
+  \A c \in Controller : \A parked \in deferred[c] :
+    /\ IsActive(c)
+    /\ stable_end[c] < parked.end /\ parked.end <= write_end[c]
+
+(* A controller can always go back: it keeps the state that is stable, and   *)
+(* the one that is committed.                                                *)
+(* Source: Kafka, OffsetControlManager.deactivate (KAFKA-13114, KAFKA-17608).*)
+(* Broken by: forgetting the states between the batches it appended.         *)
+CanGoBackInv ==
+  \A c \in Controller : IsActive(c) =>
+    /\ stable_end[c] \in DOMAIN timeline[c]
+    /\ committed_end[c] \in DOMAIN timeline[c] \/ committed_end[c] = write_end[c]
+
+(* Not true, and kept for that (broken/StaleRefusal): what a controller      *)
+(* answers without writing is so at the time. A deposed one may say what has *)
+(* long ceased to be.                                                        *)
+UnchangedIsCurrentProp ==
+  [][\A c \in Controller, r \in Request :
+       AnswerUnchanged(c, r) => answers'[r] = Result(r, CommittedImage)]_answers
+------------------------------------------------------------------------------
+(* Steps                                                                     *)
+
+(* A node begins anew.                                                       *)
+Restarts == \E n \in Node : Restart(n)
+
+(* What is stable at a node stays stable, as long as it runs.                *)
+(* Source: Kafka, OffsetControlManager. Broken by: a transaction that moves  *)
+(* it back; loading a snapshot that is behind.                               *)
+LastStableNeverBackProp ==
+  [][Restarts \/ \A n \in Node : stable_end'[n] >= stable_end[n]]_stable_end
+
+(* What may be read of a node changes only with how far it has come.         *)
+(* Source: KIP-631. Broken by: reading at the newest state.                  *)
+ImageMonotonicProp ==
+  [][Restarts \/ \A n \in Node :
+       Visible(n)' # Visible(n) => stable_end'[n] > stable_end[n]]_<<timeline, stable_end>>
+
+(* A controller that steps back shows what it showed, keeps of its state     *)
+(* what is committed, and tells whoever waits that it is not the controller. *)
+(* Source: Kafka, QuorumController.renounce. Broken by: keeping the newest   *)
+(* state; leaving answers parked.                                            *)
+RenounceRevertsProp ==
+  [][\A c \in Controller :
+       (IsActive(c) /\ ~IsActive(c)') =>
+         \/ Restart(c)
+         \/ /\ Visible(c)' = Visible(c)
+            /\ stable_end'[c] = stable_end[c]
+            /\ written'[c] = StateAt(committed_end[c])
+            /\ write_end'[c] = committed_end[c]
+            /\ deferred'[c] = {}
+            /\ \A parked \in deferred[c] : answers'[parked.request] = NotController]_claim_epoch
+
+(* A controller becomes active in an epoch in which it leads, only once it   *)
+(* has replayed all that was committed before; and at most once in it.       *)
+(* Source: Kafka, KafkaRaftClient tells a listener that it leads only when   *)
+(* that has reached the epoch's start. Broken by: claiming as soon as Raft   *)
+(* leads.                                                                    *)
+ClaimsCaughtUpProp ==
+  [][\A c \in Controller :
+       (claim_epoch'[c] # claim_epoch[c] /\ claim_epoch'[c] # NoEpoch) =>
+         /\ claim_epoch[c] = NoEpoch
+         /\ claim_epoch'[c] = leader_epoch[c]
+         /\ committed[committed_end[c]] = LeaderChange(leader_epoch[c], c)]_claim_epoch
+
+(* A transaction that its leader did not end is aborted by the next one,     *)
+(* before that writes anything else.                                         *)
+(* Source: KIP-868. Broken by: claiming without a look at it.                *)
+OpenTransactionAbortedProp ==
+  [][\A c \in Controller :
+       (~IsActive(c) /\ IsActive(c)') => ~InTransaction(written'[c])]_claim_epoch
+
+(* An answer is given once, and is the one that was parked, or says that the *)
+(* outcome is not known. Source: KIP-631. Broken by: answering twice.        *)
+AnsweredOnceProp ==
+  [][\A r \in Request : answers'[r] # answers[r] => answers[r] = Nil]_answers
+
+(* A later request is not answered before an earlier one of its controller.  *)
+(* Source: Kafka, DeferredEventQueue completes in the order of offsets.      *)
+(* Broken by: completing one end at a time.                                  *)
+AnsweredInOrderProp ==
+  [][\A c \in Controller : \A early, late \in deferred[c] :
+       (early.end < late.end /\ answers'[late.request] # Nil) =>
+         answers'[early.request] # Nil]_answers
+
+(* Who may change what. The committed log only grows; what is not committed  *)
+(* grows at its end by its leader, shrinks at its beginning by committing,   *)
+(* and otherwise is lost. A step changes the memory of one node. Only an     *)
+(* active controller is ahead of what is committed, or parks an answer.      *)
+(* Source: KIP-631, KIP-595. Broken by: whatever else moves one of these.    *)
+IsPrefix(shorter, longer) ==
+  Len(shorter) <= Len(longer) /\ shorter = SubSeq(longer, 1, Len(shorter))
+PermittedChangesProp ==
+  [][/\ IsPrefix(committed, committed')
+     /\ \/ IsPrefix(uncommitted', uncommitted)
+        \/ IsPrefix(WholeLog', WholeLog)
+        \/ /\ uncommitted = SubSeq(uncommitted', 1, Len(uncommitted') - 1)
+           /\ \E c \in Controller : IsActive(c)' /\ leader_epoch[c] = NewestEpoch
+     /\ \A m, n \in Node :
+          (written'[m] # written[m] /\ written'[n] # written[n]) => m = n
+     /\ \A n \in Node : Follows(n)' => write_end'[n] = committed_end'[n]
+     /\ \A c \in Controller : (deferred'[c] \ deferred[c]) # {} => IsActive(c) /\ IsActive(c)'
+    ]_vars
+------------------------------------------------------------------------------
+(* Witnesses: a model in which one of these cannot be reached is too small.  *)
+
+(* A change was made in memory, its asker was told NOT_CONTROLLER, and it is *)
+(* lost.                                                                     *)
+UncommittedThenLostReach ==
+  \E r \in Request :
+    /\ answers[r] = NotController
+    /\ OffsetsOf(WholeLog, r) = {}
+    /\ \E k \in DOMAIN committed :
+         committed[k].kind = "LeaderChange" /\ committed[k].epoch > 1
+
+(* ... and another that was told the same took effect nevertheless.          *)
+FailedThenCommittedReach ==
+  \E r \in Request :
+    answers[r] = NotController /\ \E offset \in OffsetsOf(committed, r) : InEffect(offset)
+
+(* Two controllers both take themselves for active, and both have answers    *)
+(* parked.                                                                   *)
+TwoControllersBothThinkActiveReach ==
+  \E c, d \in Controller :
+    /\ c # d /\ IsActive(c) /\ IsActive(d)
+    /\ deferred[c] # {} /\ deferred[d] # {}
+
+(* A controller is active in an older epoch than the one in which its own    *)
+(* Raft client leads.                                                        *)
+ElectedAgainUnawaresReach ==
+  \E c \in Controller : IsActive(c) /\ leader_epoch[c] > claim_epoch[c]
+
+(* A controller gave up while two requests waited.                           *)
+RenounceWithPendingReach ==
+  \E c \in Controller :
+    /\ ~IsActive(c)
+    /\ Cardinality({r \in Request : answers[r] = NotController}) > 1
+
+(* A request that writes nothing waits for one that does.                    *)
+UnchangedWaitsReach ==
+  \E c \in Controller : \E early, late \in deferred[c] :
+    early.request # late.request /\ early.end = late.end
+
+(* A new leader aborted a transaction, with a change in it.                  *)
+OpenTransactionAbortedReach ==
+  \E k \in DOMAIN committed :
+    /\ Aborts(k)
+    /\ \E r \in Request : \E offset \in OffsetsOf(committed, r) : offset < k - 1 /\ ~InEffect(offset)
+
+(* A transaction with a change in it has ended.                              *)
+TransactionEndedReach ==
+  \E k \in DOMAIN committed :
+    /\ Closes(k) /\ ~Aborts(k)
+    /\ \E r \in Request : IsSure(r) /\ \E offset \in OffsetsOf(committed, r) : Opens(offset)
+
+(* A controller stepped back in the middle of a committed transaction.       *)
+StandbyInTransactionReach ==
+  \E c \in Controller :
+    ~IsActive(c) /\ InTransaction(written[c]) /\ \E r \in Request : answers[r] = NotController
+
+(* A node took another's snapshot, and has read on from it.                  *)
+StartedFromSnapshotReach ==
+  \E n \in Node : snapshot[n].end > 1 /\ committed_end[n] > snapshot[n].end
+
+(* A broker that began anew from nothing is far behind the log.              *)
+FarBehindReach ==
+  \E b \in Broker : committed_end[b] = 0 /\ \E n \in Node : snapshot[n].end > 2
+==============================================================================
