@@ -57,7 +57,8 @@ SWALLOWS = "def run(step):\n    try:\n        step()\n    except Exception:\n   
 NAMES = "## Lease\n\n| spec action | python |\n|---|---|\n"
 OTHER = (
     "---- MODULE Other ----\nEXTENDS Lease,\n  FiniteSets\n\nVARIABLE began  \\* Since when.\n\n"
-    "Start == TRUE\nNewInv == TRUE\n\nNext ==\n  \\/ Start\n  \\/ \\E i \\in Broker : Renew(i)\n\n====\n"
+    "Start == TRUE\nNewInv == TRUE\n\n"
+    "Next ==\n  \\/ Start\n  \\/ \\E i \\in Broker : Renew(i)\n\n====\n"
 )
 CLAIMS = "| claim | invariant | test | model | mutant |\n|---|---|---|---|---|\n"
 
