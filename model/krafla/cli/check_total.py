@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from krafla.tlc.checking import Check
+from krafla.tlc.checking import Check, count
 from krafla.tlc.together import manifest_doubts, spec_totals
 from krafla.verdict import ExitCode, KraflaError, Verdict, worst
 
@@ -49,7 +49,8 @@ class Total:
         failed = len(self.answers) - sum(counts.values())
         parts = [f"{count} {verdict.value}" for verdict, count in counts.items() if count]
         parts += [f"{failed} could not run"] * bool(failed)
-        parts += [f"{len(self.doubts)} doubts about the tier"] * bool(self.doubts)
+        if self.doubts:
+            parts.append(f"{count(len(self.doubts), 'doubt', 'doubts')} about the tier")
         return f"{len(self.answers)} models: {', '.join(parts)}"
 
 

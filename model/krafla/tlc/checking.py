@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from krafla.tlc.output import Progress
     from krafla.verdict import Verdict
 
-__all__ = ["Check", "check_model", "evidence"]
+__all__ = ["Check", "check_model", "count", "evidence"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,8 @@ def _java(model: Model, options: Options, jar: TlcJar, jre: JavaRuntime, folder:
         *(["-XX:TieredStopAtLevel=1"] if small else []),
         f"-Xmx{options.heap_mb or default_heap_mb()}m",
         f"-Xss{_STACK}",
+        # TLC may go on for ever with one of its threads missing.
+        "-XX:+ExitOnOutOfMemoryError",
         # TLC writes numbers as the locale does; this wrapper reads 1,234.
         *("-Duser.language=en", "-Duser.country=US"),
         f"-Djava.io.tmpdir={folder / 'tmp'}",
@@ -125,6 +127,8 @@ def default_heap_mb() -> int:
 def reproduce(model: Model, options: Options) -> str:
     """Return the command of this project that asks the same question again."""
     words = ["krafla", "check", model.name, "--workers", str(options.workers)]
+    if options.heap_mb is not None:
+        words += ["--heap", str(options.heap_mb)]
     if options.simulation is not None:
         simulation = options.simulation
         words += ["--simulate", str(simulation.behaviours), "--depth", str(simulation.depth)]

@@ -47,7 +47,7 @@ class ModelConfig:
     @cached_property
     def _sections(self) -> list[tuple[str, int, int, int]]:
         heads = list(_KEYWORD.finditer(self._plain))
-        ends = [head.start() for head in heads[1:]] + [len(self._plain)]
+        ends = [head.start() for head in heads[1:]] + [len(self._plain)] * bool(heads)
         return [
             (head[0], head.start(), head.end(), end) for head, end in zip(heads, ends, strict=True)
         ]
@@ -84,7 +84,7 @@ class ModelConfig:
                 continue
             text = self._plain[body:end]
             heads = list(_BINDING.finditer(text))
-            ends = [head.start() for head in heads[1:]] + [len(text)]
+            ends = [head.start() for head in heads[1:]] + [len(text)] * bool(heads)
             for head, stop in zip(heads, ends, strict=True):
                 if head[2] == "=":
                     found.extend(_constant(head[1], text[head.end() : stop]))
@@ -98,6 +98,18 @@ class ModelConfig:
             for word, _, body, end in self._sections
             if word in {"CONSTANT", "CONSTANTS"}
             for head in _REPLACEMENT.finditer(self._plain[body:end])
+        )
+
+    @property
+    def constant_names(self) -> tuple[str, ...]:
+        """Return the names that the cfg gives a value, readable or not, in order."""
+        bodies = [
+            self._plain[body:end]
+            for word, _, body, end in self._sections
+            if word in {"CONSTANT", "CONSTANTS"}
+        ]
+        return tuple(
+            head[1] for body in bodies for head in _BINDING.finditer(body) if head[2] == "="
         )
 
     def words(self, *keywords: str) -> tuple[str, ...]:

@@ -111,7 +111,8 @@ class _Walk:
         for part, count in zip(parts, following, strict=True):
             for row in self._rows(part, depth, count, above):
                 found = replace(row, evaluated=0) if is_dead and row.evaluated is None else row
-                is_dead = is_dead or (found.depth == depth and found.is_never_reached)
+                stops = found.is_never_reached or (found.kind == "guard" and found.held == 0)
+                is_dead = is_dead or (found.depth == depth and stops)
                 yield found
 
     def _choice(self, node: Node, depth: int, above: _Spans) -> Iterator[Conjunct]:

@@ -18,6 +18,7 @@ __all__ = [
     "Interrupted",
     "InvariantViolated",
     "Killed",
+    "OutOfDisk",
     "OutOfMemory",
     "Outcome",
     "SpecError",
@@ -126,6 +127,13 @@ class OutOfMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class OutOfDisk:
+    """The files in which TLC keeps states could not be written or read."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class TooManyStates:
     """A set, or a trace, is larger than TLC can handle."""
 
@@ -164,6 +172,7 @@ Outcome: TypeAlias = (
     | EvaluationError
     | SpecError
     | ConfigError
+    | OutOfDisk
     | OutOfMemory
     | TooManyStates
     | Interrupted
@@ -231,7 +240,11 @@ def describe(outcome: Outcome) -> str:  # noqa: C901  # one short case for each 
         case SpecError(message, file, line) | ConfigError(message, file, line):
             place = ":".join(str(part) for part in (file, line) if part is not None)
             return f"{place}: {_one_line(message)}" if place else _one_line(message)
-        case OutOfMemory(message) | TooManyStates(message):
+        case OutOfMemory(message):
+            return f"TLC ran out of memory (--heap gives it more): {_one_line(message)}"
+        case OutOfDisk(message):
+            return f"TLC cannot write its files (TMPDIR is where): {_one_line(message)}"
+        case TooManyStates(message):
             return _one_line(message)
         case Interrupted(reason):
             return f"stopped: {reason}"

@@ -32,6 +32,7 @@ _COUNTED = re.compile(
 )
 _PARSED_FILE = re.compile(r"^Parsing file (.+\.tla)\b")
 _KEPT_LINES = 400
+_TERMINATING = "Terminating due to "
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +110,16 @@ class Output:
     parser_lines: list[str] = field(default_factory=list)
     printed: deque[str] = field(default_factory=lambda: deque(maxlen=_KEPT_LINES))
     reached: set[str] = field(default_factory=set)
+    last_words: str = ""
     _reader: MessageReader = field(default_factory=MessageReader)
     parsing: bool = False
     covering: Covered | None = None
 
     def feed(self, line: str) -> None:
         """Take one line; no text whatever raises."""
+        if line.startswith(_TERMINATING):
+            # Java's last words, in the middle of whatever TLC was about to say.
+            self.last_words = line.removeprefix(_TERMINATING).strip()
         for item in self._reader.feed(line):
             if isinstance(item, Message):
                 self._message(item)

@@ -26,6 +26,7 @@ from krafla.tlc.outcome import (
     InvariantViolated,
     Killed,
     Outcome,
+    OutOfDisk,
     OutOfMemory,
     SpecError,
     TemporalPropertyViolated,
@@ -47,7 +48,14 @@ _PLACE = re.compile(
     r"[Ll]ine (\d+), col(?:umn)? (\d+) to line (\d+), col(?:umn)? (\d+) (?:in|of module) (\w+)"
 )
 _PARSE_PLACE = re.compile(r"at line (\d+), column \d+")
+# Java's own words, wherever in TLC they come from.
+_MEMORY = re.compile(r"java\.lang\.OutOfMemoryError.*")
+_DISK = re.compile(
+    r"java\.(?:io\.(?:IO|FileNotFound|UncheckedIO)|nio\.file\.\w+)Exception\s*:\s*(.+)"
+    r"|((?:No space left on device|Disk quota exceeded|File too large).*)"
+)
 _LINE = re.compile(r"\bline (\d+)")
+_IMPORTED = re.compile(r"imported in module (\w+)")
 _FAILED_MODULE = re.compile(r"^Could not parse module (\w+)", re.MULTILINE)
 
 # What each outcome's exit status may be; TLC falls back on 255 for errors it did not foresee.
@@ -72,10 +80,15 @@ def outcome_of(output: Output, exit_status: int) -> Outcome:
     """
     if exit_status < 0:
         return Killed(-exit_status)
+    if _MEMORY.search(output.last_words):
+        return OutOfMemory(output.last_words)
     error = next((one for one in output.errors if one.code not in EXPLANATIONS), None)
     if error is not None and _codes(error) & OUT_OF_MEMORY:
         # The heap may be exhausted anywhere: neither the end nor the status can be relied on.
         return OutOfMemory(error.text)
+    failed = next((one for one in map(_of_the_machine, output.errors) if one is not None), None)
+    if failed is not None:
+        return failed
     if output.truncated:
         return Unknown(f"the output breaks off (exit status {exit_status})")
     outcome = _success(output) if error is None else _failure(error, output)
@@ -85,6 +98,15 @@ def outcome_of(output: Output, exit_status: int) -> Outcome:
     if exit_status == 0 and not isinstance(outcome, Finished | Unknown):
         return Unknown(f"exit status 0 does not fit the messages ({outcome})")
     return outcome
+
+
+def _of_the_machine(error: Message) -> Outcome | None:
+    """Return what the machine had too little of, if that is what the message says."""
+    text = error.all_texts()
+    memory, disk = _MEMORY.search(text), _DISK.search(text)
+    if memory is not None:
+        return OutOfMemory(memory[0])
+    return None if disk is None else OutOfDisk(disk[1] or disk[2])
 
 
 def _success(output: Output) -> Outcome:
@@ -168,7 +190,9 @@ def _spec_error(output: Output) -> SpecError:
         file = _file(output, module[1] if module else last)
         return SpecError(lines[0] if lines else "syntax error", file, int(syntax[1]))
     missing = next((line for line in lines if line.startswith("Cannot find source file")), None)
-    return SpecError(missing or " ".join(lines[:3]) or "the spec does not parse")
+    importer = _IMPORTED.search(missing or "")
+    file = _file(output, importer[1]) if importer else None
+    return SpecError(missing or " ".join(lines[:3]) or "the spec does not parse", file)
 
 
 def _config_error(error: Message) -> ConfigError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+import re
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from krafla.tlc.outcome import (
     ConfigError,
     Interrupted,
     Outcome,
+    OutOfMemory,
     SpecError,
     TemporalPropertyViolated,
     Unknown,
@@ -28,6 +29,8 @@ from krafla.tlc.output import Count, Output, Progress
 from krafla.tlc.probe import PROBE_MODULE
 from krafla.tlc.process import run_process
 from krafla.tlc.reading import outcome_of
+from krafla.tlc.scratch import scratch
+from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +39,11 @@ if TYPE_CHECKING:
     from krafla.traces import Trace
 
 __all__ = ["ActionCoverage", "Progress", "RunResult", "Simulation", "run"]
+
+_COMMENT = re.compile(r"\(\*.*?\*\)|\\\*[^\n]*", re.DOTALL)
+_HEADER = re.compile(r"^[ \t]*-{4,}[ \t]*MODULE[ \t]+(\w+)[ \t]*-{4,}", re.MULTILINE)
+_DECLARED = re.compile(r"\bCONSTANTS?\s+(\w+(?:\s*\([_, ]*\))?(?:\s*,\s*\w+(?:\s*\([_, ]*\))?)*)")
+_NO_MEMORY = re.compile(r"OutOfMemoryError|insufficient memory|Could not reserve enough space")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +110,7 @@ def run(
     """
     options = Options(workers, coverage, progress is not None, simulation, heap_mb)
     config = read_config(model.config)
+    _check_module(model.module)
     started = time.monotonic()
     single = _Run(model, config, options, find_jar(), find_jre())
     result = single.result(progress, timeout)
@@ -167,8 +176,7 @@ class _Run:
     ) -> RunResult:
         output = Output(on_progress=progress)
         started = time.monotonic()
-        with tempfile.TemporaryDirectory(prefix="krafla-tlc-", ignore_cleanup_errors=True) as name:
-            folder = Path(name)
+        with scratch() as folder:
             command = prepare(
                 self.model, self.config, self.options, jar=self.jar, jre=self.jre, folder=folder
             )
@@ -216,9 +224,42 @@ class _Run:
         if isinstance(outcome, SpecError) and Path(outcome.file or "").stem == PROBE_MODULE:
             where = f"named as a witness in {self.model.place or 'the model'}"
             return SpecError(f"{outcome.message} ({where})")
+        foreign = None if isinstance(outcome, SpecError) else self._foreign(output)
+        if foreign is not None:
+            # TLC takes no notice of it, and the constant that was meant keeps another value.
+            return ConfigError(f"no module declares a constant {foreign}", str(self.model.config))
+        if isinstance(outcome, Unknown) and _NO_MEMORY.search(errors):
+            return OutOfMemory(errors.splitlines()[0][:300])
         if isinstance(outcome, Unknown) and errors:
             return Unknown(f"{outcome.reason}; stderr: {errors.splitlines()[0][:300]}")
         return outcome
+
+    def _foreign(self, output: Output) -> str | None:
+        """Return the first constant of the cfg that no module of the run declares."""
+        wanted = self.config.constant_names
+        if not wanted or not output.files:
+            return None
+        declared = {
+            name
+            for path in output.files.values()
+            if path.is_file()
+            for found in _DECLARED.finditer(_plain(path))
+            for name in re.findall(r"\w+", found[1])
+        }
+        return next((name for name in wanted if name not in declared), None)
+
+
+def _plain(path: Path) -> str:
+    return _COMMENT.sub(" ", path.read_text(encoding="utf-8", errors="replace"))
+
+
+def _check_module(path: Path) -> None:
+    """Refuse a file that SANY takes for no module at all, of which it says nothing useful."""
+    head = _HEADER.search(path.read_text(encoding="utf-8", errors="replace"))
+    if head is None:
+        raise KraflaError("this is no TLA+ module: there is no line ---- MODULE ...", str(path))
+    if head[1] != path.stem:
+        raise KraflaError(f"the module in it is called {head[1]}", str(path))
 
 
 def _counts(progress: Progress | None) -> tuple[int | None, int | None, int | None]:

@@ -1,0 +1,13 @@
+---- MODULE LampProperties ----
+EXTENDS Lamp
+
+PressesInv == presses \in 0 .. Limit
+
+OffAtFirstInv == presses = 0 => ~is_on
+
+NeverOnInv == ~is_on
+
+CountsUpProp == [][presses' >= presses]_<<presses, is_on>>
+
+OnReach == is_on
+====

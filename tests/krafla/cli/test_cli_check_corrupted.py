@@ -1,0 +1,114 @@
+"""Whatever is changed in a manifest, a cfg or a name: a tier that was green turns red."""
+
+from __future__ import annotations
+
+import pytest
+from tests.krafla.cli.lamp_room import edit, krafla, lay_out
+
+MODELS = "lamp/models.toml"
+SHORT, LONG, ON = "lamp/LampShort.cfg", "lamp/LampLong.cfg", "broken/lamp/LampOn.cfg"
+SPEC, CLAIMS = "lamp/Lamp.tla", "lamp/LampProperties.tla"
+LAST_ENTRY = '[[model]]\nname = "LampLong"'
+CORRUPTIONS = {
+    "number of distinct states": ([(MODELS, "distinct = 7", "distinct = 9")], 3, "pinned are 9"),
+    "number of generated states": ([(MODELS, "generated = 3", "generated = 4")], 3, "pinned are 4"),
+    "number of properties": ([(MODELS, "properties = 3", "properties = 2")], 3, "pinned are 2"),
+    "name of a witness": ([(MODELS, '["OnReach"]', '["OnReech"]')], 2, "OnReech"),
+    "name of an untaken action": ([(MODELS, "Burn =", "Bern =")], 3, "Burn was never taken"),
+    "property that must fail": ([(MODELS, '"NeverOnInv"', '"PressesInv"')], 1, "should fail, but"),
+    "invariant of a cfg": ([(LONG, "PressesInv", "PressesInf")], 2, "PressesInf"),
+    "property of a cfg, misspelt": ([(SHORT, "CountsUpProp", "CountsUpProb")], 2, "CountsUpProb"),
+    "constant of a cfg": ([(LONG, "Limit = 4", "Limit = 3")], 3, "pinned are 7"),
+    "name of a constant": ([(LONG, "Limit", "Limits")], 2, "Limit is not assigned"),
+    "another constant": ([(LONG, "Limit = 4", "Limit = 4 Extra = 1")], 2, "constant Extra"),
+    "property taken out of a cfg": ([(SHORT, "PROPERTY CountsUpProp", "")], 3, "pinned are 3"),
+    "property taken out of cfg and manifest": (
+        [(SHORT, "PROPERTY CountsUpProp", ""), (MODELS, "properties = 3", "properties = 2")],
+        3,
+        "lamp/LampProperties.tla: no model asks about CountsUpProp",
+    ),
+    "witness taken out": (
+        [(MODELS, 'witnesses = ["OnReach"]\n', "")],
+        3,
+        "no model asks about OnReach",
+    ),
+    "model taken out": (
+        [(MODELS, "[[model]]\nname = \"LampOn\"", "[[modell]]\nname = \"LampOn\"")],
+        2,
+        "models consists of",
+    ),
+    "tier of a model": (
+        [(MODELS, 'cfg = "lamp/LampLong.cfg"\nspec = "Lamp"\ntier = "smoke"',
+          'cfg = "lamp/LampLong.cfg"\nspec = "Lamp"\ntier = "full"')],
+        3,
+        "Lamp: taken in no model that held: Burn",
+    ),
+    "tier that there is not": (
+        [(MODELS, 'cfg = "lamp/LampLong.cfg"\nspec = "Lamp"\ntier = "smoke"',
+          'cfg = "lamp/LampLong.cfg"\nspec = "Lamp"\ntier = "smoky"')],
+        2,
+        "'tier' is one of",
+    ),
+    "expectation of a model": (
+        [(MODELS, 'expect = "violates"\nproperty = "NeverOnInv"', 'expect = "holds"')],
+        1,
+        "invariant NeverOnInv is violated",
+    ),
+    "spec of a model": (
+        [(MODELS, 'cfg = "lamp/LampShort.cfg"\nspec = "Lamp"',
+          'cfg = "lamp/LampShort.cfg"\nspec = "Lump"')],
+        2,
+        "there is no Lump.tla",
+    ),
+    "action that nobody takes": (
+        [(SPEC, "Next == Press \\/ Burn", "Fix == FALSE /\\ UNCHANGED <<presses, is_on>>\n"
+          "Next == Press \\/ Burn \\/ Fix")],
+        3,
+        "action Fix was never taken",
+    ),
+    "claim that nobody checks": (
+        [(CLAIMS, "OnReach == is_on", "OnReach == is_on\nDarkLive == <>~is_on")],
+        3,
+        "no model asks about DarkLive",
+    ),
+}  # fmt: skip
+
+
+def test_the_tier_is_green_and_says_what_that_rests_on(tmp_path):
+    finished = krafla(lay_out(tmp_path), "check")
+
+    assert finished.returncode == 0, finished.stdout
+    lines = finished.stdout.splitlines()
+    assert lines[-2:] == [
+        "Lamp: 2 of 2 actions taken, 1 of 1 witnesses reached",
+        "3 models: 3 held",
+    ]
+    table = {line.split()[1]: line.split() for line in lines if line.startswith("held ")}
+    assert table["LampShort"][2:5] == ["3", "as", "pinned"]
+    assert table["LampLong"][2:5] == ["7", "as", "pinned"]
+    assert table["LampOn"][3:] == ["NeverOnInv", "failed"]
+
+
+@pytest.mark.parametrize("what", CORRUPTIONS, ids=str)
+def test_a_corruption_turns_the_tier_red(tmp_path, what):
+    edits, status, complaint = CORRUPTIONS[what]
+    specs = lay_out(tmp_path)
+    for name, old, new in edits:
+        edit(specs / name, old, new)
+
+    finished = krafla(specs, "check")
+
+    assert finished.returncode == status, finished.stdout + finished.stderr
+    assert complaint in finished.stdout + finished.stderr
+
+
+def test_a_model_that_leaves_the_manifest_leaves_its_cfg_behind(tmp_path):
+    specs = lay_out(tmp_path)
+    text = (specs / MODELS).read_text()
+    (specs / MODELS).write_text(text[: text.index('[[model]]\nname = "LampOn"')])
+
+    finished = krafla(specs, "check")
+
+    assert finished.returncode == 3
+    assert "broken/lamp/LampOn.cfg is in no [[model]] of the manifest" in finished.stdout
+    assert "no model asks about NeverOnInv" in finished.stdout
