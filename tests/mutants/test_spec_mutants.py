@@ -18,7 +18,8 @@ from krafla.tlc.run import run
 if TYPE_CHECKING:
     from pathlib import Path
 
-# What takes longer by itself is left to `make nightly`, which sets KRAFLA_NIGHTLY.
+# Each property is broken once in every run, by the mutant that takes least, unless that takes longer
+# by itself. All mutants are run by `make nightly`, which sets KRAFLA_NIGHTLY.
 SECONDS_MAX = 13.0
 TIMEOUT_SECONDS = 300.0
 
@@ -45,12 +46,19 @@ def all_mutants() -> list[Mutant]:
 
 MUTANTS = all_mutants()
 NIGHTLY = bool(os.environ.get("KRAFLA_NIGHTLY"))
-TRIED = [mutant for mutant in MUTANTS if NIGHTLY or mutant.seconds <= SECONDS_MAX]
+CHEAPEST = {
+    mutant.property: mutant for mutant in sorted(MUTANTS, key=lambda one: (-one.seconds, one.id))
+}
+TRIED = [
+    mutant
+    for mutant in MUTANTS
+    if NIGHTLY or (mutant == CHEAPEST[mutant.property] and mutant.seconds <= SECONDS_MAX)
+]
 
 
 def test_there_are_mutants_of_every_sort_and_each_has_its_own_name() -> None:
     assert len({mutant.id for mutant in MUTANTS}) == len(MUTANTS) >= 12
-    assert len(TRIED) >= 12
+    assert len(TRIED) >= 60
     suffixes = {mutant.property[-4:] for mutant in MUTANTS}
     assert {"Prop", "Live"} <= suffixes
     assert any(mutant.property.endswith("Inv") for mutant in MUTANTS)
