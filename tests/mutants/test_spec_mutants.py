@@ -18,8 +18,8 @@ from krafla.tlc.run import run
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Each property is broken once in every run, by the mutant that takes least, unless that takes longer
-# by itself. All mutants are run by `make nightly`, which sets KRAFLA_NIGHTLY.
+# Each property is broken once in every run, by the mutant that takes least, unless that takes too
+# long. All mutants are run by `make nightly`, which sets KRAFLA_NIGHTLY.
 SECONDS_MAX = 13.0
 TIMEOUT_SECONDS = 300.0
 
