@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from krafla.manifest import Model
-    from krafla.oracle.errors import SpecError
-from krafla.oracle.explore import Exploration
+    from krafla.oracle.explore import Exploration
 
 __all__ = ["Baseline", "load_model"]
+
+# So many states beyond the pinned number show that a model is another one.
+_MORE = 5_000
 
 
 def load_model(model: Model, classes: TlcClasses) -> Spec:
@@ -81,10 +83,12 @@ class Baseline:
         began = time.monotonic()
         classes = TlcClasses()
         spec = load_model(model, classes)
-        found = explore(spec, progress=progress)
-        if found.violation is not None or found.distinct != model.distinct:
+        # A model that is larger than pinned is not worth the wait for how much larger.
+        found = explore(spec, progress=progress, limit=(model.distinct or 0) + _MORE)
+        if found.violation is not None or found.distinct != (model.distinct or 0):
+            least = "" if found.is_complete else "at least "
             what = (
-                f"{found.distinct} distinct states, pinned are {model.distinct}"
+                f"{least}{found.distinct:,} distinct states, pinned are {model.distinct or 0:,}"
                 if found.violation is None
                 else f"{found.violation.name} is violated"
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 from krafla.mutate.calls import has_primes, nodes
@@ -99,7 +100,7 @@ class Spot:
         operands = list(items_of(node))
         parts: list[Part] = []
         start = end = -1
-        for before, after in zip(operands, operands[1:], strict=False):
+        for before, after in pairwise(operands):
             gap = Kept(self.source.end(before.place), self.source.start(after.place))
             sign = self._sign(gap, _SPELLINGS.get(node.operator, (node.operator,)))
             if sign is None:
@@ -130,11 +131,13 @@ class Spot:
 class MutationOperator(Protocol):
     """A kind of mistake: yields each place of a definition where it can be made."""
 
-    def __call__(self, spot: Spot) -> Iterator[Candidate]: ...
+    def __call__(self, spot: Spot) -> Iterator[Candidate]:
+        """Yield the mistakes in a definition."""
+        ...
 
 
 def items_of(node: Apply) -> Iterator[Node]:
-    """Yield the arguments of an operator; of one written between its arguments, of its whole chain."""
+    """Yield the arguments of an operator; of a chain of "and" or "or", of all of it."""
     for argument in node.arguments:
         if (
             isinstance(argument, Apply)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from krafla.mutate.calls import nodes
@@ -96,7 +97,7 @@ def swap_branches(spot: Spot) -> Iterator[Candidate]:
 
 def _swapped_arms(spot: Spot, node: Apply) -> Iterator[Candidate]:
     results = [arm.arguments[1] for arm in node.arguments if isinstance(arm, Apply)]
-    for one, other in zip(results, results[1:], strict=False):
+    for one, other in pairwise(results):
         if one is None or other is None or spot.text(one) == spot.text(other):
             continue
         first, second = spot.source.span(one.place), spot.source.span(other.place)

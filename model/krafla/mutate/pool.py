@@ -87,13 +87,15 @@ class Pool:
         workers: list[_Worker] = []
         with tempfile.TemporaryDirectory(prefix="krafla-mutate-") as scratch:
             try:
-                for number in range(min(self._count, len(waiting))):
-                    workers.append(self._start(Path(scratch) / str(number)))
+                workers += map(self._start, self._folders(Path(scratch), len(waiting)))
                 while workers:
                     self._turn(workers, waiting, progress)
             finally:
                 for worker in workers:
                     _stop(worker)
+
+    def _folders(self, scratch: Path, jobs_waiting: int) -> Iterator[Path]:
+        yield from (scratch / str(number) for number in range(min(self._count, jobs_waiting)))
 
     def _turn(
         self,

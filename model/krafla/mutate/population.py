@@ -1,4 +1,4 @@
-"""The mutants of a folder of specs: which definitions are mutated, and which models look at them."""
+"""The mutants of a folder of specs: which definitions are mutated, and who looks at them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Choice", "Population", "population"]
 
-# Bounds of models, and what only remembers: no mistake in them is one of the protocol.
-_APART = ("MC", "History")
+# Bounds of models, what only remembers, what only asks: no mistake in them is the protocol's.
+_BOUNDS = "MC"
+_APART = ("History", "Properties", "Live")
 # The room whose modules belong to all others.
 _SHARED = "lib"
 
@@ -127,7 +128,7 @@ def _targets(specs: Path, scopes: Sequence[Scope]) -> Iterator[Target]:
         definition = definitions[key]
         path = definition.place.path
         module = definition.place.module
-        if path is None or module.startswith(_APART[0]) or module.endswith(_APART[1]):
+        if path is None or module.startswith(_BOUNDS) or module.endswith(_APART):
             continue
         if module not in surroundings:
             surroundings[module] = _Surroundings(module, path, scopes)

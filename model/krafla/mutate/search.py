@@ -41,7 +41,7 @@ class Found:
     """What the search came to.
 
     ``violated`` is the property that failed. ``cut`` says which limit ended it. ``is_same``: every
-    state and every step is as it was.
+    state and every step that changes anything is as it was.
     """
 
     distinct: int = 0
@@ -135,18 +135,20 @@ class _Search:
         return found
 
     def _is_same(self) -> bool:
-        """Return whether every state and every step is one that was there, and none is missing."""
+        """Return whether every state and every step is one that was there, and none is missing.
+
+        Steps that change nothing count for nothing: every specification allows them.
+        """
         base = self._base
-        counts = (len(base.states), base.generated)
-        if not self._old or (self.found.distinct, self.found.generated) != counts:
+        if not self._old == self.found.distinct == len(self._java):
             return False
         expected = 0
         for index in range(self._old):
             for position in base.steps(index):
-                branch = base.branches[position]
-                if self._is_touched[branch]:
-                    expected += hash((index, base.targets[position], branch))
-        return len(self._java) == self._old and self._checksum == expected
+                branch, target = base.branches[position], base.targets[position]
+                if self._is_touched[branch] and target != index:
+                    expected += hash((index, target, branch))
+        return self._checksum == expected
 
     def _is_over(self) -> bool:
         found = self.found
@@ -270,11 +272,10 @@ class _Search:
     def _sum_up(self, branch: int, origins: list[int], fingerprints: Iterable[int]) -> None:
         """Add steps to the sum over all, by which they are compared with those that were."""
         if self._is_touched[branch]:
-            get = self._known.get
-            self._checksum += sum(
-                hash((origin, get(fingerprint, -1), branch))
-                for origin, fingerprint in zip(origins, fingerprints, strict=True)
-            )
+            for origin, fingerprint in zip(origins, fingerprints, strict=True):
+                target = self._known.get(fingerprint, -1)
+                if target != origin:
+                    self._checksum += hash((origin, target, branch))
 
     def _check_new(self, origins: list[int], states: Any, fingerprints: list[int]) -> None:
         """Ask the properties of steps that were not there before; of all, where they changed."""
@@ -363,11 +364,12 @@ class _Search:
     def _look_for_deadlock(self, old: list[int], new: list[int], busy: set[int]) -> None:
         base, touched = self._base, self._is_touched
         stuck = [index for index in new if index not in busy]
-        for index in old:
-            if index not in busy and all(
-                touched[base.branches[position]] for position in base.steps(index)
-            ):
-                stuck.append(index)
+        stuck += [
+            index
+            for index in old
+            if index not in busy
+            and all(touched[base.branches[position]] for position in base.steps(index))
+        ]
         if stuck and self.found.violated is None:
             self.found.violated = "Deadlock"
 

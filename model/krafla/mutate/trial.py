@@ -1,4 +1,4 @@
-"""One mutant on one model: does the model notice, and by what?"""
+"""One mutant on one model: whether the model notices, and by what."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ class Answer(Enum):
     ``PROPERTY``: an invariant or a property is false. ``ERROR``: TLC has no value for something.
     ``WITNESS``: a witness is not reached. ``ACTION``: another set of actions is taken. ``COUNT``:
     nothing but the number of states differs. ``UNKNOWN``: out of time. ``DIFFERENT``: steps
-    differ, and nothing notices. ``SAME``: every state and every step is as it was.
+    differ, and nothing notices. ``SAME``: every state is as it was, and every step that changes
+    anything.
     """
 
     PROPERTY = "property"
@@ -86,7 +87,7 @@ class Bench:
     """Tries mutants on models, in a copy of the specs that is its own."""
 
     def __init__(self, tree: Path) -> None:
-        self._tree = tree
+        self.tree = tree
         self._modules: dict[str, Module] = {}
         self._baseline: Baseline | None = None
         self._scope: Scope | None = None
@@ -117,7 +118,7 @@ class Bench:
 
     @contextmanager
     def _mutated(self, mutant: Mutant) -> Iterator[None]:
-        file = self._tree / mutant.file
+        file = self.tree / mutant.file
         original = file.read_text(encoding="utf-8")
         file.write_text(mutant.text, encoding="utf-8")
         try:
@@ -154,7 +155,7 @@ class Bench:
     def _refused(self, mutant: Mutant, error: SpecError) -> tuple[Answer, str]:
         """Tell a mutant that is no TLA+ from one whose constants have no value."""
         try:
-            read_module(mutant.module, self._tree / mutant.file, None)
+            read_module(mutant.module, self.tree / mutant.file, None)
         except SpecError as complaint:
             return Answer.UNPARSABLE, str(complaint)
         return Answer.ERROR, str(error)
@@ -169,6 +170,8 @@ def _judge(baseline: Baseline, found: Found) -> tuple[Answer, str]:
     if found.cut is not None:
         grown = found.distinct > pinned
         return (Answer.COUNT if grown else Answer.UNKNOWN), found.cut
+    if found.is_same:
+        return Answer.SAME, ""
     missed = [name for name in model.witnesses if name not in found.witnessed]
     if missed:
         return Answer.WITNESS, ", ".join(missed)
@@ -183,7 +186,7 @@ def _judge(baseline: Baseline, found: Found) -> tuple[Answer, str]:
         return Answer.COUNT, f"{found.distinct:,} states for {pinned:,}"
     if model.generated is not None and found.generated != model.generated:
         return Answer.COUNT, f"{found.generated:,} generated for {model.generated:,}"
-    return (Answer.SAME if found.is_same else Answer.DIFFERENT), ""
+    return Answer.DIFFERENT, ""
 
 
 def _by_tlc(model: Model, seconds: float, before: tuple[Answer, str]) -> tuple[Answer, str]:
