@@ -248,6 +248,21 @@ PermittedChangesProp ==
      /\ \A c \in Controller : (deferred'[c] \ deferred[c]) # {} => IsActive(c) /\ IsActive(c)'
     ]_vars
 ------------------------------------------------------------------------------
+(* In the end. These hold once the faults are over, under the fairness of    *)
+(* MCMetadataLogLive.                                                        *)
+
+(* Whoever waits is answered.                                                *)
+(* Source: Kafka, DeferredEventQueue. Broken by: a controller that is        *)
+(* deposed and keeps who waits (KAFKA-13104 is its other half: Raft not      *)
+(* told); a transaction that nobody ends.                                    *)
+EveryDeferredResolvesLive ==
+  \A c \in Controller, r \in Request :
+    ((\E parked \in deferred[c] : parked.request = r) ~> (answers[r] # Nil))
+
+(* Every broker, and every controller, shows all that is committed.          *)
+(* Source: KIP-500. Broken by: a node that stops at what it cannot replay.   *)
+BrokersConvergeLive == \A n \in Node : <>[](Visible(n) = CommittedImage)
+------------------------------------------------------------------------------
 (* Witnesses: a model in which one of these cannot be reached is too small.  *)
 
 (* A change was made in memory, its asker was told NOT_CONTROLLER, and it is *)
