@@ -66,7 +66,7 @@ def conjuncts_of(module: Module, action: ActionCoverage) -> tuple[Conjunct, ...]
     definition = module.operators.get(action.name)
     if definition is None:
         return ()
-    return tuple(_Walk(module, definition, action.counts).rows())
+    return tuple(_Walk(module, definition, action.counts).rows(action.taken))
 
 
 class _Walk:
@@ -80,9 +80,9 @@ class _Walk:
         self._uses: Counter[int] = Counter()
         self._count_uses(definition.body, 0)
 
-    def rows(self) -> Iterator[Conjunct]:
-        """Yield the conjuncts of the action's body."""
-        yield from self._rows(self._definition.body, 0, None, ())
+    def rows(self, taken: int) -> Iterator[Conjunct]:
+        """Yield the conjuncts of the action's body, which was satisfied ``taken`` times."""
+        yield from self._rows(self._definition.body, 0, taken, ())
 
     def _rows(self, node: Node, depth: int, after: int | None, above: _Spans) -> Iterator[Conjunct]:
         """Yield the rows of a part; ``after`` is how often what follows it was evaluated."""
@@ -90,7 +90,7 @@ class _Walk:
         if isinstance(node, Apply) and node.operator in _AND:
             yield from self._conjunction(node, depth, after, (*above, _span(node)))
         elif depth < _NESTED_MAX and self._is_primed(node) and self._branches(node):
-            yield from self._choice(node, depth, (*above, _span(node)))
+            yield from self._choice(node, depth, after, (*above, _span(node)))
         elif self._is_primed(node):
             yield self._row(node, depth, "effect", None, above)
         else:
@@ -115,7 +115,9 @@ class _Walk:
                 is_dead = is_dead or (found.depth == depth and stops)
                 yield found
 
-    def _choice(self, node: Node, depth: int, above: _Spans) -> Iterator[Conjunct]:
+    def _choice(
+        self, node: Node, depth: int, after: int | None, above: _Spans
+    ) -> Iterator[Conjunct]:
         branches = self._branches(node)
         head = self._text(node.place).partition("\n")[0].strip()
         body = branches[0]
@@ -131,7 +133,9 @@ class _Walk:
                 word = words[number - 1] if words else f"alternative {number}"
                 count = self._evaluated(inner, above)
                 yield Conjunct(depth + 1, "choice", branch.place, word, count)
-            yield from self._rows(inner, depth + 1 + (len(branches) > 1), None, above)
+            # Nobody knows which of several branches led to what follows.
+            several = len(branches) > 1
+            yield from self._rows(inner, depth + 1 + several, None if several else after, above)
 
     def _branches(self, node: Node) -> list[Node]:
         """Return the parts of a choice among steps; none if the node is no such choice."""
@@ -150,8 +154,9 @@ class _Walk:
 
     def _row(self, node: Node, depth: int, kind: str, held: int | None, above: _Spans) -> Conjunct:
         evaluated = self._evaluated(node, above)
-        known = None if evaluated is None or (held is not None and held > evaluated) else held
-        return Conjunct(depth, kind, node.place, self._text(node.place), evaluated, known)
+        if held is not None and evaluated is not None and held > evaluated:
+            held = None
+        return Conjunct(depth, kind, node.place, self._text(node.place), evaluated, held)
 
     def _evaluated(self, node: Node, above: _Spans) -> int | None:
         way = self._way(_inside(node), 0)
@@ -162,9 +167,8 @@ class _Walk:
     def _way(self, node: Node, nested: int) -> list[Node] | None:
         """Return the parts from a node down to the first in it that TLC counts."""
         node = _inside(node)
-        # What a parameter stands for is counted where it was given.
-        is_parameter = isinstance(node, Name) and node.symbol.kind == "parameter"
-        if nested > _NESTED_MAX or (nested == 0 and is_parameter):
+        # A name that is a whole conjunct is looked up and not counted.
+        if nested > _NESTED_MAX or (nested == 0 and isinstance(node, Name)):
             return None
         if isinstance(node, Name):
             return [node]

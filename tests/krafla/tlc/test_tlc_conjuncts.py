@@ -83,7 +83,7 @@ def test_counts_agree_with_what_tlc_says_of_whole_actions_of_a_real_model():
         # Each takes as many steps as its last assignment was made.
         last = [one for one in rows if one.kind == "effect"][-1]
         assert last.evaluated in {action.taken, None}, action.name
-        assert all(one.held is None or one.held <= one.evaluated for one in rows)
+        assert all(None in {one.held, one.evaluated} or one.held <= one.evaluated for one in rows)
 
 
 def test_an_operator_that_the_module_has_not_has_no_conjuncts(make_model):
