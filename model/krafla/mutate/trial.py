@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Bench", "Trial"]
 
 # A mutant that makes so many times the pinned states has been noticed by their number.
-STATES_FACTOR = 3
+STATES_FACTOR = 2
 # How much longer than the model as it stands a mutant may take, and the least that is granted.
 TIME_FACTOR = 4.0
 TIME_LEAST_SECONDS = 30.0
