@@ -76,7 +76,7 @@ class Row:
     largest: int = 0
     terminal: int = 0
     bounded: int = 0
-    progress: str = ""
+    progress: tuple[str, ...] = ()
     livelock_count: int = 0
     livelocks: tuple[Place, ...] = ()
     dead_end_counts: tuple[int, int, int] = (0, 0, 0)
@@ -244,12 +244,12 @@ def _unrested(graph: StateGraph, ends: DeadEnds, progress: Progress) -> list[int
     return [state for state in sorted((*ends.stepless, *ends.looping)) if not rests[state]]
 
 
-def _words(progress: Progress) -> str:
+def _words(progress: Progress) -> tuple[str, ...]:
     parts = [f"idle: {', '.join(sorted(progress.idle)) or 'nothing'}"]
     parts += [f"goal: {progress.goal}"] if progress.goal else []
     parts += [f"rest: {progress.rest}"] if progress.rest else []
     parts += [progress.why] if progress.why else []
-    return "; ".join(parts)
+    return tuple(parts)
 
 
 def _excuse(model: Model, graph: StateGraph, action: str) -> str:

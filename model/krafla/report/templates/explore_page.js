@@ -141,27 +141,6 @@ function drawWalks() {
   at("crumbs").querySelector(".here").scrollIntoView({ block: "nearest" });
 }
 
-function drawState(state) {
-  const walk = view.walks[view.on];
-  const before = view.at ? stateAt(walk, view.at - 1) : undefined;
-  const beside = view.walks.length > 1 ? view.walks[view.on ? 0 : 1] : null;
-  const other = beside ? endOf(beside) : undefined;
-  at("where").textContent = `State ${state}, depth ${fromStart.distances[state]}`;
-  const rows = data.variables.map((name, variable) => {
-    const value = valueOf(variable, state);
-    const old = before === undefined ? undefined : valueOf(variable, before);
-    const label = name.split(/(?<=_)/).flatMap((word) => [word, document.createElement("wbr")]);
-    const cells = [element("th", label, { scope: "row" }), element("td", shown(value, old), { class: "value" })];
-    if (beside) cells.push(element("td", shown(valueOf(variable, other)), { class: "value" }));
-    const differs = beside && data.columns[variable][state] !== data.columns[variable][other];
-    return element("tr", cells, differs ? { class: "differs" } : {});
-  });
-  const heads = [["Variable", ""], ["Here", ""]];
-  if (beside) heads.push([`Walk ${view.on ? 1 : 2}, state ${other}`, ""]);
-  const head = element("tr", heads.map(([label]) => element("th", label, { scope: "col" })));
-  at("state").replaceChildren(...(beside ? [head] : []), ...rows);
-}
-
 function drawSteps(state) {
   const walk = view.walks[view.on];
   const seen = new Set(Array.from({ length: view.at + 1 }, (_, position) => stateAt(walk, position)));

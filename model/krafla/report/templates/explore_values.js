@@ -13,9 +13,14 @@ function text(value) {
   return `[${Object.entries(value).map(([k, v]) => `${k} |-> ${text(v)}`).join(", ")}]`;
 }
 
-// A value in few words: a record by its type, if it says one.
+// A value in few words: a record by its type, if it says one, and by who sends it to whom.
 function brief(value) {
-  if (value && typeof value === "object" && typeof value.type === "string") return value.type;
+  if (value && typeof value === "object" && typeof value.type === "string") {
+    const name = (field) => value[field]?.["#model"];
+    if (name("from") && name("to")) return `${value.type} ${name("from")}\u2192${name("to")}`;
+    const whose = Object.values(value).find((one) => one?.["#model"] && one["#model"] !== "Nil");
+    return whose ? `${value.type} ${whose["#model"]}` : value.type;
+  }
   const whole = text(value);
   return whole.length > 24 ? `${whole.slice(0, 23)}\u2026` : whole;
 }
@@ -123,11 +128,11 @@ function entriesOf(value) {
   }
   if ("#model" in value) return null;
   if ("#set" in value) {
-    const rows = value["#set"].map((one) => [text(one), text(one), undefined]);
+    const rows = value["#set"].map((one) => [text(one), typeFirst(one), undefined]);
     return { open: "{", close: "}", rows, isTall: value["#set"].length > 1 };
   }
   if ("#map" in value) {
-    const rows = value["#map"].map(([k, v]) => [text(k), `${text(k)} :> `, v]);
+    const rows = value["#map"].map(([k, v]) => [text(k), `${typeFirst(k)} :> `, v]);
     return { open: "(", close: ")", rows, isTall: true };
   }
   const rows = Object.entries(value).map(([k, v]) => [k, `${k} |-> `, v]);
