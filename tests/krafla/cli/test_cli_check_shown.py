@@ -46,7 +46,7 @@ def test_what_was_never_reached_or_never_false_is_marked(specs):
         ["presses", "<", "9"],
     ]
     assert marked[0].endswith("<- never false  Lamp:14")
-    assert marked[1].endswith("<- never reached  Lamp:23")
+    assert marked[1].endswith("<- never reached  Lamp:22")
 
 
 def test_coverage_is_in_the_json_if_asked_for(specs):
