@@ -1,0 +1,84 @@
+---------------------------- MODULE MCKRaftVoters ----------------------------
+(***************************************************************************)
+(* KRaftVoters within bounds. Every model starts where r1 leads epoch 1,   *)
+(* all have its first record, and know that it is committed: how it comes  *)
+(* to that is what MCKRaft looks at. From there on MaxEpoch bounds the     *)
+(* elections, and MaxChanges the changes of the voters that a log holds.   *)
+(***************************************************************************)
+EXTENDS MCKRaft, KRaftVotersProperties
+
+CONSTANTS MaxChanges, s3
+
+ASSUME FewChangesBounded == MaxChanges \in Nat \ {0}
+
+NoValue == {}
+FourReplicas == {r1, r2, r3, r4}
+
+(* Node 3 has two disks, one after the other. *)
+TwoDisks == {r1, r2, r3, s3}
+NodeOfDisk == [r \in Replica |-> IF r = s3 THEN r3 ELSE r]
+NodeOfOne == [r \in Replica |-> r]
+
+NoAdd(l, r) == Never
+NoRemove(l, voter) == Never
+NoUpdate(l, voter) == Never
+
+DynamicSettledSpec == Settled /\ [][DynamicNext]_vars
+
+(* No log holds more changes of the voters than these. *)
+FewChanges == \A r \in Replica : Len(VoterSets(History(r))) <= MaxChanges + 1
+
+(* The disk of r3 is lost: that replica says nothing any more, and only it   *)
+(* is removed. s3 is the disk in its place; it has caught up.                *)
+DiskLost ==
+  /\ FewChanges
+  /\ \A m \in InFlight(messages) : m.from # r3
+  /\ \A r \in Replica : {r1, r2} \subseteq Voters(r)
+
+(* The leader writes snapshots of its records of voters, and of no other.    *)
+(* Another replica that has one has loaded it.                               *)
+FewSnapshots ==
+  /\ FewChanges
+  /\ \A r \in Replica : \A s \in snapshots[r] : s.records[s.end_offset].kind = "Voters"
+  /\ \A r \in Replica \ {r1} : snapshots[r] # {} => log_start[r] > 0
+------------------------------------------------------------------------------
+(* Mistakes, for the models of broken/voters that put them in place of what  *)
+(* KRaftVoters says.                                                         *)
+
+(* Raft as first published: a leader changes the voters as soon as no change *)
+(* of them is uncommitted in its log. What an earlier leader has in its own  *)
+(* log alone it cannot see.                                                  *)
+ChangesAtOnce(l) ==
+  /\ role[l] = "Leader"
+  /\ Idle(l)
+  /\ ~AwaitsNewVoter(l)
+  /\ UncommittedVoters(l) = {}
+
+(* r1 removes r4, leads epoch 1, and is to lead epoch 3; r3 removes r1, and  *)
+(* leads epoch 2. A short way to the mistake, no more.                       *)
+TwoLeaders ==
+  /\ FewChanges
+  /\ \A r \in Replica :
+       /\ role[r] \in {"Candidate", "Leader"} => r = IF epoch[r] = 2 THEN r3 ELSE r1
+       /\ \A i \in 1 .. Len(log[r]) :
+            log[r][i].kind = "Voters" =>
+              log[r][i].value = IF log[r][i].epoch = 2 THEN {r2, r3, r4} ELSE {r1, r2, r3}
+
+(* A voter set counts for a replica once it knows that it is committed.      *)
+CommittedVoters(r) ==
+  VotersOf(SubSeq(History(r), 1, IF high_watermark[r] = NoOffset THEN 0 ELSE high_watermark[r]))
+
+(* Two voters go at once. *)
+RemoveTwoVoters(l, voter) ==
+  /\ MayChangeVoters(l)
+  /\ voter \in Voters(l)
+  /\ \E other \in Voters(l) \ {voter} : AppendVoters(l, Voters(l) \ {voter, other}, messages)
+
+(* One voter takes the place of another in one record. Kafka's check that    *)
+(* the majorities of the two sets meet lets this pass.                       *)
+ReplaceVoter(l, voter) ==
+  /\ MayChangeVoters(l)
+  /\ voter \in Voters(l)
+  /\ \E other \in Replica \ Voters(l) :
+       AppendVoters(l, (Voters(l) \ {voter}) \cup {other}, messages)
+==============================================================================
