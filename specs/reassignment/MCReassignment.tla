@@ -45,7 +45,8 @@ ThereAndBack == {<<b1, b3>>, <<b1, b2>>}
 KeepAll == {<<b1, b3>>, <<b3, b1, b2>>}
 
 (* A target only while no move is under way.                                 *)
-SwapOnce == IF Exists /\ InProgress(partition) THEN {} ELSE {<<b3, b2>>, <<b1, b2, b3>>, <<b1>>}
+SwapOnce ==
+  IF Exists /\ InProgress(partition) THEN {} ELSE {<<b3, b2>>, <<b1, b2, b3>>, <<b1>>}
 
 (* Before KAFKA-15665. *)
 OldCompletable(ask) ==
@@ -75,16 +76,16 @@ Stray(b, leader_epoch, partition_epoch, isr, recovery) ==
   [type |-> "AlterPartitionRequest", broker |-> b, broker_epoch |-> 0,
    leader_epoch |-> leader_epoch, partition_epoch |-> partition_epoch, isr |-> isr,
    recovery |-> recovery]
-Both == [r \in {b1, b2} |-> 0]
+One == [r \in {b1} |-> 0]
 Strays ==
-  {Stray(b1, 1, 0, Both, "RECOVERED"), Stray(b1, 0, 1, Both, "RECOVERED"),
-   Stray(b2, 0, 0, Both, "RECOVERED"), Stray(b2, 1, 1, [r \in {b2} |-> 0], "RECOVERED"),
+  {Stray(b1, 1, 0, One, "RECOVERED"), Stray(b1, 0, 1, One, "RECOVERED"),
+   Stray(b2, 0, 0, One, "RECOVERED"), Stray(b2, 0, 2, [r \in {b2, b3} |-> 0], "RECOVERED"),
    Stray(b1, 0, 0, [r \in {b1, b3} |-> 0], "RECOVERED"),
    Stray(b1, 0, 0, [r \in {b2} |-> 0], "RECOVERED"),
-   Stray(b1, 0, 0, Both, "RECOVERING"),
-   Stray(b1, 0, 0, [r \in {b1} |-> 0], "RECOVERING"),
+   Stray(b1, 0, 0, [r \in {b1, b2} |-> 0], "RECOVERING"),
+   Stray(b1, 0, 0, One, "RECOVERING"),
    Stray(b1, 0, 0, [r \in {b1, b2} |-> NoEpoch], "RECOVERED"),
-   [Stray(b1, 0, 0, Both, "RECOVERED") EXCEPT !.broker_epoch = 1]}
+   [Stray(b1, 0, 0, One, "RECOVERED") EXCEPT !.broker_epoch = 1]}
 
 RECURSIVE CopiesOf(_)
 CopiesOf(set) ==

@@ -19,6 +19,9 @@ NoFencing(b) == Never
 NoUnfencing(b) == Never
 NoCancellation == Never
 
+(* Only the first broker is fenced. *)
+FencingOfFirst(b) == b = b1 /\ FenceBroker(b) /\ UNCHANGED data_vars
+
 (* A restart that may lose the end of the log; of anybody, or of anybody but *)
 (* the last in sync.                                                         *)
 AnyEnd(b) == 0 .. Len(log[b])

@@ -206,8 +206,8 @@ UncleanIsMarkedProp ==
 
 (* Who may change what: replicas come in by the operator only; they go by    *)
 (* the operator or by the leader's request; nobody gets in sync unless the   *)
-(* leader asks for it, or it is made the only one; and what a broker does to *)
-(* its registration changes no assignment.                                   *)
+(* leader asks for it, or it is made the only one; what a broker does to its *)
+(* registration changes no assignment; and nobody recovers without cause.    *)
 (* Source: Kafka, ReplicationControlManager. Broken by: an unfencing that    *)
 (* puts the broker into the ISR (as KIP-631 has it).                         *)
 ByOperator == CancelReassignment \/ \E target \in SomeTargets : StartReassignment(target)
@@ -221,7 +221,9 @@ PermittedChangesProp ==
        /\ \/ partition'.isr \subseteq partition.isr \cup AskedFor
           \/ Cardinality(partition'.isr) = 1 /\ UncleanEnabled
           \/ ElectUncleanLeader
-       /\ registrations' = registrations \/ partition'.replicas = partition.replicas]_partition
+       /\ registrations' = registrations \/ partition'.replicas = partition.replicas
+       /\ (partition'.recovery = "RECOVERING" /\ partition.recovery = "RECOVERED") =>
+            NewLeaderOutside]_partition
 
 (* A new assignment is what the reassignment leads to from then on.          *)
 (* Source: KIP-455. False as built once it is changed midway: see            *)
@@ -251,6 +253,7 @@ FenceDuringReassignReach ==
   Exists /\ \E r \in partition.adding : registrations[r].fenced
 TargetChangedMidwayReach ==
   Exists /\ ~(partition.removing \subseteq Members(InitialReplicas))
+CancelNeedsForceReach == Exists /\ InProgress(partition) /\ RevertNeedsForce(partition)
 LeaderlessReach == Exists /\ partition.leader = NoLeader /\ InProgress(partition)
 RecoveringReach == Exists /\ partition.recovery = "RECOVERING" /\ InProgress(partition)
 

@@ -97,6 +97,18 @@ DeposedAppendsReach ==
     /\ partition.leader # b
     /\ Len(log[b]) > 0 /\ log[b][Len(log[b])] = leading[b].leader_epoch
 
+(* A replica that was not there before is in sync with a leader that was not *)
+(* the first, and has what was committed under the first.                    *)
+JoinsUnderNewLeaderReach ==
+  /\ Exists
+  /\ partition.leader_epoch > 0
+  /\ consumed # << >>
+  /\ \E r \in partition.isr : r \notin Members(InitialReplicas)
+
+(* An unclean election lost what clients were told. *)
+UncleanLostReach ==
+  Exists /\ partition.leader # NoLeader /\ ~Holds(partition.leader, consumed)
+
 (* The leader commits a record while its ISR is being changed.               *)
 CommittedWhilePendingReach ==
   \E b \in Broker :
