@@ -27,10 +27,10 @@ def operators(root: Path) -> set[str]:
     """Return every operator, constant and variable of the specs, as `Module!Name`."""
     found = set()
     for path in files(root / "specs", ".tla"):
-        text = COMMENT.sub("", path.read_text())
-        names = OPERATOR.findall(text)
+        text = path.read_text()
+        names = OPERATOR.findall(COMMENT.sub("", text))
         for declaration in DECLARATION.findall(text):
-            names += re.findall(r"[A-Za-z]\w*", declaration)
+            names += re.findall(r"[A-Za-z]\w*", COMMENT.sub("", declaration))
         found.update(f"{path.stem}!{name}" for name in names)
     return found
 
