@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tests.tidy.inspection import Finding, Inspection, files, parse, place
-from tests.tidy.spec_rules import manifest_strings, operators
+from tests.tidy.spec_rules import extended, manifest_strings, operators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,13 +125,14 @@ def under_headings(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
 def names_agree(root: Path) -> Inspection:
     """Each row of docs/naming.md names an action of its module and a Python name that exists.
 
+    The action may be defined in a module that this one extends.
     A table stands below a heading that names its module. A name is looked up once its module or
     its subpackage exists; what does not exist yet cannot disagree.
     """
     page = root / "docs" / "naming.md"
     if not page.exists():
         return Inspection(0, ())
-    known = operators(root)
+    known, above = operators(root), extended(root)
     modules = {operator.partition("!")[0] for operator in known}
     headings = {number: line for number, line in _prose(page) if line.startswith("#")}
     looked_at, findings = 0, []
@@ -142,7 +143,8 @@ def names_agree(root: Path) -> Inspection:
         module = next((name for name in sorted(modules) if name in heading.split()), None)
         for name in names_in(row["spec action"]) if module else ():
             looked_at += 1
-            if f"{module}!{name.partition('(')[0]}" not in known:
+            action = name.partition("(")[0]
+            if not any(f"{one}!{action}" in known for one in above.get(module, {module})):
                 findings.append(Finding(place(root, page), number, f"no action {module}!{name}"))
         for name in names_in(row.get("python", "")):
             resolved = python_name_exists(root, name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tests.tidy.document_rules import names_in, table_rows, under_headings
 from tests.tidy.inspection import Finding, Inspection, files, place
-from tests.tidy.spec_rules import COMMENT, DECLARATION, OPERATOR
+from tests.tidy.spec_rules import COMMENT, DECLARATION, OPERATOR, extended, spec_modules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,28 +16,7 @@ if TYPE_CHECKING:
 
 NEXT = re.compile(r"^\w*Next ==(.*?)\n(?=\n|\S)", re.MULTILINE | re.DOTALL)
 DISJUNCT = re.compile(r"(?:\\/|:)\s*([A-Z]\w+)")
-EXTENDS = re.compile(r"^EXTENDS\s+([\w\s,]+?)(?=\n\s*\n|\n[A-Z(\\-])", re.MULTILINE)
 PROPERTY = re.compile(r"(?:Inv|Prop|Live)$")
-
-
-def spec_modules(root: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the specs with their text without comments: no bounds, nothing broken on purpose."""
-    for path in files(root / "specs", ".tla"):
-        if not path.stem.startswith("MC") and "broken" not in path.parts:
-            yield path, COMMENT.sub("", path.read_text())
-
-
-def extended(root: Path) -> dict[str, set[str]]:
-    """Return for each spec the names of all modules that it extends, and its own."""
-    direct = {
-        path.stem: set(re.findall(r"\w+", " ".join(EXTENDS.findall(text))))
-        for path, text in spec_modules(root)
-    }
-    whole = {name: {name} for name in direct}
-    for _ in direct:
-        for known in whole.values():
-            known |= {below for one in set(known) for below in direct.get(one, ())}
-    return whole
 
 
 def every_action_has_a_name(root: Path) -> Inspection:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tests.tidy.inspection import Finding, Inspection, files, package_files, place
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 OPERATOR = re.compile(r"^(?:LOCAL\s+)?([A-Za-z]\w*)\s*(?:\([^=]*\)|\[[^=]*\])?\s*==", re.MULTILINE)
@@ -16,6 +17,7 @@ REFERENCE = re.compile(r"\b([A-Za-z]\w*)!([A-Za-z]\w*)")
 DECLARATION = re.compile(
     r"^(?:CONSTANT|VARIABLE)S?\b(.*?)(?=\n\s*\n|\n\S)", re.MULTILINE | re.DOTALL
 )
+EXTENDS = re.compile(r"^EXTENDS\s+([\w\s,]+?)(?=\n\s*\n|\n[A-Z(\\-])", re.MULTILINE)
 COMMENT = re.compile(r"\\\*[^\n]*|\(\*.*?\*\)", re.DOTALL)
 SOURCE_LINE = re.compile(r'^\s*(?:#\s*|"{3})?(Spec|Kafka): (.*)$')
 KAFKA_NAME = re.compile(
@@ -33,6 +35,26 @@ def operators(root: Path) -> set[str]:
             names += re.findall(r"[A-Za-z]\w*", COMMENT.sub("", declaration))
         found.update(f"{path.stem}!{name}" for name in names)
     return found
+
+
+def spec_modules(root: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the specs with their text without comments: no bounds, nothing broken on purpose."""
+    for path in files(root / "specs", ".tla"):
+        if not path.stem.startswith("MC") and "broken" not in path.parts:
+            yield path, COMMENT.sub("", path.read_text())
+
+
+def extended(root: Path) -> dict[str, set[str]]:
+    """Return for each spec the names of all modules that it extends, and its own."""
+    direct = {
+        path.stem: set(re.findall(r"\w+", " ".join(EXTENDS.findall(text))))
+        for path, text in spec_modules(root)
+    }
+    whole = {name: {name} for name in direct}
+    for _ in direct:
+        for known in whole.values():
+            known |= {below for one in set(known) for below in direct.get(one, ())}
+    return whole
 
 
 def spec_references_resolve(root: Path) -> Inspection:
