@@ -15,4 +15,9 @@ EpochGrowsProp == [][epoch' # epoch => epoch' = epoch + 1]_vars
 
 (* The last ballot can be closed. *)
 DoneReach == status = "DONE"
+
+(* If nobody waits for ever, the last ballot is closed. *)
+FairSpec ==
+  Spec /\ WF_vars(Open) /\ WF_vars(Close) /\ \A n \in Node : WF_vars(Grant(n))
+DoneLive == <>(status = "DONE")
 =============================================================================
