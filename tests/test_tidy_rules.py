@@ -26,7 +26,8 @@ SOUND = {
     "tests/test_lease.py": "def test_a_lease_ends():\n    assert 1 + 1 == 2\n",
     "tests/mutants/guards.py": 'MUTANTS = ["forgets-the-guard"]\n',
     "specs/lease/Lease.tla": (
-        "---- MODULE Lease ----\nVARIABLES\n  (* On disk. *)\n  lease_age,  \\* How\n  \\* old.\n  status\n\n"
+        "---- MODULE Lease ----\nVARIABLES\n  (* On disk. *)\n  lease_age,  \\* How\n  \\* old.\n"
+        "  status\n\n"
         "Renew(i) == TRUE\nStop ==\n  /\\ TRUE\nInv == TRUE\n"
         "Next ==\n  \\/ \\E i \\in Broker : Renew(i)\n  \\/ Stop\n\nSpec == Next\n====\n"
     ),
