@@ -97,9 +97,10 @@ AnswerIsOutcomeInv ==
   \A r \in Request :
     (outcome[r] # Nil /\ answers[r] # Nil) => answers[r] \in Failed \cup {outcome[r]}
 
-(* What was applied stays applied, with its result.                          *)
+(* The image changes only by a request that was not applied before.          *)
+(* Source: KIP-631. Broken by: applying a request again.                     *)
 AppliedOnceProp ==
-  [][\A r \in Request : outcome[r] # Nil => outcome'[r] = outcome[r]]_outcome
+  [][\E r \in Request : outcome[r] = Nil /\ outcome'[r] # Nil]_image
 
 (* The asker was told that the outcome is not known, and then it was applied.*)
 AppliedAfterFailureReach ==

@@ -1,12 +1,12 @@
 --------------------------- MODULE MCAtomicController ---------------------------
 (***************************************************************************)
-(* AtomicController with three requests for one value: the second wants    *)
-(* what the first makes of it, the third asks and writes nothing.          *)
+(* AtomicController with three requests for one value: the second takes    *)
+(* back what the first makes of it, the third asks and writes nothing.     *)
 (***************************************************************************)
 EXTENDS AtomicController
 
 Set(from, to) == [from |-> from, to |-> to]
-ThreeRequests == {Set(0, 1), Set(1, 2), Set(1, 1)}
+ThreeRequests == {Set(0, 1), Set(1, 0), Set(1, 1)}
 ReplaySet(before, record) == record
 RecordsToSet(request, before) ==
   IF before = request.from /\ request.from # request.to THEN <<request.to>> ELSE << >>

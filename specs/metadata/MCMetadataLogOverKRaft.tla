@@ -12,7 +12,9 @@ AllVote(records) == Replica
 
 (* The image is one value. A request sets it, if it is as expected. *)
 Set(from, to) == [from |-> from, to |-> to]
+NoRequest == {}
 OneChange == {Set(0, 1)}
+ChangeAndCheck == {Set(0, 1), Set(1, 1)}
 ReplaySet(image, record) == record.value
 RecordsToSet(request, image) ==
   IF image = request.from /\ request.from # request.to

@@ -213,8 +213,6 @@ EmptyMemory ==
 
 OverInit == Init /\ EmptyMemory
 
-Ends == 1 .. Len(committed)
-
 OverNext ==
   \/ RaftSteps
   \/ \E r \in Replica : TellLeader(r)
@@ -225,7 +223,7 @@ OverNext ==
   \/ \E r \in Replica, request \in Request : AnswerUnchanged(r, request)
   \/ \E r \in Replica : HearOfOtherLeader(r)
   \/ \E r \in Replica : GiveUp(r)
-  \/ \E r \in Replica, end \in Ends : HandOver(r, end)
+  \/ \E r \in Replica : \E end \in 1 .. LogEnd(r) : HandOver(r, end)
   \/ \E r \in Replica : RestartProcess(r)
 
 OverSpec == OverInit /\ [][OverNext]_over_vars
