@@ -50,6 +50,16 @@ NoSnapshot(r, end) == Never
 NoCleaning(r) == Never
 NoServers(r) == {}
 
+(* Restarts of one replica alone. *)
+FirstRestarts(r) == r = r1 /\ Boot(r, LogEnd(r))
+
+(* One request at most is under way that nobody waits for any more. *)
+RECURSIVE CopiesOf(_)
+CopiesOf(set) ==
+  IF set = {} THEN 0
+  ELSE LET m == CHOOSE x \in set : TRUE IN messages[m] + CopiesOf(set \ {m})
+OneLate == CopiesOf({m \in InFlight(messages) : IsRequest(m) /\ ~m.awaited}) <= 1
+
 (* A pre-vote that is won at once. It is a way to wait: whoever wins one     *)
 (* could as well have won it at once. For models that ask about logs.        *)
 StandAtOnce(r) ==
