@@ -16,11 +16,22 @@ MajoritiesMeet(voters, others) ==
   \A some \in SUBSET voters, rest \in SUBSET others :
     (IsMajorityOf(some, voters) /\ IsMajorityOf(rest, others)) => some \cap rest # {}
 
+(* The same, counted: a majority that takes first who is in its own set      *)
+(* alone still needs so many of those who are in both.                       *)
+NeededOfBoth(voters, others) ==
+  LET needed == Cardinality(voters) \div 2 + 1 - Cardinality(voters \ others)
+  IN  IF needed > 0 THEN needed ELSE 0
+MajoritiesMeetCounted(voters, others) ==
+  NeededOfBoth(voters, others) + NeededOfBoth(others, voters) > Cardinality(voters \cap others)
+
+ASSUME CountingIsRight ==
+  \A voters, others \in SUBSET Replica \ {{}} :
+    MajoritiesMeetCounted(voters, others) <=> MajoritiesMeet(voters, others)
+
 (* All voter sets of a log, the first one included, in their order. *)
 VoterSets(records) ==
-  <<InitialVoters>> \o
-    [i \in DOMAIN SelectSeq(records, LAMBDA e : e.kind = "Voters") |->
-       SelectSeq(records, LAMBDA e : e.kind = "Voters")[i].value]
+  LET changes == SelectSeq(records, LAMBDA entry : entry.kind = "Voters")
+  IN  <<InitialVoters>> \o [i \in DOMAIN changes |-> changes[i].value]
 
 (* The records of voters in r's log that are not, or not yet, committed.     *)
 UncommittedVoters(r) ==
@@ -42,7 +53,7 @@ OneUncommittedVoterSetInv == \A r \in Replica : Cardinality(UncommittedVoters(r)
 OverlappingMajoritiesInv ==
   \A r \in Replica :
     LET sets == VoterSets(History(r)) IN
-    \A i \in 1 .. Len(sets) - 1 : MajoritiesMeet(sets[i], sets[i + 1])
+    \A i \in 1 .. Len(sets) - 1 : MajoritiesMeetCounted(sets[i], sets[i + 1])
 
 (* Every replica takes for the voters what the last record in its log says,  *)
 (* committed or not: neither an older set nor one that was truncated.        *)
