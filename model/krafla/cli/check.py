@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 import time
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,15 +16,16 @@ import typer
 from krafla.cli import check_view, screen
 from krafla.cli.check_selection import Selection
 from krafla.cli.check_total import Total, total_of
-from krafla.manifest import load
+from krafla.manifest import TIERS, load
 from krafla.tlc.checking import Check, check_model
 from krafla.tlc.command import Simulation
 from krafla.tlc.pace import Pace
+from krafla.tlc.side_by_side import side_by_side
 from krafla.traces import write
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from rich.console import Console
 
@@ -32,6 +37,8 @@ __all__ = ["command"]
 
 # TLC does not start with less, and no model of ours needs more.
 _HEAP_MB_MIN, _HEAP_MB_MAX = 16, 65_536
+# Each may use a quarter of the memory.
+_JOBS_MAX = 4
 
 _Names = Annotated[
     list[str] | None,
@@ -45,7 +52,11 @@ _Tier = Annotated[
     str | None, typer.Option(help="smoke (the default without names), full, nightly or all.")
 ]
 _Workers = Annotated[
-    str, typer.Option(help="Threads of TLC; auto is what the manifest says, else all.")
+    str, typer.Option(help="Threads of TLC; auto is what the manifest says, else all; see --jobs.")
+]
+_Jobs = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Models at once; by default several of the smoke tier."),
 ]
 _Heap = Annotated[
     int | None,
@@ -77,6 +88,7 @@ def command(
     tag: _Tags = None,
     tier: _Tier = None,
     workers: _Workers = "auto",
+    jobs: _Jobs = None,
     heap: _Heap = None,
     timeout: _Timeout = None,
     coverage: _Coverage = False,
@@ -114,16 +126,18 @@ def command(
     simulation = None if simulate is None else Simulation(simulate, depth, seed)
     if trace is not None and len(chosen) != 1:
         raise typer.BadParameter("--trace takes the counterexample of one model; name it")
-    ask = _Asking(_threads(workers), timeout, heap, simulation)
-    answers: list[Answer] = []
-    for number, model in enumerate(chosen, 1):
-        answer = ask.answer(model, f"[{number}/{len(chosen)}] " if len(chosen) > 1 else "")
-        answers.append(answer)
-        if not as_json:
-            if number > 1:
-                screen.line(console, "")
-            check_view.show(console, answer, coverage=coverage, asked_for=len(chosen) == 1)
-        _keep(answer, trace)
+    at_once, threads = _at_once(chosen, jobs, _threads(workers))
+    with screen.LiveLine() as live:
+        asking = _Asking(live, threads, timeout, heap, simulation)
+        answers: list[Answer] = []
+        for answer in side_by_side(asking.tasks(chosen), at_once):
+            with asking.quiet():
+                if not as_json:
+                    if answers:
+                        screen.line(console, "")
+                    check_view.show(console, answer, coverage=coverage, asked_for=len(chosen) == 1)
+                _keep(answer, trace)
+            answers.append(answer)
     total = total_of(manifest, selection, chosen, answers)
     return _end(console, total, as_json=as_json, coverage=coverage)
 
@@ -150,45 +164,78 @@ def _threads(workers: str) -> int | None:
     return int(workers)
 
 
+def _at_once(
+    chosen: Sequence[Model], jobs: int | None, threads: int | None
+) -> tuple[int, int | None]:
+    """Return how many models run at once, and the threads of each; ``None`` is up to the model.
+
+    Small models are mostly the start of a Java, so those of the smoke tier run side by side, with
+    a thread each. A large one is served better by all threads.
+    """
+    small = len(chosen) > 1 and all(model.tier == TIERS[0] for model in chosen)
+    if jobs is None:
+        jobs = min(os.cpu_count() or 1, _JOBS_MAX) if small and threads is None else 1
+    return jobs, threads or (1 if jobs > 1 else None)
+
+
 class _Asking:
-    """How every model of a run is asked about."""
+    """How every model of a run is asked about, and the line that tells how far they are."""
 
     def __init__(
         self,
+        live: screen.LiveLine,
         threads: int | None,
         timeout: float | None,
         heap_mb: int | None,
         simulation: Simulation | None,
     ) -> None:
+        self._live = live
         self._threads = threads
         self._timeout = timeout
         self._heap_mb = heap_mb
         self._simulation = simulation
+        self._one_at_a_time = threading.Lock()
 
-    def answer(self, model: Model, prefix: str) -> Answer:
+    def tasks(self, models: Sequence[Model]) -> list[Callable[[], Answer]]:
+        """Return what is to be done for each model, in their order."""
+        count = len(models)
+        prefixes = [f"[{n}/{count}] " if count > 1 else "" for n in range(1, count + 1)]
+        return [partial(self._answer, *pair) for pair in zip(models, prefixes, strict=True)]
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Keep the line of progress away from what is printed inside."""
+        with self._one_at_a_time:
+            self._live.erase()
+            yield
+
+    def _show(self, text: str) -> None:
+        with self._one_at_a_time:
+            self._live.show(text)
+
+    def _answer(self, model: Model, prefix: str) -> Answer:
         """Return the check of a model, or why it could not be checked."""
-        with screen.LiveLine() as live:
-            live.show(f"{prefix}{model.name}: starting TLC")
-            try:
-                return check_model(
-                    model,
-                    workers=self._threads,
-                    progress=_reporter(live, model, f"{prefix}{model.name}: "),
-                    timeout=self._timeout,
-                    simulation=self._simulation,
-                    heap_mb=self._heap_mb,
-                )
-            except KraflaError as error:
-                return error
+        self._show(f"{prefix}{model.name}: starting TLC")
+        try:
+            return check_model(
+                model,
+                workers=self._threads,
+                progress=_reporter(self._show, model, f"{prefix}{model.name}: "),
+                timeout=self._timeout,
+                simulation=self._simulation,
+                heap_mb=self._heap_mb,
+            )
+        except KraflaError as error:
+            return error
 
 
-def _reporter(live: screen.LiveLine, model: Model, prefix: str) -> Callable[[Progress], None]:
+def _reporter(show: Callable[[str], None], model: Model, prefix: str) -> Callable[[Progress], None]:
     # A model that must fail stops on the way: nobody knows where.
     pace = Pace(model.distinct if model.expect == "holds" else None)
     started = time.monotonic()
 
     def report(progress: Progress) -> None:
-        live.show(prefix + _told(pace, model, time.monotonic() - started, progress))
+        show(prefix + _told(pace, model, time.monotonic() - started, progress))
 
     return report
 

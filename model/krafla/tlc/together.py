@@ -113,7 +113,9 @@ def _total(models: Sequence[Model], held: Iterable[Check]) -> SpecTotal:
 
 def _taken(check: Check) -> set[str]:
     """Return the actions a model took, also under the names of those it put others in place of."""
-    taken = {one.name for one in check.result.coverage or () if one.taken}
+    names = {one.name for one in check.result.coverage or () if one.taken}
+    # TLC tells an action of an instance with the instance: Raft!Timeout.
+    taken = names | {name.rpartition("!")[2] for name in names}
     stand_ins = read_config(check.model.config).replacements
     return taken | {name for name, other in stand_ins if other in taken}
 
@@ -169,7 +171,7 @@ def definitions(text: str) -> dict[str, str]:
     """Return the operators without parameters that a module defines, with their bodies."""
     plain = _COMMENT.sub(" ", text)
     heads = list(_DEFINITION.finditer(plain))
-    ends = [head.start() for head in heads[1:]] + [len(plain)]
+    ends = [head.start() for head in heads[1:]] + [len(plain)] * bool(heads)
     return {
         head["name"]: plain[head.end() : end]
         for head, end in zip(heads, ends, strict=True)
