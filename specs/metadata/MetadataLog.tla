@@ -121,7 +121,6 @@ InTransaction(state) == state.transaction_start # NoOffset
 StableEnd(state, end) ==
   IF InTransaction(state) THEN Min(state.transaction_start, end) ELSE end
 VisibleOf(state) == IF InTransaction(state) THEN state.image_before ELSE state.image
-
 ------------------------------------------------------------------------------
 (* Replay                                                                    *)
 
@@ -175,7 +174,8 @@ Visible(n) == timeline[n][stable_end[n]].image
 (* stable. Kafka: DeferredEventQueue.completeUpTo.                           *)
 Due(c, stable) == {parked \in deferred[c] : parked.end <= stable}
 
-Asked(r) == answers[r] # Nil \/ \E c \in Controller : \E parked \in deferred[c] : parked.request = r
+Waits(r) == \E c \in Controller : \E parked \in deferred[c] : parked.request = r
+Asked(r) == answers[r] # Nil \/ Waits(r)
 
 (* Answers given in this step: those of a set, with their own results, or    *)
 (* with an error for all of them.                                            *)
@@ -258,7 +258,8 @@ Elect(c, epoch, survivors) ==
   /\ leader_epoch[c] = NoEpoch
   /\ epoch > NewestEpoch
   /\ survivors <= Len(uncommitted)
-  /\ committed' = committed \o SubSeq(uncommitted, 1, survivors) \o <<LeaderChange(epoch, c)>>
+  /\ committed' =
+       committed \o SubSeq(uncommitted, 1, survivors) \o <<LeaderChange(epoch, c)>>
   /\ uncommitted' = << >>
   /\ leader_epoch' = [leader_epoch EXCEPT ![c] = epoch]
   /\ UNCHANGED <<claim_epoch, offset_vars, image_vars, reply_vars, snapshot>>
@@ -291,7 +292,7 @@ Commit(count) ==
 (* Nobody has the last batches any more: their writer leads no longer, and *)
 (* gave them up. (An election loses them just the same.)                   *)
 (*                                                                         *)
-(* Kafka: ReplicatedLog.truncateTo.                                        *)
+(* Kafka: ReplicatedLog.truncateToEndOffset.                               *)
 (***************************************************************************)
 LoseTail(count) ==
   /\ \A c \in Controller : leader_epoch[c] # NewestEpoch
@@ -323,7 +324,8 @@ Remember(c, request, records, result) ==
   IN
   /\ write_end' = [write_end EXCEPT ![c] = end]
   /\ written' = [written EXCEPT ![c] = state]
-  /\ timeline' = [timeline EXCEPT ![c] = (end :> state) @@ (write_end[c] :> written[c]) @@ @]
+  /\ timeline' = [timeline EXCEPT ![c] =
+       (end :> state) @@ (write_end[c] :> written[c]) @@ @]
   /\ deferred' = [deferred EXCEPT ![c] =
        IF request = Nil THEN @
        ELSE @ \cup {[request |-> request, end |-> end, result |-> result]}]
@@ -393,7 +395,8 @@ Forget(c, others) ==
 
 (* If its Raft client still leads in the same epoch, it is made to resign.   *)
 GiveUp(c, others) ==
-  /\ leader_epoch' = [leader_epoch EXCEPT ![c] = IF @ = claim_epoch[c] THEN NoEpoch ELSE @]
+  /\ leader_epoch' =
+       [leader_epoch EXCEPT ![c] = IF @ = claim_epoch[c] THEN NoEpoch ELSE @]
   /\ Forget(c, others)
   /\ UNCHANGED <<committed, uncommitted>>
 
@@ -600,7 +603,7 @@ Restart(n) ==
   /\ UNCHANGED <<committed, uncommitted>>
 ------------------------------------------------------------------------------
 (* What Next tries. A model may put less in their place.                     *)
-SomeEpochs == {NewestEpoch + 1, NewestEpoch + 2}   \* An epoch may pass without a record.
+SomeEpochs == {NewestEpoch + 1, NewestEpoch + 2}   \* One may pass without a record.
 SomeSurvivors == 0 .. Len(uncommitted)
 SomeCounts == 1 .. Len(uncommitted)
 SomeEnds(n) == committed_end[n] + 1 .. Len(committed)

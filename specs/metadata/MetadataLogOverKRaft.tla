@@ -122,7 +122,8 @@ AppendBatch(r, request) ==
 (* It begins or ends a transaction. *)
 AppendMarker(r) ==
   LET records == IF Metadata!InTransaction(written[r])
-                 THEN <<Metadata!EndTransactionRecord>> ELSE <<Metadata!BeginTransactionRecord>>
+                 THEN <<Metadata!EndTransactionRecord>>
+                 ELSE <<Metadata!BeginTransactionRecord>>
   IN
   /\ claim_epoch[r] # -1
   /\ StillLeads(r)
@@ -138,7 +139,8 @@ RefuseBatch(r, request) ==
   /\ ~StillLeads(r)
   /\ ~Metadata!Asked(request)
   /\ RecordsAskedFor(request, written[r].image) # << >>
-  /\ Metadata!Forget(r, {[request |-> request, end |-> 0, result |-> "NOT_CONTROLLER"]})
+  /\ Metadata!Forget(r,
+       {[request |-> request, end |-> 0, result |-> Metadata!NotController]})
   /\ UNCHANGED vars
 
 (***************************************************************************)
@@ -175,11 +177,12 @@ HandOver(r, end) ==
   /\ end <= high_watermark[r]
   /\ UNCHANGED vars
   /\ IF claim_epoch[r] # -1
-     THEN /\ \A k \in committed_end[r] + 1 .. end : History(r)[k].epoch <= claim_epoch[r]
+     THEN /\ \A k \in committed_end[r] + 1 .. end :
+               History(r)[k].epoch <= claim_epoch[r]
           /\ Metadata!MoveStable(r, end)
           /\ UNCHANGED <<claim_epoch, write_end, written, snapshot>>
-     ELSE /\ Metadata!Hold(r, Metadata!ReplayLog(written[r], History(r), committed_end[r], end),
-                           end)
+     ELSE /\ LET state == Metadata!ReplayLog(written[r], History(r), committed_end[r], end)
+             IN  Metadata!Hold(r, state, end)
           /\ UNCHANGED <<claim_epoch, deferred, answers, snapshot>>
 
 (***************************************************************************)

@@ -64,7 +64,8 @@ NoReadYourUncommittedInv ==
     \/ \E offset \in OffsetsOf(committed, r) :
          answers[r] = Result(r, StateAt(offset).image)
     \/ /\ OffsetsOf(WholeLog, r) = {}
-       /\ \E image \in StableImages : Records(r, image) = << >> /\ answers[r] = Result(r, image)
+       /\ \E image \in StableImages :
+            Records(r, image) = << >> /\ answers[r] = Result(r, image)
 
 (* A standby has in memory what the committed log says, and no more.         *)
 (* Source: KIP-631, the figure of the log. Broken by: a standby that replays *)
@@ -195,7 +196,8 @@ RenounceRevertsProp ==
             /\ written'[c] = StateAt(committed_end[c])
             /\ write_end'[c] = committed_end[c]
             /\ deferred'[c] = {}
-            /\ \A parked \in deferred[c] : answers'[parked.request] = NotController]_claim_epoch
+            /\ \A parked \in deferred[c] :
+                 answers'[parked.request] = NotController]_claim_epoch
 
 (* A controller becomes active in an epoch in which it leads, only once it   *)
 (* has replayed all that was committed before; and at most once in it.       *)
@@ -245,7 +247,8 @@ PermittedChangesProp ==
      /\ \A m, n \in Node :
           (written'[m] # written[m] /\ written'[n] # written[n]) => m = n
      /\ \A n \in Node : Follows(n)' => write_end'[n] = committed_end'[n]
-     /\ \A c \in Controller : (deferred'[c] \ deferred[c]) # {} => IsActive(c) /\ IsActive(c)'
+     /\ \A c \in Controller :
+          (deferred'[c] \ deferred[c]) # {} => IsActive(c) /\ IsActive(c)'
     ]_vars
 ------------------------------------------------------------------------------
 (* In the end. These hold once the faults are over, under the fairness of    *)
@@ -306,7 +309,8 @@ UnchangedWaitsReach ==
 OpenTransactionAbortedReach ==
   \E k \in DOMAIN committed :
     /\ Aborts(k)
-    /\ \E r \in Request : \E offset \in OffsetsOf(committed, r) : offset < k - 1 /\ ~InEffect(offset)
+    /\ \E r \in Request : \E offset \in OffsetsOf(committed, r) :
+         offset < k - 1 /\ ~InEffect(offset)
 
 (* A transaction with a change in it has ended.                              *)
 TransactionEndedReach ==
@@ -317,7 +321,8 @@ TransactionEndedReach ==
 (* A controller stepped back in the middle of a committed transaction.       *)
 StandbyInTransactionReach ==
   \E c \in Controller :
-    ~IsActive(c) /\ InTransaction(written[c]) /\ \E r \in Request : answers[r] = NotController
+    /\ ~IsActive(c) /\ InTransaction(written[c])
+    /\ \E r \in Request : answers[r] = NotController
 
 (* A node took another's snapshot, and has read on from it.                  *)
 StartedFromSnapshotReach ==
