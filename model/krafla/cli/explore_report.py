@@ -64,7 +64,11 @@ def report(request: ReportRequest) -> ExitCode:
             live.erase()
             _show(console, row)
 
-        found = survey(chosen, unasked=unasked, begun=begun, answered=answered)
+        # One more than may be: a model with as many states as that is whole.
+        states_max = request.states_max + 1
+        found = survey(
+            chosen, unasked=unasked, states_max=states_max, begun=begun, answered=answered
+        )
     write_text(data, [json.dumps(as_json(found), indent=1)])
     text = render(
         "explore_report.html",

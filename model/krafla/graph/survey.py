@@ -149,20 +149,22 @@ def survey(
     models: Iterable[Model],
     *,
     unasked: Iterable[Unasked] = (),
+    states_max: int | None = None,
     begun: Callable[[Model], Callable[[Exploration], None] | None] = lambda _: None,
     answered: Callable[[Row], None] = lambda _: None,
 ) -> Survey:
     """Return the rows of some models, in their order.
 
     ``begun`` is told which model comes next, and may return a function that is told how far it is;
-    ``answered`` is told each row. A model that cannot be explored is a row with the reason.
+    ``answered`` is told each row. A model that cannot be explored is a row with the reason; one
+    that has more than ``states_max`` states, whatever is pinned, is cut there.
     """
     started = time.monotonic()
     rows: list[Row] = []
     for model in models:
         began = time.monotonic()
         try:
-            row = _row(model, begun(model), began)
+            row = _row(model, begun(model), began, states_max)
         except KraflaError as error:
             row = _failed(model, str(error), began)
         rows.append(row)
@@ -185,9 +187,14 @@ def _failed(model: Model, reason: str, began: float) -> Row:
     )  # fmt: skip
 
 
-def _row(model: Model, told: Callable[[Exploration], None] | None, began: float) -> Row:
+def _row(
+    model: Model,
+    told: Callable[[Exploration], None] | None,
+    began: float,
+    states_max: int | None,
+) -> Row:
     progress = progress_of(model.spec)
-    graph = build(model, _questions(model, progress), progress=told)
+    graph = build(model, _questions(model, progress), limit=states_max, progress=told)
     parts, ends = components(graph), dead_ends(graph)
     config = read_config(model.config)
     judgement = judge(

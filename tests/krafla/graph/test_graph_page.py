@@ -11,6 +11,7 @@ from tests.browser import dom
 from krafla.graph import Question, build, dead_ends
 from krafla.graph.judge import judge
 from krafla.graph.page import page
+from krafla.manifest import model_of
 from krafla.traces import loads
 
 # What a reader does, one thing after another: the page redraws itself in between.
@@ -246,3 +247,49 @@ def test_where_the_search_stopped_nobody_knows_what_follows(model, tmp_path):
     assert last < len(graph)
     assert shown["count"] == "Nobody knows what follows"
     assert "stopped" in shown["outside"]
+
+
+NODES = r"""---- MODULE Nodes ----
+EXTENDS Naturals, TLC
+CONSTANTS a, b
+VARIABLES count, mail, role
+Init == count = (a :> 0 @@ b :> 0) /\ mail = << >> /\ role = (a :> "Idle" @@ b :> "Idle")
+Send(n) ==
+  /\ count[n] = 0
+  /\ count' = [count EXCEPT ![n] = 1]
+  /\ mail' = [type |-> "Ask", from |-> n, to |-> IF n = a THEN b ELSE a] :> 1
+  /\ UNCHANGED role
+Hear(m) == m.type = "Ask" /\ role' = [role EXCEPT ![m.to] = "Asked"] /\ UNCHANGED <<count, mail>>
+Next == (\E n \in {a, b} : Send(n)) \/ (\E m \in DOMAIN mail : Hear(m))
+====
+"""
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory):
+    """Return what a page shows of a spec with two nodes that send messages."""
+    folder = tmp_path_factory.mktemp("nodes")
+    (folder / "Nodes.tla").write_text(NODES)
+    (folder / "Nodes.cfg").write_text("CONSTANTS a = a  b = b\nINIT Init\nNEXT Next\n")
+    model = model_of(folder / "Nodes.tla", folder / "Nodes.cfg")
+    graph = build(model)
+    path = folder / "nodes.html"
+    path.write_text(page(graph, model, judge(model, graph, dead_ends(graph)), limit=100))
+    return lambda fragment="": Shown(dom(path, fragment))
+
+
+def test_variables_of_the_same_nodes_stand_in_columns(nodes):
+    shown = nodes("#walk=0,1")
+
+    assert shown["state"].startswith('a b count 1 0 role "Idle" "Idle"')
+    assert '<td class="value" data-node="b">' in shown.document
+    assert shown.marked()[0] == "1"
+    beside = nodes("#walk=0,1&walk=0,2&on=2")
+    assert "count a :&gt; 0" in beside["state"].replace(">", "&gt;")
+
+
+def test_a_message_is_told_by_its_type_and_by_who_sends_it_to_whom(nodes):
+    shown = nodes("#walk=0,1")
+
+    assert "Hear (Ask a\u2192b)" in shown["steps"]
+    assert "Ask [from |-> a, to |-> b] :> 1" in shown["state"]

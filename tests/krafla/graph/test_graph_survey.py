@@ -115,6 +115,13 @@ def test_a_word_on_progress_that_is_not_as_it_should_be_is_refused(tree, text):
         progress_of("Maze")
 
 
+def test_a_model_that_is_larger_than_its_pin_says_is_cut(tree):
+    (found,) = survey(tree(more=f"distinct = 1\n{UNTAKEN}").models, states_max=4).rows
+
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "the search was cut" in found.reasons[0]
+
+
 def test_models_that_are_too_large_or_must_fail_are_named_with_the_reason(tree):
     chosen, others = select(tree().models, 7)
     assert (chosen, [one.reason for one in others]) == ([], ["8 states, more than 7"])

@@ -100,8 +100,10 @@ function shown(value, before, isOuter = true) {
   const entries = value !== null && typeof value === "object" ? entriesOf(value) : null;
   if (!entries) return same ? [text(value)] : [marked(value, before)];
   const old = same || before === null || typeof before !== "object" ? null : entriesOf(before);
+  // The empty bag is an empty sequence: what comes into it, or goes, is told row by row.
   const isEmptied = old && Array.isArray(value) && value.length === 0;
-  if (!same && (!old || (old.open !== entries.open && !isEmptied))) return [marked(value, before)];
+  const isFilled = old && Array.isArray(before) && before.length === 0;
+  if (!same && (!old || (old.open !== entries.open && !isEmptied && !isFilled))) return [marked(value, before)];
   const known = old ? new Map(old.rows.map(([key, , one]) => [key, one])) : null;
   const pieces = entries.rows.map(([key, label, one]) => {
     if (!known) return [label, ...(one === undefined ? [] : shown(one, undefined, false))];
