@@ -19,8 +19,9 @@
 (* Sources: KIP-631, KIP-500, KIP-841, KIP-919, and Kafka 4.1 as built.    *)
 (*                                                                         *)
 (* What is not modelled                                                    *)
-(*  - Raft. A leader is elected at will, with all that is committed; what  *)
-(*    another leader appended is lost with its tail. specs/raft has how.   *)
+(*  - Raft. A leader is elected at will, with all that is committed, and   *)
+(*    with as much of the former leader's tail as it pleases; its claim is *)
+(*    one step. specs/raft has how.                                        *)
 (*  - Standbys. They replay what is committed and do nothing by it, until  *)
 (*    they claim; so they have no variables.                               *)
 (*  - Requests to a controller that is not active: lost, to their sender.  *)
@@ -730,66 +731,56 @@ UpgradeFeature(c, level) ==
 (* Raft, as far as the controllers notice                                    *)
 
 (***************************************************************************)
-(* The first batch of the leader's tail is committed, if it was not yet;   *)
-(* the leader learns it, and gives the answer that was due.                *)
+(* The first batch of the leader's tail is committed; the leader is the    *)
+(* first to know, and gives the answer that was due.                       *)
 (*                                                                         *)
 (* Kafka: QuorumController, handleCommit.                                  *)
 (***************************************************************************)
 Commit(c) ==
-  LET batch == Head(tail[c])
-      new == ReplayBatch(stable[c], batch.records)
-  IN
+  LET batch == Head(tail[c]) IN
   /\ c \in active
   /\ c = leader
   /\ tail[c] # << >>
-  /\ committed' = IF new.end > committed.end THEN new ELSE committed
-  /\ stable' = [stable EXCEPT ![c] = new]
+  /\ committed' = ReplayBatch(committed, batch.records)
+  /\ stable' = [stable EXCEPT ![c] = committed']
   /\ tail' = [tail EXCEPT ![c] = Tail(@)]
   /\ messages' = IF batch.reply = Nil THEN messages ELSE Put(messages, batch.reply)
   /\ UNCHANGED <<leader, active, written, soft_state, processes>>
 
-(* The first batches of the leader's tail that are not committed yet.        *)
-RECURSIVE NextImage(_, _)
-NextImage(image, batches) ==
-  LET new == ReplayBatch(image, Head(batches).records) IN
-  IF new.end > committed.end \/ Len(batches) = 1 THEN new ELSE NextImage(new, Tail(batches))
-
-(***************************************************************************)
-(* The next batch of the leader's tail is committed: a majority has it,    *)
-(* but the leader does not know yet, and may never.                        *)
-(***************************************************************************)
-CommitUnheard(c) ==
-  /\ c \in active
-  /\ c = leader
-  /\ tail[c] # << >>
-  /\ NextImage(stable[c], tail[c]).end > committed.end
-  /\ committed' = NextImage(stable[c], tail[c])
-  /\ UNCHANGED <<leader, controllers, soft_state, processes, messages>>
-
-(* Who may be elected. A model may take fewer. *)
+(* Who may be elected, and how many batches of the former leader's tail the  *)
+(* next one may hold. A model may take fewer of both.                        *)
 Candidates == Controller
+Survivors(count) == 0 .. count
+
+RECURSIVE RecordsOf(_)
+RecordsOf(batches) ==
+  IF batches = << >> THEN << >> ELSE Head(batches).records \o RecordsOf(Tail(batches))
 
 (***************************************************************************)
-(* Another controller is elected. It has all that is committed, and begins *)
-(* with that: what the former leader wrote besides is lost. Each unfenced  *)
-(* broker gets a whole session; who was shutting down, and how far each    *)
-(* broker had come, is forgotten. The former leader has not heard of it.   *)
+(* Another controller is elected. It has all that is committed, and        *)
+(* perhaps some of what the former leader wrote besides: that survives,    *)
+(* though nobody is answered. The rest is lost. It claims when its first   *)
+(* record, and all before it, is committed. Each unfenced broker gets a    *)
+(* whole session; who was shutting down, and how far each broker had come, *)
+(* is forgotten. The former leader has not heard of it.                    *)
 (*                                                                         *)
 (* Kafka: QuorumController.claim, ClusterControlManager.activate.          *)
 (***************************************************************************)
-ElectLeader(c) ==
-  LET batch == <<LeaderChangeRecord(c)>> IN
+ElectLeader(c, survivors) ==
+  LET inherited == RecordsOf(SubSeq(tail[leader], 1, survivors)) IN
   /\ c \in Candidates
   /\ c # leader
   /\ c \notin active
+  /\ survivors \in Survivors(Len(tail[leader]))
+  /\ committed' = ReplayBatch(committed, inherited \o <<LeaderChangeRecord(c)>>)
   /\ leader' = c
   /\ active' = active \cup {c}
-  /\ stable' = [stable EXCEPT ![c] = committed]
-  /\ tail' = [tail EXCEPT ![c] = <<[records |-> batch, reply |-> Nil]>>]
-  /\ written' = [written EXCEPT ![c] = ReplayBatch(committed, batch)]
+  /\ stable' = [stable EXCEPT ![c] = committed']
+  /\ written' = [written EXCEPT ![c] = committed']
   /\ contact_age' = [contact_age EXCEPT ![c] = [b \in Broker |->
-       IF Registered(committed, b) /\ ~committed.registrations[b].fenced THEN Fresh ELSE NoAge]]
-  /\ UNCHANGED <<committed, metadata_offset, controlled_shutdown_offset, processes, messages>>
+       IF Registered(committed', b) /\ ~committed'.registrations[b].fenced
+       THEN Fresh ELSE NoAge]]
+  /\ UNCHANGED <<tail, metadata_offset, controlled_shutdown_offset, processes, messages>>
 
 (***************************************************************************)
 (* A controller hears that another was elected: it throws away what is not *)
@@ -857,8 +848,7 @@ ControllerNext ==
 
 RaftNext ==
   \/ \E c \in Controller : Commit(c)
-  \/ \E c \in Controller : CommitUnheard(c)
-  \/ \E c \in Controller : ElectLeader(c)
+  \/ \E c \in Controller, survivors \in 0 .. Len(tail[leader]) : ElectLeader(c, survivors)
   \/ \E c \in Controller : Renounce(c)
   \/ \E m \in InFlight(messages) : LoseMessage(m)
 

@@ -35,6 +35,7 @@ OtherIsOld == [i \in ControllerProcess |-> IF i = q2 THEN Level \ {3} ELSE Level
 BothReplicas == <<b1, b2>>
 FirstReplica == <<b1>>
 SecondOnly == {k2}
+AtMostOne(count) == 0 .. IF count = 0 THEN 0 ELSE 1
 ToOther == {<<b2>>}
 ------------------------------------------------------------------------------
 (* Where models begin. The first controller leads, and all is committed.     *)
@@ -81,6 +82,12 @@ SecondGone == Begin(BothRegistered({}), {p1})
 (* The second broker is fenced, and its process runs. *)
 SecondFenced == Begin(BothRegistered({b2}), {p1, p2})
 
+(* The second broker is not in sync, and its process died a moment ago; the  *)
+(* third process is of that broker.                                          *)
+BrokerOfSecond == [i \in Incarnation |-> IF i = p1 THEN b1 ELSE b2]
+SecondOutOfSync ==
+  Begin([BothRegistered({}) EXCEPT !.partition = Partitions!NewPartition(Replicas, {b1})], {p1})
+
 (* One broker, whose only process was registered and runs; the other was     *)
 (* never there.                                                              *)
 OneRunning ==
@@ -104,8 +111,7 @@ NoReassignment(c, target) == Never
 NoCancel(c) == Never
 NoControllerRegistration(c, i) == Never
 NoUpgrade(c, level) == Never
-NoUnheard(c) == Never
-NoElection(c) == Never
+NoElection(c, survivors) == Never
 NoRenounce(c) == Never
 NoLoss(m) == Never
 

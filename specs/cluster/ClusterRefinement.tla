@@ -1,0 +1,103 @@
+--------------------------- MODULE ClusterRefinement ---------------------------
+(***************************************************************************)
+(* What is committed of a cluster, seen from each of the other rooms. Each *)
+(* mapping takes the committed image, or the committed records, and leaves *)
+(* the rest out.                                                           *)
+(*                                                                         *)
+(* The fine-grained modules themselves (BrokerLease, Reassignment,         *)
+(* ControllerRegistration, MetadataLog) are not what is committed: they    *)
+(* decide and answer in one step what a cluster decides when it writes and *)
+(* answers when it commits, and a deposed controller decides what never    *)
+(* happens. What the committed log shows is their abstraction, which each  *)
+(* of these rooms has.                                                     *)
+(***************************************************************************)
+EXTENDS ClusterHistory
+
+------------------------------------------------------------------------------
+(* Cluster => ReplicatedLog: everybody knows a piece of one log. A standby   *)
+(* knows nothing until it claims, and a process that ends forgets. Of the    *)
+(* records before Init nobody remembers what they were.                      *)
+WholeLog == [k \in 1 .. HistoryStart |-> Nil] \o history
+Known(image) == [start |-> 0, records |-> IF image = Nil THEN << >>
+                                          ELSE SubSeq(WholeLog, 1, image.end)]
+
+Log == INSTANCE ReplicatedLog WITH
+  Node <- Controller \cup Incarnation,
+  Record <- {Nil},
+  committed <- WholeLog,
+  known <- [n \in Controller \cup Incarnation |->
+              Known(IF n \in Controller THEN stable[n] ELSE applied[n])]
+
+RefinesReplicatedLogProp == [][Log!AxiomNext]_(Log!vars)
+------------------------------------------------------------------------------
+(* Cluster => UntimedLease: what the records do to the registrations of      *)
+(* brokers. A batch is one step, and has one record at most that concerns    *)
+(* the lease. What follows it in its batch belongs to what comes next, so    *)
+(* the log ends, for the lease, after the last record that concerns it.      *)
+OfTheLease(r) == r.type \in {"RegisterBrokerRecord", "BrokerRegistrationChangeRecord"}
+LeaseEnd ==
+  LET at == {k \in DOMAIN history : OfTheLease(history[k])} IN
+  HistoryStart + IF at = {} THEN 0 ELSE CHOOSE k \in at : \A other \in at : other <= k
+
+Projected(r) ==
+  [incarnation |-> r.incarnation, epoch |-> r.epoch, fenced |-> r.fenced,
+   in_controlled_shutdown |-> r.in_controlled_shutdown]
+
+LeaseLog == INSTANCE UntimedLease WITH
+  registrations <- [b \in {x \in Broker : Registered(committed, x)} |->
+                      Projected(committed.registrations[b])],
+  log_end <- LeaseEnd,
+  epoch_floor <- LeaseEnd
+
+(* A step of the lease: its record, the last that concerns the lease, says   *)
+(* which action it must be, as in an audit. (The actions of UntimedLease     *)
+(* allow any offset at or after the log's end, its Next tries the end only.) *)
+LeaseStep ==
+  LET end == LeaseEnd'
+      r == history'[end - HistoryStart]
+  IN
+  /\ end > LeaseEnd
+  /\ IF r.type = "RegisterBrokerRecord"
+     THEN \/ LeaseLog!RegisterBroker(r.broker, r.incarnation, r.epoch, r.fenced,
+                                     r.in_controlled_shutdown, end - 1)
+          \/ LeaseLog!AmendRegistration(r.broker, r.incarnation, r.epoch, r.fenced,
+                                        r.in_controlled_shutdown, end - 1)
+     ELSE \/ LeaseLog!FenceBroker(r.broker, r.epoch, end - 1)
+          \/ LeaseLog!UnfenceBroker(r.broker, r.epoch, end - 1)
+          \/ LeaseLog!BeginControlledShutdown(r.broker, r.epoch, end - 1)
+
+RefinesUntimedLeaseProp == [][LeaseStep]_(LeaseLog!vars)
+
+(* The same of a model that begins with an empty log. *)
+RefinesUntimedLeaseFromStartProp == LeaseLog!Init /\ RefinesUntimedLeaseProp
+------------------------------------------------------------------------------
+(* Cluster => PartitionLog, with the step of ClusterPartitionLog.            *)
+PartitionView == INSTANCE ClusterPartitionLog WITH
+  UncleanEnabled <- FALSE,
+  partition <- committed.partition,
+  registrations <- [b \in Broker |->
+    LET r == committed.registrations[b] IN
+    IF r = Nil
+    THEN [epoch |-> NoEpoch, registered |-> FALSE, fenced |-> TRUE,
+          in_controlled_shutdown |-> FALSE]
+    ELSE [epoch |-> r.epoch, registered |-> TRUE, fenced |-> r.fenced,
+          in_controlled_shutdown |-> r.in_controlled_shutdown]]
+
+RefinesPartitionLogProp == PartitionView!ClusterLogSpec
+------------------------------------------------------------------------------
+(* Cluster => RegistrationLog: a static quorum of all controllers.           *)
+ControllerLog == INSTANCE RegistrationLog WITH
+  Incarnation <- ControllerProcess,
+  QuorumIds <- Controller,
+  registrations <- committed.controllers,
+  metadata_version <- committed.metadata_version,
+  voters <- Controller
+
+RefinesRegistrationLogProp == ControllerLog!Spec
+
+THEOREM HistorySpec =>
+  /\ RefinesReplicatedLogProp
+  /\ RefinesUntimedLeaseProp
+  /\ RefinesPartitionLogProp
+  /\ RefinesRegistrationLogProp
+==============================================================================

@@ -1,0 +1,73 @@
+----------------------------- MODULE MCClusterLive -----------------------------
+(***************************************************************************)
+(* What Cluster achieves once the faults end. Until then anything happens  *)
+(* within bounds; from some moment on nobody dies, nobody else is elected, *)
+(* requests find the leader, and only the sessions of brokers without a    *)
+(* process run out. What heals is never cut short.                         *)
+(***************************************************************************)
+EXTENDS MCCluster
+
+VARIABLE faults_over   \* From now on only what heals happens.
+
+(* Process i waits for nothing that is under way or due. *)
+Deaf(i) ==
+  /\ ~\E m \in InFlight(messages) : m.incarnation = i /\ (IsRequest(m) => m.awaited)
+  /\ ~\E k \in DOMAIN tail[leader] :
+        tail[leader][k].reply # Nil /\ tail[leader][k].reply.incarnation = i
+
+Asks(i) == SendRegistration(i) \/ SendHeartbeat(i) \/ (Deaf(i) /\ RequestTimeout(i))
+Hears(i) ==
+  \E m \in InFlight(messages) :
+    m.incarnation = i /\ (HandleRegistrationResponse(m) \/ HandleHeartbeatResponse(m))
+Answers(m) ==
+  \/ RegisterBroker(leader, m) \/ AmendRegistration(leader, m) \/ RefuseRegistration(leader, m)
+  \/ RejectHeartbeat(leader, m)
+  \/ \E next \in {"FENCED", "UNFENCED", "CONTROLLED_SHUTDOWN"} : KeepState(leader, m, next)
+  \/ UnfenceBroker(leader, m) \/ BeginControlledShutdown(leader, m)
+  \/ FenceOnRequest(leader, m) \/ ShutDownNow(leader, m)
+IsAnswered(i) == \E m \in InFlight(messages) : m.incarnation = i /\ Answers(m)
+
+RunsNow(b) ==
+  \E i \in Incarnation :
+    /\ BrokerOf[i] = b /\ Live(i) /\ Registered(written[leader], b)
+    /\ written[leader].registrations[b].incarnation = i
+FallsSilent(b) == ~RunsNow(b) /\ SessionRunsOut(leader, b)
+
+Healing ==
+  \/ \E i \in Incarnation : Asks(i) \/ Hears(i) \/ ReplayMetadata(i) \/ IsAnswered(i)
+  \/ \E b \in Broker : FallsSilent(b) \/ FenceStaleBroker(leader, b)
+  \/ Commit(leader)
+  \/ \E c \in Controller : Renounce(c)
+
+Stabilise == ~faults_over /\ faults_over' = TRUE /\ UNCHANGED vars
+AnythingHappens == ~faults_over /\ Next /\ Bounds' /\ UNCHANGED faults_over
+Heals(action) == faults_over /\ action /\ UNCHANGED faults_over
+
+LiveInit == Init /\ faults_over = FALSE
+LiveNext == Stabilise \/ AnythingHappens \/ Heals(Healing)
+
+live_vars == <<vars, faults_over>>
+Fairness ==
+  /\ WF_live_vars(Stabilise)
+  /\ \A i \in Incarnation :
+       /\ WF_live_vars(Heals(Asks(i)))
+       /\ WF_live_vars(Heals(Hears(i)))
+       /\ WF_live_vars(Heals(ReplayMetadata(i)))
+       /\ WF_live_vars(Heals(IsAnswered(i)))
+  /\ \A b \in Broker :
+       /\ WF_live_vars(Heals(FallsSilent(b)))
+       /\ WF_live_vars(Heals(FenceStaleBroker(leader, b)))
+  /\ WF_live_vars(Heals(Commit(leader)))
+  /\ \A c \in Controller : WF_live_vars(Heals(Renounce(c)))
+
+LiveSpec == LiveInit /\ [][LiveNext]_live_vars /\ Fairness
+
+(* The leader of the partition is dead, and so is the controller that had    *)
+(* begun to replace it; an in-sync replica runs.                             *)
+StableLeaderDeadReach ==
+  /\ faults_over
+  /\ leader # k1
+  /\ SomeInSyncReplicaRuns
+  /\ committed.partition.leader # NoLeader
+  /\ ~RunsNow(committed.partition.leader)
+==============================================================================
