@@ -26,18 +26,18 @@ def show_trace(console: Console, trace: Trace, model: Model | None = None) -> No
     from krafla.report.explain.view import view_of
 
     if model is not None:
-        trace = _alone(trace, model)
+        trace = _explained(trace, model)
     view = view_of(trace, outcome_of(trace, asks=False))
     show(console, view)
     if view.outcome is not None and view.outcome.falsehoods:
         show_outcome(console, view.outcome)
 
 
-def _alone(trace: Trace, model: Model) -> Trace:
-    from krafla.refinement.counterexample import stands_alone
+def _explained(trace: Trace, model: Model) -> Trace:
+    from krafla.refinement.counterexample import explained
 
     try:
-        return stands_alone(trace, model)
+        return explained(trace, model)
     except KraflaError:
         # What TLC printed stands, with less to say about it.
         return trace

@@ -6,6 +6,7 @@ no parameters are told. Whoever replays, shrinks or shows the trace has the spec
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle import EvaluationError, Spec
@@ -23,10 +24,19 @@ if TYPE_CHECKING:
     from krafla.oracle import State
     from krafla.values import Value
 
-__all__ = ["stands_alone"]
+__all__ = ["explained", "stands_alone"]
 
 # Models bound the actions; the properties stand in a module that extends them.
 _LEASE = "BrokerLease"
+
+
+def explained(trace: Trace, model: Model) -> Trace:
+    """Return a counterexample with the conjunct that is false and the parameters of its steps.
+
+    It stays one of the model: its states, its names. ``KraflaError`` if that cannot be loaded.
+    """
+    bounded = _bounded(model)
+    return resolve_parameters(replace(trace, claim=_claim(bounded, trace)), _Finder(bounded))
 
 
 def stands_alone(trace: Trace, model: Model) -> Trace:
@@ -35,9 +45,7 @@ def stands_alone(trace: Trace, model: Model) -> Trace:
     Its constants are values, its steps have parameters, its claim the conjunct that is false, and
     variables that only the model has are left out. ``KraflaError`` if the model cannot be loaded.
     """
-    bounded = Spec.load(
-        model.module.stem, cfg=model.config, path=model.module, search_path=model.search_path
-    )
+    bounded = _bounded(model)
     name, constants = _base(bounded, model)
     spec = loaded(name, constants)
     states = [
@@ -53,6 +61,12 @@ def stands_alone(trace: Trace, model: Model) -> Trace:
         Origin("tlc", digest=spec_digest(name)),
     )  # fmt: skip
     return resolve_parameters(alone, _Finder(spec))
+
+
+def _bounded(model: Model) -> Spec:
+    return Spec.load(
+        model.module.stem, cfg=model.config, path=model.module, search_path=model.search_path
+    )
 
 
 def _base(bounded: Spec, model: Model) -> tuple[str, tuple[tuple[str, Value], ...]]:
@@ -102,10 +116,14 @@ class _Finder:
     def parameters(
         self, action: str, before: Function, after: Function
     ) -> tuple[Value, ...] | None:
-        """Return the first arguments with which the action leads there; ``None`` if none do."""
+        """Return the first arguments with which the action, or the only one, leads there."""
         end: Any = _state(self._spec, after)
         try:
             steps = self._spec.successors(_state(self._spec, before))
         except EvaluationError:
             return None
-        return next((given for name, given, one in steps if name == action and one == end), None)
+        fitting = [(name, given) for name, given, one in steps if one == end]
+        # TLC may tell a step by the operator that a cfg put in the place of an action.
+        named = [given for name, given in fitting if name == action]
+        others = [given for _, given in fitting] if len(fitting) == 1 else []
+        return next(iter(named or others), None)
