@@ -33,9 +33,12 @@ SOUND = {
     ),
     "specs/lease/Small.cfg": "SPECIFICATION Spec\nINVARIANT BothInv\n",
     "specs/lease/MCLease.tla": (
-        "---- MODULE MCLease ----\nEXTENDS Lease\nVARIABLE past\n\nBothInv == Inv\n===="
+        "---- MODULE MCLease ----\nEXTENDS Naturals,\n  Lease\n"
+        "VARIABLE past\n\nBothInv == Inv\n===="
     ),
-    "specs/lease/models.toml": '[[model]]\nname = "lease-small"\ncfg = "lease/Small.cfg"\n',
+    "specs/lease/models.toml": (
+        '[[model]]\nname = "lease-small"\nmodule = "lease/MCLease.tla"\ncfg = "lease/Small.cfg"\n'
+    ),
     "specs/manifest.toml": 'rooms = ["lease"]\n',
     "specs/broken/lease/mutants.toml": '[[mutant]]\nid = "forgets-the-guard"\nproperty = "Inv"\n',
     "specs/README.md": (
@@ -130,13 +133,19 @@ PLANTED = [
         CLAIMS + "| so | `Lease!Inv` | `tests/test_lease.py` | - | - |\n",
         "Lease!Inv stands in no claim",
     ),
-    (family_rules.claims_rest_on_what_they_name, "specs/lease/Small.cfg", "", "checks Inv"),
+    (family_rules.claims_rest_on_what_they_name, "specs/lease/Small.cfg", "", "checks Lease!"),
     (family_rules.claims_rest_on_what_they_name, "specs/lease/Small.cfg", "", "checks nothing"),
+    (
+        family_rules.claims_rest_on_what_they_name,
+        "specs/lease/MCLease.tla",
+        "---- MODULE MCLease ----\nEXTENDS Other\n\nInv == TRUE\n====\n",
+        "no model of this claim checks Lease!Inv",
+    ),
     (
         family_rules.claims_rest_on_what_they_name,
         "specs/broken/lease/mutants.toml",
         '[[mutant]]\nid = "forgets-the-guard"\nproperty = "OtherInv"\n',
-        "breaks OtherInv, which",
+        "mutant forgets-the-guard breaks nothing",
     ),
     (family_rules.variables_are_in_the_dictionary, "specs/lease/Other.tla", OTHER, "Other!began"),
     (

@@ -80,12 +80,13 @@ def properties_of(text: str) -> list[str]:
 def claims_rest_on_what_they_name(root: Path) -> Inspection:
     """Each property of a claim is checked by one of its models; each mutant kills one of them."""
     page = root / "docs" / "claims.md"
-    models, killers = listed_models(root), mutants(root)
+    models = listed_models(root)
+    killers = mutants(root, models)
     looked_at, findings = 0, []
     for number, row in table_rows(page) if page.exists() else ():
         if "claim" not in row:
             continue
-        wanted = {name.partition("!")[2] for name in names_in(row.get("invariant", ""))}
+        wanted = set(names_in(row.get("invariant", "")))
         named = [name for name in names_in(row.get("model", "")) if name in models]
         checked = {name for model in named for name in models[model]}
         looked_at += len(wanted)
@@ -96,7 +97,7 @@ def claims_rest_on_what_they_name(root: Path) -> Inspection:
             if not wanted & models[model]
         ]
         wrong += [
-            f"mutant {mutant} breaks {', '.join(killers[mutant])}, which this claim does not name"
+            f"mutant {mutant} breaks nothing that this claim names"
             for mutant in names_in(row.get("mutant", ""))
             if mutant in killers and not wanted & killers[mutant]
         ]
@@ -110,9 +111,10 @@ def claims_rest_on_what_they_name(root: Path) -> Inspection:
 def listed_models(root: Path) -> dict[str, set[str]]:
     """Return for each model of the rooms what its cfg names, and the property it must break.
 
-    Also what these are made of: a cfg may name a conjunction of several properties.
+    As `Module!Name`, for each module that the model's own extends: several rooms have properties
+    of one name. Also what these are made of: a cfg may name a conjunction of several.
     """
-    made_of = parts(root)
+    made_of, below = parts(root), extended(root)
     found = {}
     for entry in entries(root, "*/models.toml", "model"):
         config = root / "specs" / str(entry.get("cfg", ""))
@@ -123,7 +125,10 @@ def listed_models(root: Path) -> dict[str, set[str]]:
             inner = made_of.get(name, set()) - names
             names |= inner
             open_names += [one for one in sorted(inner) if PROPERTY.search(one)]
-        found[str(entry.get("name"))] = names
+        module = str(entry.get("module", "")).rpartition("/")[2].removesuffix(".tla")
+        found[str(entry.get("name"))] = {
+            f"{one}!{name}" for one in below.get(module, ()) for name in names
+        }
     return found
 
 
@@ -138,16 +143,19 @@ def parts(root: Path) -> dict[str, set[str]]:
     return found
 
 
-def mutants(root: Path) -> dict[str, set[str]]:
+def mutants(root: Path, models: dict[str, set[str]]) -> dict[str, set[str]]:
     """Return the properties that each mutant of the specs, or of a proof, must break."""
+    everywhere = {name for known in models.values() for name in known}
     found: dict[str, set[str]] = {}
     for pattern, key in (
         ("broken/*/mutants.toml", "property"),
         ("broken/proof_mutants.toml", "refutes"),
     ):
         for entry in entries(root, pattern, "mutant"):
-            names = found.setdefault(str(entry["id"]), set())
-            names.add(str(entry.get(key, "")).rpartition("/")[2])
+            name = str(entry.get(key, "")).rpartition("/")[2]
+            known = models.get(str(entry.get("model")), everywhere)
+            broken = {one for one in known if one.endswith(f"!{name}")}
+            found.setdefault(str(entry["id"]), set()).update(broken)
     return found
 
 

@@ -17,7 +17,7 @@ REFERENCE = re.compile(r"\b([A-Za-z]\w*)!([A-Za-z]\w*)")
 DECLARATION = re.compile(
     r"^(?:CONSTANT|VARIABLE)S?\b(.*?)(?=\n\s*\n|\n\S)", re.MULTILINE | re.DOTALL
 )
-EXTENDS = re.compile(r"^EXTENDS\s+([\w\s,]+?)(?=\n\s*\n|\n[A-Z(\\-])", re.MULTILINE)
+EXTENDS = re.compile(r"^EXTENDS\s+([\w\s,]+?)(?=\n\S|\n\s*\n|\s*\Z)", re.MULTILINE)
 COMMENT = re.compile(r"\\\*[^\n]*|\(\*.*?\*\)", re.DOTALL)
 SOURCE_LINE = re.compile(r'^\s*(?:#\s*|"{3})?(Spec|Kafka): (.*)$')
 KAFKA_NAME = re.compile(
@@ -45,10 +45,10 @@ def spec_modules(root: Path) -> Iterator[tuple[Path, str]]:
 
 
 def extended(root: Path) -> dict[str, set[str]]:
-    """Return for each spec the names of all modules that it extends, and its own."""
+    """Return for each module the names of all modules that it extends, and its own."""
     direct = {
-        path.stem: set(re.findall(r"\w+", " ".join(EXTENDS.findall(text))))
-        for path, text in spec_modules(root)
+        path.stem: set(re.findall(r"\w+", " ".join(EXTENDS.findall(path.read_text()))))
+        for path in files(root / "specs", ".tla")
     }
     whole = {name: {name} for name in direct}
     for _ in direct:
