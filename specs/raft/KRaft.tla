@@ -416,7 +416,7 @@ Boot(r, end) ==
               PutAll(bag, {[m EXCEPT !.last_offset = end, !.last_epoch = EpochBefore(r, end)] :
                              m \in VoteRequests(r, epoch[r], FALSE, others)})
          [] OTHER -> bag
-  /\ UNCHANGED <<epoch, voted, log_start, snapshots, end_offset, committed>>
+  /\ UNCHANGED <<epoch, voted, log_start, snapshots, committed>>
 
 (***************************************************************************)
 (* A replica stops and starts again, with all that it wrote.               *)

@@ -80,12 +80,21 @@ MonotonicEpochProp == [][\A r \in Replica : epoch'[r] >= epoch[r]]_epoch
 (* Within an epoch a replica votes once, and not after it knew the leader.   *)
 (* With MonotonicEpochProp: one vote per replica and epoch ever.             *)
 (* Source: Raft; KIP-595, quorum-state. Broken by: losing the vote on the    *)
-(* way back from a pre-vote (M26), at a restart (M02), or with the leader    *)
-(* (M23).                                                                    *)
+(* way back from a pre-vote (M26), or giving another one.                    *)
 VoteOncePerEpochProp ==
   [][\A r \in Replica :
        (epoch'[r] = epoch[r] /\ (Ballot(r) # Nil \/ leader[r] # Nil)) =>
          Ballot(r)' = Ballot(r)]_quorum_state
+
+(* Within an epoch a replica does not forget its leader, unless it had voted *)
+(* for itself there, and then by a restart only: it has no other vote to     *)
+(* give.                                                                     *)
+(* Source: KAFKA-16529. Broken by: going back to Unattached from a pre-vote  *)
+(* as if no leader were known (M23).                                         *)
+LeaderRememberedProp ==
+  [][\A r \in Replica :
+       (epoch'[r] = epoch[r] /\ leader[r] # Nil /\ leader'[r] # leader[r]) =>
+         voted[r] = r /\ role'[r] = "Candidate"]_quorum_state
 
 (* Which role may follow which, in the same epoch and into a higher one. A   *)
 (* restart is another matter: RestartProp.                                   *)
