@@ -62,7 +62,8 @@ NAMES = "## Lease\n\n| spec action | python |\n|---|---|\n"
 OTHER = (
     "---- MODULE Other ----\nEXTENDS Lease,\n  FiniteSets\n\nVARIABLE began  \\* Since when.\n\n"
     "Start == TRUE\nNewInv == TRUE\n\n"
-    "Next ==\n  \\/ Start\n  \\/ \\E i \\in Broker : Renew(i)\n\n====\n"
+    "Begin ==\n  \\/ \\E i \\in Broker : Start\n\n"
+    "Next == Begin \\/ (\\E i \\in Broker : Renew(i))\n\n====\n"
 )
 CLAIMS = "| claim | invariant | test | model | mutant |\n|---|---|---|---|---|\n"
 

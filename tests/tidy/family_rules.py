@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NEXT = re.compile(r"^\w*Next ==(.*?)\n(?=\n|\S)", re.MULTILINE | re.DOTALL)
-DISJUNCT = re.compile(r"(?:\\/|:)\s*([A-Z]\w+)")
+DISJUNCT = re.compile(r"(?:\\/|:|\A)\s*\(?([A-Z]\w+)")
+# A line that only leads to an action: `\/ \E n \in Node : Learn(n)`.
+CHOICE = re.compile(r"\s*(?:\\/\s*)?(?:\\E[^:]*:\s*)*[A-Z]\w*[a-z]\w*(?:\(.*\))?\s*")
 PROPERTY = re.compile(r"(?:Inv|Prop|Live)$")
 
 
@@ -35,13 +37,26 @@ def every_action_has_a_name(root: Path) -> Inspection:
             if above[path.stem].intersection(re.findall(r"\w+", heading))
             for name in names_in(row.get("spec action", ""))
         }
-        for name in DISJUNCT.findall("\n".join(NEXT.findall(text))):
-            if not name.endswith("Next"):
-                looked_at += 1
-                if name not in known:
-                    message = f"action {path.stem}!{name} has no row in docs/naming.md"
-                    findings.append(Finding(place(root, path), 1, message))
+        for name in actions_of(text):
+            looked_at += 1
+            if name not in known:
+                message = f"action {path.stem}!{name} has no row in docs/naming.md"
+                findings.append(Finding(place(root, path), 1, message))
     return Inspection(looked_at, tuple(dict.fromkeys(findings)))
+
+
+def actions_of(text: str) -> list[str]:
+    """Return the actions among which Next of a module chooses, at once or by way of others."""
+    bodies = NEXT.findall(text)
+    found: dict[str, None] = {}
+    for body in bodies:
+        for name in DISJUNCT.findall(body):
+            inner = re.search(rf"^{name} ==\s*(.*?)\n(?=\n|\S)", text, re.MULTILINE | re.DOTALL)
+            if inner is not None and all(map(CHOICE.fullmatch, inner[1].splitlines())):
+                bodies.append(inner[1])
+            elif not name.endswith("Next"):
+                found[name] = None
+    return list(found)
 
 
 def every_property_is_claimed(root: Path) -> Inspection:
