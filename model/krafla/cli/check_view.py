@@ -152,6 +152,7 @@ def spec_data(total: SpecTotal) -> dict[str, Any]:
     return {
         "spec": total.spec,
         "actions": list(total.actions),
+        "actions_lent": sorted(total.lent),
         "actions_missed": list(total.missed_actions),
         "witnesses": list(total.witnesses),
         "witnesses_missed": list(total.missed_witnesses),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from krafla.oracle.syntax import Apply, Call, Instance, Let, children, read_module
@@ -11,16 +12,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from krafla.manifest import Model
-    from krafla.oracle.syntax import Node
+    from krafla.oracle.syntax import Definition, Node
 
-__all__ = ["actions_of"]
+__all__ = ["NextAction", "actions_of"]
 
 _CHOICES = frozenset({"$DisjList", "\\lor", "$BoundedExists", "$UnboundedExists"})
 _PRIMED = frozenset({"'", "UNCHANGED"})
 
 
-def actions_of(model: Model) -> tuple[str, ...]:
-    """Return the names of the actions of a model's spec, in the order of Next.
+@dataclass(frozen=True, slots=True)
+class NextAction:
+    """An action by its name, and the module that defines it: an extension has its base's too."""
+
+    name: str
+    module: str
+
+
+def actions_of(model: Model) -> tuple[NextAction, ...]:
+    """Return the actions of a model's spec, in the order of Next.
 
     ``KraflaError`` if the spec has no module of its name, or that has no Next.
     """
@@ -29,21 +38,25 @@ def actions_of(model: Model) -> tuple[str, ...]:
     if path is None:
         raise KraflaError(f"spec = {model.spec!r}, but there is no {model.spec}.tla", model.place)
     whole = read_module(model.spec, path, model.search_path).operator("Next")
-    return tuple(dict.fromkeys(_names(whole.body, whole.name)))
+    return tuple(dict.fromkeys(_actions(whole.body, _named(whole))))
 
 
-def _names(node: Node, owner: str) -> Iterator[str]:
-    """Yield the actions that a part of Next chooses among; it belongs to the operator ``owner``."""
+def _named(definition: Definition) -> NextAction:
+    return NextAction(definition.name, definition.module)
+
+
+def _actions(node: Node, owner: NextAction) -> Iterator[NextAction]:
+    """Yield the actions that a part of Next chooses among; it belongs to ``owner``."""
     while isinstance(node, Let | Instance):
         node = node.body
     if isinstance(node, Call):
-        body = node.definition.body
-        yield from _names(body, node.definition.name) if _chooses(body) else [node.definition.name]
+        inner, body = _named(node.definition), node.definition.body
+        yield from _actions(body, inner) if _chooses(body) else [inner]
     elif _chooses(node):
         assert isinstance(node, Apply), "only operators choose"
         for part in node.arguments:
             if part is not None:
-                yield from _names(part, owner)
+                yield from _actions(part, owner)
     else:
         yield owner
 

@@ -35,7 +35,9 @@ _PROOFS_NAME = "proofs.toml"
 class SpecTotal:
     """What the models of one spec came to together: the actions of its Next, and the witnesses.
 
-    ``taken`` and ``reached`` are those of models that held.
+    ``taken`` and ``reached`` are those of models that held. ``lent`` are actions that no model of
+    this spec took, but one of another spec that has the same definition: of the base, if this one
+    extends it.
     """
 
     spec: str
@@ -43,11 +45,12 @@ class SpecTotal:
     taken: frozenset[str]
     witnesses: tuple[str, ...]
     reached: frozenset[str]
+    lent: frozenset[str] = frozenset()
 
     @property
     def missed_actions(self) -> tuple[str, ...]:
         """Return the actions that no model took."""
-        return tuple(name for name in self.actions if name not in self.taken)
+        return tuple(name for name in self.actions if name not in self.taken | self.lent)
 
     @property
     def missed_witnesses(self) -> tuple[str, ...]:
@@ -62,6 +65,8 @@ class SpecTotal:
     def __str__(self) -> str:
         taken = len(self.actions) - len(self.missed_actions)
         text = f"{self.spec}: {taken} of {len(self.actions)} actions taken"
+        if self.lent:
+            text += f" ({len(self.lent)} only in models of specs that share them)"
         if self.witnesses:
             reached = len(self.witnesses) - len(self.missed_witnesses)
             text += f", {reached} of {len(self.witnesses)} witnesses reached"
@@ -92,22 +97,27 @@ def spec_totals(models: Sequence[Model], checks: Iterable[Check]) -> tuple[SpecT
         and isinstance(one.result.outcome, Finished)
         and not one.result.outcome.simulated
     ]
+    specs = dict.fromkeys(one.spec for one in searched)
+    actions = {
+        spec: actions_of(next(one for one in searched if one.spec == spec)) for spec in specs
+    }
+    taken = {
+        spec: frozenset(name for one in held if one.model.spec == spec for name in _taken(one))
+        for spec in specs
+    }
+    shared = {one for spec in specs for one in actions[spec] if one.name in taken[spec]}
     return tuple(
-        _total([one for one in searched if one.spec == spec], held)
-        for spec in dict.fromkeys(one.spec for one in searched)
-    )
-
-
-def _total(models: Sequence[Model], held: Iterable[Check]) -> SpecTotal:
-    spec = models[0].spec
-    mine = [one for one in held if one.model.spec == spec]
-    witnesses = sorted({name for model in models for name in model.witnesses})
-    return SpecTotal(
-        spec,
-        actions_of(models[0]),
-        frozenset(name for one in mine for name in _taken(one)),
-        tuple(witnesses),
-        frozenset(name for one in mine for name in one.result.reached),
+        SpecTotal(
+            spec,
+            tuple(one.name for one in actions[spec]),
+            taken[spec],
+            tuple(sorted({name for one in searched if one.spec == spec for name in one.witnesses})),
+            frozenset(n for one in held if one.model.spec == spec for n in one.result.reached),
+            frozenset(
+                one.name for one in actions[spec] if one in shared and one.name not in taken[spec]
+            ),
+        )
+        for spec in specs
     )
 
 

@@ -71,6 +71,7 @@ def test_the_whole_of_a_tier_is_in_the_json(specs):
         {
             "spec": "Lamp",
             "actions": ["Press", "Burn"],
+            "actions_lent": [],
             "actions_missed": [],
             "witnesses": ["OnReach"],
             "witnesses_missed": [],

@@ -34,6 +34,35 @@ Next == \/ \E n \in 1 .. 2 : Named(n)
 ====
 """
 
+DIMMER = r"""---- MODULE Dimmer ----
+EXTENDS LampActions
+Dim == is_on /\ is_on' = FALSE /\ UNCHANGED presses
+Next == Press \/ Burn \/ Dim
+KnownInv == is_on \in BOOLEAN
+====
+"""
+DIMMER_CONFIG = """CONSTANT Limit = 2
+INIT Init
+NEXT Next
+INVARIANT KnownInv
+CHECK_DEADLOCK FALSE
+"""
+DIMMER_ENTRY = """
+[[model]]
+name = "Dimmer"
+module = "lamp/Dimmer.tla"
+cfg = "lamp/Dimmer.cfg"
+spec = "Dimmer"
+tier = "smoke"
+kind = "safety"
+expect = "holds"
+distinct = 5
+properties = 1
+bounds = "two presses"
+[model.untaken]
+Burn = "two presses wear out no lamp"
+"""
+
 
 @pytest.fixture
 def specs(tmp_path):
@@ -47,7 +76,9 @@ def many(make_model):
 
 def test_actions_are_what_next_chooses_among_by_name(many):
     # What has no name counts as the operator that it stands in.
-    assert actions_of(many) == ("Up", "Down", "Two", "Next", "Handle", "Fallback")
+    names = [one.name for one in actions_of(many)]
+    assert names == ["Up", "Down", "Two", "Next", "Handle", "Fallback"]
+    assert {one.module for one in actions_of(many)} == {"Many"}
 
 
 def test_a_spec_without_its_module_or_without_next_is_an_error(many, make_model):
@@ -75,6 +106,28 @@ def test_what_stands_in_for_an_action_is_taken_for_it(specs):
     assert total.taken >= {"Press", "Burn", "Lamp!Burn"}
     assert total.is_whole
     assert str(total) == "Lamp: 2 of 2 actions taken, 1 of 1 witnesses reached"
+
+
+def test_an_extension_may_leave_actions_to_the_models_of_its_base(specs):
+    room = specs / "lamp"
+    head, mark, tail = (room / "Lamp.tla").read_text().partition("Next ==")
+    (room / "LampActions.tla").write_text(head.replace("Lamp", "LampActions") + "====\n")
+    (room / "Lamp.tla").write_text(f"---- MODULE Lamp ----\nEXTENDS LampActions\n{mark}{tail}")
+    (room / "Dimmer.tla").write_text(DIMMER)
+    (room / "Dimmer.cfg").write_text(DIMMER_CONFIG)
+    with (room / "models.toml").open("a") as file:
+        file.write(DIMMER_ENTRY)
+    models = load(specs).select(("LampLong", "Dimmer"))
+
+    lamp, dimmer = spec_totals(models, [check_model(model, workers=1) for model in models])
+
+    assert lamp.is_whole
+    assert dimmer.is_whole
+    assert (dimmer.taken, dimmer.lent) == ({"Press", "Dim"}, {"Burn"})
+    text = "Dimmer: 3 of 3 actions taken (1 only in models of specs that share them)"
+    assert str(dimmer) == text
+    (alone,) = spec_totals(models[1:], [check_model(models[1], workers=1)])
+    assert alone.missed_actions == ("Burn",)
 
 
 def test_a_model_that_did_not_hold_shows_nothing(specs):
