@@ -40,6 +40,7 @@ TwoChanges == {Set(0, 1), Set(1, 2)}
 Conflict == {Set(0, 1), Set(0, 2), Set(1, 1)}
 OneChange == {Set(0, 1)}
 
+(* Two changes of which only the first can be made. *)
 TwoValues == {Set(0, 1), Set(0, 2)}
 
 (* Controllers, and brokers, are alike; so are their names.                  *)

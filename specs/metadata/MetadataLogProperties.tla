@@ -60,11 +60,12 @@ ReplyOnlyAfterCommitInv ==
 (* answering a request that writes nothing although it was checked against   *)
 (* what can still be lost.                                                   *)
 NoReadYourUncommittedInv ==
+  LET images == StableImages IN
   \A r \in Request : IsSure(r) =>
     \/ \E offset \in OffsetsOf(committed, r) :
          answers[r] = Result(r, StateAt(offset).image)
     \/ /\ OffsetsOf(WholeLog, r) = {}
-       /\ \E image \in StableImages :
+       /\ \E image \in images :
             Records(r, image) = << >> /\ answers[r] = Result(r, image)
 
 (* A standby has in memory what the committed log says, and no more.         *)
@@ -105,12 +106,13 @@ WrittenIsReplayOfLogInv ==
 (* Nobody shows half a batch.                                                *)
 (* Source: KIP-631, atomic batches; Kafka, ControllerResult.atomicOf.        *)
 (* Broken by: replaying the first records of a batch only.                   *)
-BatchAtomicInv == \A n \in Node : Visible(n) \in Images
+BatchAtomicInv == LET images == Images IN \A n \in Node : Visible(n) \in images
 
 (* Nobody shows anything of a transaction that has not ended.                *)
 (* Source: KIP-868. Broken by: taking what is committed for stable; what     *)
 (* Kafka as built takes for the transaction (broken/StableInTransaction).    *)
-TransactionAtomicInv == \A n \in Node : Visible(n) \in StableImages
+TransactionAtomicInv ==
+  LET images == StableImages IN \A n \in Node : Visible(n) \in images
 
 (* All that a log holds after the beginning of an epoch was written in that  *)
 (* epoch: nothing of a deposed controller follows. Epochs only grow.         *)
