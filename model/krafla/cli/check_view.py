@@ -74,10 +74,19 @@ def _coverage(check: Check) -> Iterator[list[str | tuple[str, str]]]:
         taken = f"{action.taken:>{_NUMBER},} taken {action.distinct:>{_NUMBER},} new"
         style = "bold" if action.taken else "bold yellow"
         yield [f"    {taken}  ", (action.name, style), f"  {action.location}"]
-        for one in conjuncts:
+        for one in _outermost(conjuncts):
             text = _conjunct_text(one, is_taken=action.taken > 0)
             if text:
                 yield [(f"    {text}", "yellow" if _remark(one) else "")]
+
+
+def _outermost(conjuncts: Sequence[Conjunct]) -> Iterator[Conjunct]:
+    """Yield the conjuncts without what stands inside a choice that was never reached."""
+    dead: int | None = None
+    for one in conjuncts:
+        if dead is None or one.depth <= dead:
+            dead = one.depth if one.kind == "choice" and one.is_never_reached else None
+            yield one
 
 
 def _conjunct_text(one: Conjunct, *, is_taken: bool) -> str:
