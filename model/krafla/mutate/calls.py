@@ -64,8 +64,9 @@ class Calls:
     def named(self, names: Iterable[str]) -> list[Definition]:
         """Return the definitions that the named operators lead to, themselves included."""
         operators = self._module.operators
-        replaced = [self._replaced[name] for name in names if name in self._replaced]
-        return self._closure([*(operators[name] for name in names if name in operators), *replaced])
+        return self._closure(
+            [self._replaced.get(name, operators[name]) for name in names if name in operators]
+        )
 
     def inside(self, *expressions: Node, cut: frozenset[str] = frozenset()) -> list[Definition]:
         """Return the definitions that expressions lead to.
@@ -96,14 +97,23 @@ class Calls:
         return sorted(found.values(), key=key_of)
 
     def _used(self, expression: Node, cut: frozenset[str]) -> Iterator[Definition]:
-        """Yield what an expression calls, and what the cfg puts in the place of that."""
+        """Yield what an expression calls, or what the cfg puts in the place of that."""
         called = list(_called(expression))
         operators = self._module.operators
         given = {inner.name for inner in nodes(expression) if isinstance(inner, Operator)}
         called += [operators[name] for name in sorted(given) if name in operators]
-        yield from called
+        yield from (one for one in called if not self._is_replaced(one))
         names = ({one.name for one in called} | _names(expression)) - cut
         yield from (self._replaced[name] for name in sorted(names) if name in self._replaced)
+
+    def _is_replaced(self, definition: Definition) -> bool:
+        """Return whether the cfg puts another definition in the place of this very one."""
+        found = self._module.operators.get(definition.name)
+        return (
+            definition.name in self._replaced
+            and found is not None
+            and key_of(found) == key_of(definition)
+        )
 
 
 def _called(node: Node) -> Iterator[Definition]:

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Bench", "Trial"]
 
-# A mutant that makes so many times the pinned states has been noticed by their number.
-STATES_FACTOR = 2
+# A mutant that makes so many times the pinned states anew has been noticed by their number.
+STATES_FACTOR = 1
 # How much longer than the model as it stands a mutant may take, and the least that is granted.
 TIME_FACTOR = 4.0
 TIME_LEAST_SECONDS = 30.0
@@ -68,8 +68,8 @@ class Answer(Enum):
 
     @property
     def is_last(self) -> bool:
-        """Return whether no other model need be asked."""
-        return self in (Answer.PROPERTY, Answer.ERROR, Answer.UNPARSABLE)
+        """Return whether no other model need be asked: what failed has a name."""
+        return self in (Answer.PROPERTY, Answer.ERROR, Answer.WITNESS, Answer.UNPARSABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class Bench:
         except EvaluationError as error:
             return Answer.ERROR, str(error)
         answer, detail = _judge(baseline, found)
-        if baseline.temporal and not answer.is_last and answer is not Answer.SAME:
+        if baseline.temporal and answer not in (Answer.PROPERTY, Answer.WITNESS, Answer.SAME):
             return _by_tlc(model, seconds, (answer, detail))
         return answer, detail
 

@@ -209,6 +209,9 @@ def drop_operand(spot: Spot) -> Iterator[Candidate]:
         if node.operator in _SETS and not _sets_its_own(spot, node):
             left = node.arguments[0]
             assert left is not None, "an operator between two sets has both"
+            if isinstance(left, At):
+                # That is an entry which keeps its value.
+                continue
             yield spot.replace(node, f"is only the first set of {spot.text(node)}", "(", left, ")")
 
 

@@ -196,5 +196,5 @@ def test_trials_are_values() -> None:
     trial = Trial("a", "b", Answer.SAME, "", 0.1)
     assert trial == replace(trial)
     assert {answer for answer in Answer if answer.is_last} == {
-        Answer.PROPERTY, Answer.ERROR, Answer.UNPARSABLE,
+        Answer.PROPERTY, Answer.ERROR, Answer.WITNESS, Answer.UNPARSABLE,
     }  # fmt: skip
