@@ -384,21 +384,24 @@ Flush(r) ==
 ------------------------------------------------------------------------------
 (* The world                                                                 *)
 
-(* r starts with this log. What the file says decides what r is: it led:     *)
-(* Resigned, never Leader again in that epoch, since it may have lost        *)
-(* records that others have (!); it voted for itself: Candidate, even if it  *)
-(* followed another since; it knows the leader: Follower, if the leader is   *)
-(* one of its voters.                                                        *)
+(* What r is when it starts, by its file. It led: Resigned, never Leader     *)
+(* again in that epoch, since it may have lost records that others have (!). *)
+(* It voted for itself: Candidate, even if it followed another since. It     *)
+(* knows the leader: Follower, if the leader is one of its voters.           *)
 (* Kafka: QuorumState.initialize. Its rule for a file that is older than the *)
-(* log is left out: it never is (EpochCoversLogInv).                         *)
+(* log is left out: it never is (EpochsAscendInv).                           *)
+RoleAtBoot(r, voters) ==
+  CASE leader[r] = r -> "Resigned"                                               \* (!)
+    [] leader[r] # r /\ voted[r] = r -> "Candidate"
+    [] leader[r] # r /\ voted[r] # r /\ leader[r] \in voters -> "Follower"
+    [] OTHER -> "Unattached"
+
+(* r starts with its log up to an end.                                       *)
 Boot(r, end) ==
   LET voters == VotersOf(SubSeq(History(r), 1, end))
       others == voters \ {r}
       bag == Disconnected(r)
-      is == CASE leader[r] = r -> "Resigned"                                     \* (!)
-              [] leader[r] # r /\ voted[r] = r -> "Candidate"
-              [] leader[r] # r /\ voted[r] # r /\ leader[r] \in voters -> "Follower"
-              [] OTHER -> "Unattached"
+      is == RoleAtBoot(r, voters)
       cut == Records(r, log_start[r], end)
   IN
   /\ log' = [log EXCEPT ![r] = cut]

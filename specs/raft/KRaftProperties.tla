@@ -38,14 +38,6 @@ OneLeaderPerEpochInv ==
     \A a \in LeaderChanges(History(r)), b \in LeaderChanges(History(s)) :
       a.epoch = b.epoch => a = b
 
-(* Whom a candidate counts has voted for it, and has written that: its file  *)
-(* says so until it moves to a higher epoch.                                 *)
-(* Source: KIP-595, quorum-state. Broken by: counting a refusal, or a vote   *)
-(* that is not written (M25).                                                *)
-VotesAreWrittenInv ==
-  \A r \in Replica : role[r] = "Candidate" =>
-    \A v \in granted[r] : epoch[v] > epoch[r] \/ (epoch[v] = epoch[r] /\ voted[v] = r)
-
 (* A vote that is on its way was written before it was sent.                 *)
 (* Source: KIP-595, quorum-state. Broken by: answering first (M25).          *)
 VoteWrittenBeforeAnsweredInv ==
@@ -227,12 +219,15 @@ StateMachineSafetyInv ==
     /\ high_watermark[r] <= Len(committed)
     /\ SubSeq(History(r), 1, high_watermark[r]) = SubSeq(committed, 1, high_watermark[r])
 
+(* The epoch of the last record that is committed. *)
+LastCommittedEpoch == IF committed = << >> THEN 0 ELSE committed[Len(committed)].epoch
+
 (* A leader has all that was committed before its epoch began.               *)
 (* Source: Raft, Leader Completeness. Broken by: voting for a worse log      *)
 (* (M55); committing records of an old epoch by counting (M04).              *)
 LeaderCompletenessInv ==
   \A r \in Replica :
-    (role[r] = "Leader" /\ committed # << >> /\ epoch[r] >= committed[Len(committed)].epoch) =>
+    (role[r] = "Leader" /\ epoch[r] >= LastCommittedEpoch) =>
       IsPrefix(committed, History(r))
 
 (* What is committed is on the disks of a majority. [MajorityReachedHigh-    *)
@@ -273,19 +268,24 @@ NewLeaderForgetsHighWatermarkProp ==
        (role'[r] = "Leader" /\ role[r] # "Leader") =>
          high_watermark'[r] = NoOffset \/ Voters(r) = {r}]_role
 
-(* What leaders say is committed only grows, from leader to leader.          *)
-(* [MonotonicHighWatermark]                                                  *)
-(* Source: KIP-595, high watermark. Broken by: as StateMachineSafetyInv.     *)
-CommittedOnlyGrowsProp == [][IsPrefix(committed, committed')]_committed
+(* What is committed stays, and a leader that says more is committed says so *)
+(* of a log that goes on where the last one ended. [MonotonicHighWatermark]  *)
+(* Source: KIP-595, high watermark. Broken by: voting for a worse log.       *)
+CommittedOnlyGrowsProp ==
+  [][/\ IsPrefix(committed, committed')
+     /\ \A r \in Replica :
+          (/\ role'[r] = "Leader"
+           /\ high_watermark'[r] > high_watermark[r]
+           /\ epoch'[r] >= LastCommittedEpoch) =>
+             IsPrefix(committed, SubSeq(History(r), 1, high_watermark[r])')]_commit
 
 (* A leader commits nothing before a record of its own epoch.                *)
 (* Source: Raft, 5.4.2; KAFKA-12619. Broken by: an epoch that counts from    *)
 (* the offset of its first record, not from behind it (M04).                 *)
-LastCommittedEpoch(r) == EpochBefore(r, high_watermark[r])
 NeverCommitOldEpochDirectlyProp ==
   [][\A r \in Replica :
        (role'[r] = "Leader" /\ high_watermark'[r] > high_watermark[r]) =>
-         LastCommittedEpoch(r)' = epoch'[r]]_high_watermark
+         EpochBefore(r, high_watermark[r])' = epoch'[r]]_high_watermark
 ------------------------------------------------------------------------------
 (* Snapshots                                                                 *)
 

@@ -21,6 +21,7 @@ TwoReplicas == {r1, r2}
 ThreeReplicas == {r1, r2, r3}
 FiveReplicas == {r1, r2, r3, r4, r5}
 OneValue == {v1}
+TwoValues == {1, 2}
 
 (* Who votes does not change; with observers, the first replicas vote. *)
 AllVote(records) == Replica
@@ -60,6 +61,16 @@ CopiesOf(set) ==
   ELSE LET m == CHOOSE x \in set : TRUE IN messages[m] + CopiesOf(set \ {m})
 OneLate == CopiesOf({m \in InFlight(messages) : IsRequest(m) /\ ~m.awaited}) <= 1
 
+(* What Kafka had before KAFKA-12619: the offset of an epoch's first record  *)
+(* is reached without that record. For broken/raft.                          *)
+CountsOldEpochs(r, old, start, voters, ends) ==
+  LET offset == MajorityOffset(voters, ends) IN
+  IF offset >= start /\ offset > old THEN offset ELSE old
+
+(* What Kafka had before KAFKA-10527. For broken/raft.                       *)
+LeaderAtBoot(r, voters) ==
+  IF leader[r] = r THEN "Leader" ELSE IF voted[r] = r THEN "Candidate" ELSE "Follower"
+
 (* A pre-vote that is won at once. It is a way to wait: whoever wins one     *)
 (* could as well have won it at once. For models that ask about logs.        *)
 StandAtOnce(r) ==
@@ -95,4 +106,31 @@ Settled ==
   /\ messages = NoMessages
   /\ committed = <<FirstRecord>>
 SettledSpec == Settled /\ [][Next]_vars
+
+(* Figure 8 of the Raft paper: r1 wrote a record in epoch 1 that nobody has, *)
+(* r2 led epoch 2 and nobody has its first record, and now r1 leads epoch 3. *)
+FigureEight ==
+  LET second == [epoch |-> 2, kind |-> "LeaderChange", value |-> r2]
+      data   == [epoch |-> 1, kind |-> "Data", value |-> v1]
+      third  == [epoch |-> 3, kind |-> "LeaderChange", value |-> r1]
+  IN
+  /\ epoch = [r \in Replica |-> IF r = r2 THEN 2 ELSE 3]
+  /\ leader = [r \in Replica |-> IF r = r2 THEN r2 ELSE r1]
+  /\ voted = [r \in Replica |-> IF r = r3 THEN r1 ELSE Nil]
+  /\ log = [r \in Replica |-> CASE r = r1 -> <<FirstRecord, data, third>>
+                                 [] r = r2 -> <<FirstRecord, second>>
+                                 [] OTHER -> <<FirstRecord>>]
+  /\ log_start = [r \in Replica |-> 0]
+  /\ flushed = [r \in Replica |-> Len(log[r])]
+  /\ snapshots = [r \in Replica |-> {}]
+  /\ role = [r \in Replica |-> IF r = r3 THEN "Follower" ELSE "Leader"]
+  /\ granted = [r \in Replica |-> {}]
+  /\ rejected = [r \in Replica |-> {}]
+  /\ has_fetched = [r \in Replica |-> FALSE]
+  /\ fetching_snapshot = [r \in Replica |-> Nil]
+  /\ end_offset = [r \in Replica |-> NoEndOffsets]
+  /\ high_watermark = [r \in Replica |-> IF r = r3 THEN 1 ELSE NoOffset]
+  /\ messages = PutAll(NoMessages, QuorumEpochRequests("BeginQuorumEpochRequest", r1, {r2}))
+  /\ committed = <<FirstRecord>>
+FigureEightSpec == FigureEight /\ [][Next]_vars
 ==============================================================================
