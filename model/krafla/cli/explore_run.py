@@ -168,6 +168,7 @@ class _Result:
             count = sum(holds)
             depth = f"; the nearest is state {holds.index(1)}, depth " if count else ""
             depth += str(self.graph.depths[holds.index(1)]) if count else ""
+            depth += "; also out of the bounds" if text in self.graph.beyond else ""
             self.say(f"  {text}: true in {counted(count, 'state')}{depth}")
 
     def _show_evidence(self, ends: DeadEnds) -> None:

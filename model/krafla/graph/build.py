@@ -55,10 +55,11 @@ def build(
         raise KraflaError("no state is initial and within the bounds", f"model {model.name}")
     for name, question in names.items():
         _check(spec, name, question)
-    found = explore(spec, limit=limit, until_violation=False, progress=progress)
+    found = explore(spec, limit=limit, until_violation=False, watch=tuple(names), progress=progress)
     found.violation = _named(model, found)
     found.unchecked = _unchecked(model, found)
-    return StateGraph(found, {one.text: _asked(found, name, one) for name, one in names.items()})
+    holds = {one.text: _asked(found, name, one) for name, one in names.items()}
+    return StateGraph(found, holds, frozenset(names[name].text for name in found.beyond))
 
 
 def _named(model: Model, found: Exploration) -> Violation | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from krafla.tlc.config import read_config
 from krafla.tlc.judge import Judgement
 from krafla.verdict import Verdict
 
@@ -77,7 +78,7 @@ def _doubts(model: Model, graph: StateGraph) -> list[str]:
         doubts += [
             f"witness {name} was not reached"
             for name in model.witnesses
-            if not any(graph.holds[name])
+            if not any(graph.holds[name]) and name not in graph.beyond
         ]
     return doubts
 
@@ -90,6 +91,10 @@ def _count_doubts(what: str, pinned: int | None, found: int) -> list[str]:
 
 def _action_doubts(model: Model, graph: StateGraph) -> list[str]:
     excused = dict(model.untaken)
+    for action, other in read_config(model.config).replacements:
+        # TLC calls an action by what the cfg puts in its place.
+        if other in excused:
+            excused.setdefault(action, excused[other])
     uses = graph.found.coverage
     spec = graph.found.spec
     doubts = [

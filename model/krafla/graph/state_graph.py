@@ -63,11 +63,13 @@ class StateGraph:
     States are numbered in order of discovery, the initial ones first. A step out of the model's
     bounds has the target ``OUTSIDE``. Of the states from ``found.expanded`` on nobody knows the
     steps: there are such states only where the search was cut. ``holds`` has for each named
-    predicate one byte for each state, 1 where it is true.
+    predicate one byte for each state, 1 where it is true; ``beyond`` has those that are true in a
+    state just out of bounds.
     """
 
     found: Exploration
     holds: dict[str, bytes] = field(default_factory=dict)
+    beyond: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return self.found.distinct

@@ -260,7 +260,9 @@ def _words(progress: Progress) -> tuple[str, ...]:
 
 
 def _excuse(model: Model, graph: StateGraph, action: str) -> str:
-    reason = dict(model.untaken).get(action)
+    reasons = dict(model.untaken)
+    other = dict(read_config(model.config).replacements).get(action, action)
+    reason = reasons.get(action, reasons.get(other))
     if reason is None and graph.found.spec.is_left_out(action):
         return "left out by the cfg"
     return reason or "no reason given"

@@ -70,7 +70,8 @@ class Exploration:
     ``expanded`` is the number of states whose steps are known: all, unless the search was cut.
     ``generated`` counts initial states and steps, as TLC's "states generated" does.
     ``unchecked`` names the configured properties that speak of whole behaviours (liveness): no
-    search step by step can answer those.
+    search step by step can answer those. ``beyond`` has those of the predicates to be watched that
+    are true in a state just outside of the model, where invariants are asked too.
     """
 
     spec: Spec
@@ -82,6 +83,7 @@ class Exploration:
     is_complete: bool = True
     violation: Violation | None = None
     unchecked: tuple[str, ...] = ()
+    beyond: set[str] = field(default_factory=set)
     coverage: dict[str, Coverage] = field(default_factory=dict)
     sources: array[int] = field(default_factory=lambda: array("i"))
     targets: array[int] = field(default_factory=lambda: array("i"))
@@ -168,16 +170,18 @@ def explore(
     *,
     limit: int | None = None,
     until_violation: bool = True,
+    watch: Sequence[str] = (),
     progress: Callable[[Exploration], None] | None = None,
 ) -> Exploration:
     """Return every reachable state of a model with its steps, checking what was configured.
 
     Invariants, constraints and ``[][A]_v`` properties are those of ``Spec.load``. At ``limit``
-    distinct states, or at the first violation, the search stops and is not complete.
+    distinct states, or at the first violation, the search stops and is not complete. ``watch``
+    names state predicates that are asked of the states where a constraint cuts.
     ``progress`` is called with what was found so far, after every few thousand states.
     """
     with spec.reduced():
-        search = _Search(spec, limit, until_violation=until_violation)
+        search = _Search(spec, limit, watch, until_violation=until_violation)
         try:
             search.run(progress or (lambda _found: None))
         except JavaError as error:
@@ -187,7 +191,9 @@ def explore(
 
 
 class _Search:
-    def __init__(self, spec: Spec, limit: int | None, *, until_violation: bool) -> None:
+    def __init__(
+        self, spec: Spec, limit: int | None, watch: Sequence[str], *, until_violation: bool
+    ) -> None:
         tool = spec.tool
         self._batch = Batch(spec)
         self._limit = limit
@@ -216,6 +222,12 @@ class _Search:
         self._beginnings = [
             (str(name), self._batch.predicate(action))
             for name, action in zip(tool.getImpliedInitNames(), tool.getImpliedInits(), strict=True)
+        ]
+        self._watched = [
+            (name, self._batch.predicate(part.action))
+            for name in watch
+            if not spec.is_constant(name)
+            for part in spec.predicates.of_state(name)
         ]
         self._spec = spec
         self._index: dict[int, int] = {}
@@ -322,7 +334,15 @@ class _Search:
                 found.arrivals.append(label)
                 if label >= 0:
                     found.coverage[found.actions[label]].discovered += 1
+        if inside is not None and not all(inside):
+            self._watch([state for state, is_in in zip(states, inside, strict=True) if not is_in])
         self._check_states(self._invariants, states, parents, label)
+
+    def _watch(self, outside: list[Any]) -> None:
+        chunk = self._batch.chunk(outside)
+        for name, test in self._watched:
+            if name not in self.found.beyond and any(self._batch.satisfying(test, chunk)):
+                self.found.beyond.add(name)
 
     def _check_states(
         self, tests: list[tuple[str, Any]], states: list[Any], parents: list[int], label: int

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from krafla.graph import Question, build, dead_ends
 from krafla.graph.judge import judge
+from krafla.manifest import model_of
 from krafla.tlc.config import read_config
 from krafla.verdict import KraflaError, Verdict
 
@@ -78,3 +81,28 @@ def test_what_is_no_state_predicate_is_refused_with_its_place(model, text, place
 
     assert caught.value.place == place
     assert message in caught.value.message
+
+
+def test_a_witness_just_out_of_bounds_is_reached_as_tlc_reaches_it(model):
+    graph = build(model(), [Question("room = 9", "--to"), Question("room = 10", "--to")])
+
+    assert graph.beyond == {"room = 9"}
+    wanted = replace(model(), witnesses=("room = 9",))
+    assert judge(wanted, graph, dead_ends(graph)).verdict is Verdict.HELD
+    missed = replace(model(), witnesses=("room = 10",))
+    assert judge(missed, graph, dead_ends(graph)).verdict is Verdict.INCONCLUSIVE
+
+
+def test_an_action_is_excused_by_the_name_of_what_stands_in_its_place(model, tmp_path):
+    maze = model()
+    module, config = tmp_path / "MCMaze.tla", tmp_path / "MCMaze.cfg"
+    (tmp_path / "Maze.tla").write_text(maze.module.read_text())
+    module.write_text("---- MODULE MCMaze ----\nEXTENDS Maze\nNoWay == room < 0 /\\ Never\n====\n")
+    config.write_text(f"{maze.config.read_text()}CONSTANT Fall <- NoWay\n")
+    reasons = (("Never", "no such door"), ("NoWay", "the floor is mended"))
+    mended = model_of(module, config, distinct=7, untaken=reasons)
+    graph = build(mended)
+
+    assert judge(mended, graph, dead_ends(graph)).verdict is Verdict.HELD
+    silent = replace(mended, untaken=reasons[:1])
+    assert judge(silent, graph, dead_ends(graph)).reasons == ("action Fall was never taken",)
