@@ -35,6 +35,7 @@ SwapEither == {<<b1, b3>>, <<b3, b2>>}
 LastTwo == {<<b2, b3>>}
 Remove == {<<b2>>}
 RemoveThird == {<<b1, b2>>}
+AddSecond == {<<b1, b2>>}
 AddThird == {<<b1, b2, b3>>}
 Moves == {<<b1, b3>>, <<b3, b2>>, <<b2>>, <<b1, b2, b3>>}
 MovesOfFour == {<<b1, b3>>, <<b3, b4>>}
