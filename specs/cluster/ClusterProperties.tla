@@ -151,36 +151,37 @@ LeaseOutlivesFailoverProp ==
        (Registered(written'[c], b) /\ ~written'[c].registrations[b].fenced) =>
          contact_age'[c][b] = Fresh]_active
 
-(* The partition changes by request only for the registered process of its   *)
-(* leader, by what is written, whatever other controllers think.             *)
-(* Source: KIP-497, KIP-903, KIP-631. Broken by: not comparing the broker    *)
-(* epoch; judging by what is committed.                                      *)
-Consumed(m) ==
-  /\ m \in InFlight(messages)
-  /\ m \notin InFlight(messages') \/ messages'[m] < messages[m]
+(* Controller c grants request m, and will say so. *)
+Granted(c, m) ==
+  \E error \in {"NONE", "NEW_LEADER_ELECTED"} :
+    LET response == AlterPartitionReply(m, error) IN
+    \/ response \in InFlight(messages') \ InFlight(messages) /\ tail'[c] = tail[c]
+    \/ Len(tail'[c]) > Len(tail[c]) /\ tail'[c][Len(tail'[c])].reply = response
+
+(* AlterPartition is granted only to the registered process of the leader,   *)
+(* for the partition as it is written, whatever is committed and whatever    *)
+(* another controller thinks.                                                *)
+(* Source: KIP-497, KIP-631. Broken by: judging by what is committed.        *)
 AlterPartitionUsesCurrentEpochProp ==
-  [][\A m \in InFlight(messages), c \in active \cap active' :
-       (/\ m.type = "AlterPartitionRequest"
-        /\ Consumed(m)
-        /\ written'[c].partition # written[c].partition) =>
+  [][\A m \in InFlight(messages) \ InFlight(messages'), c \in active \cap active' :
+       (m.type = "AlterPartitionRequest" /\ Granted(c, m)) =>
          LET r == written[c].registrations[m.broker] IN
          /\ r # Nil
          /\ r.epoch = m.epoch
          /\ r.incarnation = m.incarnation
          /\ written[c].partition.leader = m.broker
-         /\ written[c].partition.partition_epoch = m.partition_epoch]_<<messages, written>>
+         /\ written[c].partition.leader_epoch = m.leader_epoch
+         /\ written[c].partition.partition_epoch = m.partition_epoch]_<<messages, tail>>
 
-(* Who joins a committed ISR is an active broker, under the epoch that it is *)
-(* registered with.                                                          *)
+(* It is granted only for an ISR of active brokers, each under the epoch     *)
+(* that it is registered with.                                               *)
 (* Source: KIP-903. Broken by: not looking at the members' epochs.           *)
 IsrJoinsByCurrentEpochProp ==
-  [][\A m \in InFlight(messages), c \in active \cap active' :
-       (/\ m.type = "AlterPartitionRequest"
-        /\ Consumed(m)
-        /\ written'[c].partition # written[c].partition) =>
-         \A b \in written'[c].partition.isr :
+  [][\A m \in InFlight(messages) \ InFlight(messages'), c \in active \cap active' :
+       (m.type = "AlterPartitionRequest" /\ Granted(c, m)) =>
+         \A b \in DOMAIN m.isr :
            /\ ActiveIn(written[c], b)
-           /\ m.isr[b] = written[c].registrations[b].epoch]_<<messages, written>>
+           /\ m.isr[b] = written[c].registrations[b].epoch]_<<messages, tail>>
 
 (* A new leader comes from the ISR that was written before; or from the one  *)
 (* that the former leader asked for, and that completes a reassignment. The  *)

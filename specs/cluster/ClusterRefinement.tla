@@ -18,8 +18,10 @@ EXTENDS ClusterHistory
 (* knows nothing until it claims, and a process that ends forgets. Of the    *)
 (* records before Init nobody remembers what they were.                      *)
 WholeLog == [k \in 1 .. HistoryStart |-> Nil] \o history
-Known(image) == [start |-> 0, records |-> IF image = Nil THEN << >>
-                                          ELSE SubSeq(WholeLog, 1, image.end)]
+UpTo(end) ==
+  IF end <= Len(WholeLog) THEN SubSeq(WholeLog, 1, end)
+  ELSE WholeLog \o [k \in 1 .. end - Len(WholeLog) |-> Nil]
+Known(image) == [start |-> 0, records |-> IF image = Nil THEN << >> ELSE UpTo(image.end)]
 
 Log == INSTANCE ReplicatedLog WITH
   Node <- Controller \cup Incarnation,

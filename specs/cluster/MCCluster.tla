@@ -79,6 +79,9 @@ BothRunning == Begin(BothRegistered({}), {p1, p2})
 (* The process of the second broker died a moment ago. *)
 SecondGone == Begin(BothRegistered({}), {p1})
 
+(* The process of the first broker, which leads, died a moment ago. *)
+FirstGone == Begin(BothRegistered({}), {p2})
+
 (* The second broker is fenced, and its process runs. *)
 SecondFenced == Begin(BothRegistered({b2}), {p1, p2})
 
