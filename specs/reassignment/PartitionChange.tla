@@ -228,5 +228,6 @@ AlterPartitionError(p, m, eligible) ==
 (* The answer to a request that was granted. The sender may lose leadership  *)
 (* by it, when it completes a reassignment that removes the sender.          *)
 AnswerAfter(m, record) ==
-  IF "leader" \in DOMAIN record /\ record.leader # m.broker THEN "NEW_LEADER_ELECTED" ELSE "NONE"
+  IF "leader" \in DOMAIN record /\ record.leader # m.broker
+  THEN "NEW_LEADER_ELECTED" ELSE "NONE"
 ==============================================================================

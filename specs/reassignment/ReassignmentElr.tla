@@ -40,7 +40,8 @@ Change(ask, acceptable, unclean_shutdown) ==
 
 TakeOut(b, unclean_shutdown) ==
   IF b \in partition.isr \/ b \in unclean_shutdown \cap eligibility.elr
-  THEN Change(WithoutBroker(partition, b, UncleanEnabled), ActiveBrokers \ {b}, unclean_shutdown)
+  THEN Change(WithoutBroker(partition, b, UncleanEnabled), ActiveBrokers \ {b},
+              unclean_shutdown)
   ELSE UNCHANGED <<partition, eligibility>>
 ------------------------------------------------------------------------------
 (* What Reassignment does, with the longer record. Each stands for the       *)
