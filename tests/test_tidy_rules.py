@@ -40,7 +40,9 @@ SOUND = {
         '[[model]]\nname = "lease-small"\nmodule = "lease/MCLease.tla"\ncfg = "lease/Small.cfg"\n'
     ),
     "specs/manifest.toml": 'rooms = ["lease"]\n',
-    "specs/broken/lease/mutants.toml": '[[mutant]]\nid = "forgets-the-guard"\nproperty = "Inv"\n',
+    "specs/broken/lease/mutants.toml": (
+        '[[mutant]]\nid = "forgets-the-guard"\nmodel = "lease-small"\nproperty = "Inv"\n'
+    ),
     "specs/README.md": (
         "## Variables of Lease\n\n| variable | value |\n|---|---|\n"
         "| `lease_age` | a |\n| `status` | s |\n"

@@ -161,6 +161,7 @@ def parts(root: Path) -> dict[str, set[str]]:
 def mutants(root: Path, models: dict[str, set[str]]) -> dict[str, set[str]]:
     """Return the properties that each mutant of the specs, or of a proof, must break."""
     everywhere = {name for known in models.values() for name in known}
+    rooms = {path.stem: path.parent.name for path in files(root / "specs", ".tla")}
     found: dict[str, set[str]] = {}
     for pattern, key in (
         ("broken/*/mutants.toml", "property"),
@@ -170,6 +171,10 @@ def mutants(root: Path, models: dict[str, set[str]]) -> dict[str, set[str]]:
             name = str(entry.get(key, "")).rpartition("/")[2]
             known = models.get(str(entry.get("model")), everywhere)
             broken = {one for one in known if one.endswith(f"!{name}")}
+            if "model" not in entry:
+                # A proof is of one spec, which it names by its file.
+                room = str(entry.get("file", "")).partition("/")[0]
+                broken = {one for one in broken if rooms.get(one.partition("!")[0]) == room}
             found.setdefault(str(entry["id"]), set()).update(broken)
     return found
 
