@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.krafla.mutate.mutants import SPECS, changed, mutants_of, named
+from tests.krafla.mutate.mutants import SPECS, changed, copy_of_specs, mutants_of, named
 
 from krafla.mutate.editing import Edit, Kept, Source, one_line, without_comments
 from krafla.mutate.guards import is_ordered_name
@@ -130,15 +130,12 @@ def test_bounds_and_properties_are_not_mutated() -> None:
 
 
 def test_a_name_survives_text_that_moves(tmp_path: Path) -> None:
-    source = (SPECS / "ballot" / "Ballot.tla").read_text(encoding="utf-8")
+    specs = copy_of_specs(tmp_path)
+    file = specs / "ballot" / "Ballot.tla"
+    source = file.read_text(encoding="utf-8")
     moved = source.replace("(* A ballot of", "(* One line more. *)\n(* A ballot of")
-    for name in ("models.toml", "MCBallot.tla", "MCBallot.cfg", "BallotProperties.tla"):
-        target = tmp_path / "ballot" / name
-        target.parent.mkdir(exist_ok=True)
-        target.write_text((SPECS / "ballot" / name).read_text(encoding="utf-8"), encoding="utf-8")
-    (tmp_path / "manifest.toml").write_text('rooms = ["ballot"]\n', encoding="utf-8")
-    (tmp_path / "ballot" / "Ballot.tla").write_text(moved, encoding="utf-8")
-    found = population(tmp_path, Choice()).mutants
+    file.write_text(moved, encoding="utf-8")
+    found = population(specs, Choice(rooms=("ballot",))).mutants
     known = mutants_of("ballot").mutants
     assert [mutant.id for mutant in found] == [mutant.id for mutant in known]
     assert [mutant.line for mutant in found] != [mutant.line for mutant in known]
