@@ -16,7 +16,8 @@ Deposed(c) == leader_epoch[c] # NoEpoch /\ leader_epoch[c] < NewestEpoch
 
 (* What goes on without faults. Who is active in an epoch in which Raft does *)
 (* not lead at its node hears of it, in the end.                             *)
-Elects == NobodyLeads /\ \E c \in Controller : Elect(c, NewestEpoch + 1, Len(uncommitted))
+Elects == NobodyLeads /\ \E c \in Controller :
+  Elect(c, NewestEpoch + 1, Len(uncommitted), << >>)
 Commits == Commit(1)
 LearnsOfOther(c) == Deposed(c) /\ LoseLeadership(c)
 StepsBack(c) == leader_epoch[c] # claim_epoch[c] /\ Renounce(c)

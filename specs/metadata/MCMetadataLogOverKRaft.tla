@@ -85,6 +85,12 @@ LostOverKRaftReach ==
     /\ \A k \in DOMAIN committed :
          committed[k].kind = "Data" => committed[k].value.request # request
 
+(* An epoch passed, and its first record committed with a later one's.       *)
+PassedEpochReach ==
+  \E k \in DOMAIN committed :
+    /\ k > 1 /\ committed[k].kind = "LeaderChange" /\ committed[k - 1].epoch = 2
+    /\ committed[k - 1].kind = "LeaderChange"
+
 (* A broken listener: it is told that it leads before it has been handed all *)
 (* that came before.                                                         *)
 TellAtOnce(r) ==

@@ -254,16 +254,19 @@ Init ==
 (* its epoch is committed. With it is committed what its log had of the    *)
 (* earlier leader's; the rest of that can never commit.                    *)
 (*                                                                         *)
-(* Others may not know yet, the old leader among them.                     *)
+(* Others may not know yet, the old leader among them. Epochs may have     *)
+(* passed whose first record commits only now: their leaders never heard   *)
+(* of that, and wrote nothing.                                             *)
 (*                                                                         *)
 (* Kafka: LeaderState.maybeUpdateHighWatermark.                            *)
 (***************************************************************************)
-Elect(c, epoch, survivors) ==
+Elect(c, epoch, survivors, passed) ==
   /\ leader_epoch[c] = NoEpoch
   /\ epoch > NewestEpoch
   /\ survivors <= Len(uncommitted)
   /\ committed' =
-       committed \o SubSeq(uncommitted, 1, survivors) \o <<LeaderChange(epoch, c)>>
+       committed \o SubSeq(uncommitted, 1, survivors) \o passed \o
+         <<LeaderChange(epoch, c)>>
   /\ uncommitted' = << >>
   /\ leader_epoch' = [leader_epoch EXCEPT ![c] = epoch]
   /\ UNCHANGED <<claim_epoch, offset_vars, image_vars, reply_vars, snapshot>>
@@ -608,13 +611,16 @@ Restart(n) ==
 ------------------------------------------------------------------------------
 (* What Next tries. A model may put less in their place.                     *)
 SomeEpochs == {NewestEpoch + 1, NewestEpoch + 2}   \* One may pass without a record.
+SomePassed(epoch) ==
+  {<< >>} \cup
+  {<<LeaderChange(e, d)>> : e \in NewestEpoch + 1 .. epoch - 1, d \in Controller}
 SomeSurvivors == 0 .. Len(uncommitted)
 SomeCounts == 1 .. Len(uncommitted)
 SomeEnds(n) == committed_end[n] + 1 .. Len(committed)
 
 Next ==
   \/ \E c \in Controller, epoch \in SomeEpochs, survivors \in SomeSurvivors :
-       Elect(c, epoch, survivors)
+       \E passed \in SomePassed(epoch) : Elect(c, epoch, survivors, passed)
   \/ \E c \in Controller : LoseLeadership(c)
   \/ \E count \in SomeCounts : Commit(count)
   \/ \E count \in SomeCounts : LoseTail(count)

@@ -17,8 +17,8 @@
 (*  - Brokers: to Raft they are observers, to this layer they are standbys *)
 (*    that never lead.                                                     *)
 (*  - Snapshots. Controllers begin anew from the beginning of the log.     *)
-(*  - A commit that takes the first records of two epochs at once. The     *)
-(*    models have one election.                                            *)
+(*  - More than two epochs that pass before a first record commits:        *)
+(*    MetadataLog's Next tries no more.                                    *)
 (***************************************************************************)
 EXTENDS KRaft
 
@@ -59,12 +59,11 @@ InDoubt(r) ==
 
 Longest(sequences) == CHOOSE s \in sequences : \A t \in sequences : Len(t) <= Len(s)
 
-(* A replica leads, to its listener, once the first record of its epoch is   *)
-(* committed.                                                                *)
+(* A replica leads, to its listener, once it knows the first record of its   *)
+(* epoch to be committed.                                                    *)
 LeadsIn(r) ==
-  IF role[r] = "Leader" /\ \E k \in DOMAIN committed :
-       committed[k] = [epoch |-> epoch[r], kind |-> "LeaderChange", value |-> r]
-  THEN epoch[r] ELSE -1
+  IF role[r] = "Leader" THEN IF high_watermark[r] > EpochStart(r) THEN epoch[r] ELSE -1
+  ELSE -1
 
 Metadata == INSTANCE MetadataLog WITH
   Controller <- Replica,
