@@ -36,7 +36,7 @@ def explained(trace: Trace, model: Model) -> Trace:
     It stays one of the model: its states, its names. ``KraflaError`` if that cannot be loaded.
     """
     bounded = _bounded(model)
-    return resolve_parameters(replace(trace, claim=_claim(bounded, trace)), _Finder(bounded))
+    return resolve_parameters(replace(trace, claim=_claim(bounded, trace)), _Finder(bounded, True))
 
 
 def stands_alone(trace: Trace, model: Model) -> Trace:
@@ -110,8 +110,10 @@ def _state(spec: Spec, state: Function) -> State:
 class _Finder:
     """Who finds the parameters by trying every step that the spec has."""
 
-    def __init__(self, spec: Spec) -> None:
+    def __init__(self, spec: Spec, has_stand_ins: bool = False) -> None:
+        """Take the spec; in a model, a cfg may put an operator of another name for an action."""
         self._spec = spec
+        self._has_stand_ins = has_stand_ins
 
     def parameters(
         self, action: str, before: Function, after: Function
@@ -123,7 +125,7 @@ class _Finder:
         except EvaluationError:
             return None
         fitting = [(name, given) for name, given, one in steps if one == end]
-        # TLC may tell a step by the operator that a cfg put in the place of an action.
         named = [given for name, given in fitting if name == action]
-        others = [given for _, given in fitting] if len(fitting) == 1 else []
+        others = [given for _, given in fitting] if self._has_stand_ins else []
+        others = others if len(others) == 1 else []
         return next(iter(named or others), None)
