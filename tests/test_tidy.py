@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.tidy import code_rules, document_rules, spec_rules, text_rules
+from tests.tidy import code_rules, document_rules, family_rules, spec_rules, text_rules
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -26,6 +26,10 @@ RULES = [
     (document_rules.claims_are_shown, "docs/claims.md"),
     (document_rules.names_agree, "specs/lease/BrokerLease.tla"),
     (document_rules.unnamed_actions, "specs/lease/BrokerLease.tla"),
+    (family_rules.every_action_has_a_name, "specs/lease/BrokerLease.tla"),
+    (family_rules.every_property_is_claimed, "specs/lease/BrokerLease.tla"),
+    (family_rules.claims_rest_on_what_they_name, "docs/claims.md"),
+    (family_rules.variables_are_in_the_dictionary, "specs/README.md"),
 ]
 
 
@@ -38,7 +42,7 @@ def test_the_repository_keeps_the_rule(rule, guarded):
 
 
 def test_every_rule_is_applied():
-    modules = (code_rules, document_rules, spec_rules, text_rules)
+    modules = (code_rules, document_rules, family_rules, spec_rules, text_rules)
     written = {
         value.__name__
         for module in modules

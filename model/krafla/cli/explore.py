@@ -94,10 +94,7 @@ def command(
       krafla explore --report graphs.html --tier full
     """
     if report is not None:
-        from krafla.cli.explore_report import ReportRequest
-        from krafla.cli.explore_report import report as write_report
-
-        return write_report(ReportRequest(report, tier, tuple(models or ()), max_states))
+        return _report(report, tier, tuple(models or ()), max_states)
     if models is None or len(models) != 1:
         raise typer.BadParameter("name one model; several are for --report")
     if goal is None and (start is not None or save is not None):
@@ -106,19 +103,13 @@ def command(
 
     return run(
         Request(
-            model=models[0],
-            start=start,
-            goal=goal,
-            save=save,
-            progress=progress,
-            marks=tuple(mark or ()),
-            limit=limit,
-            page=html,
-            page_limit=limit_page,
-            graphml=graphml,
-            dot=dot,
-            around=around,
-            radius=radius,
-            quiet=quiet,
+            models[0], start, goal, save, progress, tuple(mark or ()), limit, html, limit_page,
+            graphml, dot, around, radius, quiet,
         )
-    )
+    )  # fmt: skip
+
+
+def _report(path: Path, tier: str | None, models: tuple[str, ...], states_max: int) -> ExitCode:
+    from krafla.cli.explore_report import ReportRequest, report
+
+    return report(ReportRequest(path, tier, models, states_max))
