@@ -7,13 +7,15 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from krafla.manifest import Model, load
+from krafla.manifest import Manifest, Model, load
 from krafla.verdict import KraflaError, Verdict, worst
 from krafla.verify.proofs import proof_questions
 from krafla.verify.rows import Kind, Question, Row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from krafla.tlc.checking import Check
 
 __all__ = ["all_questions", "find_traces"]
 
@@ -36,10 +38,13 @@ def all_questions(*, fuzz_runs: int, seed: int = 0) -> tuple[Question, ...]:
     Models of the smoke tier, those that must hold before those that must fail; proofs;
     recorded traces; the logs of real clusters; then ``fuzz_runs`` runs of fuzzing from ``seed``.
     """
-    models = load().select(tier="smoke")
+    manifest = load()
+    models = manifest.select(tier="smoke")
     ordered = sorted(models, key=lambda model: model.expect != "holds")
+    checks: list[Check] = []
     return (
-        *map(model_question, ordered),
+        *(model_question(model, checks.append) for model in ordered),
+        together_question(manifest, models, checks),
         *proof_questions(),
         trace_question(),
         *log_questions(),
@@ -48,8 +53,13 @@ def all_questions(*, fuzz_runs: int, seed: int = 0) -> tuple[Question, ...]:
     )
 
 
-def model_question(model: Model) -> Question:
-    """Return the question whether a model comes to what the manifest says."""
+def model_question(
+    model: Model, checked: Callable[[Check], None] = lambda _check: None
+) -> Question:
+    """Return the question whether a model comes to what the manifest says.
+
+    ``checked`` is told the run and its verdict, for questions about several.
+    """
     kind = Kind.MODEL if model.expect == "holds" else Kind.EXPECTED_FAILURE
     reproduce = f"krafla check {model.name}"
 
@@ -64,6 +74,7 @@ def model_question(model: Model) -> Question:
                 f"{model.name}: {now.distinct:,} states, {now.queue:,} queued, depth {now.depth}"
             ),
         )
+        checked(check)
         reasons = check.judgement.reasons
         *facts, _seconds = evidence(model, check.result)
         if model.expect != "holds":
@@ -80,6 +91,39 @@ def model_question(model: Model) -> Question:
         )
 
     return Question(kind, model.name, reproduce, ask, beside=True)
+
+
+def together_question(
+    manifest: Manifest, models: Sequence[Model], checks: Sequence[Check]
+) -> Question:
+    """Return the question whether the models show together what no single one can.
+
+    Every action of every spec must have been taken in some model that held, and everything that a
+    room claims must be asked about. ``checks`` are those of the models, there when this is asked.
+    """
+    reproduce = "krafla check --tier smoke"
+    name = "all models together"
+
+    def ask(progress: Callable[[str], None]) -> Row:
+        from krafla.tlc.together import manifest_doubts, spec_totals
+
+        started = time.monotonic()
+        progress(f"{name}: actions and claims")
+        totals = spec_totals(models, checks)
+        doubts = [doubt for total in totals for doubt in total.doubts()]
+        doubts += manifest_doubts(manifest)
+        return Row(
+            Kind.MODEL,
+            name,
+            Verdict.INCONCLUSIVE if doubts else Verdict.HELD,
+            f"{len(models)} models of {len(totals)} specs",
+            tuple(str(total) for total in totals),
+            tuple(doubts),
+            reproduce,
+            time.monotonic() - started,
+        )
+
+    return Question(Kind.MODEL, name, reproduce, ask)
 
 
 def trace_question() -> Question:

@@ -42,6 +42,19 @@ def test_a_model_with_another_number_of_states_is_in_doubt(tmp_path):
     assert ask(asked.model_question(model)).verdict is Verdict.HELD
 
 
+def test_an_action_that_no_model_takes_is_in_doubt_though_each_model_holds():
+    manifest = load()
+    (model,) = manifest.select(("MCUntimedLease",))
+    checks = []
+    assert ask(asked.model_question(model, checks.append)).verdict is Verdict.HELD
+    row = ask(asked.together_question(manifest, [model], checks))
+    assert row.verdict is Verdict.HELD, row.reasons
+    assert row.evidence == ("UntimedLease: 9 of 9 actions taken",)
+    row = ask(asked.together_question(manifest, [model], []))
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert "UntimedLease: taken in no model that held: " in row.reasons[0]
+
+
 def test_a_recorded_trace_that_is_judged_otherwise_than_listed_is_violated(tmp_path, monkeypatch):
     folder = tmp_path / "traces"
     shutil.copytree(asked.find_traces(), folder)
