@@ -286,8 +286,8 @@ ServesAgainLive ==
 ------------------------------------------------------------------------------
 (* Witnesses                                                                 *)
 
-(* Two controllers take themselves for active, and both have answered since: *)
-(* each has heard of a broker what the other has not.                        *)
+(* Two controllers take themselves for active, and both have written what is *)
+(* not committed.                                                            *)
 TwoActivesReach ==
   \E c, d \in active : c # d /\ tail[c] # << >> /\ tail[d] # << >>
 
@@ -335,7 +335,8 @@ ReassignedReach ==
   /\ ~Partitions!InProgress(committed.partition)
   /\ Partitions!Members(committed.partition.replicas) # Partitions!Members(Replicas)
 
-(* The one who finished the reassignment did not begin it. *)
+(* It came to its end under a controller that was elected. (Candidates: the  *)
+(* models that ask for this elect only who does not lead at first.)          *)
 ReassignedAfterFailOverReach == ReassignedReach /\ leader \in Candidates
 
 (* A process stopped with leave after a controlled shutdown. *)
