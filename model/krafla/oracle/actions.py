@@ -106,7 +106,9 @@ class _Splitter:
     def _split_operator(self, node: Any, context: Any, owner: Owner) -> Iterator[Branch]:
         applied = self._applied(node, context)
         if applied is None:
-            yield Branch(owner, node, context)
+            # TLC has made a constant of an operator all of whose actions the cfg left out.
+            name = str(node.getOperator().getName().toString())
+            yield Branch(Owner(name, None), node, context)
             return
         inside = self._bound(applied, node, context)
         if inside is None:

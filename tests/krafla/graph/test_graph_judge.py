@@ -106,3 +106,26 @@ def test_an_action_is_excused_by_the_name_of_what_stands_in_its_place(model, tmp
     assert judge(mended, graph, dead_ends(graph)).verdict is Verdict.HELD
     silent = replace(mended, untaken=reasons[:1])
     assert judge(silent, graph, dead_ends(graph)).reasons == ("action Fall was never taken",)
+
+
+GROUPED = r"""---- MODULE Grouped ----
+VARIABLE lit
+Init == lit = FALSE
+Switch == lit' = ~lit
+Burn(n) == lit /\ n = 1 /\ UNCHANGED lit
+Accidents == \E n \in {1, 2} : Burn(n)
+Next == Switch \/ Accidents
+Never == \E nothing \in {} : FALSE
+NoBurn(n) == Never
+====
+"""
+
+
+def test_a_group_of_actions_that_are_all_left_out_is_left_out(tmp_path):
+    (tmp_path / "Grouped.tla").write_text(GROUPED)
+    (tmp_path / "Grouped.cfg").write_text("INIT Init\nNEXT Next\nCONSTANT Burn <- NoBurn\n")
+    grouped = model_of(tmp_path / "Grouped.tla", tmp_path / "Grouped.cfg", distinct=2)
+    graph = build(grouped)
+
+    assert [*graph.action_uses()] == ["Switch", "Accidents"]
+    assert judge(grouped, graph, dead_ends(graph)).verdict is Verdict.HELD
