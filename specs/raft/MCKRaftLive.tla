@@ -1,0 +1,107 @@
+----------------------------- MODULE MCKRaftLive -----------------------------
+(***************************************************************************)
+(* What KRaft achieves once the faults end. Until then anything happens    *)
+(* within bounds. From some moment on nothing is lost, nobody is restarted *)
+(* or resigns, nothing is written; and timers are over where they should   *)
+(* be: while no leader of the newest epoch is there, that of the voter     *)
+(* with the best log, the first of several, once its requests are          *)
+(* answered. That stands for timeouts that are long enough, and random.    *)
+(* The bound on epochs holds until that moment only.                       *)
+(***************************************************************************)
+EXTENDS MCKRaft
+
+VARIABLE stable   \* The faults are over.
+
+live_vars == <<vars, stable>>
+
+NewestEpoch == CHOOSE e \in {epoch[r] : r \in Replica} : \A r \in Replica : epoch[r] <= e
+HasLeader == \E l \in Replica : role[l] = "Leader" /\ epoch[l] = NewestEpoch
+
+(* The voter that stands: r1 wins ties. *)
+IsBetter(r, s) ==
+  \/ LastEpoch(r) > LastEpoch(s)
+  \/ LastEpoch(r) = LastEpoch(s) /\ LogEnd(r) > LogEnd(s)
+  \/ LastEpoch(r) = LastEpoch(s) /\ LogEnd(r) = LogEnd(s) /\ r = r1
+Stands(r) == IsVoter(r) /\ \A s \in Voters(r) \ {r} : IsBetter(r, s)
+
+AllAnswered(r) ==
+  \A other \in Voters(r) \ {r} :
+    ~Waiting(r, other) /\ other \in granted[r] \cup rejected[r]
+
+LiveTimer(r) ==
+  IF ~stable THEN EpochLeft(r)
+  ELSE ~HasLeader /\ Stands(r) /\ (IsNominee(r) => AllAnswered(r))
+
+(* What goes on without faults. *)
+Hears(r) ==
+  \E m \in InFlight(messages) :
+    /\ m.to = r
+    /\ \/ GrantVote(m) \/ GrantPreVote(m) \/ RefuseVote(m) \/ RecordVote(m)
+       \/ BecomeCandidate(m) \/ BecomeLeader(m)
+       \/ HandleBeginQuorumEpoch(m) \/ HandleEndQuorumEpoch(m)
+       \/ FenceRequest(m) \/ DiscoverEpoch(m) \/ IgnoreResponse(m)
+       \/ RefuseFetch(m) \/ AnswerWithSnapshotId(m) \/ AnswerDiverging(m)
+       \/ AnswerFetch(m, LogEnd(r)) \/ AppendFetched(m) \/ TruncateDiverging(m)
+       \/ BeginSnapshotFetch(m) \/ AnswerFetchSnapshot(m) \/ LoadSnapshot(m)
+       \/ AbandonSnapshot(m)
+Fetches(r) == (\E other \in Replica : SendFetch(r, other)) \/ SendFetchSnapshot(r)
+StandsUp(r) ==
+  BecomeProspective(r) \/ (AllAnswered(r) /\ LosePreVote(r)) \/ LeaveResigned(r)
+  \/ BecomeSoleLeader(r)
+Asks(r) == \E other \in Replica : SendVoteRequest(r, other)
+(* The heartbeat, to those that do not follow. *)
+Tells(r) ==
+  \E other \in Replica :
+    (leader[other] # r \/ epoch[other] # epoch[r]) /\ SendBeginQuorumEpoch(r, other)
+Flushes(r) == Flush(r)
+Healing(r) == Hears(r) \/ Fetches(r) \/ StandsUp(r) \/ Asks(r) \/ Tells(r) \/ Flushes(r)
+
+Stabilise == ~stable /\ stable' = TRUE /\ UNCHANGED vars
+AnythingHappens == ~stable /\ Next /\ UNCHANGED stable
+Heals(action) == stable /\ action /\ UNCHANGED stable
+
+LiveInit == Init /\ stable = FALSE
+LiveSettled == Settled /\ stable = FALSE
+LiveNext == Stabilise \/ AnythingHappens \/ \E r \in Replica : Heals(Healing(r))
+
+Fairness ==
+  /\ WF_live_vars(Stabilise)
+  /\ \A r \in Replica :
+       /\ WF_live_vars(Heals(Hears(r)))
+       /\ WF_live_vars(Heals(Fetches(r)))
+       /\ WF_live_vars(Heals(StandsUp(r)))
+       /\ WF_live_vars(Heals(Asks(r)))
+       /\ WF_live_vars(Heals(Tells(r)))
+       /\ WF_live_vars(Heals(Flushes(r)))
+
+LiveSpec == LiveInit /\ [][LiveNext]_live_vars /\ Fairness
+LiveSettledSpec == LiveSettled /\ [][LiveNext]_live_vars /\ Fairness
+
+(* Once the faults are over, one leads and all others follow it.             *)
+(* Source: KIP-595. Broken by: a pre-vote that nobody grants; a voter that   *)
+(* forgot its leader and is not told again (KAFKA-16536).                    *)
+AllFollow ==
+  \E l \in Replica :
+    /\ role[l] = "Leader"
+    /\ \A r \in Replica \ {l} : role[r] = "Follower" /\ leader[r] = l /\ epoch[r] = epoch[l]
+EventuallyLeaderLive == (stable ~> AllFollow)
+
+(* And then all that is in the leader's log becomes committed, and everybody *)
+(* has it and knows. Source: KIP-595. Broken by: a follower that diverges    *)
+(* and is not told where.                                                    *)
+AllCommitted ==
+  \E l \in Replica :
+    role[l] = "Leader" /\ \A r \in Replica : high_watermark[r] = LogEnd(l) /\ LogEnd(r) = LogEnd(l)
+EventuallyCommittedLive == (stable ~> AllCommitted)
+
+(* A replica that lacks what the leader has only in a snapshot gets it.      *)
+(* Source: KIP-630. Broken by: asking for a snapshot that is gone, for ever. *)
+Lags(r) ==
+  \E l \in Replica : role[l] = "Leader" /\ LogEnd(r) < log_start[l]
+LaggardGetsSnapshotLive ==
+  \A r \in Replica : ((stable /\ Lags(r)) ~> ~Lags(r))
+
+(* The left-hand sides, reached when only healing was left to answer them.   *)
+StableLeaderlessReach == stable /\ ~HasLeader
+StableLaggardReach == stable /\ \E r \in Replica : Lags(r)
+==============================================================================
