@@ -94,7 +94,7 @@ class _Splitter:
             return
         opcode = self._tree.opcode(node, context)
         if opcode == Opcode.USER:
-            yield from self._split_operator(node, context, owner)
+            yield from self._split_operator(node, context)
         elif opcode in (Opcode.OR, Opcode.DISJUNCTION_LIST):
             for disjunct in node.getArgs():
                 yield from self.split(disjunct, context, owner)
@@ -103,7 +103,7 @@ class _Splitter:
         else:
             yield Branch(owner, node, context)
 
-    def _split_operator(self, node: Any, context: Any, owner: Owner) -> Iterator[Branch]:
+    def _split_operator(self, node: Any, context: Any) -> Iterator[Branch]:
         applied = self._applied(node, context)
         if applied is None:
             # TLC has made a constant of an operator all of whose actions the cfg left out.
