@@ -115,6 +115,11 @@ UpgradeSupportedByRegisteredProp ==
             IF Registered(c) THEN metadata_version' \in registrations[c].supported
             ELSE c \notin QuorumIds]_metadata_version
 
+(* Who is active changes by an election or an end, and neither writes.       *)
+(* Source: KIP-595. Broken by: a record that deposes its writer.             *)
+ActiveChangesProp ==
+  [][UNCHANGED controller_log /\ (active' # Nil => Live(active'))]_active
+
 (* A process asks to be registered only if the metadata that it has replayed *)
 (* allows it, and names somebody else or nobody.                             *)
 (* Source: KIP-919, Controller Registration. Broken by: a process that does  *)
@@ -182,6 +187,11 @@ StaleOverwritesReach ==
 UnsupportedVersionToldReach ==
   \E m \in InFlight(messages) :
     m.type = "ControllerRegistrationResponse" /\ m.error = "UNSUPPORTED_VERSION"
+
+(* A process was told that it is registered. *)
+RegisteredToldReach ==
+  \E m \in InFlight(messages) :
+    m.type = "ControllerRegistrationResponse" /\ m.error = "NONE"
 
 (* A process was told that it asked the wrong controller. *)
 NotControllerToldReach ==

@@ -114,6 +114,16 @@ UpgradeIsSupportedProp ==
        \E writer \in Controller : \A c \in Controller \ {writer} :
          Registered(c) /\ metadata_version' \in registrations[c].supported]_metadata_version
 
+(* Somebody always votes.                                                    *)
+(* Source: KIP-853. Broken by: removing the last voter.                      *)
+VotersNotEmptyInv == voters # {}
+
+(* One controller joins the voters, or leaves them, at a time.               *)
+(* Source: KIP-853. Broken by: changing several at once.                     *)
+VotersChangeByOneProp ==
+  [][\E c \in Controller : voters' \in {voters \cup {c}, voters \ {c}}]_voters
+
 (* The metadata version never falls.                                         *)
+(* Source: Kafka, FeatureControlManager. Broken by: lowering it.             *)
 LevelRisesProp == [][metadata_version' > metadata_version]_metadata_version
 ==============================================================================
