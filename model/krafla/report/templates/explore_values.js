@@ -138,5 +138,7 @@ function entriesOf(value) {
     return { open: "(", close: ")", rows, isTall: true };
   }
   const rows = Object.entries(value).map(([k, v]) => [k, `${k} |-> `, v]);
-  return { open: "[", close: "]", rows, isTall: false };
+  // A record of plain values reads well in a row, an image of the whole cluster does not.
+  const isDeep = rows.some(([, , one]) => one !== null && typeof one === "object" && !("#model" in one));
+  return { open: "[", close: "]", rows, isTall: isDeep && rows.length > 3 };
 }
