@@ -55,11 +55,14 @@ ChangesAtOnce(l) ==
   /\ UncommittedVoters(l) = {}
 
 (* r1 removes r4, leads epoch 1, and is to lead epoch 3; r3 removes r1, and  *)
-(* leads epoch 2. A short way to the mistake, no more.                       *)
+(* leads epoch 2. What comes after that is not asked. A short way to the     *)
+(* mistake, no more.                                                         *)
 TwoLeaders ==
   /\ FewChanges
   /\ \A r \in Replica :
        /\ role[r] \in {"Candidate", "Leader"} => r = IF epoch[r] = 2 THEN r3 ELSE r1
+       /\ role[r] = "Leader" => epoch[r] < 3
+       /\ epoch[r] = 2 => epoch[r1] < 3 \/ role[r] # "Candidate"
        /\ \A i \in 1 .. Len(log[r]) :
             log[r][i].kind = "Voters" =>
               log[r][i].value = IF log[r][i].epoch = 2 THEN {r2, r3, r4} ELSE {r1, r2, r3}
