@@ -51,9 +51,6 @@ NoSnapshot(r, end) == Never
 NoCleaning(r) == Never
 NoServers(r) == {}
 
-(* Restarts of one replica alone. *)
-FirstRestarts(r) == r = r1 /\ Boot(r, LogEnd(r))
-
 (* One request at most is under way that nobody waits for any more. *)
 RECURSIVE CopiesOf(_)
 CopiesOf(set) ==
