@@ -12,7 +12,7 @@ from krafla.files import check_writable
 from krafla.manifest import TIERS, find_specs
 from krafla.mutate.population import Choice
 from krafla.mutate.run import plan_of, run_plan, snapshot
-from krafla.mutate.summary import KILLED_LEAST, Fate
+from krafla.mutate.summary import KILLED_LEAST, NOTICED_LEAST, Fate
 from krafla.verdict import ExitCode, KraflaError, Verdict
 
 if TYPE_CHECKING:
@@ -172,10 +172,14 @@ def _outcome(console: Console, one: Outcome, reason: str | None) -> None:
 def _table(console: Console, name: str, rows: Iterable[Row]) -> None:
     fates = [fate for fate in Fate if fate is not Fate.UNPARSABLE]
     head = f"{name:24}{'mutants':>9}" + "".join(f"{fate.value:>15}" for fate in fates)
-    screen.line(console, f"{head}{'killed':>9}")
+    screen.line(console, f"{head}{'killed':>9}{'noticed':>9}")
     for row in rows:
         counts = "".join(f"{row.counts[fate]:>15,}" for fate in fates)
-        screen.line(console, f"{row.name:24}{row.total:>9,}{counts}{row.share:>9.0%}")
+        screen.line(
+            console,
+            f"{row.name:24}{row.total:>9,}{counts}{row.killed_share:>9.0%}"
+            f"{row.noticed_share:>9.0%}",
+        )
 
 
 def _verdict(console: Console, report: Report, seconds: float) -> None:
@@ -185,9 +189,10 @@ def _verdict(console: Console, report: Report, seconds: float) -> None:
     screen.line(
         console,
         (verdict.name, screen.VERDICT_STYLES[verdict]),
-        f"  {whole.killed:,} of {whole.total:,} mutants killed ({whole.share:.1%}, at least "
-        f"{KILLED_LEAST:.0%} must be); {len(summary.unexplained)} survivors without a reason, "
-        f"{len(summary.stale)} stale reasons; {seconds:,.0f} s",
+        f"  {whole.noticed:,} of {whole.total:,} mutants noticed ({whole.noticed_share:.1%}, at "
+        f"least {NOTICED_LEAST:.0%} must be), {whole.killed:,} killed by name "
+        f"({whole.killed_share:.1%}, at least {KILLED_LEAST:.0%}); {len(summary.unexplained)} "
+        f"survivors without a reason, {len(summary.stale)} stale reasons; {seconds:,.0f} s",
     )
     unparsable = whole.counts[Fate.UNPARSABLE]
     if unparsable:
@@ -206,6 +211,7 @@ def _data(report: Report) -> dict[str, Any]:
     return {
         "verdict": summary.verdict.value,
         "killed": summary.whole.killed,
+        "noticed": summary.whole.noticed,
         "total": summary.whole.total,
         "broken": dict(sorted(report.broken.items())),
         "stale": [{"id": entry.id, "why": why} for entry, why in summary.stale],

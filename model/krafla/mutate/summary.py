@@ -17,10 +17,21 @@ if TYPE_CHECKING:
     from krafla.mutate.results import Results
     from krafla.mutate.trial import Trial
 
-__all__ = ["KILLED_LEAST", "Fate", "Outcome", "Row", "Summary", "fates", "summarize"]
+__all__ = [
+    "KILLED_LEAST",
+    "NOTICED_LEAST",
+    "Fate",
+    "Outcome",
+    "Row",
+    "Summary",
+    "fates",
+    "summarize",
+]
 
-# The share of mutants that must be killed by name.
-KILLED_LEAST = 0.9
+# The share of mutants that must be noticed at all: with them `krafla check` is not green.
+NOTICED_LEAST = 0.9
+# And the share of those killed by what has a name.
+KILLED_LEAST = 0.7
 
 
 class Fate(Enum):
@@ -93,9 +104,19 @@ class Row:
         return sum(count for fate, count in self.counts.items() if fate.is_killed)
 
     @property
-    def share(self) -> float:
+    def noticed(self) -> int:
+        """Return how many were killed, or noticed by numbers."""
+        return self.killed + self.counts[Fate.NUMBERS]
+
+    @property
+    def killed_share(self) -> float:
         """Return the share of those killed."""
         return self.killed / self.total if self.total else 0.0
+
+    @property
+    def noticed_share(self) -> float:
+        """Return the share of those noticed."""
+        return self.noticed / self.total if self.total else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +158,8 @@ def summarize(
     """Return tables and a verdict.
 
     ``known`` are all mutants of ``modules``: an explanation of one that is not there is stale, as
-    is one of a mutant that was killed. It is held if enough are killed and every survivor is
-    explained, and inconclusive if something is not known.
+    is one of a mutant that was killed. It is held if enough are noticed, enough of these by name,
+    and every survivor is explained; and inconclusive if something is not known.
     """
     survivors = [one for one in outcomes if one.fate in (Fate.SURVIVED, Fate.UNKNOWN)]
     unexplained = tuple(one for one in survivors if explained.reason(one.mutant.id) is None)
@@ -147,9 +168,8 @@ def summarize(
     verdict = Verdict.HELD
     if untried or any(one.fate is Fate.UNKNOWN for one in unexplained):
         verdict = Verdict.INCONCLUSIVE
-    if whole.share < KILLED_LEAST or stale or any(
-        one.fate is Fate.SURVIVED for one in unexplained
-    ):  # fmt: skip
+    is_enough = whole.noticed_share >= NOTICED_LEAST and whole.killed_share >= KILLED_LEAST
+    if not is_enough or stale or any(one.fate is Fate.SURVIVED for one in unexplained):
         verdict = Verdict.VIOLATED
     return Summary(
         outcomes=tuple(outcomes),

@@ -113,14 +113,18 @@ def test_it_holds_if_nine_of_ten_are_killed_and_the_survivor_is_explained() -> N
     assert [one.mutant for one in bare.unexplained] == [survivor]
 
 
-def test_it_does_not_hold_if_too_few_are_killed_by_name() -> None:
+def test_it_does_not_hold_if_too_few_are_noticed_or_killed_by_name() -> None:
     mutants, results = answered({**KILLED, SURVIVOR: Answer.COUNT})
-    few = summary_of(mutants, results, NONE)
-    assert few.verdict is Verdict.HELD
-    results.add(Trial(mutants[0].id, "MCBallot", Answer.ACTION, "takes Other", 0.1))
-    fewer = summary_of(mutants, results, NONE)
-    assert fewer.whole.counts[Fate.NUMBERS] == 2
-    assert fewer.verdict is Verdict.VIOLATED
+    assert summary_of(mutants, results, NONE).verdict is Verdict.HELD
+    for mutant in mutants[:3]:
+        results.add(Trial(mutant.id, "MCBallot", Answer.ACTION, "takes Other", 0.1))
+    by_numbers = summary_of(mutants, results, NONE)
+    assert (by_numbers.whole.killed, by_numbers.whole.noticed) == (6, 10)
+    assert by_numbers.verdict is Verdict.VIOLATED
+    mutants, results = answered({**dict(list(KILLED.items())[:8]), SURVIVOR: Answer.SAME})
+    reason = Explanation(mutants[-1].id, mutants[-1].original, "why", 3)
+    unnoticed = summary_of(mutants, results, replace(NONE, entries=(reason,)))
+    assert (unnoticed.unexplained, unnoticed.verdict) == ((), Verdict.VIOLATED)
 
 
 def test_what_ran_out_of_time_is_not_green() -> None:
@@ -279,7 +283,7 @@ def test_the_command_shows_what_a_mutant_changes() -> None:
 def test_the_command_judges_and_says_how_to_see_it_again() -> None:
     run = krafla("--room", "ballot", "--operator", "weaken-quorum", "--sample", "5")
     assert run.returncode == 1
-    assert "VIOLATED  1 of 2 mutants killed (50.0%, at least 90% must be)" in run.stdout
+    assert "VIOLATED  1 of 2 mutants noticed (50.0%, at least 90% must be)" in run.stdout
     assert "reproduce: krafla mutate specs --only Ballot.IsMajority.weaken-quorum" in run.stdout
 
 
