@@ -46,13 +46,20 @@ def all_mutants() -> list[Mutant]:
 
 MUTANTS = all_mutants()
 NIGHTLY = bool(os.environ.get("KRAFLA_NIGHTLY"))
+
+
+def broken(mutant: Mutant) -> tuple[str, str]:
+    """Return the room and the property; several rooms have properties of one name."""
+    return mutant.file.partition("/")[0], mutant.property
+
+
 CHEAPEST = {
-    mutant.property: mutant for mutant in sorted(MUTANTS, key=lambda one: (-one.seconds, one.id))
+    broken(mutant): mutant for mutant in sorted(MUTANTS, key=lambda one: (-one.seconds, one.id))
 }
 TRIED = [
     mutant
     for mutant in MUTANTS
-    if NIGHTLY or (mutant == CHEAPEST[mutant.property] and mutant.seconds <= SECONDS_MAX)
+    if NIGHTLY or (mutant == CHEAPEST[broken(mutant)] and mutant.seconds <= SECONDS_MAX)
 ]
 
 
