@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 import time
 from contextlib import contextmanager
@@ -20,7 +19,7 @@ from krafla.manifest import TIERS, load
 from krafla.tlc.checking import Check, check_model
 from krafla.tlc.command import Simulation
 from krafla.tlc.pace import Pace
-from krafla.tlc.side_by_side import side_by_side
+from krafla.tlc.side_by_side import jobs_at_once, side_by_side
 from krafla.traces import write
 from krafla.verdict import ExitCode, KraflaError
 
@@ -38,8 +37,6 @@ __all__ = ["command"]
 
 # TLC does not start with less, and no model of ours needs more.
 _HEAP_MB_MIN, _HEAP_MB_MAX = 16, 65_536
-# Each may use a quarter of the memory.
-_JOBS_MAX = 4
 
 _Names = Annotated[
     list[str] | None,
@@ -175,7 +172,7 @@ def _at_once(
     """
     small = len(chosen) > 1 and all(model.tier == TIERS[0] for model in chosen)
     if jobs is None:
-        jobs = min(os.cpu_count() or 1, _JOBS_MAX) if small and threads is None else 1
+        jobs = jobs_at_once() if small and threads is None else 1
     return jobs, threads or (1 if jobs > 1 else None)
 
 

@@ -71,11 +71,13 @@ def total_of(
         one for one in manifest.models if not selection.tiers or one.tier in selection.tiers
     ]
     partial = {one.spec for one in of_tiers if one.name not in names}
+    specs: tuple[SpecTotal, ...] = ()
+    doubts: list[str] = []
     try:
         specs = spec_totals([one for one in chosen if one.spec not in partial], checks)
     except KraflaError as error:
-        return Total((*answers, error), (), ())
-    doubts = [doubt for spec in specs for doubt in spec.doubts()]
+        doubts.append(f"it is not known which actions there are: {error}")
+    doubts += [doubt for spec in specs for doubt in spec.doubts()]
     rooms = {one for one in selection.tags if any(model.room == one for model in chosen)}
     if not selection.tags or rooms == {*selection.tags}:
         doubts += manifest_doubts(manifest, rooms or None)

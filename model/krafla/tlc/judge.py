@@ -70,14 +70,14 @@ def judge(model: Model, result: RunResult) -> Judgement:
 
 def _expected_failure(model: Model, result: RunResult) -> Judgement:
     names = violated_names(result.outcome)
-    if model.property in names:
+    if names == (model.property,):
         return Judgement(Verdict.HELD, (f"{model.property} failed, as it must",))
     if isinstance(result.outcome, Finished) and not result.outcome.simulated:
         reason = f"{model.property} should fail in this model, but holds in every reachable state"
         return Judgement(Verdict.VIOLATED, (reason,))
     what = describe(result.outcome)
     if isinstance(result.outcome, _VIOLATIONS) and names:
-        return Judgement(Verdict.VIOLATED, (f"{model.property} should fail, but {what}",))
+        return Judgement(Verdict.VIOLATED, (f"only {model.property} should fail, but {what}",))
     return Judgement(
         Verdict.INCONCLUSIVE, (f"{model.property} should fail; it is not known to: {what}",)
     )
@@ -85,9 +85,9 @@ def _expected_failure(model: Model, result: RunResult) -> Judgement:
 
 def _doubts(model: Model, result: RunResult) -> tuple[str, ...]:
     """Return every reason not to believe a run without errors."""
-    doubts = [f"witness {name} was not reached" for name in model.witnesses]
-    doubts = [doubt for doubt, name in zip(doubts, model.witnesses, strict=True)
-              if name not in result.reached]  # fmt: skip
+    doubts = [
+        f"witness {name} was not reached" for name in model.witnesses if name not in result.reached
+    ]
     # A property taken out of a cfg leaves every other number as it was.
     doubts += _count_doubts("properties in the cfg", model.properties, len(result.checked))
     if result.simulation is not None:

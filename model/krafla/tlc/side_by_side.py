@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -10,26 +11,45 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["killed_with_the_rest", "side_by_side"]
+__all__ = ["jobs_at_once", "killed_with_the_rest", "side_by_side"]
 
 T = TypeVar("T")
 
 _KILL_AGAIN_SECONDS = 0.1
 
+# Each TLC may use a quarter of the memory.
+_JOBS_MAX = 4
+
+
+class _Batch(threading.local):
+    """Of each thread of a batch: what ends the processes that the batch has started."""
+
+    kills: set[Callable[[], None]] | None = None
+
+
+_batch = _Batch()
 _lock = threading.Lock()
-_kills: set[Callable[[], None]] = set()
+
+
+def jobs_at_once() -> int:
+    """Return how many TLCs this machine has processors and memory for."""
+    return min(os.cpu_count() or 1, _JOBS_MAX)
 
 
 @contextmanager
 def killed_with_the_rest(kill: Callable[[], None]) -> Iterator[None]:
-    """Have ``kill`` called if the runs beside this one are given up meanwhile."""
+    """Have ``kill`` called if the batch that this thread works for is given up meanwhile."""
+    kills = _batch.kills
+    if kills is None:
+        yield
+        return
     with _lock:
-        _kills.add(kill)
+        kills.add(kill)
     try:
         yield
     finally:
         with _lock:
-            _kills.discard(kill)
+            kills.discard(kill)
 
 
 def side_by_side(tasks: Sequence[Callable[[], T]], jobs: int) -> Iterator[T]:
@@ -38,7 +58,12 @@ def side_by_side(tasks: Sequence[Callable[[], T]], jobs: int) -> Iterator[T]:
     What a task raises is raised when its turn comes. Then, on Ctrl-C, or when nobody asks for
     more, no further task begins, and what those under way have started is killed.
     """
-    pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="tlc")
+    kills: set[Callable[[], None]] = set()
+
+    def join() -> None:
+        _batch.kills = kills
+
+    pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="tlc", initializer=join)
     futures = [pool.submit(task) for task in tasks]
     try:
         for future in futures:
@@ -48,8 +73,8 @@ def side_by_side(tasks: Sequence[Callable[[], T]], jobs: int) -> Iterator[T]:
         # Again and again: a task that was about to start something has started it by now.
         while under_way := [future for future in futures if not future.done()]:
             with _lock:
-                kills = tuple(_kills)
-            for kill in kills:
+                known = tuple(kills)
+            for kill in known:
                 kill()
             wait(under_way, timeout=_KILL_AGAIN_SECONDS)
         raise

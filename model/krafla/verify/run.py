@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from krafla.tlc.side_by_side import side_by_side
+from krafla.tlc.side_by_side import jobs_at_once, side_by_side
 from krafla.verdict import KraflaError, Verdict
 from krafla.verify.rows import Report, Row
 
@@ -44,7 +43,7 @@ def verify(
     rows = []
     for beside, group in groupby(questions, key=lambda question: question.beside):
         asked = [partial(_asked, question, told) for question in group]
-        jobs = (os.cpu_count() or 1) if beside else 1
+        jobs = jobs_at_once() if beside else 1
         for row in side_by_side(asked, jobs) if jobs > 1 else (ask() for ask in asked):
             with one_at_a_time:
                 answered(row)
