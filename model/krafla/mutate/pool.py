@@ -50,7 +50,9 @@ def jobs(mutants: Sequence[Mutant], models: Sequence[Model], workers: int) -> li
     for room in sorted({mutant.room for mutant in mutants}):
         mine = [mutant for mutant in mutants if mutant.room == room]
         needed = {name for mutant in mine for name in mutant.models}
-        found.append(Job(mine, [model for model in models if model.name in needed]))
+        mates = [model for model in models if model.name in needed]
+        mates.sort(key=lambda model: (model.distinct or 0, model.name))
+        found.append(Job(mine, mates))
     while 0 < len(found) < workers and any(len(job.mutants) > 1 for job in found):
         largest = max(found, key=lambda job: (len(job.mutants) > 1, job.size, len(job.mutants)))
         found.remove(largest)

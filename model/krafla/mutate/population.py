@@ -32,6 +32,8 @@ _BOUNDS = "MC"
 _APART = ("History", "Properties", "Live")
 # The room whose modules belong to all others.
 _SHARED = "lib"
+# Of the other rooms' models so many, the smallest, try their mutants: nearly all use them.
+_SHARED_MODELS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +149,15 @@ def _targets(specs: Path, scopes: Sequence[Scope]) -> Iterator[Target]:
         )
 
 
-def _looking(scopes: Sequence[Scope], key: Key, room: str) -> Iterator[str]:
-    for scope in scopes:
-        if room in (_SHARED, scope.model.room) and key in scope.all_keys:
-            yield scope.model.name
+def _looking(scopes: Sequence[Scope], key: Key, room: str) -> list[str]:
+    """Return the models that try a mutant of a definition, smallest first."""
+    using = [scope.model for scope in scopes if key in scope.all_keys]
+    if room != _SHARED:
+        return [model.name for model in using if model.room == room]
+    using.sort(key=lambda model: (model.distinct or 0, model.name))
+    mine = [model for model in using if model.room == room]
+    others = [model for model in using if model.room != room]
+    return [model.name for model in (*mine, *others[:_SHARED_MODELS])]
 
 
 class _Surroundings:
