@@ -30,7 +30,8 @@ ElectionSafetyInv ==
 LeaderChanges(records) == {records[i] : i \in {j \in 1 .. Len(records) : records[j].kind = "LeaderChange"}}
 
 (* No epoch ever has two leaders: it begins with the record of one. This     *)
-(* also sees epochs that every replica has left.                             *)
+(* also sees epochs that every replica has left, while their first records   *)
+(* survive in some log.                                                      *)
 (* Source: Raft, Election Safety. Broken by: a leader that starts again as   *)
 (* one, under an epoch that another has won.                                 *)
 OneLeaderPerEpochInv ==
@@ -38,8 +39,10 @@ OneLeaderPerEpochInv ==
     \A a \in LeaderChanges(History(r)), b \in LeaderChanges(History(s)) :
       a.epoch = b.epoch => a = b
 
-(* A vote that is on its way was written before it was sent.                 *)
-(* Source: KIP-595, quorum-state. Broken by: answering first (M25).          *)
+(* A vote that is on its way is in the voter's file, or its epoch is over.   *)
+(* File, memory and answer change in one step here: this sees a vote that    *)
+(* was never written, not one that was written after the answer (M25).       *)
+(* Source: KIP-595, quorum-state. Broken by: granting without writing.       *)
 VoteWrittenBeforeAnsweredInv ==
   \A m \in InFlight(messages) :
     (m.type = "VoteResponse" /\ m.granted /\ role[m.to] = "Candidate"
@@ -112,14 +115,19 @@ StateTransitionsProp ==
        \/ move \in SoleVoter /\ Voters(r) = {r}
        \/ Restarts(r)]_<<epoch, role>>
 
-(* What a replica is after a start follows from its file: never a leader,    *)
-(* and Resigned if it was one.                                               *)
+(* What a replica is after a start follows from its file: never a leader;    *)
+(* Resigned if it led; a candidate if it voted for itself; and a follower    *)
+(* only of the leader that the file names.                                   *)
 (* Source: KAFKA-10527, KAFKA-10661. Broken by: starting as a leader (M01),  *)
-(* or unattached without having voted (M02).                                 *)
+(* or unattached (M02); forgetting that it voted for itself.                 *)
 RestartProp ==
   [][\A r \in Replica :
-       (epoch'[r] = epoch[r] /\ leader[r] = r /\ role'[r] # role[r]) =>
-         role'[r] = "Resigned"]_<<epoch, role>>
+       Restarts(r) =>
+         /\ role'[r] \notin {"Leader", "Prospective"}
+         /\ leader[r] = r => role'[r] = "Resigned"
+         /\ (leader[r] # r /\ voted[r] = r) => role'[r] = "Candidate"
+         /\ role'[r] = "Follower" =>
+              leader'[r] = leader[r] /\ leader[r] \notin {Nil, r}]_vars
 
 (* Nothing in flight would make its receiver throw: a second leader of its   *)
 (* epoch, an end of the log below its high watermark, a snapshot of what it  *)
