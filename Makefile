@@ -42,7 +42,8 @@ check: $(DEV) ## format, lint, types, import contracts, house rules
 	$(BIN)/python -m pytest -q tests/test_tidy.py tests/test_import_contracts.py
 
 nightly: $(DEV) ## every model at its widest bounds, long fuzzing, 10,000 examples a property
-	$(BIN)/krafla check --tier full
+	$(BIN)/krafla check --tier all
+	$(BIN)/krafla mutate specs
 	mkdir -p $(NIGHT) && $(BIN)/krafla explore --report $(NIGHT)/graphs.html --tier all --max-states $(GRAPH_STATES)
 	$(BIN)/krafla fuzz lease --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	$(BIN)/krafla campaign lease --seeds $(CAMPAIGN_SEEDS) $(NIGHT)/campaign

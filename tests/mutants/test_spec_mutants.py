@@ -36,12 +36,16 @@ class Mutant(NamedTuple):
     seconds: float
     text: str
     replacement: str
+    room: str
 
 
 def all_mutants() -> list[Mutant]:
     listings = sorted((find_specs() / "broken").glob("*/mutants.toml"))
-    texts = [listing.read_text(encoding="utf-8") for listing in listings]
-    return [Mutant(**entry) for text in texts for entry in tomllib.loads(text)["mutant"]]
+    return [
+        Mutant(**entry, room=listing.parent.name)
+        for listing in listings
+        for entry in tomllib.loads(listing.read_text(encoding="utf-8"))["mutant"]
+    ]
 
 
 MUTANTS = all_mutants()
@@ -50,7 +54,7 @@ NIGHTLY = bool(os.environ.get("KRAFLA_NIGHTLY"))
 
 def broken(mutant: Mutant) -> tuple[str, str]:
     """Return the room and the property; several rooms have properties of one name."""
-    return mutant.file.partition("/")[0], mutant.property
+    return mutant.room, mutant.property
 
 
 CHEAPEST = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from krafla.manifest import TIERS
 from krafla.tlc.checking import Check, count
 from krafla.tlc.together import manifest_doubts, spec_totals
 from krafla.verdict import ExitCode, KraflaError, Verdict, worst
@@ -60,7 +61,8 @@ def total_of(
     """Return what a run comes to.
 
     A spec is asked about whole if the run has all its models of the tiers that were meant, and
-    none was named. Rooms are asked about whole unless models or tags were named.
+    none was named; that no model took an action is a doubt if the smoke tier is among them.
+    Rooms are asked about whole unless models or tags were named.
     """
     checks = [one for one in answers if isinstance(one, Check)]
     if selection.names or any(one.result.simulation is not None for one in checks
@@ -77,7 +79,9 @@ def total_of(
         specs = spec_totals([one for one in chosen if one.spec not in partial], checks)
     except KraflaError as error:
         doubts.append(f"it is not known which actions there are: {error}")
-    doubts += [doubt for spec in specs for doubt in spec.doubts()]
+    # The wider tiers ask about what the first leaves open, and need not take every action again.
+    if selection.tiers is None or TIERS[0] in selection.tiers:
+        doubts += [doubt for spec in specs for doubt in spec.doubts()]
     rooms = {one for one in selection.tags if any(model.room == one for model in chosen)}
     if not selection.tags or rooms == {*selection.tags}:
         doubts += manifest_doubts(manifest, rooms or None)

@@ -71,6 +71,12 @@ def judge(model: Model, result: RunResult) -> Judgement:
 def _expected_failure(model: Model, result: RunResult) -> Judgement:
     names = violated_names(result.outcome)
     if names == (model.property,):
+        trace = result.counterexample
+        if model.kind == "safety" and trace is not None and len(trace.steps) == 1:
+            reason = (
+                f"{model.property} is false before any step: the model shows nothing of the spec"
+            )
+            return Judgement(Verdict.INCONCLUSIVE, (reason,))
         return Judgement(Verdict.HELD, (f"{model.property} failed, as it must",))
     if isinstance(result.outcome, Finished) and not result.outcome.simulated:
         reason = f"{model.property} should fail in this model, but holds in every reachable state"
@@ -89,7 +95,7 @@ def _doubts(model: Model, result: RunResult) -> tuple[str, ...]:
         f"witness {name} was not reached" for name in model.witnesses if name not in result.reached
     ]
     # A property taken out of a cfg leaves every other number as it was.
-    doubts += _count_doubts("properties in the cfg", model.properties, len(result.checked))
+    doubts += _count_doubts("properties in the cfg", model.properties, len(set(result.checked)))
     if result.simulation is not None:
         if model.kind != "simulation":
             doubts.append("simulation can find violations, but not show that there are none")

@@ -25,6 +25,8 @@ from krafla.tlc.outcome import (
     Unknown,
 )
 from krafla.tlc.run import ActionCoverage, RunResult, Simulation
+from krafla.traces import Step, Trace
+from krafla.values import Function
 from krafla.verdict import KraflaError, Verdict
 
 MODEL = Model(
@@ -160,7 +162,30 @@ def test_an_expected_failure_of_another_property_is_violated():
     judgement = judge(BROKEN, replace(RESULT, outcome=InvariantViolated("TypeOK")))
 
     assert judgement.verdict is Verdict.VIOLATED
-    assert "Safe should fail" in judgement.reasons[0]
+    assert "only Safe should fail" in judgement.reasons[0]
+
+
+def test_an_expected_failure_beside_another_is_violated():
+    both = replace(RESULT, outcome=TemporalPropertyViolated(("Safe", "Alive")))
+
+    assert judge(BROKEN, both).verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize(("steps", "verdict"), [(1, Verdict.INCONCLUSIVE), (2, Verdict.HELD)])
+def test_what_fails_before_any_step_shows_nothing(steps, verdict):
+    trace = Trace("M", tuple(Step("Up", (), Function({"x": n})) for n in range(steps)))
+    result = replace(RESULT, outcome=InvariantViolated("Safe"), counterexample=trace)
+
+    assert judge(BROKEN, result).verdict is verdict
+
+
+def test_a_property_that_a_cfg_lists_twice_counts_once():
+    twice = replace(RESULT, checked=("Safe", "Safe"))
+
+    judgement = judge(replace(MODEL, properties=2), twice)
+
+    assert judgement.verdict is Verdict.INCONCLUSIVE
+    assert "1 properties in the cfg, pinned are 2" in judgement.reasons
 
 
 def test_an_expected_failure_that_does_not_come_is_violated():
