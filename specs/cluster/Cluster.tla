@@ -29,6 +29,8 @@
 (*  - Time. A session is valid or over, and may be over at any moment.     *)
 (*  - Requests of controllers: one may be handled at any moment.           *)
 (*  - More than one partition, the data in it, unclean elections, ELR.     *)
+(*  - A new target while a reassignment is in progress, the deletion of a  *)
+(*    topic, elections of the preferred replica.                           *)
 (*  - Unregistering brokers; a broker that fences itself (KIP-343).        *)
 (*  - A process has one request in flight, of whatever kind. Kafka's sends *)
 (*    AlterPartition on a connection of its own.                           *)

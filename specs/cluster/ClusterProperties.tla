@@ -71,6 +71,17 @@ BatchAtomicInv ==
     /\ p.leader # NoLeader => ActiveIn(image, p.leader)
     /\ Cardinality(p.isr) > 1 => p.isr \subseteq ActiveBrokers(image)
 
+(* Controller c gives answer m in this step: to a batch that commits, or at  *)
+(* once, with nothing in its tail, as it judges the request that m answers.  *)
+AnswersHeartbeat(c, m) ==
+  \/ /\ tail[c] # << >>
+     /\ Head(tail[c]).reply = m
+     /\ tail'[c] = Tail(tail[c])
+  \/ /\ tail[c] = << >> /\ tail'[c] = << >>
+     /\ \E request \in InFlight(messages),
+           next \in {"FENCED", "UNFENCED", "CONTROLLED_SHUTDOWN"} :
+          Heeds(c, request, next) /\ m = HeartbeatReply(c, request, next)
+
 (* A broker is told it is fenced, or is not, only when that is committed: in *)
 (* the image of the controller that answers, as far as it knows to be        *)
 (* committed.                                                                *)
@@ -81,7 +92,7 @@ FencedByCommitProp ==
        (m.type = "HeartbeatResponse" /\ m.error = "NONE") =>
          \E c \in active :
            LET r == stable'[c].registrations[BrokerOf[m.incarnation]] IN
-           r # Nil /\ r.fenced = m.is_fenced]_messages
+           AnswersHeartbeat(c, m) /\ r # Nil /\ r.fenced = m.is_fenced]_messages
 
 (* A process holds an epoch only if its registration is committed.           *)
 (* Source: KIP-631, answers wait for the commit. Broken by: answering a      *)

@@ -16,7 +16,10 @@ EXTENDS ClusterHistory
 ------------------------------------------------------------------------------
 (* Cluster => ReplicatedLog: everybody knows a piece of one log. A standby   *)
 (* knows nothing until it claims, and a process that ends forgets. Of the    *)
-(* records before Init nobody remembers what they were.                      *)
+(* records before Init nobody remembers what they were. What a piece holds   *)
+(* is put in by the mapping, so that only ends are compared. That an image   *)
+(* is the replay of the log up to its end is SameOffsetSameImageInv; that it *)
+(* is of what is committed, CommittedOnlyInv.                                *)
 WholeLog == [k \in 1 .. HistoryStart |-> Nil] \o history
 UpTo(end) ==
   IF end <= Len(WholeLog) THEN SubSeq(WholeLog, 1, end)
@@ -70,10 +73,19 @@ LeaseStep ==
 
 RefinesUntimedLeaseProp == [][LeaseStep]_(LeaseLog!vars)
 
+(* What is committed in one step concerns the lease once at most. It may do  *)
+(* so more often when an election commits several batches of the former      *)
+(* leader at once; models let one of them survive.                           *)
+OneLeaseRecord ==
+  [][Cardinality({k \in Len(history) + 1 .. Len(history') : OfTheLease(history'[k])})
+       <= 1]_history
+
 (* The same of a model that begins with an empty log. *)
 RefinesUntimedLeaseFromStartProp == LeaseLog!Init /\ RefinesUntimedLeaseProp
 ------------------------------------------------------------------------------
-(* Cluster => PartitionLog, with the step of ClusterPartitionLog.            *)
+(* Cluster => PartitionLog, with the step of ClusterPartitionLog. Both build *)
+(* a change by the same operators, so this says when one may be made, and    *)
+(* nothing of how it is built.                                               *)
 PartitionView == INSTANCE ClusterPartitionLog WITH
   UncleanEnabled <- FALSE,
   partition <- committed.partition,
@@ -97,7 +109,7 @@ ControllerLog == INSTANCE RegistrationLog WITH
 
 RefinesRegistrationLogProp == ControllerLog!Spec
 
-THEOREM HistorySpec =>
+THEOREM (HistorySpec /\ OneLeaseRecord) =>
   /\ RefinesReplicatedLogProp
   /\ RefinesUntimedLeaseProp
   /\ RefinesPartitionLogProp

@@ -1,7 +1,9 @@
 ------------------------ MODULE MCMetadataLogOverKRaft ------------------------
 (***************************************************************************)
 (* Two controllers over KRaft, within bounds. r1 leads epoch 1 at first,   *)
-(* and there is at most one more election.                                 *)
+(* and there are at most two more elections, each with the vote of the     *)
+(* other: nothing that was written is ever lost. For that, see             *)
+(* MCMetadataLogOverKRaftThree.                                            *)
 (***************************************************************************)
 EXTENDS MetadataLogOverKRaft
 
@@ -72,18 +74,20 @@ SettledSpec == SettledInit /\ [][OverNext]_over_vars
 
 (* Both take themselves for active, over KRaft's own elections. *)
 BothActiveOverKRaftReach == \A r \in Replica : claim_epoch[r] # -1
-(* A batch survived its writer, and another was lost. *)
+(* A batch survived its writer.                                              *)
 SurvivedOverKRaftReach ==
   \E request \in Request :
     /\ answers[request] = "NOT_CONTROLLER"
     /\ \E k \in DOMAIN committed :
          committed[k].kind = "Data" /\ committed[k].value.request = request
+
+(* A batch is lost: it lies in a log, where something else is committed.     *)
 LostOverKRaftReach ==
-  \E request \in Request :
+  \E request \in Request, r \in Replica :
     /\ answers[request] = "NOT_CONTROLLER"
-    /\ \E k \in DOMAIN committed : committed[k].epoch = 2
-    /\ \A k \in DOMAIN committed :
-         committed[k].kind = "Data" => committed[k].value.request # request
+    /\ \E k \in DOMAIN committed \cap DOMAIN log[r] :
+         /\ log[r][k].kind = "Data" /\ log[r][k].value.request = request
+         /\ committed[k] # log[r][k]
 
 (* An epoch passed, and its first record committed with a later one's.       *)
 PassedEpochReach ==

@@ -17,8 +17,9 @@
 (*  - Brokers: to Raft they are observers, to this layer they are standbys *)
 (*    that never lead.                                                     *)
 (*  - Snapshots. Controllers begin anew from the beginning of the log.     *)
-(*  - More than two epochs that pass before a first record commits:        *)
+(*  - More than one epoch that passes before a first record commits:       *)
 (*    MetadataLog's Next tries no more.                                    *)
+(*  - A machine that loses what it had not flushed (CrashLosingTail).      *)
 (***************************************************************************)
 EXTENDS KRaft
 
@@ -234,5 +235,13 @@ OverSpec == OverInit /\ [][OverNext]_over_vars
 (* its leaders are expressions of KRaft's state, all else is the same.       *)
 RefinesMetadataLogProp == [][Metadata!Next]_(Metadata!vars)
 
-THEOREM OverSpec => Metadata!Spec
+(* One epoch at most passes before the first record of a later one commits.  *)
+OneEpochPasses ==
+  [][LastEpochOf(committed') <= LastEpochOf(committed) + 2]_committed
+
+(* Most models begin with a settled leader and check the steps alone; one    *)
+(* begins where KRaft does.                                                  *)
+RefinesMetadataLogFromStartProp == Metadata!Init /\ RefinesMetadataLogProp
+
+THEOREM (OverSpec /\ OneEpochPasses) => Metadata!Spec
 ==============================================================================

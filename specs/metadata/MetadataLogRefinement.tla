@@ -31,6 +31,9 @@ THEOREM Spec => Atomic!Spec
 
 (* The majority of Raft's replicas is the node that knows first (Nil). A     *)
 (* node's piece begins at its snapshot. Nobody looks at what an entry is.    *)
+(* What a piece holds is put in by the mapping, so that only ends are        *)
+(* compared. That a state is the replay of the log up to its end is          *)
+(* SameOffsetSameImageInv and StandbyCommittedOnlyInv.                       *)
 Log == INSTANCE ReplicatedLog WITH
   Node <- Node \cup {Nil},
   Record <- {Nil},
@@ -42,5 +45,6 @@ Log == INSTANCE ReplicatedLog WITH
 
 RefinesReplicatedLogProp == Log!AxiomSpec
 
-THEOREM Spec => Log!Spec
+(* Its Spec asks besides that each entry is a Record, which an entry is not. *)
+THEOREM Spec => Log!AxiomSpec
 ==============================================================================
