@@ -244,7 +244,8 @@ QuorumEpochRequests(type, r, others) ==
      other \in others}
 ------------------------------------------------------------------------------
 (* Transitions of the quorum state. Each leaves behind all that belongs to   *)
-(* the role it ends. The high watermark stays, but for a new leader.         *)
+(* the role it ends. The high watermark stays, but for a new leader; Kafka's *)
+(* leader forgets it when it resigns (docs/not-modelled.md).                 *)
 
 NoElection(r) ==
   /\ granted' = [granted EXCEPT ![r] = {}]

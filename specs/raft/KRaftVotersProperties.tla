@@ -56,7 +56,9 @@ OverlappingMajoritiesInv ==
     \A i \in 1 .. Len(sets) - 1 : MajoritiesMeetCounted(sets[i], sets[i + 1])
 
 (* Every replica takes for the voters what the last record in its log says,  *)
-(* committed or not: neither an older set nor one that was truncated.        *)
+(* committed or not: neither an older set nor one that was truncated. Kafka  *)
+(* caches the set and must take it back; here it is no variable, and so      *)
+(* this compares two ways to say the same of a log.                          *)
 (* Source: KIP-853. Broken by: a set that counts from its commit on.         *)
 LatestVotersCountInv ==
   \A r \in Replica :

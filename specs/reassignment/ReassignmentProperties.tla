@@ -148,7 +148,9 @@ CompletionLeavesTargetProp ==
 
 (* Who was there before a reassignment: that is the set which a cancellation *)
 (* restores, not its order. While nobody gives another target, it stays what *)
-(* it was. Source: KIP-455; Kafka, PartitionReassignmentRevert.              *)
+(* it was. The first conjunct only repeats what a cancellation is; that it   *)
+(* leads back to where the move began is MCReassignmentHistory's             *)
+(* OriginalRestoredProp. Source: KIP-455; Kafka, PartitionReassignmentRevert.*)
 (* Broken by: cancelling and keeping what was added. After a change midway   *)
 (* it is not the set before the first reassignment any more: see             *)
 (* broken/reassignment/CancelAfterChange.cfg.                                *)

@@ -18,6 +18,8 @@
 (*  - Transactions, retention, compaction, tiers, min.insync.replicas      *)
 (*    (which lets a leader refuse records, and commits none).              *)
 (*  - A replica's lag in time: a leader may drop anybody from the ISR.     *)
+(*  - A log that loses its end in a restart, unless a model asks for it    *)
+(*    (SurvivingEnds).                                                     *)
 (***************************************************************************)
 EXTENDS Reassignment
 
@@ -275,7 +277,8 @@ RequestRefused(m) == RefuseAlterPartition(m) /\ UNCHANGED data_vars
 RequestGranted(m) == GrantAlterPartition(m) /\ UNCHANGED data_vars
 AnswerReceived(m) == HandleAlterPartitionResponse(m) /\ UNCHANGED data_vars
 
-(* The ends that a log may have after a restart. *)
+(* The ends that a log may have after a restart: nothing is lost, unless a   *)
+(* model says otherwise (AnyEndButTheLasts).                                 *)
 SurvivingEnds(b) == {Len(log[b])}
 
 ControllerNext ==

@@ -24,5 +24,11 @@ Move == INSTANCE OwnershipMove WITH
 
 RefinesOwnershipMoveProp == Move!Spec
 
-THEOREM DataSpec => Move!Spec
+(* ElectUncleanLeader is an operator's own choice, whatever the topic allows.*)
+(* A request that is repeated can be refused and then granted, and is out as *)
+(* well: broken/reassignment/OvertakenAlterPartition.cfg.                    *)
+THEOREM (/\ DataSpec
+         /\ ~UncleanEnabled
+         /\ [][~ElectUncleanLeader]_all_vars
+         /\ [][\A m \in InFlight(messages) : ~RetryAlterPartition(m)]_all_vars) => Move!Spec
 ==============================================================================
