@@ -5,7 +5,8 @@
 (* or resigns, nothing is written; and timers are over where they should   *)
 (* be: while no leader of the newest epoch is there, that of the voter     *)
 (* with the best log, the first of several, once its requests are          *)
-(* answered. That stands for timeouts that are long enough, and random.    *)
+(* answered. That stands for timeouts that are long enough, and random;    *)
+(* that candidacies with a worse log die out is taken for granted.         *)
 (* The bound on epochs holds until that moment only.                       *)
 (***************************************************************************)
 EXTENDS MCKRaft
@@ -17,12 +18,12 @@ live_vars == <<vars, stable>>
 NewestEpoch == CHOOSE e \in {epoch[r] : r \in Replica} : \A r \in Replica : epoch[r] <= e
 HasLeader == \E l \in Replica : role[l] = "Leader" /\ epoch[l] = NewestEpoch
 
-(* The voter that stands: r1 wins ties. *)
+(* The voter that stands: of those with the best log one, always the same.   *)
 IsBetter(r, s) ==
   \/ LastEpoch(r) > LastEpoch(s)
   \/ LastEpoch(r) = LastEpoch(s) /\ LogEnd(r) > LogEnd(s)
-  \/ LastEpoch(r) = LastEpoch(s) /\ LogEnd(r) = LogEnd(s) /\ r = r1
-Stands(r) == IsVoter(r) /\ \A s \in Voters(r) \ {r} : IsBetter(r, s)
+Best(voters) == {r \in voters : \A s \in voters : ~IsBetter(s, r)}
+Stands(r) == IsVoter(r) /\ r = CHOOSE s \in Best(Voters(r)) : TRUE
 
 AllAnswered(r) ==
   \A other \in Voters(r) \ {r} :
