@@ -166,7 +166,7 @@ def summarize(
     stale = tuple(_stale(outcomes, explained, known, modules))
     whole = _row("all", outcomes)
     verdict = Verdict.HELD
-    if untried or any(one.fate is Fate.UNKNOWN for one in unexplained):
+    if untried or any(one.fate is Fate.UNKNOWN for one in survivors):
         verdict = Verdict.INCONCLUSIVE
     is_enough = whole.noticed_share >= NOTICED_LEAST and whole.killed_share >= KILLED_LEAST
     if not is_enough or stale or any(one.fate is Fate.SURVIVED for one in unexplained):

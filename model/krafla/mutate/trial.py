@@ -21,7 +21,11 @@ from krafla.tlc.outcome import (
     Finished,
     Interrupted,
     InvariantViolated,
+    Killed,
+    OutOfDisk,
+    OutOfMemory,
     TemporalPropertyViolated,
+    Unknown,
     describe,
     violated_names,
 )
@@ -202,4 +206,7 @@ def _by_tlc(model: Model, seconds: float, before: tuple[Answer, str]) -> tuple[A
             return Answer.PROPERTY, describe(outcome)
         case Interrupted():
             return before if before[0] is not Answer.DIFFERENT else (Answer.UNKNOWN, "")
+        case Killed() | OutOfDisk() | OutOfMemory() | Unknown():
+            # TLC itself came to an end: that says nothing of the mutant.
+            return Answer.UNKNOWN, describe(outcome)
     return Answer.ERROR, describe(outcome)
