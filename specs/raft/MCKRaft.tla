@@ -102,10 +102,14 @@ Settled ==
   /\ high_watermark = [r \in Replica |-> 1]
   /\ messages = NoMessages
   /\ committed = <<FirstRecord>>
+(* Not taken on trust: of two voters, MCKRaftTwo comes here from their first *)
+(* start. That three do is the same argument.                                *)
+SettledReach == Settled
 SettledSpec == Settled /\ [][Next]_vars
 
 (* Figure 8 of the Raft paper: r1 wrote a record in epoch 1 that nobody has, *)
 (* r2 led epoch 2 and nobody has its first record, and now r1 leads epoch 3. *)
+(* That this can be reached is the paper's argument; no model comes here.    *)
 FigureEight ==
   LET second == [epoch |-> 2, kind |-> "LeaderChange", value |-> r2]
       data   == [epoch |-> 1, kind |-> "Data", value |-> v1]
