@@ -94,7 +94,11 @@ def command(
       krafla explore --report graphs.html --tier full
     """
     if report is not None:
+        if any((start, goal, save, progress, mark, limit, html, graphml, dot, around)):
+            raise typer.BadParameter("--report takes no option of a single model")
         return _report(report, tier, tuple(models or ()), max_states)
+    if tier is not None:
+        raise typer.BadParameter("--tier is for --report; without it, name one model")
     if models is None or len(models) != 1:
         raise typer.BadParameter("name one model; several are for --report")
     if goal is None and (start is not None or save is not None):

@@ -135,3 +135,7 @@ def test_a_report_on_several_models_is_written_and_one_model_is_needed_without(k
         refused = krafla(*names)
         assert refused.returncode == 2
         assert "name one model" in refused.stderr
+    for options in (("MCBrokerStates", "--tier", "smoke"), ("--report", "g.html", "--html", "h")):
+        refused = krafla(*options)
+        assert refused.returncode == 2
+        assert "--report" in refused.stderr
