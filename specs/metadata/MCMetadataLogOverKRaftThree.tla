@@ -16,10 +16,11 @@ ThreeReplicas == {r1, r2, r3}
 
 SecondStands(r) == r = r2 /\ StandAtOnce(r)
 
-(* The old leader still leads and has a batch parked; another leads, too.    *)
+(* The old leader leads on and has a batch parked; another leads, too, and   *)
+(* both take themselves for active.                                          *)
 TwoLeadersOverKRaftReach ==
   /\ role[r1] = "Leader" /\ deferred[r1] # {}
-  /\ role[r2] = "Leader"
+  /\ role[r2] = "Leader" /\ claim_epoch[r2] # -1
 
 (* A follower is told to cut its log.                                        *)
 CutOffOverKRaftReach ==
