@@ -259,7 +259,8 @@ NoTruncationBelowHighWatermarkProp ==
   [][\A r \in Replica : LogEnd(r)' >= high_watermark[r]]_<<log, log_start>>
 
 (* A replica's high watermark never goes back while it runs, and is          *)
-(* forgotten by none but a new leader.                                       *)
+(* forgotten by none but a new leader. Kafka's leader forgets it as soon as  *)
+(* it resigns; here it does not (docs/not-modelled.md).                      *)
 (* Source: Kafka, FollowerState and LeaderState.updateHighWatermark.         *)
 (* Broken by: taking over a smaller one.                                     *)
 HighWatermarkMonotonicProp ==
