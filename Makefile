@@ -43,7 +43,6 @@ check: $(DEV) ## format, lint, types, import contracts, house rules
 
 nightly: $(DEV) ## every model at its widest bounds, long fuzzing, 10,000 examples a property
 	$(BIN)/krafla check --tier all
-	$(BIN)/krafla mutate specs
 	mkdir -p $(NIGHT) && $(BIN)/krafla explore --report $(NIGHT)/graphs.html --tier all --max-states $(GRAPH_STATES)
 	$(BIN)/krafla fuzz lease --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	$(BIN)/krafla campaign lease --seeds $(CAMPAIGN_SEEDS) $(NIGHT)/campaign
@@ -51,6 +50,7 @@ nightly: $(DEV) ## every model at its widest bounds, long fuzzing, 10,000 exampl
 	$(BIN)/krafla pipeline ingest traces/kafka-4.1 $(NIGHT)/tables
 	$(BIN)/krafla pipeline audit $(NIGHT)/tables
 	KRAFLA_NIGHTLY=1 $(BIN)/python -m pytest -n auto --dist loadgroup --hypothesis-profile=nightly $(PYTEST_ARGS)
+	$(BIN)/krafla mutate specs
 
 bench: $(DEV) ## measure speed and memory, as ratios within one run
 	$(BIN)/python bench/run.py
