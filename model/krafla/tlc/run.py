@@ -116,7 +116,8 @@ def run(
     result = single.result(progress, timeout)
     names = config.properties
     unnamed = result.outcome == TemporalPropertyViolated() or (
-        isinstance(result.outcome, ActionPropertyViolated) and result.outcome.name is None
+        # It may name a definition within the property, which the cfg does not.
+        isinstance(result.outcome, ActionPropertyViolated) and result.outcome.name not in names
     )
     if not unnamed:
         return result

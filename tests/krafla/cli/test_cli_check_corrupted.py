@@ -57,7 +57,7 @@ CORRUPTIONS = {
     "spec of a model": (
         [(MODELS, 'cfg = "lamp/LampShort.cfg"\nspec = "Lamp"',
           'cfg = "lamp/LampShort.cfg"\nspec = "Lump"')],
-        2,
+        3,
         "there is no Lump.tla",
     ),
     "action that nobody takes": (

@@ -248,7 +248,11 @@ def test_a_run_goes_on_where_another_was_ended(tmp_path: Path) -> None:
     ]
 
 
-def test_a_process_that_says_nothing_is_replaced_and_its_mutant_unknown(tmp_path: Path) -> None:
+def test_a_process_that_says_nothing_is_replaced_and_its_mutant_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Whatever it says in time is not heard.
+    monkeypatch.setattr("krafla.mutate.pool.wait", lambda *_pipes, **_timeout: [])
     specs = copy_of_specs(tmp_path)
     plan = plan_of(specs, Choice(rooms=("ballot",)), only=("Ballot.IsMajority.weaken-quorum.6db",))
     results = Results(None, plan.population.inputs)
