@@ -150,7 +150,7 @@ def _print(console: Console, report: Report, seconds: float) -> None:
     for name, message in sorted(report.broken.items()):
         screen.line(console, ("NOT TRIED", "bold yellow"), f"  {name}: {message}")
     by_fate = {fate: [one for one in summary.outcomes if one.fate is fate] for fate in Fate}
-    for fate in (Fate.UNPARSABLE, Fate.NUMBERS, Fate.UNKNOWN, Fate.SURVIVED):
+    for fate in (Fate.UNPARSABLE, Fate.NUMBERS, Fate.EQUIVALENT, Fate.UNKNOWN, Fate.SURVIVED):
         for one in by_fate[fate]:
             reason = report.plan.explained.reason(one.mutant.id)
             _outcome(console, one, reason)

@@ -10,22 +10,28 @@ from krafla.manifest import read_toml
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 __all__ = ["FILE_NAME", "Explained", "Explanation", "explanations"]
 
 FILE_NAME = "mutation.toml"
 _KEYS = ("id", "text", "reason")
+_TABLES = ("equivalent", "survivor")
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why no property notices a mutant; ``text`` is what the mutant changes, ``line`` is here."""
+    """Why no property notices a mutant; ``text`` is what the mutant changes, ``line`` is here.
+
+    ``is_equivalent``: it is the same specification, whatever the bounds.
+    """
 
     id: str
     text: str
     reason: str
     line: int
+    is_equivalent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,11 @@ class Explained:
         """Return why a mutant survives; ``None`` if nobody has said."""
         return next((one.reason for one in self.entries if one.id == mutant), None)
 
+    @property
+    def equivalent(self) -> frozenset[str]:
+        """Return the mutants that are said to be the same specification."""
+        return frozenset(one.id for one in self.entries if one.is_equivalent)
+
 
 def explanations(specs: Path) -> Explained:
     """Return what the file of a folder of specs says; without a file nothing is explained.
@@ -51,26 +62,33 @@ def explanations(specs: Path) -> Explained:
     if not path.is_file():
         return Explained(path, 200, 1, ())
     text, data = read_toml(path)
-    unknown = sorted(data.keys() - {"sample", "survivor"})
+    unknown = sorted(data.keys() - {"sample", *_TABLES})
     if unknown:
-        raise KraflaError(f"there is no key {unknown[0]!r}; known: sample, survivor", str(path))
+        known = ", ".join(("sample", *_TABLES))
+        raise KraflaError(f"there is no key {unknown[0]!r}; known: {known}", str(path))
     chosen = data.get("sample", {})
     if not isinstance(chosen, dict) or set(chosen) - {"size", "seed"}:
         raise KraflaError("'sample' holds a size and a seed", str(path))
-    lines = [number for number, line in enumerate(text.splitlines(), 1)
-             if re.match(r"\s*\[\[\s*survivor\s*\]\]", line)]  # fmt: skip
-    tables = data.get("survivor", [])
-    if not isinstance(tables, list):
-        raise KraflaError("'survivor' is a list of [[survivor]] tables", str(path))
-    entries = tuple(_entry(path, line, table) for line, table in zip(lines, tables, strict=False))
+    entries = [one for kind in _TABLES for one in _entries(path, text, data, kind)]
+    entries.sort(key=lambda one: one.line)
     seen: dict[str, int] = {}
     for one in entries:
         if one.id in seen:
             raise KraflaError(f"{one.id} is explained twice", f"{path}:{one.line}")
         seen[one.id] = one.line
     return Explained(
-        path, _number(path, chosen, "size", 200), _number(path, chosen, "seed", 1), entries
+        path, _number(path, chosen, "size", 200), _number(path, chosen, "seed", 1), tuple(entries)
     )
+
+
+def _entries(path: Path, text: str, data: dict[str, Any], kind: str) -> Iterator[Explanation]:
+    head = re.compile(rf"\s*\[\[\s*{kind}\s*\]\]")
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if head.match(line)]
+    tables = data.get(kind, [])
+    if not isinstance(tables, list):
+        raise KraflaError(f"{kind!r} is a list of [[{kind}]] tables", str(path))
+    for line, table in zip(lines, tables, strict=False):
+        yield _entry(path, line, table, is_equivalent=kind == "equivalent")
 
 
 def _number(path: Path, table: dict[str, Any], key: str, default: int) -> int:
@@ -80,11 +98,12 @@ def _number(path: Path, table: dict[str, Any], key: str, default: int) -> int:
     return value
 
 
-def _entry(path: Path, line: int, table: Any) -> Explanation:
+def _entry(path: Path, line: int, table: Any, *, is_equivalent: bool) -> Explanation:
     place = f"{path}:{line}"
     if not isinstance(table, dict) or set(table) != set(_KEYS):
-        raise KraflaError(f"a survivor has the keys {', '.join(_KEYS)}", place)
+        raise KraflaError(f"an explanation has the keys {', '.join(_KEYS)}", place)
     for key in _KEYS:
         if not isinstance(table[key], str) or not table[key].strip():
-            raise KraflaError(f"{key!r} of a survivor is a text", place)
-    return Explanation(table["id"], " ".join(table["text"].split()), table["reason"], line)
+            raise KraflaError(f"{key!r} of an explanation is a text", place)
+    text = " ".join(table["text"].split())
+    return Explanation(table["id"], text, table["reason"], line, is_equivalent)

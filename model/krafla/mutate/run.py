@@ -113,7 +113,7 @@ def run_plan(
     pool = Pool(plan.population.specs, results, workers=workers, timeout=timeout)
     work = jobs(plan.mutants, plan.population.models, workers)
     pool.run(work, lambda trial: progress(trial, results))
-    outcomes = fates(plan.mutants, results)
+    outcomes = fates(plan.mutants, results, plan.explained.equivalent)
     summary = summarize(
         outcomes,
         plan.explained,

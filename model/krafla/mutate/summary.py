@@ -43,6 +43,7 @@ class Fate(Enum):
     NUMBERS = "numbers only"
     UNKNOWN = "unknown"
     SURVIVED = "survived"
+    EQUIVALENT = "equivalent"
     UNPARSABLE = "unparsable"
 
     @property
@@ -80,7 +81,7 @@ class Outcome:
         trial = self.decisive
         if trial is None:
             return "no model looks at it"
-        if self.fate is Fate.SURVIVED:
+        if self.fate in (Fate.SURVIVED, Fate.EQUIVALENT):
             where = "no step of any model differs"
             return where if not self.differs_in else f"steps differ in {self.differs_in} models"
         return f"{trial.detail} ({trial.model})"
@@ -95,8 +96,9 @@ class Row:
 
     @property
     def total(self) -> int:
-        """Return how many there are, without those that are no TLA+."""
-        return sum(count for fate, count in self.counts.items() if fate is not Fate.UNPARSABLE)
+        """Return how many there are that are a mistake: TLA+, and another specification."""
+        none = (Fate.EQUIVALENT, Fate.UNPARSABLE)
+        return sum(count for fate, count in self.counts.items() if fate not in none)
 
     @property
     def killed(self) -> int:
@@ -133,13 +135,23 @@ class Summary:
     verdict: Verdict
 
 
-def fates(mutants: Iterable[Mutant], results: Results) -> tuple[Outcome, ...]:
-    """Return what became of each mutant."""
-    return tuple(_outcome(mutant, results.of(mutant.id)) for mutant in mutants)
+def fates(
+    mutants: Iterable[Mutant], results: Results, equivalent: frozenset[str] = frozenset()
+) -> tuple[Outcome, ...]:
+    """Return what became of each mutant.
+
+    One that is said to be ``equivalent`` is so only if no step of any model differs.
+    """
+    return tuple(
+        _outcome(mutant, results.of(mutant.id), is_equivalent=mutant.id in equivalent)
+        for mutant in mutants
+    )
 
 
-def _outcome(mutant: Mutant, trials: Sequence[Trial]) -> Outcome:
+def _outcome(mutant: Mutant, trials: Sequence[Trial], *, is_equivalent: bool) -> Outcome:
     differs = sum(trial.answer is not Answer.SAME for trial in trials)
+    if is_equivalent and trials and not differs:
+        return Outcome(mutant, Fate.EQUIVALENT, trials[0], 0)
     for answer, fate in _FATES:
         for trial in trials:
             if trial.answer is answer:
@@ -158,8 +170,9 @@ def summarize(
     """Return tables and a verdict.
 
     ``known`` are all mutants of ``modules``: an explanation of one that is not there is stale, as
-    is one of a mutant that was killed. It is held if enough are noticed, enough of these by name,
-    and every survivor is explained; and inconclusive if something is not known.
+    is one of a mutant that was killed, or of an equivalent one that differs. It is held if enough
+    are noticed, enough of these by name, and every survivor is explained; and inconclusive if
+    something is not known.
     """
     survivors = [one for one in outcomes if one.fate in (Fate.SURVIVED, Fate.UNKNOWN)]
     unexplained = tuple(one for one in survivors if explained.reason(one.mutant.id) is None)
@@ -198,8 +211,12 @@ def _stale(
             yield entry, "there is no such mutant any more"
         elif mutant.original != entry.text:
             yield entry, f"it changes {mutant.original}"
-        elif entry.id in tried and tried[entry.id].fate.is_killed:
-            yield entry, f"it is killed: {tried[entry.id].because}"
+        elif entry.id in tried:
+            outcome = tried[entry.id]
+            if outcome.fate.is_killed:
+                yield entry, f"it is killed: {outcome.because}"
+            elif entry.is_equivalent and outcome.fate is not Fate.EQUIVALENT:
+                yield entry, f"it is not equivalent: {outcome.because}"
 
 
 def _rows(outcomes: Sequence[Outcome], name_of: Callable[[Mutant], str]) -> tuple[Row, ...]:

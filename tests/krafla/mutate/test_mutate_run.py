@@ -158,6 +158,24 @@ def test_an_explanation_that_is_no_longer_true_is_an_error(
     assert [(one.line, text[: len(why)]) for one, text in summary.stale] == [(9, why)]
 
 
+def test_what_is_equivalent_does_not_count_unless_it_differs() -> None:
+    mutants, results = answered({**KILLED, SURVIVOR: Answer.SAME})
+    entry = Explanation(mutants[-1].id, mutants[-1].original, "the same", 3, True)
+    explained = replace(NONE, entries=(entry,))
+    known = {mutant.id: mutant for mutant in mutants_of("ballot").mutants}
+
+    def judged() -> Summary:
+        outcomes = fates(mutants, results, explained.equivalent)
+        return summarize(outcomes, explained, known=known, modules=frozenset({"Ballot"}), untried=0)
+
+    same = judged()
+    assert (same.whole.killed, same.whole.total, same.verdict) == (9, 9, Verdict.HELD)
+    results.add(Trial(mutants[-1].id, "Other", Answer.DIFFERENT, "", 0.1))
+    other = judged()
+    assert other.verdict is Verdict.VIOLATED
+    assert other.stale == ((entry, "it is not equivalent: steps differ in 1 models"),)
+
+
 def test_an_explanation_of_a_room_that_was_not_looked_at_is_left_alone() -> None:
     mutants, results = answered({**KILLED, SURVIVOR: Answer.COUNT})
     elsewhere = Explanation("Layout.Long.drop-guard.000000", "gone", "why", 3)
@@ -187,9 +205,12 @@ def test_the_file_of_explanations_is_read_with_its_lines(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[[survivor]]\nid = 'a'\ntext = 'x'\n", "a survivor has the keys id, text, reason"),
-        ("[[survivor]]\nid = 'a'\ntext = 'x'\nreason = ' '\n", "'reason' of a survivor is a text"),
-        ("[[equivalent]]\nid = 'a'\n", "there is no key 'equivalent'"),
+        ("[[survivor]]\nid = 'a'\ntext = 'x'\n", "an explanation has the keys id, text, reason"),
+        (
+            "[[survivor]]\nid = 'a'\ntext = 'x'\nreason = ' '\n",
+            "'reason' of an explanation is a text",
+        ),
+        ("[[twin]]\nid = 'a'\n", "there is no key 'twin'; known: sample, equivalent, survivor"),
         ("[sample]\nsize = 0\n", "'size' of the sample is a number from 1, found 0"),
         ("sample = 3\n", "'sample' holds a size and a seed"),
         ("survivor = 3\n", "'survivor' is a list"),
