@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 from functools import lru_cache
-from typing import Final, NewType
+from typing import Final, NamedTuple, NewType
 
 NodeId = NewType("NodeId", int)
 BrokerId = NewType("BrokerId", int)
@@ -65,3 +65,28 @@ def uuid_bytes(text: str) -> bytes:
     if len(raw) != UUID_BYTES or uuid_text(raw) != text:
         raise ValueError(f"not a UUID in URL-safe base64: {text!r}")
     return raw
+
+
+class ReplicaKey(NamedTuple):
+    """Who holds a copy of the log: a node, and the disk it has it on.
+
+    `directory_id` is None where it is not known: voters of kraft.version 0 are known by their node
+    id alone.
+
+    Spec: KRaftVoters!NodeOf.
+    Kafka: ReplicaKey.
+    """
+
+    node_id: NodeId
+    directory_id: DirectoryId | None = None
+
+
+class OffsetAndEpoch(NamedTuple):
+    """The end of a log, or of a snapshot: the first offset that is not in it, and the epoch before.
+
+    Spec: KRaftState!OffsetAndEpoch.
+    Kafka: OffsetAndEpoch.
+    """
+
+    end_offset: int
+    epoch: int

@@ -1,0 +1,98 @@
+"""A batch of the log as the Raft layer holds it: its place, its bytes, what is in it.
+
+The bytes are those of the file: a leader makes them once, every replica keeps them unchanged.
+
+Kafka: MemoryRecords, DefaultRecordBatch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from kraft.errors import CorruptRecordError
+from kraft.records.batch import HEADER, HEADER_BYTES, LOG_OVERHEAD, parse_batch
+from kraft.records.builder import control_batch, encode_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kraft.records.schema import Fields
+
+_LENGTH_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class LogBatch:
+    """One batch: `count` records from `base_offset` on, appended by the leader of `epoch`.
+
+    A control batch has `controls`, pairs of control type and fields; another has `values`, the
+    bytes of each record's value. `raw` is the batch in format v2. Two batches are equal if their
+    bytes are.
+    """
+
+    base_offset: int = field(compare=False)
+    epoch: int = field(compare=False)
+    count: int = field(compare=False)
+    values: tuple[bytes, ...] = field(compare=False, repr=False)
+    controls: tuple[tuple[int, Fields], ...] = field(compare=False)
+    raw: bytes = field(repr=False)
+
+    @property
+    def end_offset(self) -> int:
+        """The offset after the last record."""
+        return self.base_offset + self.count
+
+
+def data_batch(base_offset: int, epoch: int, timestamp: int, values: Sequence[bytes]) -> LogBatch:
+    """Return the batch of these record values; `timestamp` is in milliseconds.
+
+    Raises ValueError without values. Kafka: BatchAccumulator.
+    """
+    raw = encode_batch(base_offset, epoch, timestamp, values)
+    return LogBatch(base_offset, epoch, len(values), tuple(values), (), raw)
+
+
+def controls_batch(
+    base_offset: int, epoch: int, timestamp: int, controls: Sequence[tuple[int, Fields]]
+) -> LogBatch:
+    """Return the batch of these control records, given as control type and fields.
+
+    Kafka: BatchAccumulator.appendControlMessages.
+    """
+    raw = control_batch(base_offset, epoch, timestamp, controls)
+    return LogBatch(base_offset, epoch, len(controls), (), tuple(controls), raw)
+
+
+@lru_cache(maxsize=4096)
+def read_batches(data: bytes) -> tuple[LogBatch, ...]:
+    """Return the batches that `data` is, whole and one after the other.
+
+    The same bytes are decoded once. Raises CorruptRecordError and its kinds for a batch that is cut
+    short, whose CRC is wrong, or whose records are not what its header says.
+    Kafka: KafkaRaftClient.appendAsFollower, MemoryRecords.batches.
+    """
+    batches: list[LogBatch] = []
+    position = 0
+    while position < len(data):
+        if len(data) - position < HEADER_BYTES:
+            raise CorruptRecordError(
+                f"{len(data) - position} bytes of a batch header", position=position
+            )
+        length = HEADER.unpack_from(data, position)[1]
+        end = position + LOG_OVERHEAD + max(length, 0)
+        if end > len(data):
+            raise CorruptRecordError(
+                f"{len(data) - position} of {end - position} bytes of a batch", position=position
+            )
+        batches.append(_read_batch(data[position:end], position))
+        position = end
+    return tuple(batches)
+
+
+def _read_batch(raw: bytes, position: int) -> LogBatch:
+    batch = parse_batch(raw, position=position)
+    controls = tuple((r.control_type, r.fields) for r in batch.control_records())
+    values = tuple(r.value for r in batch.metadata_records())
+    return LogBatch(batch.base_offset, batch.leader_epoch, batch.count, values, controls, batch.raw)

@@ -1,0 +1,234 @@
+"""The metadata log of a replica as a value: what a handler may ask of it.
+
+Old values stay good: an append shares the list of batches with the value before, which looks no
+further than its own end; a truncation shares it too, and the next append copies.
+
+Kafka: KafkaRaftLog, LeaderEpochFileCache.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from kraft.ids import OffsetAndEpoch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kraft.log.batches import LogBatch
+
+
+class EpochAt(NamedTuple):
+    """An epoch and the offset of its first record in this log."""
+
+    epoch: int
+    start_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A snapshot: all before `snapshot_id.end_offset`, as the bytes of its file."""
+
+    snapshot_id: OffsetAndEpoch
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogImage:
+    """Batches from `start_offset` up to `end_offset`, and the snapshots, oldest first.
+
+    `start_epoch` is the epoch of the record before the start (0 at offset 0). `epochs` are those of
+    the records in the log, ascending.
+
+    Spec: KRaftState!log, log_start, snapshots.
+    """
+
+    start_offset: int = 0
+    start_epoch: int = 0
+    end_offset: int = 0
+    epochs: tuple[EpochAt, ...] = ()
+    snapshots: tuple[Snapshot, ...] = ()
+    _cells: list[LogBatch] = field(default_factory=list, repr=False)
+    _first: int = 0
+    _last: int = 0
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LogImage):
+            return NotImplemented
+        return (
+            self.start_offset == other.start_offset
+            and self.start_epoch == other.start_epoch
+            and self.end_offset == other.end_offset
+            and self.epochs == other.epochs
+            and self.snapshots == other.snapshots
+            and self._cells[self._first : self._last] == other._cells[other._first : other._last]
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.start_offset, self.end_offset, self.epochs))
+
+    @property
+    def last_epoch(self) -> int:
+        """The epoch of the last record, or of the record before the start if there is none."""
+        return self.epochs[-1].epoch if self.epochs else self.start_epoch
+
+    @property
+    def end(self) -> OffsetAndEpoch:
+        """The end of the log and the epoch before it. Spec: KRaftState!LogEnd, LastEpoch."""
+        return OffsetAndEpoch(self.end_offset, self.last_epoch)
+
+    @property
+    def earliest_snapshot(self) -> Snapshot | None:
+        """The oldest snapshot, if there is one. Spec: KRaftState!EarliestSnapshot."""
+        return self.snapshots[0] if self.snapshots else None
+
+    @property
+    def latest_snapshot(self) -> Snapshot | None:
+        """The newest snapshot, if there is one. Spec: KRaftState!LatestSnapshot."""
+        return self.snapshots[-1] if self.snapshots else None
+
+    def snapshot(self, snapshot_id: OffsetAndEpoch) -> Snapshot | None:
+        """Return the snapshot with this id, if it is there."""
+        for snapshot in self.snapshots:
+            if snapshot.snapshot_id == snapshot_id:
+                return snapshot
+        return None
+
+    def batches(self) -> Iterator[LogBatch]:
+        """Yield all batches, in order."""
+        for index in range(self._first, self._last):
+            yield self._cells[index]
+
+    def read(self, offset: int, maximum_bytes: int, end: int | None = None) -> tuple[LogBatch, ...]:
+        """Return whole batches from the one that holds `offset` on, up to `end` (None: the log's).
+
+        At least one if there is one, then as many as fit in `maximum_bytes`.
+        """
+        limit = self.end_offset if end is None else min(end, self.end_offset)
+        index = self._index(offset)
+        found: list[LogBatch] = []
+        size = 0
+        while index < self._last and self._cells[index].base_offset < limit:
+            batch = self._cells[index]
+            size += len(batch.raw)
+            if found and size > maximum_bytes:
+                break
+            found.append(batch)
+            index += 1
+        return tuple(found)
+
+    def epoch_before(self, offset: int) -> int:
+        """Return the epoch of the record before an offset from the start on.
+
+        Spec: KRaftState!EpochBefore.
+        """
+        index = bisect_right(self.epochs, offset - 1, key=lambda entry: entry.start_offset)
+        return self.epochs[index - 1].epoch if index else self.start_epoch
+
+    def end_offset_for_epoch(self, epoch: int) -> OffsetAndEpoch:
+        """Return the largest epoch in the log that is not larger than this one, and where it ends.
+
+        Epoch 0 and the start if there is none. Spec: KRaftState!EndOffsetForEpoch.
+        Kafka: KafkaRaftLog.endOffsetForEpoch.
+        """
+        index = bisect_right(self.epochs, epoch, key=lambda entry: entry.epoch)
+        end = self.epochs[index].start_offset if index < len(self.epochs) else self.end_offset
+        if index:
+            return OffsetAndEpoch(end, self.epochs[index - 1].epoch)
+        if self.start_offset > 0 and self.start_epoch <= epoch:
+            return OffsetAndEpoch(self.start_offset, self.start_epoch)
+        return OffsetAndEpoch(self.start_offset, 0)
+
+    def append(self, batches: tuple[LogBatch, ...]) -> LogImage:
+        """Return the log with these batches at its end.
+
+        Raises ValueError if they leave a gap, overlap, or go back to an older epoch.
+        """
+        end, epochs = self.end_offset, self.epochs
+        for batch in batches:
+            last = epochs[-1].epoch if epochs else self.start_epoch
+            if batch.base_offset != end:
+                raise ValueError(f"a batch at offset {batch.base_offset}, the log ends at {end}")
+            if batch.epoch < last:
+                raise ValueError(f"a batch of epoch {batch.epoch} after epoch {last}")
+            if batch.epoch > last or not epochs:
+                epochs = (*epochs, EpochAt(batch.epoch, end))
+            end = batch.end_offset
+        cells, first, last_index = self._cells, self._first, self._last
+        if len(cells) != last_index or first > max(1024, last_index // 2):
+            cells = cells[first:last_index]
+            first, last_index = 0, len(cells)
+        cells.extend(batches)
+        return replace(
+            self,
+            end_offset=end,
+            epochs=epochs,
+            _cells=cells,
+            _first=first,
+            _last=last_index + len(batches),
+        )
+
+    def truncate(self, end_offset: int) -> LogImage:
+        """Return the log cut at an offset that a batch begins at, or that is the end.
+
+        A batch that holds the offset goes whole: batches are atomic. Raises ValueError if the
+        offset is not in the log.
+        """
+        if not self.start_offset <= end_offset <= self.end_offset:
+            raise ValueError(
+                f"offset {end_offset} is not in {self.start_offset} .. {self.end_offset}"
+            )
+        if end_offset == self.end_offset:
+            return self
+        index = self._index(end_offset)
+        cut = self._cells[index].base_offset
+        return replace(
+            self,
+            end_offset=cut,
+            epochs=tuple(entry for entry in self.epochs if entry.start_offset < cut),
+            _last=index,
+        )
+
+    def with_snapshot(self, snapshot: Snapshot) -> LogImage:
+        """Return the log with one more snapshot."""
+        snapshots = sorted((*self.snapshots, snapshot), key=lambda each: each.snapshot_id)
+        return replace(self, snapshots=tuple(snapshots))
+
+    def clean_to(self, snapshot_id: OffsetAndEpoch) -> LogImage:
+        """Return the log that begins at the end of this snapshot; older snapshots are gone.
+
+        Kafka: KafkaRaftLog.deleteBeforeSnapshot.
+        """
+        start = snapshot_id.end_offset
+        epochs = [entry for entry in self.epochs if entry.start_offset > start]
+        if self.end_offset > start:
+            at_start = self.epoch_before(start + 1)
+            if not epochs or epochs[0].epoch != at_start:
+                epochs.insert(0, EpochAt(at_start, start))
+        return replace(
+            self,
+            start_offset=start,
+            start_epoch=snapshot_id.epoch,
+            epochs=tuple(epochs),
+            snapshots=tuple(s for s in self.snapshots if s.snapshot_id >= snapshot_id),
+            _first=self._index(start),
+        )
+
+    def begin_at(self, snapshot: Snapshot) -> LogImage:
+        """Return the empty log that begins at the end of a snapshot.
+
+        Kafka: KafkaRaftLog.truncateToLatestSnapshot.
+        """
+        offset, epoch = snapshot.snapshot_id
+        return LogImage(offset, epoch, offset, (), (snapshot,))
+
+    def _index(self, offset: int) -> int:
+        """Return the index of the cell that holds an offset, or of the end."""
+        if offset >= self.end_offset:
+            return self._last
+        found = bisect_right(
+            self._cells, offset, self._first, self._last, key=lambda batch: batch.base_offset
+        )
+        return max(found - 1, self._first)

@@ -1,0 +1,36 @@
+"""What a leader has been asked and not answered yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from kraft.ids import ReplicaKey
+    from kraft.raft.events import Source
+    from kraft.raft.voters import Voter
+    from kraft.rpc.fetch import FetchRequest
+
+
+@dataclass(frozen=True, slots=True)
+class ParkedFetch:
+    """A fetch that waits for records, until its deadline. Kafka: fetchPurgatory."""
+
+    source: Source
+    request: FetchRequest
+    deadline: int
+
+
+@dataclass(frozen=True, slots=True)
+class PendingVoterChange:
+    """One add or remove that is under way; `offset` is None until its record is appended.
+
+    Kafka: AddVoterHandlerState, RemoveVoterHandlerState.
+    """
+
+    kind: Literal["add", "remove"]
+    source: Source
+    voter: Voter
+    deadline: int
+    offset: int | None = None
+    asked: ReplicaKey | None = None

@@ -1,0 +1,138 @@
+"""The six roles of a replica: what each keeps, and nothing else.
+
+`leader_id` and `voted` of the epoch are what the quorum-state file says, so that a role and the
+file are never in two minds. Deadlines are nanoseconds of the replica's own clock.
+
+Spec: KRaftState!Role.
+Kafka: EpochState and its classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from immutables import Map
+
+if TYPE_CHECKING:
+    from kraft.ids import NodeId, OffsetAndEpoch, ReplicaKey
+    from kraft.raft.accumulator import Accumulator
+    from kraft.raft.pending import ParkedFetch, PendingVoterChange
+    from kraft.rpc.endpoints import Endpoints
+
+NEVER: Final = 2**63 - 1
+"""A deadline that never comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unattached:
+    """Waits for a leader, or for its election timer. Kafka: UnattachedState."""
+
+    epoch: int
+    leader_id: NodeId | None
+    voted: ReplicaKey | None
+    election_deadline: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prospective:
+    """Asks whether it could win an election. Kafka: ProspectiveState."""
+
+    epoch: int
+    leader_id: NodeId | None
+    leader_endpoints: Endpoints
+    voted: ReplicaKey | None
+    granted: frozenset[NodeId]
+    rejected: frozenset[NodeId]
+    election_deadline: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Has voted for itself and asks for votes. Kafka: CandidateState.
+
+    `voted` is itself.
+    """
+
+    epoch: int
+    voted: ReplicaKey
+    granted: frozenset[NodeId]
+    rejected: frozenset[NodeId]
+    election_deadline: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaProgress:
+    """What a leader knows of another replica; times are -1 until they happen.
+
+    `end_offset` is None until it fetched in this epoch. Kafka: LeaderState.ReplicaState.
+    """
+
+    key: ReplicaKey
+    end_offset: int | None = None
+    last_fetch_time: int = -1
+    last_fetch_leader_end_offset: int = -1
+    last_caught_up_time: int = -1
+    begin_deadline: int = 0
+
+
+NO_PROGRESS: Final[Map[NodeId, ReplicaProgress]] = Map()
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """Leads its epoch. Kafka: LeaderState.
+
+    `epoch_start` is the offset of its LeaderChange record. `progress` has every other voter and
+    every observer that fetched, by node id. `fetched` are the voters that fetched since
+    the check of the quorum was last reset, which expires at `check_quorum_deadline`.
+    `must_flush`: what it appended is not flushed yet, and no message is taken before it is.
+    """
+
+    epoch: int
+    leader_id: NodeId
+    epoch_start: int
+    granting_voters: frozenset[NodeId]
+    check_quorum_deadline: int
+    progress: Map[NodeId, ReplicaProgress] = NO_PROGRESS
+    fetched: frozenset[NodeId] = frozenset()
+    must_flush: bool = False
+    parked: tuple[ParkedFetch, ...] = ()
+    accumulator: Accumulator | None = None
+    pending_change: PendingVoterChange | None = None
+    resign_requested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Follower:
+    """Fetches from its leader. Kafka: FollowerState.
+
+    `fetching_snapshot` is the snapshot it must load first, `snapshot_pieces` what
+    it has of it.
+    """
+
+    epoch: int
+    leader_id: NodeId
+    leader_endpoints: Endpoints
+    voted: ReplicaKey | None
+    fetch_deadline: int
+    update_voter_deadline: int = NEVER
+    has_fetched: bool = False
+    has_updated_leader: bool = False
+    fetching_snapshot: OffsetAndEpoch | None = None
+    snapshot_pieces: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Resigned:
+    """Led its epoch and leads no more; tells the voters. Kafka: ResignedState."""
+
+    epoch: int
+    leader_id: NodeId
+    unacknowledged: frozenset[NodeId]
+    preferred_successors: tuple[ReplicaKey, ...]
+    election_deadline: int
+
+
+Role = Unattached | Prospective | Candidate | Leader | Follower | Resigned
+Nominee = Prospective | Candidate
