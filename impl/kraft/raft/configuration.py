@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from kraft.ids import ReplicaKey
+
 if TYPE_CHECKING:
     from kraft.ids import DirectoryId, NodeId
     from kraft.raft.voters import VoterSet
@@ -67,3 +69,8 @@ class Configuration:
     maximum_fetch_bytes: int = 8 * 1024 * 1024
     maximum_snapshot_bytes: int = 8 * 1024 * 1024
     maximum_completed_batches: int = 10
+
+    @property
+    def key(self) -> ReplicaKey | None:
+        """The replica's own key; None for an observer without an id."""
+        return None if self.node_id is None else ReplicaKey(self.node_id, self.directory_id)

@@ -36,3 +36,16 @@ class ControlHistory:
     static_voters: VoterSet
     voter_sets: tuple[VotersAt, ...] = ()
     versions: tuple[VersionAt, ...] = ()
+
+    @property
+    def voters(self) -> VoterSet:
+        """The voters by the last record of them, committed or not.
+
+        Spec: KRaftVoters!LatestVoters. Kafka: KRaftControlRecordStateMachine.lastVoterSet.
+        """
+        return self.voter_sets[-1].voters if self.voter_sets else self.static_voters
+
+    @property
+    def version(self) -> int:
+        """The kraft.version by the last record of it, 0 without one."""
+        return self.versions[-1].version if self.versions else 0
