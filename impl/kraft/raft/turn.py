@@ -55,6 +55,7 @@ class Turn:
     shutdown_deadline: int | None
     now: int
     effects: list[Effect]
+    _chance: int
 
     @classmethod
     def begin(cls, state: RaftState, now: int, chance: int) -> Turn:
