@@ -71,3 +71,50 @@ class VoterSet:
         """
         voter = self.get(key.node_id)
         return voter is not None and voter.key.directory_id in (None, key.directory_id)
+
+    def add(self, voter: Voter) -> VoterSet | None:
+        """Return the set with one more voter; None if its node is a voter already.
+
+        Kafka: VoterSet.addVoter.
+        """
+        if self.get(voter.key.node_id) is not None:
+            return None
+        return VoterSet.of((*self.voters, voter))
+
+    def remove(self, key: ReplicaKey) -> VoterSet | None:
+        """Return the set without this replica; None if it is not in it, or is all there is.
+
+        Kafka: VoterSet.removeVoter.
+        """
+        voter = self.get(key.node_id)
+        if voter is None or voter.key != key or len(self.voters) == 1:
+            return None
+        return VoterSet(tuple(each for each in self.voters if each is not voter))
+
+    def update(self, voter: Voter) -> VoterSet | None:
+        """Return the set with what is new of a voter; None if that replica is not in it.
+
+        Kafka: VoterSet.updateVoter.
+        """
+        if not self.is_voter(voter.key):
+            return None
+        return VoterSet(
+            tuple(voter if each.key.node_id == voter.key.node_id else each for each in self.voters)
+        )
+
+    def needs_update(self, voter: Voter) -> bool:
+        """Return whether this replica is in the set, but otherwise than it says.
+
+        Kafka: VoterSet.voterNodeNeedsUpdate.
+        """
+        return self.is_voter(voter.key) and self.get(voter.key.node_id) != voter
+
+    def has_overlapping_majority(self, other: VoterSet) -> bool:
+        """Return whether every majority of one set meets every majority of the other.
+
+        It does if at most one replica left and at most one came. Kafka:
+        VoterSet.hasOverlappingMajority.
+        """
+        ours = {voter.key for voter in self.voters}
+        theirs = {voter.key for voter in other.voters}
+        return len(ours - theirs) <= 1 and len(theirs - ours) <= 1
