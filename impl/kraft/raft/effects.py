@@ -136,6 +136,23 @@ class AppendRefused:
 
 
 @dataclass(frozen=True, slots=True)
+class ResignRefused:
+    """A `ResignRequested` asked for what cannot be. Kafka: KafkaRaftClient.resign."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotRefused:
+    """A `SnapshotCreated` is of what the log does not say, or is not committed.
+
+    Kafka: KafkaRaftLog.createNewSnapshot.
+    """
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class ShutdownCompleted:
     """The process may end; `graceful` unless the time ran out."""
 
@@ -165,6 +182,8 @@ Effect = (
     | HandleLoadSnapshot
     | HandleLeaderChange
     | AppendRefused
+    | ResignRefused
+    | SnapshotRefused
     | ShutdownCompleted
     | Fatal
 )

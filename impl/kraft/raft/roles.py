@@ -65,7 +65,8 @@ class Candidate:
 class ReplicaProgress:
     """What a leader knows of another replica; times are -1 until they happen.
 
-    `end_offset` is None until it fetched in this epoch. Kafka: LeaderState.ReplicaState.
+    `end_offset` is None until it fetched in this epoch. At `begin_deadline` a voter is told again
+    who leads. Kafka: LeaderState.ReplicaState.
     """
 
     key: ReplicaKey
@@ -76,16 +77,17 @@ class ReplicaProgress:
     begin_deadline: int = 0
 
 
-NO_PROGRESS: Final[Map[NodeId, ReplicaProgress]] = Map()
+NO_PROGRESS: Final[Map[ReplicaKey, ReplicaProgress]] = Map()
 
 
 @dataclass(frozen=True, slots=True)
 class Leader:
     """Leads its epoch. Kafka: LeaderState.
 
-    `epoch_start` is the offset of its LeaderChange record. `progress` has every other voter and
-    every observer that fetched, by node id. `fetched` are the voters that fetched since
-    the check of the quorum was last reset, which expires at `check_quorum_deadline`.
+    `epoch_start` is the offset of its LeaderChange record. `progress` has every other voter, by its
+    key in the voter set, and every observer that fetched, by its own key: two disks of a node are
+    two replicas. `fetched` are the voters that fetched since the check of the quorum was last
+    reset, which expires at `check_quorum_deadline`.
     `must_flush`: what it appended is not flushed yet, and no message is taken before it is.
     """
 
@@ -94,7 +96,7 @@ class Leader:
     epoch_start: int
     granting_voters: frozenset[NodeId]
     check_quorum_deadline: int
-    progress: Map[NodeId, ReplicaProgress] = NO_PROGRESS
+    progress: Map[ReplicaKey, ReplicaProgress] = NO_PROGRESS
     fetched: frozenset[NodeId] = frozenset()
     must_flush: bool = False
     parked: tuple[ParkedFetch, ...] = ()

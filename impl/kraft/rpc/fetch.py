@@ -12,10 +12,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
-    """RPC 1 version 17, one partition. The sender has flushed all before `fetch_offset`.
+    """RPC 1 version 18, one partition. The sender has flushed all before `fetch_offset`.
 
     `replica_id` is -1 for one without an id. `current_leader_epoch` is the sender's epoch,
     `last_fetched_epoch` that of its last record (0: it has none). Waits are in milliseconds.
+    `high_watermark` is what the sender knows to be committed (-1: nothing), so that a leader who
+    knows more answers at once (KIP-1166); by default it does not say.
 
     Spec: KRaftState!FetchRequest.
     Kafka: FetchRequest.
@@ -29,6 +31,7 @@ class FetchRequest:
     last_fetched_epoch: int
     maximum_wait: int = 0
     maximum_bytes: int = 8 * 1024 * 1024
+    high_watermark: int = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
