@@ -1,0 +1,1 @@
+"""Fuzzing the Raft layer: properties on ghost history, campaigns over seeds, seeded bugs."""

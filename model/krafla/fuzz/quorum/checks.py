@@ -1,0 +1,218 @@
+"""The observer of a simulation that asks, after every step, whether all still holds.
+
+It looks at the replica that took the step only, and there at what changed only; what was true of
+the others and of the past is in the ghost history. The names are those of the spec's properties:
+KRaftProperties, KRaftVotersProperties. Three are of the implementation alone: FlushedSurvivesInv
+and AlwaysRestartsInv of its storage, ListenerInOrderInv and ListenerLeaderProp of its listener.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from krafla.fuzz.quorum import commits, elections, listening, logs, membership, speaking
+from krafla.fuzz.quorum.ghosts import NO_FILE, History, Replica, name_of
+from krafla.fuzz.quorum.violation import Violated, Violation
+from kraft.raft.effects import (
+    AppendLog,
+    CleanLog,
+    Fatal,
+    FlushLog,
+    FreezeSnapshot,
+    HandleCommit,
+    HandleLeaderChange,
+    HandleLoadSnapshot,
+    SendRequest,
+    SendResponse,
+    TruncateLog,
+    TruncateToSnapshot,
+    WriteQuorumState,
+    WriteSnapshot,
+)
+from kraft.raft.roles import Leader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kraft.sim.quorum.steps import SimStep
+
+__all__ = ["PROPERTIES", "Checks"]
+
+PROPERTIES: Final = (
+    "AddedHasFetchedProp", "AlwaysRestartsInv", "ChangeOnlyAfterOwnEpochCommitProp",
+    "CommittedOnMajorityInv", "CommittedOnlyGrowsProp", "ElectionSafetyInv", "EpochsAscendInv",
+    "FlushedSurvivesInv", "HighWatermarkMonotonicProp", "HighWatermarkWithinLogInv",
+    "LatestVotersCountInv", "LeaderAppendOnlyProp", "LeaderCompletenessInv",
+    "LeaderNeverLoadsSnapshotProp", "LeaderRememberedProp", "ListenerInOrderInv",
+    "ListenerLeaderProp", "LogMatchingInv", "MonotonicEpochProp",
+    "NeverCommitOldEpochDirectlyProp", "NewLeaderForgetsHighWatermarkProp", "NoIllegalStateInv",
+    "NoTruncationBelowHighWatermarkProp", "NotedIsDurableInv", "OneLeaderPerEpochInv",
+    "OneRequestPerConnectionInv", "OneUncommittedVoterSetInv", "OnlyLeaderOwesFlushInv",
+    "OnlyVotersStandInv", "OverlappingMajoritiesInv", "PermittedLogChangesProp",
+    "RestartProp", "RoleMatchesStateInv", "SnapshotAtLogStartInv", "SnapshotCommittedInv",
+    "StableLeadershipProp", "StateMachineSafetyInv", "StateTransitionsProp", "VoteOncePerEpochProp",
+    "VoteWrittenBeforeAnsweredInv", "VoterSetInv",
+)  # fmt: skip
+"""Every property that a run is held to, by its name."""
+
+
+class Checks:
+    """Holds each step of a simulation to every property; the first that breaks stays.
+
+    ``stable``: the run has no faults, so the leader that was elected first must stay.
+    """
+
+    def __init__(self, *, stable: bool = False) -> None:
+        self.history = History()
+        self.violation: Violation | None = None
+        self._stable = stable
+
+    def observe(self, step: SimStep) -> None:
+        """Check a step, unless a property is broken already."""
+        if self.violation is not None:
+            return
+        try:
+            if step.kind == "event":
+                self._event(step)
+            elif step.kind == "start":
+                self._start(step)
+            elif step.kind == "crash":
+                self.history.replica(step.replica).state = None
+            elif step.kind == "fault":
+                self._fault(step)
+        except Violated as broken:
+            self.violation = Violation(
+                broken.name, broken.text, step.number, step.time, name_of(step.replica)
+            )
+
+    __call__ = observe
+
+    def _event(self, step: SimStep) -> None:
+        history = self.history
+        replica = history.replicas.get(step.replica) or history.replica(step.replica)
+        before, after = step.before, step.after
+        for effect in step.effects:
+            check = _EFFECTS.get(type(effect))
+            if check is not None:
+                check(self, replica, effect, step)
+        if after is None:
+            replica.log = logs.log_after(None if before is None else before.log, step.effects)
+            replica.state = None
+            return
+        if before is None:
+            before = replica.state
+        assert before is not None, "a replica that takes an event runs"
+        if after.role is not before.role:
+            elections.check_role(history, replica, before, after)
+        if after.log is not before.log:
+            logs.check_log(replica, after)
+        if replica.flushed != replica.end:
+            logs.check_flushed(replica, after)
+        if after.controls is not before.controls:
+            membership.check_voters(history, replica, before, after)
+        if after.role is not before.role and isinstance(after.role, Leader):
+            if not isinstance(before.role, Leader):
+                commits.check_new_leader(history, replica, after)
+                self._check_stable(replica)
+            commits.check_noted(history, before, after)
+        if after.high_watermark != before.high_watermark:
+            commits.check_high_watermark(history, replica, before, after)
+        replica.state = after
+
+    def _check_stable(self, replica: Replica) -> None:
+        if self._stable and len(self.history.elections.leading) > 1:
+            raise Violated(
+                "StableLeadershipProp",
+                f"{name_of(replica.key)} takes over the lead, and nothing was wrong",
+            )
+
+    def _start(self, step: SimStep) -> None:
+        history, after = self.history, step.after
+        replica = history.replica(step.replica)
+        listening.forget(replica)
+        replica.last_correlation = -1
+        if after is None and step.crashed_after is None:
+            if not replica.damaged:
+                raise Violated(
+                    "AlwaysRestartsInv",
+                    f"{name_of(replica.key)} does not start from its own disk: {step.detail}",
+                )
+            return
+        if after is not None:
+            if replica.damaged:
+                replica.file, replica.log = NO_FILE, None
+                replica.damaged = history.of_voter(replica.key) is replica
+            logs.check_start_log(history, replica, after)
+            if replica.has_file or after.role.epoch:
+                elections.check_start(history, replica, after)
+            membership.adopt_voters(replica, after)
+            self._excuse_sole_voter(replica)
+        for effect in step.effects:
+            check = _EFFECTS.get(type(effect))
+            if check is not None:
+                check(self, replica, effect, step)
+        if after is None:
+            replica.state = None
+            return
+        elections.check_matches(replica, after)
+        if after.high_watermark is not None:
+            commits.check_high_watermark(history, replica, None, after)
+        replica.state = after
+
+    def _excuse_sole_voter(self, replica: Replica) -> None:
+        """Let a sole voter lose what it said is committed: so Kafka is built, and so the spec.
+
+        After that nothing is known of what is committed.
+        """
+        history = self.history
+        alone = replica.voters and replica.voters[-1][1] == {replica.key}
+        if alone and replica.end < history.committed.end:
+            history.suspended = "a sole voter lost what it had not flushed"
+
+    def _fault(self, step: SimStep) -> None:
+        """Excuse a replica from what it owed once a fault has changed what it had flushed."""
+        if step.detail.split(":")[0] in DAMAGING:
+            replica = self.history.replica(step.replica)
+            replica.damaged = True
+
+
+DAMAGING: Final = frozenset(
+    {"bit rot", "cloned disk", "lost disk", "misdirected write", "old image", "restored image"}
+)
+"""The faults after which a disk is no longer what its replica made it."""
+
+
+def _on_flush(_checks: Checks, replica: Replica, _effect: FlushLog, _step: SimStep) -> None:
+    replica.flushed = replica.end
+
+
+def _on_fatal(checks: Checks, replica: Replica, effect: Fatal, _step: SimStep) -> None:
+    harmed = any(each.damaged for each in checks.history.replicas.values())
+    if not harmed and not checks.history.suspended:
+        raise Violated("NoIllegalStateInv", f"{name_of(replica.key)} must end: {effect.reason}")
+
+
+def _on_freeze(checks: Checks, replica: Replica, effect: FreezeSnapshot, step: SimStep) -> None:
+    after = step.after
+    snapshot = None if after is None else after.log.snapshot(effect.snapshot_id)
+    if snapshot is not None:
+        logs.note_snapshot(checks.history, replica, snapshot.snapshot_id, snapshot.data)
+
+
+# One entry for each effect that says or changes something that a property speaks of.
+_EFFECTS: Final[dict[type, Callable[..., None]]] = {
+    WriteQuorumState: lambda c, r, e, _s: elections.check_write(c.history, r, e),
+    AppendLog: lambda c, r, e, s: logs.check_append(c.history, r, e, s.before),
+    FlushLog: _on_flush,
+    TruncateLog: lambda _c, r, e, s: logs.check_truncate(r, e, s.before),
+    TruncateToSnapshot: lambda _c, r, e, s: logs.check_loaded(r, e, s.before),
+    CleanLog: lambda _c, r, e, _s: logs.check_clean(r, e),
+    WriteSnapshot: lambda c, r, e, _s: logs.note_snapshot(c.history, r, e.snapshot_id, e.data),
+    FreezeSnapshot: _on_freeze,
+    SendRequest: lambda _c, r, e, _s: speaking.check_request(r, e),
+    SendResponse: lambda _c, r, e, s: speaking.check_response(r, e, s.event, s.after),
+    HandleCommit: lambda _c, r, e, s: listening.check_commit(r, e, s.after),
+    HandleLoadSnapshot: lambda _c, r, e, s: listening.check_load(r, e, s.after),
+    HandleLeaderChange: lambda _c, r, e, s: listening.check_leader_change(r, e, s.after),
+    Fatal: _on_fatal,
+}

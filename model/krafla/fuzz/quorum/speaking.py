@@ -1,0 +1,118 @@
+"""Checks of what a replica says, against what is on its disk when it says it.
+
+Spec: KRaftProperties!VoteWrittenBeforeAnsweredInv, OnlyLeaderOwesFlushInv.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krafla.fuzz.quorum.ghosts import name_of
+from krafla.fuzz.quorum.violation import Violated
+from kraft.raft.events import RequestReceived
+from kraft.rpc.fetch import FetchRequest, FetchResponse
+from kraft.rpc.quorum_epoch import BeginQuorumEpochRequest
+from kraft.rpc.vote import VoteRequest, VoteResponse
+
+if TYPE_CHECKING:
+    from krafla.fuzz.quorum.ghosts import Replica
+    from kraft.raft.effects import SendRequest, SendResponse
+    from kraft.raft.events import Event
+    from kraft.raft.state import RaftState
+
+__all__ = ["check_request", "check_response"]
+
+_WRITTEN = "VoteWrittenBeforeAnsweredInv"
+
+
+def check_request(replica: Replica, effect: SendRequest) -> None:
+    """Check a request at the moment at which it is sent."""
+    request, file = effect.request, replica.file
+    if effect.correlation_id <= replica.last_correlation:
+        raise Violated(
+            "OneRequestPerConnectionInv",
+            f"{name_of(replica.key)} gives the number {effect.correlation_id} a second time",
+        )
+    replica.last_correlation = effect.correlation_id
+    if isinstance(request, FetchRequest):
+        _check_fetch(replica, request)
+    elif isinstance(request, VoteRequest):
+        _check_vote_request(replica, request)
+    elif isinstance(request, BeginQuorumEpochRequest) and (
+        request.epoch != file.epoch or file.leader_id != replica.key.node_id
+    ):
+        raise Violated(
+            _WRITTEN,
+            f"{name_of(replica.key)} says that it leads epoch {request.epoch}; its file says "
+            f"epoch {file.epoch} and leader {file.leader_id}",
+        )
+
+
+def _check_fetch(replica: Replica, request: FetchRequest) -> None:
+    who = name_of(replica.key)
+    if request.current_leader_epoch != replica.file.epoch:
+        raise Violated(
+            _WRITTEN,
+            f"{who} fetches in epoch {request.current_leader_epoch}, its file says "
+            f"{replica.file.epoch}",
+        )
+    if request.fetch_offset > replica.flushed:
+        raise Violated(
+            "OnlyLeaderOwesFlushInv",
+            f"{who} fetches from {request.fetch_offset}, and so acknowledges what it has "
+            f"flushed only up to {replica.flushed}",
+        )
+
+
+def _check_vote_request(replica: Replica, request: VoteRequest) -> None:
+    who, file = name_of(replica.key), replica.file
+    voted = file.voted is not None and file.voted.node_id == replica.key.node_id
+    if request.epoch != file.epoch or not (request.pre_vote or voted):
+        raise Violated(
+            _WRITTEN,
+            f"{who} asks for votes in epoch {request.epoch}, its file says epoch {file.epoch} and "
+            f"{'a vote for itself' if voted else 'no vote for itself'}",
+        )
+    if (request.last_offset, request.last_epoch) != (replica.end, replica.last_epoch):
+        raise Violated(
+            "LeaderCompletenessInv",
+            f"{who} stands with a log up to ({request.last_offset}, epoch {request.last_epoch}), "
+            f"its own ends at ({replica.end}, epoch {replica.last_epoch})",
+        )
+
+
+def check_response(
+    replica: Replica, effect: SendResponse, event: Event | None, after: RaftState | None
+) -> None:
+    """Check an answer at the moment at which it is sent."""
+    response, file, who = effect.response, replica.file, name_of(replica.key)
+    if isinstance(response, FetchResponse):
+        known = None if after is None else after.high_watermark
+        if after is not None and response.high_watermark > (-1 if known is None else known):
+            raise Violated(
+                "StateMachineSafetyInv",
+                f"{who} tells a high watermark of {response.high_watermark} and knows {known}",
+            )
+    elif isinstance(response, VoteResponse) and response.vote_granted:
+        _check_granted(replica, response, event)
+    epoch = getattr(response, "epoch", 0)
+    if epoch > file.epoch:
+        raise Violated(_WRITTEN, f"{who} tells of epoch {epoch}, its file says {file.epoch}")
+
+
+def _check_granted(replica: Replica, response: VoteResponse, event: Event | None) -> None:
+    request = event.request if isinstance(event, RequestReceived) else None
+    if not isinstance(request, VoteRequest) or request.pre_vote:
+        return
+    file = replica.file
+    if (
+        file.epoch != response.epoch
+        or file.voted is None
+        or file.voted.node_id != request.candidate_id
+    ):
+        voted = "nobody" if file.voted is None else name_of(file.voted)
+        raise Violated(
+            _WRITTEN,
+            f"{name_of(replica.key)} grants node {request.candidate_id} its vote of epoch "
+            f"{response.epoch}; its file says epoch {file.epoch}, and a vote for {voted}",
+        )

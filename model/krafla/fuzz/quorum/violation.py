@@ -1,0 +1,37 @@
+"""A property of a run that does not hold, as a value and as the way out of a check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Violated", "Violation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """What was broken, and where: the property's name in the spec, the step, the node.
+
+    ``time`` is the simulation's, in nanoseconds.
+    """
+
+    property: str
+    text: str
+    step: int
+    time: int
+    node: str
+
+    def __str__(self) -> str:
+        seconds, rest = divmod(self.time, 1_000_000_000)
+        return (
+            f"{self.property}: {self.text} "
+            f"(step {self.step}, {seconds}.{rest // 1_000_000:03d} s, {self.node})"
+        )
+
+
+class Violated(Exception):  # noqa: N818 - a verdict, caught where steps are observed; no error
+    """Ends a check: this property does not hold, for this reason."""
+
+    def __init__(self, name: str, text: str) -> None:
+        super().__init__(f"{name}: {text}")
+        self.name = name
+        self.text = text
