@@ -1,0 +1,122 @@
+"""What all answers have in common: that somebody waits for them, and what they tell of the epoch.
+
+Spec: KRaftElection!DiscoverEpoch, IgnoreResponse.
+Kafka: KafkaRaftClient.handleResponse, maybeHandleCommonResponse.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kraft.errors import ErrorCode
+from kraft.raft.connections import received
+from kraft.raft.effects import Fatal
+from kraft.raft.quorum import become_follower, become_unattached, leader_of
+
+if TYPE_CHECKING:
+    from kraft.ids import NodeId
+    from kraft.raft.events import ResponseReceived
+    from kraft.raft.turn import Turn
+
+_NOT_READY = frozenset(
+    {
+        ErrorCode.BROKER_NOT_AVAILABLE,
+        ErrorCode.INCONSISTENT_CLUSTER_ID,
+        ErrorCode.REQUEST_TIMED_OUT,
+        ErrorCode.UNKNOWN_SERVER_ERROR,
+        ErrorCode.UNSUPPORTED_VERSION,
+    }
+)
+"""Errors after which a node is left alone for a while."""
+
+_STALE = frozenset({ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.NOT_LEADER_OR_FOLLOWER})
+"""Errors that tell who asked that he is behind."""
+
+
+def accept(turn: Turn, event: ResponseReceived) -> bool:
+    """Return whether the replica waits for this answer, and wait for it no longer.
+
+    After an error that says the node cannot help now, it is left alone for a while.
+    Kafka: KafkaRaftClient.handleResponse.
+    """
+    ok = event.response.error_code not in _NOT_READY
+    return received(turn, event.sender, event.correlation_id, ok)
+
+
+def handle_common(turn: Turn, error: ErrorCode, epoch: int, leader_id: NodeId | None) -> bool:
+    """Take what an answer says of the epoch and its leader; True: there is nothing else in it.
+
+    A higher epoch, or a leader that was not known, makes a transition; whatever else the answer
+    says is left, the next request asks for it again.
+
+    Spec: KRaftElection!DiscoverEpoch, IgnoreResponse.
+    Kafka: KafkaRaftClient.maybeHandleCommonResponse, maybeTransition.
+    """
+    known = turn.role.epoch
+    if error == ErrorCode.INCONSISTENT_CLUSTER_ID:
+        return True
+    if epoch < known or error == ErrorCode.UNKNOWN_LEADER_EPOCH:
+        return True
+    if epoch > known or error in _STALE:
+        discover(turn, epoch, leader_id)
+        return True
+    if learns_leader(turn, leader_id):
+        discover(turn, epoch, leader_id)
+        return True
+    if leader_of(turn.role) is not None and is_other_leader(turn, epoch, leader_id):
+        refuse_leader(turn, epoch, leader_id)
+        return True
+    if error == ErrorCode.INVALID_REQUEST:
+        turn.do(Fatal(f"a request of epoch {epoch} was refused as invalid"))
+        return True
+    return error in _NOT_READY or error == ErrorCode.INVALID_VOTER_KEY
+
+
+def discover(turn: Turn, epoch: int, leader_id: NodeId | None) -> None:
+    """Take over a higher epoch, or the leader of this one; nothing if both are known.
+
+    Spec: KRaftElection!DiscoverEpoch. Kafka: KafkaRaftClient.maybeTransition.
+    """
+    if is_other_leader(turn, epoch, leader_id):
+        refuse_leader(turn, epoch, leader_id)
+    elif leader_id is not None and (epoch > turn.role.epoch or learns_leader(turn, leader_id)):
+        become_follower(turn, epoch, leader_id)
+    elif epoch > turn.role.epoch:
+        become_unattached(turn, epoch)
+
+
+def learns_leader(turn: Turn, leader_id: NodeId | None) -> bool:
+    """Return whether the leader of the replica's own epoch is news to it.
+
+    Spec: KRaftElection!LearnsLeader.
+    """
+    return (
+        leader_id is not None
+        and leader_of(turn.role) is None
+        and leader_id != turn.configuration.node_id
+    )
+
+
+def is_other_leader(turn: Turn, epoch: int, leader_id: NodeId | None) -> bool:
+    """Return whether a message names a leader that cannot be: a second one of this epoch.
+
+    Nor may it name this replica, unless that leads, or led, this epoch.
+    Spec: KRaftElection!OtherLeader. Kafka: KafkaRaftClient.hasConsistentLeader.
+    """
+    if leader_id is None:
+        return False
+    known = leader_of(turn.role) if epoch == turn.role.epoch else None
+    if leader_id == turn.configuration.node_id:
+        return known != leader_id
+    return known is not None and known != leader_id
+
+
+def refuse_leader(turn: Turn, epoch: int, leader_id: NodeId | None) -> None:
+    """End the process: two leaders of an epoch cannot both be right."""
+    known = leader_of(turn.role)
+    turn.do(
+        Fatal(
+            f"leader {leader_id} of epoch {epoch} contradicts"
+            f" leader {known} of epoch {turn.role.epoch}"
+        )
+    )

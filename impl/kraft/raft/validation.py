@@ -1,0 +1,65 @@
+"""What a request must be before it is looked into: of this cluster, for this replica, of its epoch.
+
+Kafka: KafkaRaftClient.hasValidClusterId, validateVoterOnlyRequest, validateLeaderOnlyRequest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kraft.errors import ErrorCode
+from kraft.raft.roles import Leader
+
+if TYPE_CHECKING:
+    from kraft.ids import DirectoryId, NodeId
+    from kraft.raft.turn import Turn
+
+
+def cluster_id_is_valid(turn: Turn, cluster_id: str | None) -> bool:
+    """Return whether a request is of this cluster, or does not say of which.
+
+    Kafka: KafkaRaftClient.hasValidClusterId.
+    """
+    return cluster_id is None or cluster_id == turn.configuration.cluster_id
+
+
+def voter_only_error(turn: Turn, sender: NodeId, epoch: int) -> ErrorCode:
+    """Return why a Vote, BeginQuorumEpoch or EndQuorumEpoch of a sender is refused, or NONE.
+
+    Spec: KRaftElection!FenceRequest. Kafka: KafkaRaftClient.validateVoterOnlyRequest.
+    """
+    if epoch < turn.role.epoch:
+        return ErrorCode.FENCED_LEADER_EPOCH
+    return ErrorCode.INVALID_REQUEST if sender < 0 else ErrorCode.NONE
+
+
+def leader_only_error(turn: Turn, epoch: int) -> ErrorCode:
+    """Return why a request that only the leader of its epoch takes is refused, or NONE.
+
+    Spec: KRaftElection!FenceRequest, KRaft!RefuseFetch.
+    Kafka: KafkaRaftClient.validateLeaderOnlyRequest.
+    """
+    if epoch < turn.role.epoch:
+        return ErrorCode.FENCED_LEADER_EPOCH
+    if epoch > turn.role.epoch:
+        return ErrorCode.UNKNOWN_LEADER_EPOCH
+    if not isinstance(turn.role, Leader):
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
+    if turn.shutdown_deadline is not None:
+        return ErrorCode.BROKER_NOT_AVAILABLE
+    return ErrorCode.NONE
+
+
+def is_addressed(turn: Turn, voter_id: NodeId, directory_id: DirectoryId | None) -> bool:
+    """Return whether a request that names whom it is for is for this replica.
+
+    An id of -1 is for anybody, one without a directory for the node with any disk.
+    Kafka: KafkaRaftClient.isValidVoterKey.
+    """
+    if voter_id < 0:
+        return True
+    configuration = turn.configuration
+    return voter_id == configuration.node_id and directory_id in (
+        None,
+        configuration.directory_id,
+    )
