@@ -1,0 +1,395 @@
+"""Changing the voters: one at a time, by a record that counts from the moment it is appended.
+
+A leader adds a voter that has caught up, removes one, or takes over what is new of one. It does so
+only once it has committed something in its epoch and the last change of the voters is committed:
+so the majorities of any two sets that may be in force meet.
+
+Spec: KRaftVoters!VotersNext.
+Kafka: AddVoterHandler, RemoveVoterHandler, UpdateVoterHandler.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from kraft.errors import ErrorCode
+from kraft.ids import ZERO_UUID, DirectoryId, ReplicaKey
+from kraft.log.batches import controls_batch
+from kraft.raft.configuration import MILLISECOND
+from kraft.raft.connections import can_send, ready_at, send
+from kraft.raft.effects import SendResponse
+from kraft.raft.pending import PendingVoterChange
+from kraft.raft.quorum import leader_endpoints_of, leader_of
+from kraft.raft.responses import accept
+from kraft.raft.roles import NEVER, Leader
+from kraft.raft.state import Step
+from kraft.raft.turn import Turn
+from kraft.raft.validation import cluster_id_is_valid, leader_only_error
+from kraft.raft.voter_records import voters_record
+from kraft.raft.voter_updates import (
+    epoch_records,
+    maybe_send_update_voter,
+    on_update_voter_response,
+    update_voter_deadline,
+)
+from kraft.raft.voters import Voter
+from kraft.rpc.raft_voters import (
+    AddRaftVoterResponse,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    RemoveRaftVoterResponse,
+    UpdateRaftVoterResponse,
+)
+
+if TYPE_CHECKING:
+    from kraft.ids import NodeId
+    from kraft.raft.events import RequestReceived, ResponseReceived, Source
+    from kraft.raft.state import RaftState
+    from kraft.raft.voters import VoterSet
+    from kraft.rpc.endpoints import Endpoints
+    from kraft.rpc.raft_voters import (
+        AddRaftVoterRequest,
+        RemoveRaftVoterRequest,
+        UpdateRaftVoterRequest,
+    )
+
+__all__ = [
+    "end_pending",
+    "epoch_records",
+    "expire_pending",
+    "high_watermark_advanced",
+    "maybe_send_update_voter",
+    "on_add_voter_request",
+    "on_api_versions_request",
+    "on_api_versions_response",
+    "on_remove_voter_request",
+    "on_update_voter_request",
+    "on_update_voter_response",
+    "pending_deadline",
+    "update_voter_deadline",
+]
+
+Outcome = tuple[ErrorCode, str | None]
+"""How a request to change the voters ended: the error, and a message for people."""
+
+_ZERO_DIRECTORY: Final = DirectoryId(ZERO_UUID)
+
+
+def on_add_voter_request(
+    state: RaftState, event: RequestReceived, request: AddRaftVoterRequest
+) -> Step:
+    """Ask a replica that is to be added which versions it supports; or refuse to.
+
+    Checked in Kafka's order: the cluster, whether this replica leads, what the request lacks,
+    whether a change is possible now, whether the node is a voter, whether it can be asked.
+
+    Spec: KRaftVoters!AddVoter.
+    Kafka: KafkaRaftClient.handleAddVoterRequest, AddVoterHandler.handleAddVoterRequest.
+    """
+    turn = Turn.begin(state, event.now, event.chance)
+    refusal = _add_voter(turn, event.source, request)
+    if refusal is not None:
+        turn.do(SendResponse(event.source, AddRaftVoterResponse(*refusal)))
+    return turn.step()
+
+
+def _add_voter(turn: Turn, source: Source, request: AddRaftVoterRequest) -> Outcome | None:
+    leader = _leader(turn, request.cluster_id, turn.role.epoch)
+    if isinstance(leader, ErrorCode):
+        return leader, None
+    key = _key(request.voter_id, request.voter_directory_id)
+    if key is None:
+        return ErrorCode.INVALID_REQUEST, "a voter has a node id and a directory id"
+    if not _has_default_listener(turn, request.listeners):
+        return ErrorCode.INVALID_REQUEST, "a voter has the default listener"
+    refusal = _refusal(turn, leader)
+    if refusal is not None:
+        return refusal
+    if turn.voters.get(key.node_id) is not None:
+        return ErrorCode.DUPLICATE_VOTER, f"node {key.node_id} is a voter already"
+    if key.node_id == turn.configuration.node_id or not can_send(turn, key.node_id):
+        return ErrorCode.REQUEST_TIMED_OUT, f"node {key.node_id} cannot be asked now"
+    send(turn, key.node_id, ApiVersionsRequest())
+    deadline = turn.now + turn.configuration.timeouts.request
+    pending = PendingVoterChange("add", source, Voter(key, request.listeners), deadline)
+    turn.role = replace(leader, pending_change=pending)
+    return None
+
+
+def on_api_versions_request(
+    state: RaftState, event: RequestReceived, _request: ApiVersionsRequest
+) -> Step:
+    """Say which kraft.versions this replica supports, whatever its role.
+
+    Spec: KRaftVoters!AddVoter.
+    Kafka: ControllerApis.handleApiVersionsRequest.
+    """
+    configuration = state.configuration
+    response = ApiVersionsResponse(
+        ErrorCode.NONE, configuration.minimum_version, configuration.maximum_version
+    )
+    return Step(state, (SendResponse(event.source, response),))
+
+
+def on_api_versions_response(
+    state: RaftState, event: ResponseReceived, response: ApiVersionsResponse
+) -> Step:
+    """Add the voter that has answered, if it supports the version and has caught up.
+
+    Otherwise the change is given up. An answer that no pending change is about does nothing.
+
+    Spec: KRaftVoters!CompleteAddVoter, KRaftElection!IgnoreResponse.
+    Kafka: AddVoterHandler.handleApiVersionsResponse.
+    """
+    turn = Turn.begin(state, event.now, event.chance)
+    if not accept(turn, event):
+        return Step(state)
+    leader = turn.role
+    if not isinstance(leader, Leader) or leader.pending_change is None:
+        return turn.step()
+    if _is_asked(leader.pending_change, event.sender):
+        outcome = _complete_add_voter(turn, leader, leader.pending_change, response)
+        if outcome is not None:
+            end_pending(turn, *outcome)
+    return turn.step()
+
+
+def _complete_add_voter(
+    turn: Turn, leader: Leader, pending: PendingVoterChange, response: ApiVersionsResponse
+) -> Outcome | None:
+    if response.error_code is not ErrorCode.NONE:
+        return ErrorCode.REQUEST_TIMED_OUT, f"the new voter answered {response.error_code.name}"
+    minimum, maximum = response.minimum_version, response.maximum_version
+    finalized = turn.controls.version
+    if not minimum <= finalized <= maximum:
+        return (
+            ErrorCode.INVALID_REQUEST,
+            f"the new voter supports kraft.version {minimum} to {maximum}, not {finalized}",
+        )
+    if not _is_caught_up(turn, leader, pending.voter.key):
+        return ErrorCode.REQUEST_TIMED_OUT, "the new voter has not caught up"
+    voter = replace(pending.voter, minimum_version=minimum, maximum_version=maximum)
+    voters = turn.voters.add(voter)
+    if voters is None:
+        return ErrorCode.DUPLICATE_VOTER, f"node {voter.key.node_id} is a voter already"
+    _append_voters(turn, leader, voters, replace(pending, offset=turn.log.end_offset))
+    return None
+
+
+def _is_asked(pending: PendingVoterChange, node: NodeId) -> bool:
+    """Return whether this node is to be added and has not answered yet."""
+    return pending.kind == "add" and pending.offset is None and pending.voter.key.node_id == node
+
+
+def _is_caught_up(turn: Turn, leader: Leader, key: ReplicaKey) -> bool:
+    """Return whether a replica had caught up in this epoch and has fetched of late.
+
+    It may lag now all the same. Spec: KRaftVoters!IsCaughtUp.
+    Kafka: LeaderState.isReplicaCaughtUp.
+    """
+    progress = leader.progress.get(key)
+    if progress is None:
+        return False
+    since = turn.now - turn.configuration.timeouts.caught_up_window
+    return progress.last_caught_up_time >= 0 and progress.last_fetch_time > max(since, -1)
+
+
+def on_remove_voter_request(
+    state: RaftState, event: RequestReceived, request: RemoveRaftVoterRequest
+) -> Step:
+    """Append the voters without one of them, which may be the leader itself; or refuse to.
+
+    The answer comes when the record is committed, or when that takes too long; the record stays.
+
+    Spec: KRaftVoters!RemoveVoter.
+    Kafka: KafkaRaftClient.handleRemoveVoterRequest, RemoveVoterHandler.handleRemoveVoterRequest.
+    """
+    turn = Turn.begin(state, event.now, event.chance)
+    refusal = _remove_voter(turn, event.source, request)
+    if refusal is not None:
+        turn.do(SendResponse(event.source, RemoveRaftVoterResponse(*refusal)))
+    return turn.step()
+
+
+def _remove_voter(turn: Turn, source: Source, request: RemoveRaftVoterRequest) -> Outcome | None:
+    leader = _leader(turn, request.cluster_id, turn.role.epoch)
+    if isinstance(leader, ErrorCode):
+        return leader, None
+    key = _key(request.voter_id, request.voter_directory_id)
+    if key is None:
+        return ErrorCode.INVALID_REQUEST, "a voter has a node id and a directory id"
+    refusal = _refusal(turn, leader)
+    if refusal is not None:
+        return refusal
+    voters = turn.voters.remove(key)
+    if voters is None:
+        return ErrorCode.VOTER_NOT_FOUND, f"node {key.node_id} is no voter, or the only one"
+    deadline = turn.now + turn.configuration.timeouts.request
+    pending = PendingVoterChange("remove", source, Voter(key), deadline, turn.log.end_offset)
+    _append_voters(turn, leader, voters, pending)
+    return None
+
+
+def on_update_voter_request(
+    state: RaftState, event: RequestReceived, request: UpdateRaftVoterRequest
+) -> Step:
+    """Append the voters with what is new of one of them, and say so at once; or refuse to.
+
+    Spec: KRaftVoters!UpdateVoter.
+    Kafka: KafkaRaftClient.handleUpdateVoterRequest, UpdateVoterHandler.handleUpdateVoterRequest.
+    """
+    turn = Turn.begin(state, event.now, event.chance)
+    error = _update_voter(turn, request)
+    leads = isinstance(turn.role, Leader)
+    endpoints = turn.configuration.endpoints if leads else leader_endpoints_of(turn.role)
+    response = UpdateRaftVoterResponse(error, turn.role.epoch, leader_of(turn.role), endpoints)
+    turn.do(SendResponse(event.source, response))
+    return turn.step()
+
+
+def _update_voter(turn: Turn, request: UpdateRaftVoterRequest) -> ErrorCode:
+    leader = _leader(turn, request.cluster_id, request.current_leader_epoch)
+    if isinstance(leader, ErrorCode):
+        return leader
+    key = _key(request.voter_id, request.voter_directory_id)
+    minimum, maximum = request.minimum_version, request.maximum_version
+    if key is None or not _has_default_listener(turn, request.listeners):
+        return ErrorCode.INVALID_REQUEST
+    if not 0 <= minimum <= maximum:
+        return ErrorCode.INVALID_REQUEST
+    refusal = _refusal(turn, leader)
+    if refusal is not None:
+        return refusal[0]
+    if not minimum <= turn.controls.version <= maximum:
+        return ErrorCode.INVALID_REQUEST
+    voters = turn.voters.update(Voter(key, request.listeners, minimum, maximum))
+    if voters is None:
+        return ErrorCode.VOTER_NOT_FOUND
+    _append_voters(turn, leader, voters, None)
+    return ErrorCode.NONE
+
+
+def high_watermark_advanced(turn: Turn) -> None:
+    """Answer the pending change whose record is committed now.
+
+    A leader that has thereby removed itself asks itself to resign: its work is done.
+
+    Spec: KRaftVoters!ResignRemoved.
+    Kafka: AddVoterHandler.highWatermarkUpdated, RemoveVoterHandler.highWatermarkUpdated.
+    """
+    leader = turn.role
+    if not isinstance(leader, Leader) or leader.pending_change is None:
+        return
+    pending = leader.pending_change
+    if pending.offset is None or (turn.high_watermark or 0) <= pending.offset:
+        return
+    if pending.kind == "remove" and not turn.is_voter:
+        turn.role = replace(leader, resign_requested=True)
+    end_pending(turn, ErrorCode.NONE)
+
+
+def expire_pending(turn: Turn) -> bool:
+    """Answer the pending change that takes too long; True: there was one.
+
+    A record that is appended stays, and may be committed later. While the new voter's own answer
+    is awaited that is given up first: as long as it is under way, the change is too.
+
+    Kafka: LeaderState.maybeExpirePendingOperation.
+    """
+    leader = turn.role
+    pending = leader.pending_change if isinstance(leader, Leader) else None
+    if pending is None or pending.deadline > turn.now:
+        return False
+    node = pending.voter.key.node_id
+    connection = turn.connections.get(node)
+    is_waiting = connection is not None and connection.correlation_id is not None
+    if _is_asked(pending, node) and is_waiting:
+        return False
+    end_pending(turn, ErrorCode.REQUEST_TIMED_OUT)
+    return True
+
+
+def pending_deadline(state: RaftState) -> int:
+    """Return when the pending change is given up, in ns of the replica's clock; NEVER without one.
+
+    While the new voter's answer is awaited, the deadline of that request comes first.
+    """
+    leader = state.role
+    pending = leader.pending_change if isinstance(leader, Leader) else None
+    if pending is None:
+        return NEVER
+    node = pending.voter.key.node_id
+    if _is_asked(pending, node) and ready_at(state, node) == NEVER:
+        return NEVER
+    return pending.deadline
+
+
+def end_pending(turn: Turn, error: ErrorCode, message: str | None = None) -> None:
+    """Answer whoever asked for the pending change, if there is one; it is pending no more.
+
+    Kafka: LeaderState.resetAddVoterHandlerState, resetRemoveVoterHandlerState.
+    """
+    leader = turn.role
+    if not isinstance(leader, Leader) or leader.pending_change is None:
+        return
+    pending = leader.pending_change
+    turn.role = replace(leader, pending_change=None)
+    if pending.kind == "add":
+        turn.do(SendResponse(pending.source, AddRaftVoterResponse(error, message)))
+    else:
+        turn.do(SendResponse(pending.source, RemoveRaftVoterResponse(error, message)))
+
+
+def _refusal(turn: Turn, leader: Leader) -> Outcome | None:
+    """Return why a leader may not change the voters now, None if it may.
+
+    Spec: KRaftVoters!MayChangeVoters.
+    """
+    if leader.pending_change is not None:
+        return ErrorCode.REQUEST_TIMED_OUT, "another change of the voters is pending"
+    if turn.high_watermark is None:
+        return ErrorCode.REQUEST_TIMED_OUT, "nothing is committed in this epoch yet"
+    if turn.controls.version < 1:
+        return ErrorCode.UNSUPPORTED_VERSION, "kraft.version 0 has no record of the voters"
+    offset = turn.controls.last_voters_offset
+    if offset is None or offset >= turn.high_watermark:
+        return ErrorCode.REQUEST_TIMED_OUT, "the last change of the voters is not committed yet"
+    return None
+
+
+def _append_voters(
+    turn: Turn, leader: Leader, voters: VoterSet, pending: PendingVoterChange | None
+) -> None:
+    """Append a record of the voters: they count from here on, also for the record itself.
+
+    Spec: KRaftVoters!AppendVoters. Kafka: LeaderState.appendVotersRecord.
+    """
+    from kraft.raft.leading import append_batch
+
+    turn.role = replace(leader, pending_change=pending)
+    milliseconds = turn.now // MILLISECOND
+    records = [voters_record(voters)]
+    append_batch(turn, controls_batch(turn.log.end_offset, leader.epoch, milliseconds, records))
+
+
+def _leader(turn: Turn, cluster_id: str | None, epoch: int) -> Leader | ErrorCode:
+    """Return the leader that this replica is, or why nobody may ask it anything."""
+    if not cluster_id_is_valid(turn, cluster_id):
+        return ErrorCode.INCONSISTENT_CLUSTER_ID
+    error = leader_only_error(turn, epoch)
+    if error is not ErrorCode.NONE:
+        return error
+    return turn.role if isinstance(turn.role, Leader) else ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+def _key(node_id: NodeId, directory_id: DirectoryId | None) -> ReplicaKey | None:
+    """Return the key of a replica, None if it is not whole."""
+    if node_id < 0 or directory_id in (None, _ZERO_DIRECTORY):
+        return None
+    return ReplicaKey(node_id, directory_id)
+
+
+def _has_default_listener(turn: Turn, endpoints: Endpoints) -> bool:
+    default = turn.configuration.default_listener
+    return any(endpoint.listener == default for endpoint in endpoints)

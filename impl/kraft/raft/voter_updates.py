@@ -1,0 +1,126 @@
+"""A voter sees to it that the record of the voters tells where it listens, and what it supports.
+
+A leader says it of itself in the first batch of its epoch; a follower asks its leader from time to
+time to write it.
+
+Kafka: LeaderState.appendStartOfEpochControlRecords, KafkaRaftClient.pollFollowerAsVoter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kraft.raft.connections import can_send, ready_at, send
+from kraft.raft.responses import accept, handle_common
+from kraft.raft.roles import NEVER, Follower
+from kraft.raft.state import Step
+from kraft.raft.turn import Turn
+from kraft.raft.voter_records import leader_change_record, version_record, voters_record
+from kraft.raft.voters import Voter
+from kraft.rpc.raft_voters import UpdateRaftVoterRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kraft.ids import NodeId
+    from kraft.raft.configuration import Configuration
+    from kraft.raft.events import ResponseReceived
+    from kraft.raft.state import RaftState
+    from kraft.raft.voter_records import Control
+    from kraft.rpc.raft_voters import UpdateRaftVoterResponse
+
+
+def epoch_records(turn: Turn, granting: Iterable[NodeId]) -> list[Control]:
+    """Return the control records of the first batch of a leader's epoch, the LeaderChange first.
+
+    With kraft.version 1 the voters follow, if the log does not have them yet, or says otherwise of
+    the leader itself than is true.
+
+    Spec: KRaftElection!Lead.
+    Kafka: LeaderState.appendStartOfEpochControlRecords.
+    """
+    controls, voters = turn.controls, turn.voters
+    local = local_voter(turn.configuration)
+    if local is None:
+        return []
+    records = [leader_change_record(local.key.node_id, voters.node_ids, granting)]
+    offset = controls.last_voters_offset
+    is_in_log = offset is not None and offset >= 0
+    if controls.version > 0 and (not is_in_log or voters.needs_update(local)):
+        updated = voters.update(local) or voters
+        records += [version_record(controls.version), voters_record(updated)]
+    return records
+
+
+def maybe_send_update_voter(turn: Turn) -> bool:
+    """Ask the leader to write what is new of this voter, if it is time and there is something.
+
+    True: it was asked, and gets no Fetch in this step. Where nothing is new, the next look is a
+    period later. While the leader cannot be asked, the time stays over; `update_voter_deadline`
+    says when to try again.
+
+    Kafka: KafkaRaftClient.pollFollowerAsVoter, maybeSendUpdateVoterRequest.
+    """
+    role = turn.role
+    local = local_voter(turn.configuration)
+    if not isinstance(role, Follower) or local is None or turn.now < role.update_voter_deadline:
+        return False
+    needs_update = turn.controls.version > 0 and turn.voters.needs_update(local)
+    if needs_update and not can_send(turn, role.leader_id):
+        return False
+    deadline = turn.now + turn.configuration.timeouts.update_voter
+    turn.role = replace(role, update_voter_deadline=deadline)
+    if needs_update:
+        request = UpdateRaftVoterRequest(
+            turn.configuration.cluster_id,
+            role.epoch,
+            local.key.node_id,
+            local.key.directory_id,
+            local.endpoints,
+            local.minimum_version,
+            local.maximum_version,
+        )
+        send(turn, role.leader_id, request)
+    return needs_update
+
+
+def update_voter_deadline(state: RaftState) -> int:
+    """Return when `maybe_send_update_voter` can do something next, NEVER but for a follower.
+
+    While a request to the leader is under way, that must end first.
+    """
+    role = state.role
+    if not isinstance(role, Follower):
+        return NEVER
+    return max(role.update_voter_deadline, ready_at(state, role.leader_id))
+
+
+def on_update_voter_response(
+    state: RaftState, event: ResponseReceived, response: UpdateRaftVoterResponse
+) -> Step:
+    """Take what the answer says of the epoch; whether the voter is updated, the log will tell.
+
+    Spec: KRaftElection!DiscoverEpoch, KRaftElection!IgnoreResponse.
+    Kafka: KafkaRaftClient.handleUpdateVoterResponse.
+    """
+    turn = Turn.begin(state, event.now, event.chance)
+    if not accept(turn, event):
+        return Step(state)
+    handle_common(turn, response.error_code, response.epoch, response.leader_id)
+    return turn.step()
+
+
+def local_voter(configuration: Configuration) -> Voter | None:
+    """Return the replica as it would be a voter, None without a node id.
+
+    Kafka: QuorumState.localVoterNodeOrThrow.
+    """
+    if configuration.key is None:
+        return None
+    return Voter(
+        configuration.key,
+        configuration.endpoints,
+        configuration.minimum_version,
+        configuration.maximum_version,
+    )
