@@ -94,6 +94,10 @@ def _doubts(model: Model, result: RunResult) -> tuple[str, ...]:
     doubts = [
         f"witness {name} was not reached" for name in model.witnesses if name not in result.reached
     ]
+    doubts += [
+        f"witness {name} is true before any step: it shows nothing of the spec"
+        for name in result.reached_at_start
+    ]
     # A property taken out of a cfg leaves every other number as it was.
     doubts += _count_doubts("properties in the cfg", model.properties, len(set(result.checked)))
     if result.simulation is not None:

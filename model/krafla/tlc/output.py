@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from krafla.tlc.codes import ERROR_CLASSES, Code, MessageClass
 from krafla.tlc.messages import Message, MessageReader
-from krafla.tlc.probe import parse_probe
+from krafla.tlc.probe import Reached, parse_probe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,7 +109,7 @@ class Output:
     files: dict[str, Path] = field(default_factory=dict)
     parser_lines: list[str] = field(default_factory=list)
     printed: deque[str] = field(default_factory=lambda: deque(maxlen=_KEPT_LINES))
-    reached: set[str] = field(default_factory=set)
+    reached: dict[str, int] = field(default_factory=dict)
     last_words: str = ""
     _reader: MessageReader = field(default_factory=MessageReader)
     parsing: bool = False
@@ -142,8 +142,8 @@ class Output:
         probe = parse_probe(line)
         if probe is None:
             self.printed.append(line)
-        elif isinstance(probe, str):
-            self.reached.add(probe)
+        elif isinstance(probe, Reached):
+            self.reached.setdefault(probe.witness, probe.level)
         else:
             self.note_progress(Progress(*probe))
 

@@ -9,12 +9,12 @@ a second has passed. One run then checks the model and all its witnesses.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["PROBE_INVARIANT", "PROBE_MODULE", "parse_probe", "probe_module"]
+__all__ = ["PROBE_INVARIANT", "PROBE_MODULE", "Reached", "parse_probe", "probe_module"]
 
 PROBE_MODULE = "KraflaProbe"
 PROBE_INVARIANT = "KraflaProbeInv"
@@ -22,8 +22,15 @@ PROBE_INVARIANT = "KraflaProbeInv"
 _CLOCK = 770_000
 _REACHED = '"krafla reached"'
 _PROGRESS = '"krafla progress"'
-_REACHED_LINE = re.compile(rf'^<<{_REACHED}, "(\w+)">>$')
+_REACHED_LINE = re.compile(rf'^<<{_REACHED}, "(\w+)", (\d+)>>$')
 _PROGRESS_LINE = re.compile(rf"^<<{_PROGRESS}, (\d+), (\d+), (\d+)>>$")
+
+
+class Reached(NamedTuple):
+    """A witness, and after how many steps it was first true."""
+
+    witness: str
+    level: int
 
 
 def probe_module(module: str, witnesses: Sequence[str], *, progress: bool) -> str:
@@ -33,7 +40,7 @@ def probe_module(module: str, witnesses: Sequence[str], *, progress: bool) -> st
         f"/\\ \\/ KraflaTLC!TLCGet({_CLOCK + n})\n"
         f"     \\/ ~{name}\n"
         f"     \\/ /\\ KraflaTLC!TLCSet({_CLOCK + n}, TRUE)\n"
-        f'        /\\ KraflaTLC!PrintT(<<{_REACHED}, "{name}">>)'
+        f'        /\\ KraflaTLC!PrintT(<<{_REACHED}, "{name}", KraflaTLC!TLCGet("level")>>)'
         for n, name in enumerate(witnesses, 1)
     ]
     if progress:
@@ -59,7 +66,7 @@ def probe_module(module: str, witnesses: Sequence[str], *, progress: bool) -> st
     )
 
 
-def parse_probe(line: str) -> str | tuple[int, int, int] | None:
+def parse_probe(line: str) -> Reached | tuple[int, int, int] | None:
     """Return the witness or the counts a printed line tells, or ``None`` for any other line.
 
     Counts are distinct, queue, depth.
@@ -68,7 +75,7 @@ def parse_probe(line: str) -> str | tuple[int, int, int] | None:
         return None
     reached = _REACHED_LINE.match(line)
     if reached:
-        return reached[1]
+        return Reached(reached[1], int(reached[2]))
     progress = _PROGRESS_LINE.match(line)
     if progress is None:
         return None

@@ -65,7 +65,8 @@ class RunResult:
     """What one run found. Counts are ``None`` where TLC gave none, as before the search.
 
     ``coverage`` is ``None`` unless a complete report was asked for and given; it has one
-    entry for each action name. ``reached`` are the witnesses that were seen, ``checked`` the
+    entry for each action name. ``reached`` are the witnesses that were seen,
+    ``reached_at_start`` those of them that were true before any step, ``checked`` the
     invariants and properties that the cfg lists.
     """
 
@@ -77,6 +78,7 @@ class RunResult:
     seconds: float
     coverage: tuple[ActionCoverage, ...] | None
     reached: tuple[str, ...]
+    reached_at_start: tuple[str, ...]
     counterexample: Trace | None
     simulation: Simulation | None
     version: str
@@ -203,6 +205,8 @@ class _Run:
             seconds=time.monotonic() - started,
             coverage=coverage,
             reached=tuple(sorted(output.reached)),
+            # The pinned TLC counts levels from 0; one that counts from 1 would tell nothing here.
+            reached_at_start=tuple(sorted(n for n, level in output.reached.items() if level == 0)),
             counterexample=trace,
             simulation=self.options.simulation,
             version=output.version,

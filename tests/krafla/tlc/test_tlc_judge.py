@@ -42,6 +42,7 @@ RESULT = RunResult(
     seconds=1.0,
     coverage=(ActionCoverage("Up", 12, 6, "M:3"), ActionCoverage("Down", 8, 4, "M:5")),
     reached=("ReachOne",),
+    reached_at_start=(),
     counterexample=None,
     simulation=None,
     version="",
@@ -68,6 +69,10 @@ def test_a_complete_run_with_every_pin_met_holds():
         ({"checked": ()}, "0 properties in the cfg, pinned are 1"),
         ({"checked": ("Safe", "More")}, "2 properties in the cfg, pinned are 1"),
         ({"reached": ()}, "witness ReachOne was not reached"),
+        (
+            {"reached_at_start": ("ReachOne",)},
+            "witness ReachOne is true before any step: it shows nothing of the spec",
+        ),
         ({"coverage": None}, "it is not known whether every action was taken"),
         ({"coverage": ()}, "the spec has no action"),
         (
@@ -81,6 +86,7 @@ def test_a_complete_run_with_every_pin_met_holds():
         "none checked",
         "one more checked",
         "no witness",
+        "a witness that is always there",
         "no coverage",
         "no action",
         "untaken action",

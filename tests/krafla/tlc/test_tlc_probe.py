@@ -70,10 +70,20 @@ def test_a_module_need_not_extend_what_the_probe_counts_with(tmp_path):
 
     assert isinstance(result.outcome, Finished)
     assert result.reached == ("LitReach",)
+    assert result.reached_at_start == ()
+
+
+def test_a_witness_that_is_true_before_any_step_is_told_apart(counter):
+    model = counter("SPECIFICATION Spec", witnesses=("AtMostThree", "ReachOne"))
+
+    result = run(model)
+
+    assert result.reached == ("AtMostThree", "ReachOne")
+    assert result.reached_at_start == ("AtMostThree",)
 
 
 def test_lines_a_spec_prints_are_kept_apart_from_the_probe():
-    assert parse_probe('<<"krafla reached", "ReachOne">>') == "ReachOne"
+    assert parse_probe('<<"krafla reached", "ReachOne", 4>>') == ("ReachOne", 4)
     assert parse_probe('<<"krafla progress", 12, 3, 4>>') == (12, 3, 4)
     assert parse_probe('<<"krafla reached">>') is None
     assert parse_probe('"hello"') is None
