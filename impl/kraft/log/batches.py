@@ -18,6 +18,7 @@ from kraft.records.builder import control_batch, encode_batch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kraft.records.batch import RecordBatch
     from kraft.records.schema import Fields
 
 _LENGTH_BYTES = 4
@@ -86,13 +87,16 @@ def read_batches(data: bytes) -> tuple[LogBatch, ...]:
             raise CorruptRecordError(
                 f"{len(data) - position} of {end - position} bytes of a batch", position=position
             )
-        batches.append(_read_batch(data[position:end], position))
+        batches.append(log_batch(parse_batch(data[position:end], position=position)))
         position = end
     return tuple(batches)
 
 
-def _read_batch(raw: bytes, position: int) -> LogBatch:
-    batch = parse_batch(raw, position=position)
+def log_batch(batch: RecordBatch) -> LogBatch:
+    """Return a batch that was read from a file, its records decoded.
+
+    Raises CorruptRecordError and its kinds if the records are not what the header says.
+    """
     controls = tuple((r.control_type, r.fields) for r in batch.control_records())
     values = tuple(r.value for r in batch.metadata_records())
     return LogBatch(batch.base_offset, batch.leader_epoch, batch.count, values, controls, batch.raw)

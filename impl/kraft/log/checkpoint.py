@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kraft.errors import CorruptRecordError, TornTailError
-from kraft.log.segment import iter_batches
+from kraft.log.files import open_regular
+from kraft.log.segment import batches_of
 from kraft.records.control_schemas import SNAPSHOT_FOOTER, SNAPSHOT_HEADER
 from kraft.records.limits import DEFAULT_LIMITS, Limits
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from kraft.log.files import FileBytes
     from kraft.records.batch import RecordBatch
 
 CHECKPOINT_NAME: Final = re.compile(r"(\d{20})-(\d{10})\.checkpoint(\.gz)?", re.ASCII)
@@ -54,13 +56,22 @@ def read_checkpoint(path: Path, *, limits: Limits = DEFAULT_LIMITS) -> Iterator[
     twice, or if a batch has another epoch than the name; else as `iter_batches`. A checkpoint that
     ends too early is corrupt, not torn: Kafka renames it into place only when it is complete.
     """
+    with open_regular(path, limits) as file:
+        yield from checkpoint_batches(file, limits=limits)
+
+
+def checkpoint_batches(
+    file: FileBytes, *, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[RecordBatch]:
+    """Yield the batches of a checkpoint that is open; else as `read_checkpoint`."""
+    path = file.path
     checkpoint = checkpoint_at(path)
     if checkpoint is None and path.name.removesuffix(".gz") != BOOTSTRAP_NAME:
         raise CorruptRecordError("not the name of a checkpoint", path=path)
     last_kind: int | None = None
     next_offset = 0
     try:
-        for batch in iter_batches(path, limits=limits):
+        for batch in batches_of(file, limits=limits):
             _check_place(batch, next_offset, checkpoint)
             next_offset = batch.next_offset
             last_kind = _check_controls(batch, last_kind)

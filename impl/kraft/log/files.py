@@ -19,7 +19,7 @@ from kraft.records.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from io import FileIO
+    from io import BytesIO, FileIO
     from pathlib import Path
 
 GZIP_SUFFIX: Final = ".gz"
@@ -30,7 +30,11 @@ class FileBytes:
     """A forward reader over the first `size` bytes of a file (None: to the end of the stream)."""
 
     def __init__(
-        self, path: Path, stream: FileIO | gzip.GzipFile, size: int | None, limits: Limits
+        self,
+        path: Path,
+        stream: FileIO | BytesIO | gzip.GzipFile,
+        size: int | None,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self.path = path
         self.position = 0
@@ -40,8 +44,10 @@ class FileBytes:
 
     def changed(self) -> str | None:
         """Return how the file's size has changed since it was opened, None if it has not."""
+        if self._size is None:
+            return None
         size = os.fstat(self._stream.fileno()).st_size
-        if self._size is None or size == self._size:
+        if size == self._size:
             return None
         return f"it had {self._size} bytes and has {size}"
 
@@ -110,6 +116,11 @@ def read_small_text(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
         raise LimitExceededError(
             f"the file has more than {limits.small_file_bytes} bytes", path=path
         )
+    return utf8_text(raw, path)
+
+
+def utf8_text(raw: bytes, path: Path) -> str:
+    """Return the text of a small file. Raises CorruptRecordError if it is not UTF-8."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:

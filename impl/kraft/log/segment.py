@@ -64,22 +64,29 @@ def iter_batches(
     contiguous and epochs must not decrease: DiscontinuityError. Raises UnreadableFileError and
     CorruptRecordError and its kinds. Records are checked when they are asked for.
     """
+    with open_regular(path, limits) as file:
+        yield from batches_of(file, limits=limits, findings=findings)
+
+
+def batches_of(
+    file: FileBytes, *, limits: Limits = DEFAULT_LIMITS, findings: list[Finding] | None = None
+) -> Iterator[RecordBatch]:
+    """Yield the batches of one log file that is open; else as `iter_batches`."""
     notes: list[Finding] = [] if findings is None else findings
     previous: RecordBatch | None = None
-    with open_regular(path, limits) as file:
-        try:
-            while (batch := _next_batch(file, limits, notes)) is not None:
-                check_follows(previous, batch)
-                yield batch
-                previous = batch
-        except TornTailError as error:
-            if findings is None:
-                raise
-            findings.append(Finding(FindingKind.TORN_TAIL, path, error.reason, error.position))
-        if change := file.changed():
-            notes.append(Finding(FindingKind.FILE_CHANGED, path, change))
+    try:
+        while (batch := _next_batch(file, limits, notes)) is not None:
+            check_follows(previous, batch)
+            yield batch
+            previous = batch
+    except TornTailError as error:
+        if findings is None:
+            raise
+        findings.append(Finding(FindingKind.TORN_TAIL, file.path, error.reason, error.position))
+    if change := file.changed():
+        notes.append(Finding(FindingKind.FILE_CHANGED, file.path, change))
     if previous is None and not notes:
-        notes.append(Finding(FindingKind.EMPTY_SEGMENT, path, "0 batches"))
+        notes.append(Finding(FindingKind.EMPTY_SEGMENT, file.path, "0 batches"))
 
 
 def read_segments(

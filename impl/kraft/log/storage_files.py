@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 class Files(Protocol):
     """The files below one log directory. A directory comes into being with its first file.
 
-    What a crash takes: content that was written or cut since the last `flush` of the file, any part
-    of it; names that were created, renamed or removed since the last `flush_directory`, each by
-    itself. A rename is atomic: afterwards one of the two names has the whole old file. Every
-    operation raises FileNotFoundError for a name that is not there unless it says that it creates.
+    What a crash may take: of the bytes appended to a file since its last `flush`, any but the first
+    few; a cut since then; and names that were created, renamed or removed since the last
+    `flush_directory`, each by itself. A rename is atomic: afterwards one of the two names has the
+    file. Whoever wants one thing to outlive another flushes the first before it begins the second.
+
+    Every operation but `append` and `names` raises FileNotFoundError for a name that is not there.
     """
 
     def place(self, name: str) -> Path:
@@ -42,10 +44,6 @@ class Files(Protocol):
 
     def append(self, name: str, data: bytes) -> None:
         """Write at the end of a file; creates it."""
-        ...
-
-    def write_at(self, name: str, position: int, data: bytes) -> None:
-        """Write at a byte position, which is at most the file's size; creates it."""
         ...
 
     def truncate(self, name: str, size: int) -> None:

@@ -67,8 +67,13 @@ def read_meta_properties(path: Path, *, limits: Limits = DEFAULT_LIMITS) -> Meta
     number or UUID that is none), UnsupportedVersionError.
     Kafka: MetaProperties.
     """
+    return parse_meta_properties(read_small_text(path, limits), path)
+
+
+def parse_meta_properties(content: str, path: Path) -> MetaProperties:
+    """Return what the text of such a file says; raises as `read_meta_properties`."""
     values: dict[str, str] = {}
-    for number, line in enumerate(read_small_text(path, limits).splitlines(), 1):
+    for number, line in enumerate(content.splitlines(), 1):
         text = line.strip()
         if not text or text[0] in "#!":
             continue
@@ -98,7 +103,12 @@ def read_quorum_state(path: Path, *, limits: Limits = DEFAULT_LIMITS) -> QuorumS
     quorum state, a negative epoch), UnsupportedVersionError. Kafka would ignore further lines.
     Kafka: FileQuorumStateStore.readElectionState.
     """
-    lines = read_small_text(path, limits).splitlines()
+    return parse_quorum_state(read_small_text(path, limits), path)
+
+
+def parse_quorum_state(content: str, path: Path) -> QuorumState:
+    """Return what the text of such a file says; raises as `read_quorum_state`."""
+    lines = content.splitlines()
     if len(lines) != 1:
         raise CorruptRecordError(f"{len(lines)} lines where there is one", path=path)
     data = _json_object(lines[0], path)
@@ -136,7 +146,12 @@ def read_leader_epochs(path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[
     epochs or offsets that do not ascend), UnsupportedVersionError.
     Kafka: LeaderEpochCheckpointFile.
     """
-    lines = read_small_text(path, limits).splitlines()
+    return parse_leader_epochs(read_small_text(path, limits), path)
+
+
+def parse_leader_epochs(content: str, path: Path) -> tuple[EpochStart, ...]:
+    """Return what the text of such a file says; raises as `read_leader_epochs`."""
+    lines = content.splitlines()
     if len(lines) < 2:
         raise CorruptRecordError("version or number of entries is missing", path=path)
     if lines[0].strip() != "0":
