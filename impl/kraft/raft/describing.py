@@ -1,0 +1,94 @@
+"""What a leader tells of its quorum.
+
+Kafka: KafkaRaftClient.handleDescribeQuorumRequest, LeaderState.describeQuorum.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kraft.errors import ErrorCode
+from kraft.raft.configuration import MILLISECOND
+from kraft.raft.effects import SendResponse
+from kraft.raft.roles import Leader, ReplicaProgress
+from kraft.raft.state import Step
+from kraft.rpc.describe_quorum import (
+    DescribeQuorumRequest,
+    DescribeQuorumResponse,
+    ReplicaDescription,
+)
+
+if TYPE_CHECKING:
+    from kraft.ids import ReplicaKey
+    from kraft.raft.events import RequestReceived
+    from kraft.raft.state import RaftState
+
+_METADATA = DescribeQuorumRequest()
+
+
+def on_describe_quorum_request(
+    state: RaftState, event: RequestReceived, request: DescribeQuorumRequest
+) -> Step:
+    """Say who is in the quorum and how far everybody has come; only a leader knows.
+
+    An observer that has not fetched for too long is not named. Nothing is forgotten of it: it would
+    be known again with its next fetch.
+
+    Kafka: KafkaRaftClient.handleDescribeQuorumRequest, LeaderState.clearInactiveObservers.
+    """
+    return Step(state, (SendResponse(event.source, _describe(state, event.now, request)),))
+
+
+def _describe(state: RaftState, now: int, request: DescribeQuorumRequest) -> DescribeQuorumResponse:
+    if request != _METADATA:
+        return DescribeQuorumResponse(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    role = state.role
+    if not isinstance(role, Leader):
+        return DescribeQuorumResponse(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    own = state.configuration.key
+    itself = None if own is None else _of_leader(state, own, now)
+    voters = state.controls.voters
+    keys = tuple(voter.key for voter in voters.voters)
+    silent_since = now - state.configuration.timeouts.observer_session
+    observers = {
+        key: _describe_progress(progress)
+        for key, progress in role.progress.items()
+        if key not in keys and progress.last_fetch_time > max(silent_since, -1)
+    }
+    if own is not None and itself is not None and not voters.is_voter(own):
+        observers[own] = itself
+    return DescribeQuorumResponse(
+        ErrorCode.NONE,
+        role.epoch,
+        role.leader_id,
+        -1 if state.high_watermark is None else state.high_watermark,
+        tuple(
+            itself
+            if itself is not None and own is not None and own.node_id == key.node_id
+            else _describe_progress(role.progress.get(key) or ReplicaProgress(key))
+            for key in keys
+        ),
+        tuple(observers[key] for key in sorted(observers, key=_order)),
+    )
+
+
+def _of_leader(state: RaftState, key: ReplicaKey, now: int) -> ReplicaDescription:
+    milliseconds = now // MILLISECOND
+    return ReplicaDescription(key, state.log.end_offset, milliseconds, milliseconds)
+
+
+def _describe_progress(progress: ReplicaProgress) -> ReplicaDescription:
+    return ReplicaDescription(
+        progress.key,
+        -1 if progress.end_offset is None else progress.end_offset,
+        _milliseconds(progress.last_fetch_time),
+        _milliseconds(progress.last_caught_up_time),
+    )
+
+
+def _milliseconds(time: int) -> int:
+    return -1 if time < 0 else time // MILLISECOND
+
+
+def _order(key: ReplicaKey) -> tuple[int, str]:
+    return key.node_id, key.directory_id or ""

@@ -1,0 +1,206 @@
+"""Fetching, as a leader sees it: what it answers, and what it learns of who asks.
+
+To ask for what follows an offset is to say that all before it is flushed. So a fetch of a voter may
+commit something, but only one whose log is the beginning of the leader's.
+
+Spec: KRaft!AnswerFetch, AnswerDiverging, AnswerWithSnapshotId.
+Kafka: KafkaRaftClient.handleFetchRequest, LeaderState.updateReplicaState.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kraft.errors import ErrorCode
+from kraft.ids import NodeId, OffsetAndEpoch, ReplicaKey
+from kraft.raft import parking
+from kraft.raft.effects import SendResponse
+from kraft.raft.high_watermark import update_leader_high_watermark
+from kraft.raft.listening import tell_listener
+from kraft.raft.quorum import leader_of
+from kraft.raft.roles import Leader, ReplicaProgress
+from kraft.raft.turn import Turn
+from kraft.raft.validation import cluster_id_is_valid, leader_only_error
+from kraft.rpc.fetch import FetchResponse
+
+if TYPE_CHECKING:
+    from kraft.log.image import LogImage
+    from kraft.raft.events import RequestReceived
+    from kraft.raft.state import RaftState, Step
+    from kraft.rpc.fetch import FetchRequest
+
+_NOTHING = ReplicaProgress(ReplicaKey(NodeId(-1)))
+
+
+def on_fetch_request(state: RaftState, event: RequestReceived, request: FetchRequest) -> Step:
+    """Answer a fetch, or park it until there is something to answer.
+
+    It is parked only if it may wait, its log is the beginning of this one, there is nothing new in
+    the log, and the sender knows all that is known to be committed.
+
+    Spec: KRaft!AnswerFetch, AnswerDiverging, AnswerWithSnapshotId, RefuseFetch.
+    Kafka: KafkaRaftClient.handleFetchRequest, tryCompleteFetchRequest.
+    """
+    turn = Turn.begin(state, event.now, event.chance)
+    error = _refuse(turn, request)
+    role = turn.role
+    if error != ErrorCode.NONE or not isinstance(role, Leader):
+        turn.do(SendResponse(event.source, refused(turn, error)))
+        return turn.step()
+    offset, last_epoch = request.fetch_offset, request.last_fetched_epoch
+    snapshot_id = needed_snapshot(turn.log, offset, last_epoch)
+    end = None if snapshot_id is not None else divergence(turn.log, offset, last_epoch)
+    if snapshot_id is not None or end is not None:
+        response = FetchResponse(
+            ErrorCode.NONE,
+            role.epoch,
+            role.leader_id,
+            log_start_offset=turn.log.start_offset,
+            diverging=end,
+            snapshot_id=snapshot_id,
+        )
+        turn.do(SendResponse(event.source, response))
+        return turn.step()
+    if request.replica_id >= 0:
+        _note_position(turn, role, request)
+    if parking.may_wait(turn, request):
+        parking.park(turn, event.source, request)
+    else:
+        turn.do(SendResponse(event.source, answer(turn, role, request)))
+    tell_listener(turn)
+    return turn.step()
+
+
+def _refuse(turn: Turn, request: FetchRequest) -> ErrorCode:
+    if not cluster_id_is_valid(turn, request.cluster_id):
+        return ErrorCode.INCONSISTENT_CLUSTER_ID
+    if (
+        request.maximum_wait < 0
+        or request.fetch_offset < 0
+        or request.last_fetched_epoch < 0
+        or request.last_fetched_epoch > request.current_leader_epoch
+    ):
+        return ErrorCode.INVALID_REQUEST
+    error = leader_only_error(turn, request.current_leader_epoch)
+    if error == ErrorCode.NONE and request.replica_id == turn.configuration.node_id:
+        return ErrorCode.UNKNOWN_SERVER_ERROR
+    return error
+
+
+def refused(turn: Turn, error: ErrorCode) -> FetchResponse:
+    """Return the answer to a fetch that gets nothing but an error, the epoch and its leader.
+
+    Spec: KRaft!FetchAnswer. Kafka: KafkaRaftClient.buildEmptyFetchResponse.
+    """
+    return FetchResponse(error, turn.role.epoch, leader_of(turn.role))
+
+
+def answer(turn: Turn, role: Leader, request: FetchRequest) -> FetchResponse:
+    """Return the batches from the offset of a fetch on, and the high watermark.
+
+    Spec: KRaft!AnswerFetch. Kafka: KafkaRaftClient.tryCompleteFetchRequest.
+    """
+    log, known = turn.log, turn.high_watermark
+    if request.fetch_offset < log.end_offset:
+        size = min(request.maximum_bytes, turn.configuration.maximum_fetch_bytes)
+        records = b"".join(batch.raw for batch in log.read(request.fetch_offset, size))
+    else:
+        records = b""
+    return FetchResponse(
+        ErrorCode.NONE,
+        role.epoch,
+        role.leader_id,
+        -1 if known is None else known,
+        log.start_offset,
+        records,
+    )
+
+
+def needed_snapshot(log: LogImage, offset: int, last_epoch: int) -> OffsetAndEpoch | None:
+    """Return the snapshot that a replica with this end of its log must load first, if any.
+
+    A bootstrap snapshot, which ends at offset 0, is none of them: it stands for no record.
+
+    Spec: KRaft!NeedsSnapshot.
+    Kafka: KafkaRaftClient.validateFetchOffsetAndEpoch, ReplicatedLog.validateOffsetAndEpoch.
+    """
+    latest = log.latest_snapshot
+    if latest is None or latest.snapshot_id.end_offset == 0:
+        return None
+    earliest = next(s.snapshot_id for s in log.snapshots if s.snapshot_id.end_offset > 0)
+    if (
+        offset == 0
+        or offset < log.start_offset
+        or (offset == log.start_offset and last_epoch != earliest.epoch)
+        or last_epoch < earliest.epoch
+    ):
+        return latest.snapshot_id
+    return None
+
+
+def divergence(log: LogImage, offset: int, last_epoch: int) -> OffsetAndEpoch | None:
+    """Return where a replica's last epoch ends here, if its log is not the beginning of this one.
+
+    Spec: KRaft!Diverges. Kafka: ReplicatedLog.validateOffsetAndEpoch.
+    """
+    if offset == 0:
+        return None
+    end = log.end_offset_for_epoch(last_epoch)
+    return end if end.epoch != last_epoch or end.end_offset < offset else None
+
+
+def _note_position(turn: Turn, role: Leader, request: FetchRequest) -> None:
+    """Note how far a replica has come, and what that commits.
+
+    A position before the last one is noted as well: the replica has lost its disk.
+
+    Kafka: LeaderState.updateReplicaState, ReplicaState.updateFollowerState.
+    """
+    now, offset, end = turn.now, request.fetch_offset, turn.log.end_offset
+    key = ReplicaKey(request.replica_id, request.replica_directory_id)
+    voter = turn.controls.voters.get(key.node_id)
+    counts = voter is not None and voter.key.directory_id in (None, key.directory_id)
+    if voter is not None and counts:
+        key = voter.key
+    old = role.progress.get(key, _NOTHING)
+    caught_up = old.last_caught_up_time
+    if offset >= end:
+        caught_up = now
+    elif 0 < old.last_fetch_leader_end_offset <= offset:
+        caught_up = max(old.last_fetch_time, caught_up)
+    told = now + turn.configuration.timeouts.begin_quorum_epoch
+    progress = role.progress.set(key, ReplicaProgress(key, offset, now, end, caught_up, told))
+    fetched, deadline = role.fetched, role.check_quorum_deadline
+    if counts:
+        fetched, deadline = heard_of_voter(turn, role, key.node_id)
+    turn.role = Leader(
+        role.epoch,
+        role.leader_id,
+        role.epoch_start,
+        role.granting_voters,
+        deadline,
+        progress,
+        fetched,
+        role.must_flush,
+        role.parked,
+        role.accumulator,
+        role.pending_change,
+        role.resign_requested,
+    )
+    if counts and offset != old.end_offset:
+        update_leader_high_watermark(turn)
+
+
+def heard_of_voter(turn: Turn, role: Leader, node: NodeId) -> tuple[frozenset[NodeId], int]:
+    """Return who has fetched since the check of the quorum began, and when that runs out.
+
+    With a majority, in which a leader that is a voter counts itself, it begins anew.
+
+    Kafka: LeaderState.updateCheckQuorumForFollowingVoter.
+    """
+    voters = turn.controls.voters
+    fetched = role.fetched if node in role.fetched else role.fetched | {node}
+    needed = voters.majority - 1 if turn.is_voter else voters.majority
+    if sum(voter.key.node_id in fetched for voter in voters.voters) >= needed:
+        return frozenset(), turn.now + turn.configuration.timeouts.check_quorum
+    return fetched, role.check_quorum_deadline
