@@ -34,6 +34,7 @@ from kraft.raft.roles import Leader
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kraft.raft.state import RaftState
     from kraft.sim.quorum.steps import SimStep
 
 __all__ = ["PROPERTIES", "Checks"]
@@ -110,12 +111,14 @@ class Checks:
             logs.check_flushed(replica, after)
         if after.controls is not before.controls:
             membership.check_voters(history, replica, before, after)
+        begins = False
         if after.role is not before.role and isinstance(after.role, Leader):
-            if not isinstance(before.role, Leader):
+            begins = not isinstance(before.role, Leader)
+            if begins:
                 commits.check_new_leader(history, replica, after)
                 self._check_stable(replica)
             commits.check_noted(history, before, after)
-        if after.high_watermark != before.high_watermark:
+        if begins or after.high_watermark != before.high_watermark:
             commits.check_high_watermark(history, replica, before, after)
         replica.state = after
 
@@ -146,7 +149,7 @@ class Checks:
             if replica.has_file or after.role.epoch:
                 elections.check_start(history, replica, after)
             membership.adopt_voters(replica, after)
-            self._excuse_sole_voter(replica)
+            self._excuse_sole_voter(replica, after)
         for effect in step.effects:
             check = _EFFECTS.get(type(effect))
             if check is not None:
@@ -159,13 +162,14 @@ class Checks:
             commits.check_high_watermark(history, replica, None, after)
         replica.state = after
 
-    def _excuse_sole_voter(self, replica: Replica) -> None:
+    def _excuse_sole_voter(self, replica: Replica, after: RaftState) -> None:
         """Let a sole voter lose what it said is committed: so Kafka is built, and so the spec.
 
         After that nothing is known of what is committed.
         """
         history = self.history
-        alone = replica.voters and replica.voters[-1][1] == {replica.key}
+        voters = after.controls.voters
+        alone = len(voters) == 1 and voters.is_voter(replica.key)
         if alone and replica.end < history.committed.end:
             history.suspended = "a sole voter lost what it had not flushed"
 
@@ -177,7 +181,7 @@ class Checks:
 
 
 DAMAGING: Final = frozenset(
-    {"bit rot", "cloned disk", "lost disk", "misdirected write", "old image", "restored image"}
+    {"bit-rot", "cloned-disk", "lost-disk", "misdirected-write", "old-image"}
 )
 """The faults after which a disk is no longer what its replica made it."""
 
