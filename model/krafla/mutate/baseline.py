@@ -121,11 +121,36 @@ class Baseline:
         )
 
     def property_at(self, name: str) -> str:
-        """Return the property that TLC calls by this name, which may be the place of a part."""
-        found = self.located.get(_numbers(name))
+        """Return the property that TLC calls by this name, which may be the place of a part.
+
+        A mutant may have moved the part by a line; then its module tells, if one property only
+        is made of parts of that module. A name that tells nothing is returned as it is.
+        """
+        found = self.located.get(name) or self._around(name)
         if found is None and len(self.names) == 1:
             return self.names[0]
         return found or name
+
+    def may_differ(self, name: str, changed: frozenset[str]) -> bool:
+        """Return whether a property is among those that changed; if nobody knows it, it may be."""
+        return name in changed if name in self.names else bool(changed)
+
+    def _around(self, name: str) -> str | None:
+        """Return the property with a part that a place is in, or else of its module alone."""
+        place = _place(name)
+        if place is None:
+            return None
+        module, begin, end = place
+        mates: list[str] = []
+        for other, found in self.located.items():
+            part = _place(other)
+            if part is None or part[0] != module:
+                continue
+            # TLC counts the brackets of [][Next]_vars in, and the syntax tree does not.
+            if (begin <= part[1] and part[2] <= end) or (part[1] <= begin and end <= part[2]):
+                return found
+            mates.append(found)
+        return mates[0] if len(set(mates)) == 1 else None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -173,13 +198,16 @@ def _located(spec: Spec, names: Iterable[str]) -> dict[str, str]:
         definition = spec.definition(name)
         with suppress(SpecError):
             for part in spec.predicates.of_step(name):
-                found[_numbers(str(part.node.getLocation().toString()))] = name
+                found[str(part.node.getLocation().toString())] = name
         found[name] = name
-        found[_numbers(str(definition.getLocation().toString()))] = name
+        found[str(definition.getLocation().toString())] = name
     return found
 
 
-def _numbers(location: str) -> str:
-    """Return a place as TLC writes it, the same however it is put into words."""
+def _place(location: str) -> tuple[str, tuple[int, int], tuple[int, int]] | None:
+    """Return the module, the begin and the end of a place, however TLC puts it into words."""
     found = re.search(r"line (\d+), col (\d+) to line (\d+), col (\d+) of module (\w+)", location)
-    return location if found is None else " ".join(found.groups())
+    if found is None:
+        return None
+    line, column, last_line, last_column = map(int, found.groups()[:4])
+    return found[5], (line, column), (last_line, last_column)

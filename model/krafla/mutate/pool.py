@@ -147,7 +147,7 @@ class Pool:
         _, model = worker.asked
         try:
             answer = worker.pipe.recv()
-        except EOFError:
+        except (EOFError, ConnectionResetError):
             self._give_up(worker, "the process that tried it died", progress)
             return
         worker.asked = None

@@ -99,7 +99,7 @@ class _Search:
         ]
         named = [baseline.property_at(str(name)) for name in tool.getImpliedActNames()]
         self._properties = [
-            (name, batch.step_predicate(action), name in impact.properties)
+            (name, batch.step_predicate(action), baseline.may_differ(name, impact.properties))
             for name, action in zip(named, tool.getImpliedActions(), strict=True)
         ]
         named = [baseline.property_at(str(name)) for name in tool.getImpliedInitNames()]

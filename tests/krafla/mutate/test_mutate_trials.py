@@ -184,6 +184,27 @@ def test_a_property_that_means_something_else_is_asked_again(bench: Bench, model
     assert asked.violated == "EpochGrowsProp"
 
 
+@pytest.mark.parametrize(
+    ("start", "answer", "detail"),
+    [
+        ("Rising.Rise.off-by-one.8b3", Answer.PROPERTY, "RefinesRisingProp"),
+        ("Rising.Rise.negate-guard.294", Answer.PROPERTY, "RefinesRisingProp"),
+        ("Rising.Rise.drop-guard.7fb", Answer.SAME, ""),
+        ("Turning.Turn.swap-branches.ba5", Answer.PROPERTY, "RefinesTurningProp"),
+        ("Refined.Step.off-by-one.850", Answer.PROPERTY, "RefinesRisingProp"),
+    ],
+)
+@pytest.mark.parametrize("line", ["", "(* One line more. *)\n"])
+def test_one_of_two_refinements_notices_what_it_refines_no_more(
+    bench: Bench, start: str, answer: Answer, detail: str, line: str
+) -> None:
+    # TLC calls a part of a specification by its place alone, which a line more moves.
+    mutant = named("refined", start)
+    moved = replace(mutant, text=mutant.text.replace("(*", f"{line}(*", 1))
+    trial = bench.try_on(moved, named_model(bench, "Refined"))
+    assert (trial.answer, trial.detail) == (answer, detail)
+
+
 def test_the_baseline_has_the_graph_that_tlc_has(model: Model) -> None:
     baseline = Baseline.of(model)
     assert len(baseline.states) == 19
