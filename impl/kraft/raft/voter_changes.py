@@ -19,6 +19,7 @@ from kraft.log.batches import controls_batch
 from kraft.raft.configuration import MILLISECOND
 from kraft.raft.connections import can_send, ready_at, send
 from kraft.raft.effects import SendResponse
+from kraft.raft.listening import tell_listener
 from kraft.raft.pending import PendingVoterChange
 from kraft.raft.quorum import leader_endpoints_of, leader_of
 from kraft.raft.responses import accept
@@ -27,12 +28,6 @@ from kraft.raft.state import Step
 from kraft.raft.turn import Turn
 from kraft.raft.validation import cluster_id_is_valid, leader_only_error
 from kraft.raft.voter_records import voters_record
-from kraft.raft.voter_updates import (
-    epoch_records,
-    maybe_send_update_voter,
-    on_update_voter_response,
-    update_voter_deadline,
-)
 from kraft.raft.voters import Voter
 from kraft.rpc.raft_voters import (
     AddRaftVoterResponse,
@@ -53,22 +48,6 @@ if TYPE_CHECKING:
         RemoveRaftVoterRequest,
         UpdateRaftVoterRequest,
     )
-
-__all__ = [
-    "end_pending",
-    "epoch_records",
-    "expire_pending",
-    "high_watermark_advanced",
-    "maybe_send_update_voter",
-    "on_add_voter_request",
-    "on_api_versions_request",
-    "on_api_versions_response",
-    "on_remove_voter_request",
-    "on_update_voter_request",
-    "on_update_voter_response",
-    "pending_deadline",
-    "update_voter_deadline",
-]
 
 Outcome = tuple[ErrorCode, str | None]
 """How a request to change the voters ended: the error, and a message for people."""
@@ -152,6 +131,7 @@ def on_api_versions_response(
         outcome = _complete_add_voter(turn, leader, leader.pending_change, response)
         if outcome is not None:
             end_pending(turn, *outcome)
+    tell_listener(turn)
     return turn.step()
 
 
@@ -209,6 +189,7 @@ def on_remove_voter_request(
     refusal = _remove_voter(turn, event.source, request)
     if refusal is not None:
         turn.do(SendResponse(event.source, RemoveRaftVoterResponse(*refusal)))
+    tell_listener(turn)
     return turn.step()
 
 
@@ -245,6 +226,7 @@ def on_update_voter_request(
     endpoints = turn.configuration.endpoints if leads else leader_endpoints_of(turn.role)
     response = UpdateRaftVoterResponse(error, turn.role.epoch, leader_of(turn.role), endpoints)
     turn.do(SendResponse(event.source, response))
+    tell_listener(turn)
     return turn.step()
 
 

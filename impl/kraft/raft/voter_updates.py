@@ -11,9 +11,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kraft.raft.connections import can_send, ready_at, send
+from kraft.raft.connections import can_send, send
+from kraft.raft.listening import tell_listener
 from kraft.raft.responses import accept, handle_common
-from kraft.raft.roles import NEVER, Follower
+from kraft.raft.roles import Follower
 from kraft.raft.state import Step
 from kraft.raft.turn import Turn
 from kraft.raft.voter_records import leader_change_record, version_record, voters_record
@@ -57,8 +58,7 @@ def maybe_send_update_voter(turn: Turn) -> bool:
     """Ask the leader to write what is new of this voter, if it is time and there is something.
 
     True: it was asked, and gets no Fetch in this step. Where nothing is new, the next look is a
-    period later. While the leader cannot be asked, the time stays over; `update_voter_deadline`
-    says when to try again.
+    period later. While the leader cannot be asked, the time stays over.
 
     Kafka: KafkaRaftClient.pollFollowerAsVoter, maybeSendUpdateVoterRequest.
     """
@@ -85,17 +85,6 @@ def maybe_send_update_voter(turn: Turn) -> bool:
     return needs_update
 
 
-def update_voter_deadline(state: RaftState) -> int:
-    """Return when `maybe_send_update_voter` can do something next, NEVER but for a follower.
-
-    While a request to the leader is under way, that must end first.
-    """
-    role = state.role
-    if not isinstance(role, Follower):
-        return NEVER
-    return max(role.update_voter_deadline, ready_at(state, role.leader_id))
-
-
 def on_update_voter_response(
     state: RaftState, event: ResponseReceived, response: UpdateRaftVoterResponse
 ) -> Step:
@@ -108,6 +97,7 @@ def on_update_voter_response(
     if not accept(turn, event):
         return Step(state)
     handle_common(turn, response.error_code, response.epoch, response.leader_id)
+    tell_listener(turn)
     return turn.step()
 
 
