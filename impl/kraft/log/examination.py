@@ -1,0 +1,190 @@
+"""Reading the files of a metadata log as far as each can be judged by itself. Nothing is changed.
+
+Kafka: LogLoader, KafkaMetadataLog.recoverSnapshots.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from kraft.errors import CorruptRecordError
+from kraft.log.batches import LogBatch, read_batches
+from kraft.log.checkpoint import checkpoint_batches
+from kraft.log.files import FileBytes, utf8_text
+from kraft.log.findings import Finding, FindingKind
+from kraft.log.image import Snapshot
+from kraft.log.names import PARTITION_METADATA, in_log, segment_name, snapshot_name
+from kraft.log.segment import batches_of, check_follows
+from kraft.log.text_files import (
+    LEADER_EPOCH_CHECKPOINT,
+    QUORUM_STATE,
+    parse_leader_epochs,
+    parse_quorum_state,
+)
+from kraft.log.text_writing import partition_metadata_text
+from kraft.log.unusable import WRONG_DIRECTORY, UnusableLogError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kraft.ids import OffsetAndEpoch
+    from kraft.log.storage_files import Files
+    from kraft.log.text_files import EpochStart, QuorumState
+    from kraft.records.batch import RecordBatch
+
+_SMALL_TAILS = (FindingKind.TORN_TAIL, FindingKind.ZERO_TAIL)
+
+
+@dataclass(slots=True)
+class SegmentIndex:
+    """One segment on disk: the base offset and the byte position of each batch, and where it ends.
+
+    `size` are the bytes of whole batches; the file is longer if its tail was torn.
+    """
+
+    base_offset: int
+    end_offset: int
+    size: int = 0
+    offsets: list[int] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return segment_name(self.base_offset)
+
+    def add(self, batch: LogBatch) -> None:
+        """Note a batch at the end of the file."""
+        self.offsets.append(batch.base_offset)
+        self.positions.append(self.size)
+        self.size += len(batch.raw)
+        self.end_offset = batch.end_offset
+
+
+@dataclass(slots=True)
+class SegmentsRead:
+    """Segments that follow each other, the batches in them, and what their tail is like."""
+
+    segments: list[SegmentIndex] = field(default_factory=list)
+    batches: list[LogBatch] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def last_epoch(self) -> int:
+        """The epoch of the last record, 0 without records."""
+        return self.batches[-1].epoch if self.batches else 0
+
+    @property
+    def end_offset(self) -> int:
+        """The offset after the last record."""
+        return self.segments[-1].end_offset if self.segments else 0
+
+    @property
+    def is_torn(self) -> bool:
+        """Whether the last file has bytes behind its last whole batch."""
+        return any(finding.kind in _SMALL_TAILS for finding in self.findings)
+
+
+def read_segments_of(files: Files, base_offsets: Sequence[int]) -> SegmentsRead:
+    """Return what these segments hold.
+
+    Only the last may have a torn or zero tail, which is then a finding. Raises CorruptRecordError
+    and its kinds for bytes that are no batch, UnusableLogError where a segment is missing, is there
+    without need, or does not begin as it is named.
+    """
+    read = SegmentsRead()
+    previous: RecordBatch | None = None
+    for base_offset in base_offsets:
+        place = files.place(segment_name(base_offset))
+        _refuse_a_tail(read)
+        if read.segments and base_offset != read.end_offset:
+            kind = "missing before it" if base_offset > read.end_offset else "there without need"
+            raise UnusableLogError(
+                f"a segment is {kind}: the log before it ends at offset {read.end_offset}",
+                path=place,
+                offset=base_offset,
+            )
+        segment = SegmentIndex(base_offset, base_offset)
+        read.segments.append(segment)
+        read.findings = []
+        file = FileBytes(place, BytesIO(files.read(segment.name)), None)
+        for batch in batches_of(file, findings=read.findings):
+            if not segment.offsets and batch.base_offset != base_offset:
+                raise UnusableLogError(
+                    f"the segment begins with offset {batch.base_offset}", path=place, position=0
+                )
+            check_follows(previous, batch)
+            try:
+                (decoded,) = read_batches(batch.raw)
+            except CorruptRecordError as error:
+                raise error.located(path=place, shift=batch.position) from None
+            segment.add(decoded)
+            read.batches.append(decoded)
+            previous = batch
+    read.findings = [finding for finding in read.findings if finding.kind in _SMALL_TAILS]
+    return read
+
+
+def read_quorum_state_of(files: Files, names: Sequence[str]) -> QuorumState | None:
+    """Return what the quorum-state file says, None if there is none.
+
+    Raises CorruptRecordError and its kinds. Kafka: FileQuorumStateStore.readElectionState.
+    """
+    name = in_log(QUORUM_STATE)
+    if name not in names:
+        return None
+    place = files.place(name)
+    return parse_quorum_state(utf8_text(files.read(name), place), place)
+
+
+def read_leader_epochs_of(files: Files, names: Sequence[str]) -> tuple[EpochStart, ...]:
+    """Return the entries of the leader-epoch-checkpoint; none if it is absent or has no byte.
+
+    Raises CorruptRecordError and its kinds. Kafka: LeaderEpochCheckpointFile.read.
+    """
+    name = in_log(LEADER_EPOCH_CHECKPOINT)
+    if name not in names:
+        return ()
+    place = files.place(name)
+    text = utf8_text(files.read(name), place)
+    return parse_leader_epochs(text, place) if text else ()
+
+
+def check_partition_metadata(files: Files, names: Sequence[str]) -> None:
+    """Raise UnusableLogError if a partition.metadata is that of another topic.
+
+    Kafka: UnifiedLog.initializeTopicId.
+    """
+    name = in_log(PARTITION_METADATA)
+    if name in names:
+        found = utf8_text(files.read(name), files.place(name)).split()
+        if found != partition_metadata_text().split():
+            raise UnusableLogError(
+                "not the partition.metadata of the metadata log",
+                path=files.place(name),
+                remedy=WRONG_DIRECTORY,
+            )
+
+
+def read_snapshot_of(files: Files, snapshot_id: OffsetAndEpoch) -> Snapshot:
+    """Return a snapshot whose batches, header and footer are right.
+
+    Raises CorruptRecordError and its kinds. Kafka: FileRawSnapshotReader.
+    """
+    name = snapshot_name(snapshot_id)
+    data = files.read(name)
+    for _ in checkpoint_batches(FileBytes(files.place(name), BytesIO(data), None)):
+        pass
+    return Snapshot(snapshot_id, data)
+
+
+def _refuse_a_tail(read: SegmentsRead) -> None:
+    for finding in read.findings:
+        if finding.kind in _SMALL_TAILS:
+            raise UnusableLogError(
+                f"{finding.detail}, but another segment follows",
+                path=finding.path,
+                position=finding.position,
+            )
