@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING
 from kraft.errors import CorruptRecordError
 from kraft.records.batch import HEADER, HEADER_BYTES, LOG_OVERHEAD, parse_batch
 from kraft.records.builder import control_batch, encode_batch
+from kraft.records.compression import Compression
+from kraft.records.record import read_frame
+from kraft.records.wire import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +24,8 @@ if TYPE_CHECKING:
     from kraft.records.batch import RecordBatch
     from kraft.records.schema import Fields
 
-_LENGTH_BYTES = 4
+_KNOWN_BYTES = 64 * 1024
+"""Longer data is not kept to be known again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +70,18 @@ def controls_batch(
     return LogBatch(base_offset, epoch, len(controls), (), tuple(controls), raw)
 
 
-@lru_cache(maxsize=4096)
 def read_batches(data: bytes) -> tuple[LogBatch, ...]:
     """Return the batches that `data` is, whole and one after the other.
 
-    The same bytes are decoded once. Raises CorruptRecordError and its kinds for a batch that is cut
-    short, whose CRC is wrong, or whose records are not what its header says.
+    The values of records are taken as they are. The same bytes are decoded once, unless they are
+    many. Raises CorruptRecordError and its kinds for a batch that is cut short, whose CRC is wrong,
+    or whose records are not what its header says, with where in `data` that is.
     Kafka: KafkaRaftClient.appendAsFollower, MemoryRecords.batches.
     """
+    return _read_known(data) if len(data) <= _KNOWN_BYTES else _read_all(data)
+
+
+def _read_all(data: bytes) -> tuple[LogBatch, ...]:
     batches: list[LogBatch] = []
     position = 0
     while position < len(data):
@@ -82,7 +90,7 @@ def read_batches(data: bytes) -> tuple[LogBatch, ...]:
                 f"{len(data) - position} bytes of a batch header", position=position
             )
         length = HEADER.unpack_from(data, position)[1]
-        end = position + LOG_OVERHEAD + max(length, 0)
+        end = position + LOG_OVERHEAD + max(length, HEADER_BYTES - LOG_OVERHEAD)
         if end > len(data):
             raise CorruptRecordError(
                 f"{len(data) - position} of {end - position} bytes of a batch", position=position
@@ -92,11 +100,38 @@ def read_batches(data: bytes) -> tuple[LogBatch, ...]:
     return tuple(batches)
 
 
+_read_known = lru_cache(maxsize=4096)(_read_all)
+
+
 def log_batch(batch: RecordBatch) -> LogBatch:
-    """Return a batch that was read from a file, its records decoded.
+    """Return a batch that was read from a file, its records taken apart.
 
     Raises CorruptRecordError and its kinds if the records are not what the header says.
     """
     controls = tuple((r.control_type, r.fields) for r in batch.control_records())
-    values = tuple(r.value for r in batch.metadata_records())
+    values = () if batch.is_control else _values(batch)
     return LogBatch(batch.base_offset, batch.leader_epoch, batch.count, values, controls, batch.raw)
+
+
+def _values(batch: RecordBatch) -> tuple[bytes, ...]:
+    """Return the values of the records of a batch, which have neither keys nor headers."""
+    reader = Reader(batch.record_bytes())
+    values = []
+    try:
+        for index in range(batch.count):
+            start = reader.position
+            frame = read_frame(reader, index)
+            if frame.key is not None or frame.value is None or frame.headers:
+                raise reader.corrupt("a record that is not just a value", start)
+            values.append(reader.data[slice(*frame.value)])
+        if reader.position != reader.end:
+            raise reader.corrupt(f"{reader.end - reader.position} bytes after the last record")
+    except CorruptRecordError as error:
+        # Where it is in records that were compressed is not where it is in the file.
+        if batch.compression is Compression.NONE:
+            raise error.located(
+                shift=batch.position + HEADER_BYTES, base_offset=batch.base_offset
+            ) from None
+        error.position = batch.position
+        raise error.located(base_offset=batch.base_offset) from None
+    return tuple(values)

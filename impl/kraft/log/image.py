@@ -161,13 +161,15 @@ class LogImage:
             cells = cells[first:last_index]
             first, last_index = 0, len(cells)
         cells.extend(batches)
-        return replace(
-            self,
-            end_offset=end,
-            epochs=epochs,
-            _cells=cells,
-            _first=first,
-            _last=last_index + len(batches),
+        return LogImage(
+            self.start_offset,
+            self.start_epoch,
+            end,
+            epochs,
+            self.snapshots,
+            cells,
+            first,
+            last_index + len(batches),
         )
 
     def truncate(self, end_offset: int) -> LogImage:
@@ -199,9 +201,12 @@ class LogImage:
     def clean_to(self, snapshot_id: OffsetAndEpoch) -> LogImage:
         """Return the log that begins at the end of this snapshot; older snapshots are gone.
 
+        Raises ValueError if that is not in the log. Spec: KRaft!CleanLog.
         Kafka: KafkaRaftLog.deleteBeforeSnapshot.
         """
         start = snapshot_id.end_offset
+        if not self.start_offset <= start <= self.end_offset:
+            raise ValueError(f"offset {start} is not in {self.start_offset} .. {self.end_offset}")
         epochs = [entry for entry in self.epochs if entry.start_offset > start]
         if self.end_offset > start:
             at_start = self.epoch_before(start + 1)
@@ -228,6 +233,9 @@ class LogImage:
         """Return the index of the cell that holds an offset, or of the end."""
         if offset >= self.end_offset:
             return self._last
+        last = self._last - 1
+        if self._cells[last].base_offset <= offset:  # Nearly every read is of the last batch.
+            return last
         found = bisect_right(
             self._cells, offset, self._first, self._last, key=lambda batch: batch.base_offset
         )
