@@ -1,0 +1,184 @@
+"""Faults of processes, clocks and disks, and changes of the voters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kraft.raft.configuration import MILLISECOND
+from kraft.sim.quorum.faults import DRIFT_MAXIMUM
+from kraft.sim.quorum.machines import Armed, Local
+from kraft.sim.quorum.randomness import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kraft.rpc.requests import RaftRequest
+    from kraft.sim.quorum.cluster import Simulation
+    from kraft.sim.quorum.faults import Fault
+    from kraft.sim.quorum.machines import Machine
+
+    Ending = Callable[[], None] | None
+    Handler = Callable[[Simulation, Fault], Ending]
+
+_JUMPS_MS: Final = (50, 500, 2_000, 10_000)
+_SLOWER: Final = (10, 100, 1_000)
+_OPERATIONS: Final = 12
+
+
+def stop(sim: Simulation, fault: Fault) -> None:
+    """End a process, with or without the power of its machine, and start it again later."""
+    machine = sim.machine_of(fault.target)
+    if machine is None:
+        return
+    power = fault.kind == "power-loss" and not is_sole_voter(sim, machine)
+    if sim.processes.stop(machine, fault.kind, power=power, chance=fault.chance):
+        sim.count(fault.kind)
+        sim.processes.start_later(machine, fault.duration)
+
+
+def stop_all(sim: Simulation, fault: Fault) -> None:
+    """Take the power from all machines; they come back one by one."""
+    chance = Stream(fault.chance, "cluster")
+    for machine in sim.nodes:
+        if machine.process is not None and not is_sole_voter(sim, machine):
+            sim.processes.stop(machine, fault.kind, power=True, chance=chance.word())
+            sim.count(fault.kind)
+            sim.processes.start_later(machine, 1 + chance.below(fault.duration + 1))
+
+
+def arm(sim: Simulation, fault: Fault) -> None:
+    """Let a process crash in one of its next steps, between two effects or inside one."""
+    machine = sim.machine_of(fault.target)
+    if machine is None or machine.process is None or machine.process.armed is not None:
+        return
+    chance = Stream(fault.chance, "arm")
+    power = bool(chance.below(2)) and not is_sole_voter(sim, machine)
+    inside = bool(chance.below(2))
+    machine.process.armed = Armed(chance.word(), power, inside, fault.duration)
+    if inside:
+        machine.disk.cut_after = chance.below(_OPERATIONS)
+
+
+def is_sole_voter(sim: Simulation, machine: Machine) -> bool:
+    """Return whether a replica is its own quorum: Kafka then promises nothing before the flush."""
+    state = machine.last_state if machine.process is None else machine.process.state
+    return sim.atlas.spare and state is not None and len(state.controls.voters) == 1
+
+
+def pause(sim: Simulation, fault: Fault) -> Ending:
+    """Let a process stand still for a while."""
+    machine = sim.machine_of(fault.target)
+    if machine is None or not machine.runs or machine.process is None:
+        return None
+    machine.is_paused = True
+    incarnation = machine.process.incarnation
+    sim.count(fault.kind)
+    sim.report(fault.kind, machine.key)
+
+    def resume() -> None:
+        process = machine.process
+        if process is not None and process.incarnation == incarnation:
+            machine.is_paused = False
+            sim.processes.look_again(machine)
+            sim.report("pause is over", machine.key)
+
+    return resume
+
+
+def wish(sim: Simulation, fault: Fault) -> None:
+    """Have a process asked to resign, or to end."""
+    machine = sim.machine_of(fault.target)
+    if machine is None or machine.process is None or machine.is_paused:
+        return
+    sim.count("resign" if fault.kind == "resign" else "shutdown-request")
+    machine.process.down = max(fault.duration, MILLISECOND)
+    sim.tell(machine.process, Local(fault.kind))
+
+
+def drift(sim: Simulation, fault: Fault) -> None:
+    """Let a clock run too fast or too slow from now on."""
+    machine = sim.machine_of(fault.target)
+    if machine is not None:
+        rate = Stream(fault.chance, "drift").between(-DRIFT_MAXIMUM, DRIFT_MAXIMUM)
+        machine.clock.drift(sim.time, rate)
+        sim.processes.look_again(machine)
+        sim.count(fault.kind)
+        sim.report(f"{fault.kind} {rate} ppm", machine.key)
+
+
+def jump(sim: Simulation, fault: Fault) -> None:
+    """Set a clock forward or back."""
+    machine = sim.machine_of(fault.target)
+    if machine is not None:
+        chance = Stream(fault.chance, "jump")
+        by = (1 + chance.below(chance.choice(_JUMPS_MS))) * MILLISECOND
+        by = by if chance.below(2) else -by
+        machine.clock.jump(sim.time, by)
+        sim.processes.look_again(machine)
+        sim.count(fault.kind)
+        sim.report(f"{fault.kind} {by} ns", machine.key)
+
+
+def slow_disk(sim: Simulation, fault: Fault) -> Ending:
+    """Let each flush of a disk take longer for a while."""
+    machine = sim.machine_of(fault.target)
+    if machine is None:
+        return None
+    usual = sim.knobs.flush_latency
+    machine.disk.latency = usual * Stream(fault.chance, "slow").choice(_SLOWER)
+    sim.count(fault.kind)
+    sim.report(fault.kind, machine.key)
+
+    def heal() -> None:
+        machine.disk.latency = usual
+        sim.report("slow-disk is over", machine.key)
+
+    return heal
+
+
+def full_disk(sim: Simulation, fault: Fault) -> Ending:
+    """Let nothing be written to a disk for a while; it counts when a process ends by it."""
+    machine = sim.machine_of(fault.target)
+    if machine is None:
+        return None
+    machine.disk.is_full = True
+    sim.report(fault.kind, machine.key)
+
+    def heal() -> None:
+        machine.disk.is_full = False
+        sim.report("full-disk is over", machine.key)
+
+    return heal
+
+
+def change_voters(sim: Simulation, fault: Fault) -> None:
+    """Ask the leader to add or remove a voter."""
+    leader = sim.leader()
+    if leader is None or leader.process is None or sim.configuration.kraft_version == 0:
+        return
+    voters = leader.process.state.controls.voters
+    request: RaftRequest | None
+    if fault.kind == "add-voter":
+        request = sim.workload.to_add(voters, sim.nodes, fault.chance)
+    else:
+        request = sim.workload.to_remove(voters, sim.atlas.damaged, fault.chance)
+    if request is not None:
+        sim.count(fault.kind)
+        sim.ask(leader, request)
+
+
+HANDLERS: Final[dict[str, Handler]] = {
+    "kill": stop,
+    "power-loss": stop,
+    "cluster-power-loss": stop_all,
+    "crash-point": arm,
+    "pause": pause,
+    "shutdown": wish,
+    "resign": wish,
+    "clock-drift": drift,
+    "clock-jump": jump,
+    "slow-disk": slow_disk,
+    "full-disk": full_disk,
+    "add-voter": change_voters,
+    "remove-voter": change_voters,
+}

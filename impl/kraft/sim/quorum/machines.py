@@ -1,0 +1,189 @@
+"""The machines of a simulation, and the processes that run on them."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from kraft.ids import DirectoryId, NodeId, ReplicaKey, uuid_text
+from kraft.raft.configuration import MILLISECOND
+from kraft.raft.roles import NEVER
+from kraft.rpc.endpoints import Endpoint
+from kraft.sim.quorum.randomness import derive, mix
+from kraft.sim.quorum.state_machine import StateMachine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kraft.log.image import LogImage
+    from kraft.log.storage_files import Files
+    from kraft.log.text_files import QuorumState
+    from kraft.raft.configuration import Configuration
+    from kraft.raft.effects import Durable
+    from kraft.raft.events import Event
+    from kraft.raft.state import RaftState, Step
+    from kraft.raft.voters import VoterSet
+    from kraft.rpc.endpoints import Endpoints
+    from kraft.sim.quorum.clocks import Clock
+    from kraft.sim.quorum.disk import SimulatedDisk
+    from kraft.sim.quorum.steps import Envelope
+
+
+class Opened(NamedTuple):
+    """What a start finds on a disk: how to perform effects on it, the vote, and the log."""
+
+    perform: Callable[[Durable], object]
+    quorum_state: QuorumState | None
+    log: LogImage
+
+
+class Core(NamedTuple):
+    """The code that is simulated, as functions; a test may put a broken one in their place."""
+
+    boot: Callable[[Configuration, QuorumState | None, LogImage, int, int], Step]
+    on_event: Callable[[RaftState, Event], Step]
+    next_deadline: Callable[[RaftState], int]
+    is_busy: Callable[[RaftState], bool]
+    format: Callable[[Files, Configuration, VoterSet | None], None]
+    open: Callable[[Files, Configuration, int], Opened]
+
+
+class Armed(NamedTuple):
+    """A crash that waits for its moment: the next step with an effect on the disk.
+
+    `chance` says after how many effects; with `inside`, the disk itself says when, in the middle of
+    an effect. `power` tells whether the machine loses power as well. The process is down for `down`
+    nanoseconds.
+    """
+
+    chance: int
+    power: bool
+    inside: bool
+    down: int
+
+
+class Local(NamedTuple):
+    """Something that a process's own state machine asks of it: "append", "snapshot" and so on."""
+
+    what: str
+    number: int = 0
+    values: tuple[bytes, ...] = ()
+
+
+class Connection(NamedTuple):
+    """A request that a process may answer: from which machine it came, and in which message."""
+
+    machine: int
+    envelope: Envelope
+
+
+class Process:
+    """A process that runs: its state, and what waits for it.
+
+    `deadline` and `is_busy` are what the code says of `state`; before `busy_until` it is at work
+    on its last step. If it ends itself, it starts again after `down`. `leads_epoch` is the epoch
+    that its state machine was told to lead, if any.
+    """
+
+    __slots__ = (
+        "_chance",
+        "armed",
+        "busy_until",
+        "connections",
+        "deadline",
+        "down",
+        "inbox",
+        "incarnation",
+        "is_busy",
+        "leads_epoch",
+        "listener",
+        "machine",
+        "perform",
+        "polls",
+        "state",
+        "wake_at",
+    )  # fmt: skip
+
+    machine: Machine
+    state: RaftState
+
+    def __init__(self, machine: Machine, incarnation: int, seed: int) -> None:
+        self.machine = machine
+        self.incarnation = incarnation
+        self.inbox: deque[Connection | Local] = deque()
+        self.connections: dict[int, Connection] = {}
+        self.listener = StateMachine()
+        self.leads_epoch: int | None = None
+        self.armed: Armed | None = None
+        self.down = 2_000 * MILLISECOND
+        self.perform: Callable[[Durable], object] = _nothing_open
+        self.deadline = NEVER
+        self.is_busy = False
+        self.busy_until = 0
+        self.wake_at: int | None = None
+        self.polls = 0
+        self._chance = derive(seed, "process", incarnation)
+
+    def chance(self) -> int:
+        """Return the number of chance for the next event."""
+        self._chance = mix(self._chance)
+        return self._chance
+
+
+def _nothing_open(_effect: Durable) -> None:
+    raise ValueError("the process has not opened its disk")
+
+
+class Machine:
+    """One machine: its place among the links of the network, its identity, its disk and clock.
+
+    `process` runs on it, if any. `refused` says why the last start was refused. `last_state` is
+    what its last process came to. `swapped` holds what was on its own disk while it has another,
+    with the directory id.
+    """
+
+    __slots__ = (
+        "clock", "directory_id", "disk", "index", "is_extra", "is_gone", "is_paused", "last_state",
+        "node_id", "process", "refused", "starts_at", "swapped",
+    )  # fmt: skip
+
+    def __init__(self, index: int, node_id: NodeId, disk: SimulatedDisk, clock: Clock) -> None:
+        self.index = index
+        self.node_id = node_id
+        self.disk = disk
+        self.clock = clock
+        self.directory_id = DirectoryId("")
+        self.process: Process | None = None
+        self.is_paused = False
+        self.is_extra = False
+        self.is_gone = False
+        self.refused = ""
+        self.starts_at: int | None = None
+        self.last_state: RaftState | None = None
+        self.swapped: tuple[DirectoryId, dict[str, bytes]] | None = None
+
+    @property
+    def key(self) -> ReplicaKey:
+        """The replica that the machine holds now."""
+        return ReplicaKey(self.node_id, self.directory_id)
+
+    @property
+    def endpoints(self) -> Endpoints:
+        """Where its process listens."""
+        return endpoints_of(self.node_id)
+
+    @property
+    def runs(self) -> bool:
+        """Whether a process runs on it and is not paused."""
+        return self.process is not None and not self.is_paused
+
+
+def endpoints_of(node_id: NodeId) -> Endpoints:
+    """Return where a node listens."""
+    return (Endpoint("CONTROLLER", f"node-{node_id}", 9093),)
+
+
+def directory_id_of(seed: int, number: int) -> DirectoryId:
+    """Return the id of the run's directory with this number."""
+    words = (derive(seed, "directory", number), derive(seed, "directory", number, 1))
+    return DirectoryId(uuid_text(b"".join(word.to_bytes(8, "big") for word in words)))

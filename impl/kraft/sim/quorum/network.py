@@ -1,0 +1,148 @@
+"""The simulated network: what becomes of each message, link by link.
+
+What happens to a message is decided by the seed, the link it takes and how many messages took that
+link before it. So a fault that is taken out of a plan does not shift the delays of others. Links
+join machines, not node ids: two machines may claim the same node id.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from kraft.raft.configuration import MILLISECOND
+from kraft.sim.quorum.randomness import derive, exponential, mix
+
+MICROSECOND: Final = 1000
+_MILLION: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A fault of the network while it lasts: the links it is on, and what it does to messages.
+
+    `cut` are ordered pairs of machines between which nothing passes; `held` are machines whose
+    messages from `since` on wait until `until`; the rest is for every link. `loss`, `duplication`
+    and `delay` say how many of a million messages that happens to; a delay adds `extra` nanoseconds
+    on average. `salt` is the fault's own chance.
+    """
+
+    kind: str
+    cut: frozenset[tuple[int, int]] = frozenset()
+    held: frozenset[int] = frozenset()
+    since: int = 0
+    until: int = 0
+    loss: int = 0
+    duplication: int = 0
+    delay: int = 0
+    extra: int = 0
+    salt: int = 0
+
+
+class Fate(NamedTuple):
+    """When a message arrives, None if it is lost; when a copy does, if there is one; and why."""
+
+    arrival: int | None
+    copy: int | None = None
+    lost_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """How long messages take without faults: at least `least`, on average `mean`, in nanoseconds.
+
+    `shape` is "steady" (nearly `mean`), "exponential", or "heavy": exponential, with one message
+    in 64 twenty times as slow.
+    """
+
+    least: int = 100 * MICROSECOND
+    mean: int = MILLISECOND
+    shape: str = "exponential"
+
+
+class Network:
+    """The links of a run. `counts` are the messages that faults affected, by kind of fault."""
+
+    __slots__ = ("_core", "_core_hears", "_rules", "_seed", "_sent", "counts", "latency")
+
+    def __init__(self, seed: int, latency: Latency) -> None:
+        self._seed = derive(seed, "network")
+        self._sent: dict[tuple[int, int], int] = {}
+        self._rules: dict[tuple[int, int], Rule] = {}
+        self._core: frozenset[int] | None = None
+        self._core_hears = False
+        self.latency = latency
+        self.counts: Counter[str] = Counter()
+
+    def add(self, number: tuple[int, int], rule: Rule) -> None:
+        """Let a rule begin; `number` are its fault's and its own."""
+        self._rules[number] = rule
+
+    def end(self, number: tuple[int, int]) -> None:
+        """Let this rule end."""
+        self._rules.pop(number, None)
+
+    def heal_core(self, core: frozenset[int], *, hears: bool) -> None:
+        """Heal all links between these machines, and cut all links from them to others.
+
+        With `hears`, what others send still reaches them.
+        """
+        self._core, self._core_hears = core, hears
+
+    def fate(self, now: int, source: int, destination: int) -> Fate:
+        """Return what becomes of a message that is sent now."""
+        link = (source, destination)
+        count = self._sent.get(link, 0)
+        self._sent[link] = count + 1
+        word = mix(self._seed ^ (source << 56) ^ (destination << 48) ^ count)
+        arrival = now + self._delay(word)
+        core = self._core
+        if core is not None:
+            return self._fate_by_core(core, link, arrival)
+        if not self._rules:
+            return Fate(arrival)
+        return self._fate_by_rules(now, link, word, arrival)
+
+    def _delay(self, word: int) -> int:
+        latency = self.latency
+        spread = latency.mean - latency.least
+        if latency.shape == "steady":
+            return latency.least + spread * 7 // 8 + (spread * ((word >> 20) & 0xFF) >> 10)
+        delay = latency.least + exponential(word, spread)
+        if latency.shape == "heavy" and (word >> 10) & 63 == 0:
+            delay *= 20
+        return delay
+
+    def _fate_by_core(self, core: frozenset[int], link: tuple[int, int], arrival: int) -> Fate:
+        source_is_in, destination_is_in = link[0] in core, link[1] in core
+        if source_is_in == destination_is_in or (destination_is_in and self._core_hears):
+            return Fate(arrival)
+        return Fate(None, None, "outside the core")
+
+    def _fate_by_rules(self, now: int, link: tuple[int, int], word: int, arrival: int) -> Fate:
+        copy = None
+        for rule in self._rules.values():
+            kind = rule.kind
+            if rule.cut:
+                if link in rule.cut:
+                    self.counts[kind] += 1
+                    return Fate(None, None, kind)
+                continue
+            if rule.held:
+                holds = rule.since <= now and arrival < rule.until
+                if holds and (link[0] in rule.held or link[1] in rule.held):
+                    self.counts[kind] += 1
+                    arrival = rule.until + (arrival & 0xFFFFF)
+                continue
+            luck = mix(word ^ rule.salt)
+            if (luck & 0xFFFFF) * _MILLION >> 20 < rule.loss:
+                self.counts[kind] += 1
+                return Fate(None, None, kind)
+            if (luck >> 20 & 0xFFFFF) * _MILLION >> 20 < rule.duplication:
+                self.counts[kind] += 1
+                copy = arrival + exponential(luck >> 40, rule.extra)
+            if (luck >> 20 & 0xFFFFF) * _MILLION >> 20 < rule.delay:
+                self.counts[kind] += 1
+                arrival += exponential(luck >> 40, rule.extra)
+        return Fate(arrival, copy)

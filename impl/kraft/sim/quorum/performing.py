@@ -1,0 +1,132 @@
+"""Performing what a step asks for, effect by effect, and the crashes in between.
+
+Kafka: KafkaRaftClient.poll and what it calls.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kraft.raft.effects import (
+    AppendLog,
+    AppendRefused,
+    CleanLog,
+    Fatal,
+    FlushLog,
+    FreezeSnapshot,
+    HandleCommit,
+    HandleLeaderChange,
+    HandleLoadSnapshot,
+    ResignRefused,
+    SendRequest,
+    SendResponse,
+    ShutdownCompleted,
+    TruncateLog,
+    TruncateToSnapshot,
+    WriteQuorumState,
+    WriteSnapshot,
+    WriteSnapshotPart,
+)
+from kraft.sim.quorum.disk import PowerCutError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kraft.raft.effects import Effect
+    from kraft.raft.state import RaftState
+    from kraft.sim.quorum.machines import Process
+
+DURABLE: Final = frozenset(
+    (
+        WriteQuorumState, AppendLog, FlushLog, TruncateLog, WriteSnapshot, WriteSnapshotPart,
+        FreezeSnapshot, TruncateToSnapshot, CleanLog,
+    )
+)  # fmt: skip
+
+
+class Outcome(NamedTuple):
+    """What came of the effects of a step.
+
+    `done` of them were performed. `ended` says why the process ended with them, "" if it goes on;
+    with `is_done` it ended because of the last of them, and nothing is missing. `has_power` is
+    False if the machine lost power with it; `down` is how long it is to be down, 0 for as usual.
+    """
+
+    done: int
+    ended: str = ""
+    has_power: bool = True
+    is_done: bool = False
+    down: int = 0
+
+
+class Performer:
+    """Performs effects for one simulation; who sends and listens is given by it."""
+
+    __slots__ = ("_commit", "_request", "_response")
+
+    def __init__(
+        self,
+        request: Callable[[Process, SendRequest, int], None],
+        response: Callable[[Process, SendResponse, int], None],
+        commit: Callable[[Process, RaftState, HandleCommit, int], None],
+    ) -> None:
+        self._request = request
+        self._response = response
+        self._commit = commit
+
+    def perform(
+        self, process: Process, state: RaftState, effects: tuple[Effect, ...], now: int
+    ) -> Outcome:
+        """Perform the effects of one step in their order, or as many as a crash lets be."""
+        if process.armed is None or process.armed.inside:
+            return self._all(process, state, effects, now)
+        if not any(effect.__class__ in DURABLE for effect in effects):
+            return self._all(process, state, effects, now)
+        armed, process.armed = process.armed, None
+        many = armed.chance % (len(effects) + 1)
+        outcome = self._all(process, state, effects[:many], now)
+        if outcome.ended:
+            return outcome
+        return Outcome(many, "crash-point", not armed.power, is_done=False, down=armed.down)
+
+    def _all(
+        self, process: Process, state: RaftState, effects: tuple[Effect, ...], now: int
+    ) -> Outcome:
+        for index, effect in enumerate(effects):
+            kind = effect.__class__
+            if kind is SendRequest:
+                self._request(process, effect, now)  # type: ignore[arg-type] # kind is its class
+            elif kind is SendResponse:
+                self._response(process, effect, now)  # type: ignore[arg-type] # kind is its class
+            elif kind in DURABLE:
+                try:
+                    process.perform(effect)  # type: ignore[arg-type] # kind is in DURABLE
+                except PowerCutError:
+                    return self._cut(process, index)
+                except OSError as error:
+                    return Outcome(index, f"full-disk: {error.strerror}")
+            elif isinstance(effect, Fatal):
+                return Outcome(index + 1, f"fatal: {effect.reason}", is_done=True)
+            elif isinstance(effect, ShutdownCompleted):
+                return Outcome(index + 1, "shutdown", is_done=True)
+            else:
+                self._tell(process, state, effect, now)
+        return Outcome(len(effects))
+
+    def _cut(self, process: Process, index: int) -> Outcome:
+        armed, process.armed = process.armed, None
+        if armed is None:
+            raise ValueError("the power was cut by nobody")
+        return Outcome(index, "crash-point", not armed.power, is_done=False, down=armed.down)
+
+    def _tell(self, process: Process, state: RaftState, effect: Effect, now: int) -> None:
+        if isinstance(effect, HandleCommit):
+            process.listener.apply(effect.batches)
+            self._commit(process, state, effect, now)
+        elif isinstance(effect, HandleLoadSnapshot):
+            process.listener.load(state.log, effect)
+        elif isinstance(effect, HandleLeaderChange):
+            leads = effect.leader_id == process.machine.node_id
+            process.leads_epoch = effect.epoch if leads else None
+        elif not isinstance(effect, AppendRefused | ResignRefused):
+            raise TypeError(f"an effect of an unknown kind: {effect!r}")
