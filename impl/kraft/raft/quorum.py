@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from immutables import Map
-
 from kraft.raft.connections import reset_all, send
 from kraft.raft.effects import WriteQuorumState
 from kraft.raft.roles import (
     NEVER,
+    NO_PROGRESS,
     Candidate,
     Follower,
     Leader,
@@ -335,7 +334,10 @@ def _lead(turn: Turn, epoch: int, granting: frozenset[NodeId]) -> None:
     timeouts = turn.configuration.timeouts
     others = other_voters(turn)
     begin_deadline = turn.now + timeouts.begin_quorum_epoch
-    progress = Map({v.key: ReplicaProgress(v.key, begin_deadline=begin_deadline) for v in others})
+    progress = NO_PROGRESS
+    for voter in others:
+        known = ReplicaProgress(voter.key, begin_deadline=begin_deadline)
+        progress = progress.set(voter.key, known)
     _enter(
         turn,
         Leader(

@@ -1,0 +1,187 @@
+"""What is due: the first thing that is gets done, and when the next one will be.
+
+What a leader has to do is in `leading`, whom a follower fetches from in `follower`; here are the
+timers of the other roles, requests that nobody answered, and who asks again.
+
+Kafka: KafkaRaftClient.poll, pollCurrentState.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kraft.raft import follower, leading
+from kraft.raft.connections import can_send, expire_first, next_connection_deadline, ready_at
+from kraft.raft.quorum import (
+    become_follower,
+    become_prospective,
+    become_resigned,
+    become_unattached,
+    can_still_win,
+    is_only_voter,
+    other_voters,
+    send_vote_request,
+)
+from kraft.raft.roles import NEVER, Candidate, Follower, Leader, Prospective, Resigned, Unattached
+from kraft.raft.shutdown import complete_shutdown, may_end
+from kraft.raft.turn import Turn
+
+if TYPE_CHECKING:
+    from kraft.raft.events import Poll
+    from kraft.raft.roles import Nominee
+    from kraft.raft.state import RaftState, Step
+    from kraft.raft.voters import Voter
+
+_NOW = 0
+"""A deadline that is over: Poll has something to do."""
+
+
+def on_poll(state: RaftState, event: Poll) -> Step:
+    """Do the first thing that is due, and only that.
+
+    Spec: KRaftElection!BecomeProspective, LosePreVote, LeaveResigned, BecomeSoleLeader, Resign,
+    SendVoteRequest; KRaft!RequestTimeout. Kafka: KafkaRaftClient.poll.
+    """
+    turn = Turn.begin(state, event.now, event.chance)
+    role = turn.role
+    if isinstance(role, Leader) and role.must_flush:
+        # Nothing comes between an append and its flush but the fetches that waited for it.
+        leading.poll_leader(turn)
+    elif not complete_shutdown(turn) and not expire_first(turn):
+        _poll_role(turn)
+    return turn.step()
+
+
+def poll_deadline(state: RaftState) -> int:
+    """Return when something is due, in nanoseconds of the replica's clock; NEVER if nothing is.
+
+    Kafka: KafkaRaftClient.pollCurrentState.
+    """
+    role = state.role
+    if isinstance(role, Leader) and role.must_flush:
+        return _NOW
+    turn = Turn.begin(state, 0, 0)
+    shutdown = NEVER
+    if state.shutdown_deadline is not None:
+        if state.shutdown_deadline == NEVER:
+            return NEVER
+        shutdown = _NOW if may_end(turn) else state.shutdown_deadline
+    return min(shutdown, next_connection_deadline(state), _role_deadline(turn, state))
+
+
+def _poll_role(turn: Turn) -> None:
+    role = turn.role
+    match role:
+        case Leader():
+            if role.resign_requested or turn.shutdown_deadline is not None:
+                become_resigned(turn)
+            else:
+                leading.poll_leader(turn)
+        case Follower():
+            follower.poll_follower(turn)
+        case Unattached():
+            _poll_unattached(turn, role)
+        case Prospective() | Candidate():
+            _poll_nominee(turn, role)
+        case Resigned():
+            _poll_resigned(turn, role)
+
+
+def _role_deadline(turn: Turn, state: RaftState) -> int:
+    role = turn.role
+    shutting_down = turn.shutdown_deadline is not None
+    match role:
+        case Leader():
+            if role.resign_requested or shutting_down:
+                return _NOW
+            return leading.leader_deadline(state)
+        case Follower():
+            return follower.follower_deadline(state)
+        case Unattached():
+            if shutting_down:
+                return NEVER
+            return min(_election_deadline(turn, role), follower.follower_deadline(state))
+        case Prospective() | Candidate():
+            again = min(
+                (ready_at(state, v.key.node_id) for v in _unheard(turn, role)), default=NEVER
+            )
+            if shutting_down:
+                return again
+            if isinstance(role, Prospective) and not can_still_win(turn, role):
+                return _NOW
+            return min(again, _election_deadline(turn, role))
+        case Resigned():
+            return NEVER if shutting_down else role.election_deadline
+
+
+def _election_deadline(turn: Turn, role: Unattached | Nominee) -> int:
+    """Return when a role's election timer is over; that of one who is no voter never is."""
+    return role.election_deadline if turn.is_voter else NEVER
+
+
+def _poll_unattached(turn: Turn, role: Unattached) -> None:
+    """Stand once nobody has led for too long; until then ask who leads.
+
+    Kafka: KafkaRaftClient.pollUnattached.
+    """
+    if turn.shutdown_deadline is not None:
+        return
+    if _election_deadline(turn, role) <= turn.now:
+        become_prospective(turn)
+    else:
+        follower.poll_follower(turn)
+
+
+def _poll_nominee(turn: Turn, role: Nominee) -> None:
+    """Give up an election that is lost or takes too long, or ask again who has not answered.
+
+    A candidate that has lost waits out its timer, so that not all try again at once.
+    Kafka: KafkaRaftClient.pollCandidate, pollProspective.
+    """
+    if turn.shutdown_deadline is None:
+        if isinstance(role, Prospective):
+            if not can_still_win(turn, role) or _election_deadline(turn, role) <= turn.now:
+                _lose_pre_vote(turn, role)
+                return
+        elif _election_deadline(turn, role) <= turn.now:
+            become_prospective(turn)
+            return
+    for voter in _unheard(turn, role):
+        if can_send(turn, voter.key.node_id):
+            send_vote_request(turn, voter)
+            return
+
+
+def _lose_pre_vote(turn: Turn, role: Prospective) -> None:
+    """Go back to the leader that was known, or wait for one; the vote of the epoch stays.
+
+    Spec: KRaftElection!LosePreVote. Kafka: KafkaRaftClient.pollProspective.
+    """
+    if role.leader_id is None:
+        become_unattached(turn, role.epoch, role.voted)
+    else:
+        become_follower(turn, role.epoch, role.leader_id, role.leader_endpoints)
+
+
+def _poll_resigned(turn: Turn, role: Resigned) -> None:
+    """Go on to the next epoch once the successors had their time.
+
+    Spec: KRaftElection!LeaveResigned. Kafka: KafkaRaftClient.pollResigned.
+    """
+    if turn.shutdown_deadline is not None or turn.now < role.election_deadline:
+        return
+    if is_only_voter(turn):
+        become_prospective(turn)
+    else:
+        become_unattached(turn, role.epoch + 1)
+
+
+def _unheard(turn: Turn, role: Nominee) -> tuple[Voter, ...]:
+    """Return the voters that a nominee may still win with: nobody, once it has lost.
+
+    Kafka: EpochElection.isVoteRejected, NomineeState.
+    """
+    if not can_still_win(turn, role):
+        return ()
+    heard = role.granted | role.rejected
+    return tuple(voter for voter in other_voters(turn) if voter.key.node_id not in heard)
