@@ -16,6 +16,7 @@ from kraft.ids import DirectoryId, NodeId, ReplicaKey, uuid_text
 from kraft.log.batches import data_batch
 from kraft.log.image import LogImage
 from kraft.log.text_files import QuorumState
+from kraft.raft.accumulator import Accumulator
 from kraft.raft.boot import boot
 from kraft.raft.configuration import MILLISECOND, Configuration, Timeouts
 from kraft.raft.controls import ControlHistory
@@ -111,6 +112,10 @@ def replica(role, *, log=None, high_watermark=None, **fields):
     own = configuration(**fields)
     log = log_of() if log is None else log
     controls = ControlHistory.of_log(own.static_voters, log)
+    if isinstance(role, Leader) and role.accumulator is None:
+        end_offset = log.end_offset
+        gathered = Accumulator(role.epoch, end_offset, scheduled_end=end_offset)
+        role = replace(role, accumulator=gathered)
     turn = Turn.begin(RaftState(own, role, log, controls, high_watermark), NOW, CHANCE)
     tell_listener(turn)
     return turn.step().state

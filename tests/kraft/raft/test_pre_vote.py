@@ -236,9 +236,11 @@ def test_s110_who_lost_the_leader_while_others_hear_it_disturbs_nobody():
         one.now = max(one.now, one.next_deadline())
         one.settle()
         assert isinstance(one.role, Prospective)
+        asked = dict(one.sent(VoteRequest))
+        assert sorted(asked) == [2, 3, 4, 5]
         for node in (3, 4, 5):
             other = Replica(replica(follower(leader=2, has_fetched=True), voters=voters, node=node))
-            request = dict(one.sent(VoteRequest))[node]
+            request = asked[node]
             answer = other.request(request, sender=1)
             assert other.role.epoch == EPOCH
             one.answer(node, answer)
