@@ -16,7 +16,6 @@ from kraft.ids import NodeId, OffsetAndEpoch, ReplicaKey
 from kraft.raft import parking
 from kraft.raft.effects import SendResponse
 from kraft.raft.high_watermark import update_leader_high_watermark
-from kraft.raft.listening import tell_listener
 from kraft.raft.quorum import leader_of
 from kraft.raft.roles import Leader, ReplicaProgress
 from kraft.raft.turn import Turn
@@ -67,7 +66,6 @@ def on_fetch_request(state: RaftState, event: RequestReceived, request: FetchReq
         parking.park(turn, event.source, request)
     else:
         turn.do(SendResponse(event.source, answer(turn, role, request)))
-    tell_listener(turn)
     return turn.step()
 
 

@@ -20,7 +20,6 @@ from kraft.raft.configuration import MILLISECOND
 from kraft.raft.connections import back_off, can_send, nothing_under_way, ready_at, send
 from kraft.raft.effects import AppendLog, Fatal, FlushLog, TruncateLog
 from kraft.raft.high_watermark import update_follower_high_watermark
-from kraft.raft.listening import tell_listener
 from kraft.raft.quorum import become_prospective
 from kraft.raft.responses import accept, handle_common
 from kraft.raft.roles import NEVER, Follower, Unattached
@@ -160,7 +159,6 @@ def on_fetch_response(state: RaftState, event: ResponseReceived, response: Fetch
             _begin_snapshot_fetch(turn, role, event.sender, response.snapshot_id)
         else:
             _append(turn, role, event.sender, response)
-    tell_listener(turn)
     return turn.step()
 
 

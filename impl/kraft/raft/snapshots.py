@@ -26,7 +26,6 @@ from kraft.raft.effects import (
     WriteSnapshotPart,
 )
 from kraft.raft.fetching import heard_of_voter
-from kraft.raft.listening import tell_listener
 from kraft.raft.quorum import leader_of
 from kraft.raft.responses import accept, handle_common
 from kraft.raft.roles import Follower, Leader
@@ -182,7 +181,6 @@ def on_fetch_snapshot_response(
                 _take_piece(turn, role, response)
         elif error not in (ErrorCode.NONE, ErrorCode.SNAPSHOT_NOT_FOUND):
             back_off(turn, event.sender)
-    tell_listener(turn)
     return turn.step()
 
 
