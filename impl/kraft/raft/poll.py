@@ -20,6 +20,7 @@ from kraft.raft.quorum import (
     can_still_win,
     is_only_voter,
     other_voters,
+    send_end_quorum_epoch,
     send_vote_request,
 )
 from kraft.raft.roles import NEVER, Candidate, Follower, Leader, Prospective, Resigned, Unattached
@@ -40,7 +41,8 @@ def on_poll(state: RaftState, event: Poll) -> Step:
     """Do the first thing that is due, and only that.
 
     Spec: KRaftElection!BecomeProspective, LosePreVote, LeaveResigned, BecomeSoleLeader, Resign,
-    SendVoteRequest; KRaft!RequestTimeout. Kafka: KafkaRaftClient.poll.
+    SendVoteRequest; KRaft!RequestTimeout; KRaftSteps!SendEndQuorumEpoch.
+    Kafka: KafkaRaftClient.poll.
     """
     turn = Turn.begin(state, event.now, event.chance)
     role = turn.role
@@ -111,7 +113,11 @@ def _role_deadline(turn: Turn, state: RaftState) -> int:
                 return _NOW
             return min(again, _election_deadline(turn, role))
         case Resigned():
-            return NEVER if shutting_down else role.election_deadline
+            again = min(
+                (ready_at(state, voter.key.node_id) for voter in _unacknowledged(turn, role)),
+                default=NEVER,
+            )
+            return again if shutting_down else min(again, role.election_deadline)
 
 
 def _election_deadline(turn: Turn, role: Unattached | Nominee) -> int:
@@ -164,16 +170,26 @@ def _lose_pre_vote(turn: Turn, role: Prospective) -> None:
 
 
 def _poll_resigned(turn: Turn, role: Resigned) -> None:
-    """Go on to the next epoch once the successors had their time.
+    """Go on to the next epoch once the successors had their time; tell the others until then.
 
-    Spec: KRaftElection!LeaveResigned. Kafka: KafkaRaftClient.pollResigned.
+    Spec: KRaftElection!LeaveResigned, KRaftSteps!SendEndQuorumEpoch.
+    Kafka: KafkaRaftClient.pollResigned.
     """
-    if turn.shutdown_deadline is not None or turn.now < role.election_deadline:
+    if turn.shutdown_deadline is None and turn.now >= role.election_deadline:
+        if is_only_voter(turn):
+            become_prospective(turn)
+        else:
+            become_unattached(turn, role.epoch + 1)
         return
-    if is_only_voter(turn):
-        become_prospective(turn)
-    else:
-        become_unattached(turn, role.epoch + 1)
+    for voter in _unacknowledged(turn, role):
+        if can_send(turn, voter.key.node_id):
+            send_end_quorum_epoch(turn, voter)
+            return
+
+
+def _unacknowledged(turn: Turn, role: Resigned) -> tuple[Voter, ...]:
+    """Return the voters that have not said that they know. Kafka: ResignedState.unackedVoters."""
+    return tuple(voter for voter in other_voters(turn) if voter.key.node_id in role.unacknowledged)
 
 
 def _unheard(turn: Turn, role: Nominee) -> tuple[Voter, ...]:

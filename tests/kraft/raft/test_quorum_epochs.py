@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.kraft.raft.replicas import (
     EPOCH,
@@ -240,6 +242,9 @@ def test_s40_what_ends_elsewhere_does_not_hasten_another_election():
     assert one.state == before
 
 
+LONG = 60 * TIMEOUTS.election
+
+
 def a_leader(**fields):
     return Replica(replica(leader(ends={2: 3, 3: 5}, **fields), log=log_of(5, 5, 5, 5, 5)))
 
@@ -276,7 +281,29 @@ def test_s41_a_fetch_that_waits_is_refused_as_soon_as_its_leader_resigns():
     assert (refused.epoch, refused.leader_id) == (EPOCH, 1)
 
 
-def test_s41_a_resignation_is_told_once_and_noted_when_it_is_acknowledged():
+def test_s41_a_resignation_is_told_again_until_it_is_acknowledged_but_not_while_it_is_under_way():
+    one = a_leader()
+    one.event(ResignRequested, epoch=EPOCH)
+    one.poll()
+    one.state = replace(one.state, role=replace(one.role, election_deadline=NOW + LONG))
+    one.answer(3, end_answer())
+    assert one.settle() == ()
+    one.answer(2, end_answer(error=ErrorCode.BROKER_NOT_AVAILABLE))
+    assert one.settle() == ()
+    one.wait(TIMEOUTS.retry_backoff)
+    one.settle()
+    assert [node for node, _ in one.sent(EndQuorumEpochRequest)] == [2]
+    one.wait(TIMEOUTS.request)
+    one.settle()
+    one.wait(TIMEOUTS.retry_backoff)
+    one.settle()
+    assert [node for node, _ in one.sent(EndQuorumEpochRequest)] == [2]
+    one.answer(2, end_answer())
+    one.wait(TIMEOUTS.request)
+    assert one.settle() == ()
+
+
+def test_s41_a_resignation_is_noted_when_it_is_acknowledged():
     one = a_leader()
     one.event(ResignRequested, epoch=EPOCH)
     one.poll()
@@ -342,7 +369,7 @@ def test_s43_a_resigned_replica_goes_on_to_the_next_epoch_when_its_timer_is_over
 
 
 def test_s43_a_resigned_replica_waits_for_its_timer():
-    one = Replica(replica(resigned()))
+    one = Replica(replica(resigned())).asks(2, 3)
     one.wait(TIMEOUTS.election - 1)
     before = one.state
     one.poll()

@@ -12,6 +12,7 @@ from tests.kraft.raft.replicas import (
     begin,
     candidate,
     directory,
+    end_answer,
     follower,
     leader,
     log_of,
@@ -26,6 +27,7 @@ from tests.kraft.raft.replicas import (
 from kraft.errors import ErrorCode
 from kraft.raft.effects import AppendRefused, SendResponse, ShutdownCompleted
 from kraft.raft.events import PrepareAppend, ScheduleAppend, ShutdownRequested
+from kraft.raft.machine import is_busy
 from kraft.raft.roles import (
     NEVER,
     Candidate,
@@ -233,7 +235,33 @@ def test_a_fetch_that_waits_is_answered_from_the_epoch_that_ended_its_wait():
     assert one.order()[0] == "WriteQuorumState"
 
 
-def test_a_resigned_replica_is_not_busy_and_waits():
+def test_who_has_resigned_and_shuts_down_tells_the_others_and_waits():
     one = shutting_down(resigned())
-    assert one.effects == ()
+    assert [node for node, _ in one.sent(EndQuorumEpochRequest)] == [2, 3]
+    assert one.next_deadline() == NOW + TIMEOUTS.request
+    for node in (2, 3):
+        one.answer(node, end_answer())
     assert one.next_deadline() == NOW + LONG
+
+
+def test_a_leader_is_busy_until_it_has_flushed_what_it_appended():
+    one = Replica(replica(candidate())).asks(2, 3)
+    assert not is_busy(one.state)
+    one.answer(2, voted_answer())
+    assert is_busy(one.state)
+    assert one.next_deadline() <= one.now
+    one.poll()
+    assert one.order() == ["FlushLog"]
+    assert not is_busy(one.state)
+
+
+def test_a_leader_flushes_before_it_gives_up_a_request_or_resigns():
+    one = Replica(replica(candidate())).asks(2, 3)
+    one.answer(2, voted_answer())
+    one.event(ShutdownRequested, timeout=LONG)
+    one.wait(TIMEOUTS.request)
+    one.poll()
+    assert one.order() == ["FlushLog"]
+    one.poll()
+    assert isinstance(one.role, Leader)
+    assert one.state.connections[2].correlation_id is None
