@@ -102,11 +102,11 @@ def read_snapshot(data: bytes) -> SnapshotContent:
         for kind, fields in batch.controls:
             if kind == KRAFT_VERSION.api_key:
                 if version is not None:
-                    raise CorruptRecordError("a second KRaftVersion in a snapshot")
+                    raise _misplaced(batch, "a second KRaftVersion in a snapshot")
                 version = kraft_version_of(fields)
             elif kind == KRAFT_VOTERS.api_key:
                 if voters is not None:
-                    raise CorruptRecordError("a second KRaftVoters in a snapshot")
+                    raise _misplaced(batch, "a second KRaftVoters in a snapshot")
                 voters = voters_of(fields)
     values = tuple(value for batch in batches for value in batch.values)
     last_timestamp = batches[0].controls[0][1]["lastContainedLogTimestamp"]
@@ -119,17 +119,25 @@ def _check_frame(batches: tuple[LogBatch, ...]) -> None:
     kinds: list[int] = []
     for batch in batches:
         if batch.base_offset != next_offset:
-            raise CorruptRecordError(
+            reason = (
                 f"a batch of a snapshot starts at offset {batch.base_offset}, not {next_offset}"
             )
+            raise _misplaced(batch, reason)
         next_offset = batch.end_offset
         kinds.extend(kind for kind, _ in batch.controls)
-    if not batches or not batches[0].controls or kinds[0] != SNAPSHOT_HEADER.api_key:
-        raise CorruptRecordError("the snapshot does not start with a SnapshotHeader")
-    if not batches[-1].controls or kinds[-1] != SNAPSHOT_FOOTER.api_key:
-        raise CorruptRecordError("the snapshot has no SnapshotFooter at its end")
+    if not batches:
+        raise CorruptRecordError("the snapshot is empty", position=0)
+    first, last = batches[0], batches[-1]
+    if not first.controls or kinds[0] != SNAPSHOT_HEADER.api_key:
+        raise _misplaced(first, "the snapshot does not start with a SnapshotHeader")
+    if not last.controls or kinds[-1] != SNAPSHOT_FOOTER.api_key:
+        raise _misplaced(last, "the snapshot has no SnapshotFooter at its end")
     if kinds.count(SNAPSHOT_HEADER.api_key) + kinds.count(SNAPSHOT_FOOTER.api_key) != 2:
-        raise CorruptRecordError("a second SnapshotHeader or SnapshotFooter in the snapshot")
+        raise _misplaced(last, "a second SnapshotHeader or SnapshotFooter before the last batch")
+
+
+def _misplaced(batch: LogBatch, reason: str) -> CorruptRecordError:
+    return CorruptRecordError(reason, base_offset=batch.base_offset)
 
 
 def _parts(values: Sequence[bytes], maximum_bytes: int) -> Iterator[list[bytes]]:

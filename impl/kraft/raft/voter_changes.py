@@ -17,7 +17,7 @@ from kraft.errors import ErrorCode
 from kraft.ids import ZERO_UUID, DirectoryId, ReplicaKey
 from kraft.log.batches import controls_batch
 from kraft.raft.configuration import MILLISECOND
-from kraft.raft.connections import can_send, ready_at, send
+from kraft.raft.connections import can_send, send
 from kraft.raft.effects import SendResponse
 from kraft.raft.listening import tell_listener
 from kraft.raft.pending import PendingVoterChange
@@ -274,19 +274,15 @@ def high_watermark_advanced(turn: Turn) -> None:
 def expire_pending(turn: Turn) -> bool:
     """Answer the pending change that takes too long; True: there was one.
 
-    A record that is appended stays, and may be committed later. While the new voter's own answer
-    is awaited that is given up first: as long as it is under way, the change is too.
+    A record that is appended stays, and may be committed later. The request to a new voter that
+    has not answered is given up before that, in a step of its own, since its time ends when that
+    of the change does.
 
     Kafka: LeaderState.maybeExpirePendingOperation.
     """
     leader = turn.role
     pending = leader.pending_change if isinstance(leader, Leader) else None
     if pending is None or pending.deadline > turn.now:
-        return False
-    node = pending.voter.key.node_id
-    connection = turn.connections.get(node)
-    is_waiting = connection is not None and connection.correlation_id is not None
-    if _is_asked(pending, node) and is_waiting:
         return False
     end_pending(turn, ErrorCode.REQUEST_TIMED_OUT)
     return True
@@ -295,16 +291,11 @@ def expire_pending(turn: Turn) -> bool:
 def pending_deadline(state: RaftState) -> int:
     """Return when the pending change is given up, in ns of the replica's clock; NEVER without one.
 
-    While the new voter's answer is awaited, the deadline of that request comes first.
+    Kafka: LeaderState.maybeExpirePendingOperation.
     """
     leader = state.role
     pending = leader.pending_change if isinstance(leader, Leader) else None
-    if pending is None:
-        return NEVER
-    node = pending.voter.key.node_id
-    if _is_asked(pending, node) and ready_at(state, node) == NEVER:
-        return NEVER
-    return pending.deadline
+    return NEVER if pending is None else pending.deadline
 
 
 def end_pending(turn: Turn, error: ErrorCode, message: str | None = None) -> None:

@@ -105,7 +105,10 @@ def test_s95_a_removal_is_refused_at_once_and_changes_nothing(state, request_, e
 
 def test_s96_a_removal_that_takes_too_long_is_answered_so_and_stays_in_force():
     led = pending_remove()
-    led.wait(TIMEOUTS.request)
+    led.wait(TIMEOUTS.request - 1)
+    led.poll()
+    assert led.role.pending_change is not None
+    led.wait(1)
     assert led.next_deadline() <= led.now
     led.settle()
     assert answers(led) == [("REQUEST_TIMED_OUT", 2)]
@@ -138,6 +141,17 @@ def with_data(*nodes, ends, high_watermark):
     led.settle()
     assert led.state.log.end_offset == 6
     return led
+
+
+def test_s94_what_was_appended_before_the_removal_does_not_commit_it():
+    led = with_data(1, 2, 3, ends={2: END, 3: END}, high_watermark=END)
+    assert led.request(remove(3), 9) is None
+    assert appended_voters(led) == [(6, (1, 2))]
+    led.settle()
+    fetch(led, 2, 6)
+    assert (led.state.high_watermark, answers(led)) == (6, [])
+    fetch(led, 2, 7)
+    assert (led.state.high_watermark, answers(led)) == (7, [("NONE", 9)])
 
 
 def test_s97_a_new_voter_that_is_ahead_of_the_others_may_raise_the_high_watermark():
