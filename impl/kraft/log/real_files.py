@@ -85,9 +85,10 @@ class RealFiles:
             raise
         except OSError as error:
             raise _unreadable(place, error) from None
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise UnreadableFileError(place, "not a regular file")
         with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise UnreadableFileError(place, "not a regular file")
             return file.read()
 
 

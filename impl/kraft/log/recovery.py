@@ -186,7 +186,7 @@ def _is_ahead(newest: OffsetAndEpoch, read: SegmentsRead) -> bool:
     Kafka: KafkaMetadataLog.truncateToLatestSnapshot.
     """
     base = read.segments[0].base_offset if read.segments else 0
-    if newest.end_offset < base or (not read.batches and read.end_offset == newest.end_offset):
+    if newest.end_offset <= base:
         return False
     return newest.epoch > read.last_epoch or (
         newest.epoch == read.last_epoch and newest.end_offset > read.end_offset
