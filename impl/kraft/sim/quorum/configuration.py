@@ -88,22 +88,24 @@ def draw_knobs(seed: int, configuration: QuorumConfiguration) -> Knobs:
     """Return the knobs of a seed.
 
     How likely a fault is to be on is drawn first, so that runs with all of them and runs with none
-    are not rare. Each kind has its own stream: another list of kinds changes nothing for the rest.
+    are not rare. Many kinds make each of them rarer, so that the quorum gets on between two faults.
     """
     chance = Stream(seed, "knobs")
     likely = chance.choice((0, 150_000, 300_000, 500_000, 700_000, 1_000_000))
-    intensity = chance.choice((1, 1, 2, 4))
+    between = chance.choice((400, 800, 1_600)) * MILLISECOND
     rates = []
     for name in sorted(configuration.kinds):
         own = Stream(seed, "knob", name)
         if own.happens(likely):
-            gap = own.choice(KINDS[name].gaps_ms) * MILLISECOND
-            rates.append((name, max(gap // intensity, MILLISECOND)))
-    mean = chance.choice((300_000, MILLISECOND, 2 * MILLISECOND, 10 * MILLISECOND))
+            rates.append((name, own.choice(KINDS[name].gaps_ms) * MILLISECOND))
+    crowd = sum(between * 1000 // gap for _, gap in rates)
+    if crowd > 1000:
+        rates = [(name, gap * crowd // 1000) for name, gap in rates]
+    mean = chance.choice((2, 3, 5, 10)) * MILLISECOND
     return Knobs(
         Latency(mean // 4, mean, chance.choice(("steady", "exponential", "exponential", "heavy"))),
         chance.choice((100_000, 500_000, 2 * MILLISECOND)),
-        chance.choice((5_000, 20_000, 50_000)),
+        chance.choice((5_000, 50_000, 200_000)),
         chance.choice((100, 200, 300, 500)) * MILLISECOND,
         chance.choice((1, 3, 8)),
         chance.choice((8, 24, 200)),

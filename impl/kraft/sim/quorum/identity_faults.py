@@ -55,8 +55,7 @@ def other_disk(sim: Simulation, fault: Fault) -> Ending:
     if not _is_safe(sim, machine):
         return None
     sim.processes.stop(machine, fault.kind, power=False, chance=0)
-    own_id, own_disk, own_state = machine.directory_id, machine.disk.image(), machine.last_state
-    machine.swapped = (own_id, own_disk)
+    machine.swapped = (machine.directory_id, machine.disk.image(), machine.last_state)
     machine.directory_id = sim.processes.new_directory()
     sim.processes.format(machine, is_first=False)
     sim.count(fault.kind)
@@ -64,14 +63,20 @@ def other_disk(sim: Simulation, fault: Fault) -> Ending:
     sim.processes.start_later(machine, fault.duration // 8)
 
     def put_back() -> None:
-        sim.processes.stop(machine, "other-disk is over", power=False, chance=0)
-        machine.disk.restore(own_disk)
-        machine.directory_id, machine.last_state = own_id, own_state
-        machine.swapped = None
-        sim.report("other-disk is over", machine.key)
+        put_own_disk_back(sim, machine)
         sim.processes.start_later(machine, fault.duration // 8)
 
     return put_back
+
+
+def put_own_disk_back(sim: Simulation, machine: Machine) -> None:
+    """Give a node that runs on another disk its own again; it does not run afterwards."""
+    if machine.swapped is not None:
+        sim.processes.stop(machine, "other-disk is over", power=False, chance=0)
+        machine.directory_id, image, machine.last_state = machine.swapped
+        machine.disk.restore(image)
+        machine.swapped = None
+        sim.report("other-disk is over", machine.key)
 
 
 def _second_process(sim: Simulation, fault: Fault, first: Machine, second: Machine) -> Ending:
@@ -80,8 +85,7 @@ def _second_process(sim: Simulation, fault: Fault, first: Machine, second: Machi
     sim.processes.start_later(second, 1)
 
     def take_away() -> None:
-        sim.processes.stop(second, f"{fault.kind} is over", power=False, chance=0)
-        sim.processes.remove_machine(second)
+        sim.processes.remove_extra(second, f"{fault.kind} is over")
         sim.report(f"{fault.kind} is over", first.key)
 
     return take_away

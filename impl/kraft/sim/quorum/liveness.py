@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kraft.raft.roles import Follower, Leader
+from kraft.sim.quorum.identity_faults import put_own_disk_back
 from kraft.sim.quorum.kinds import ALL_PROMISES
 from kraft.sim.quorum.randomness import Stream
 
@@ -49,6 +50,10 @@ class Liveness:
         self._began = sim.time
         self.took: int | None = None
         self.excuse = ""
+        for machine in sim.nodes:
+            # Who is who must be clear: else messages to the core would go to others for good.
+            put_own_disk_back(sim, machine)
+            sim.processes.remove_extra(machine, "there is one of each node again")
         sets = sim.voter_sets()
         self.core = self._choose(chance, sets)
         self.target = max((_high_watermark(machine) for machine in sim.nodes), default=0)
@@ -68,7 +73,6 @@ class Liveness:
             machine
             for machine in sim.nodes
             if not machine.is_gone and not machine.refused and not machine.is_extra
-            and machine.swapped is None
         ]  # fmt: skip
         chosen: list[Machine] = []
         for machine in chance.shuffled(able):

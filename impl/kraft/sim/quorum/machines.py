@@ -138,8 +138,8 @@ class Machine:
     """One machine: its place among the links of the network, its identity, its disk and clock.
 
     `process` runs on it, if any. `refused` says why the last start was refused. `last_state` is
-    what its last process came to. `swapped` holds what was on its own disk while it has another,
-    with the directory id.
+    what its last process came to. While it has another disk, `swapped` holds what belongs to its
+    own: the directory id, the files, and the last state.
     """
 
     __slots__ = (
@@ -160,7 +160,7 @@ class Machine:
         self.refused = ""
         self.starts_at: int | None = None
         self.last_state: RaftState | None = None
-        self.swapped: tuple[DirectoryId, dict[str, bytes]] | None = None
+        self.swapped: tuple[DirectoryId, dict[str, bytes], RaftState | None] | None = None
 
     @property
     def key(self) -> ReplicaKey:

@@ -100,14 +100,17 @@ class Processes:
         alive = [machine for machine in machines if machine.process is not None]
         return alive[mix(chance) % len(alive)] if alive else machines[0]
 
-    def remove_machine(self, machine: Machine) -> None:
-        """Take away a machine that shares its node id with another."""
-        self._by_node[machine.node_id].remove(machine)
-        machine.is_gone = True
+    def remove_extra(self, machine: Machine, why: str) -> None:
+        """Stop and take away a machine that came to share its node id with another."""
+        if machine.is_extra and not machine.is_gone:
+            self.stop(machine, why, power=False, chance=0)
+            self._by_node[machine.node_id].remove(machine)
+            machine.is_gone = True
 
     def format(self, machine: Machine, *, is_first: bool) -> None:
         """Put an empty log on a machine's disk; the first voters also know each other."""
         machine.disk.restore({})
+        machine.disk.is_full, machine.disk.cut_after = False, None
         voters = self.first_voters if is_first else None
         if self._sim.configuration.kraft_version == 0:
             voters = None
