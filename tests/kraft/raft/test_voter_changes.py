@@ -223,6 +223,26 @@ def test_s93_an_add_that_the_new_voter_does_not_answer_is_given_up_with_the_requ
     assert led.effects == ()
 
 
+def test_s93_the_answer_to_a_request_that_was_given_up_does_not_count_for_the_next_one():
+    led = asked_to_add(leading(1, 2, 3, ends=CAUGHT_UP))
+    led.wait(TIMEOUTS.request)
+    led.settle()
+    led.wait(TIMEOUTS.retry_backoff)
+    asked_to_add(led)
+    before = led.state
+    led.answer(4, versions(ErrorCode.UNSUPPORTED_VERSION), correlation_id=0)
+    assert (led.state, led.effects) == (before, ())
+
+
+def test_s93_a_second_answer_of_the_new_voter_adds_nothing_and_ends_nothing():
+    led = asked_to_add(leading(1, 2, 3, ends=CAUGHT_UP))
+    led.answer(4, versions())
+    led.settle()
+    pending = led.role.pending_change
+    led.asks(4).answer(4, versions())
+    assert (led.role.pending_change, led.effects) == (pending, ())
+
+
 @pytest.mark.parametrize(
     "message", [vote(EPOCH + 1), begin(EPOCH + 1)], ids=["unattached", "follower"]
 )

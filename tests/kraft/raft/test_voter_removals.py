@@ -160,6 +160,8 @@ def test_s97_a_new_voter_that_is_ahead_of_the_others_may_raise_the_high_watermar
     assert led.state.high_watermark == END
     led.answer(4, versions())
     assert led.state.high_watermark == 6
+    # Not so far as the record of the new voter itself, which has the offset 6.
+    assert answers(led) == []
 
 
 def test_s97_neither_a_new_voter_that_lags_nor_a_leader_that_leaves_lowers_the_high_watermark():

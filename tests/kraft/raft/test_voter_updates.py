@@ -163,6 +163,7 @@ def three():
         # Of two reasons Kafka's first.
         (three, update(epoch=EPOCH + 1, directory_id=None), "UNKNOWN_LEADER_EPOCH"),
         (pending_add, update(minimum_version=-1), "INVALID_REQUEST"),
+        (pending_add, update(minimum_version=2, maximum_version=1), "INVALID_REQUEST"),
         (pending_add, update(minimum_version=2, maximum_version=3), "REQUEST_TIMED_OUT"),
         (three, update(4, minimum_version=2, maximum_version=3), "INVALID_REQUEST"),
     ],
