@@ -2,12 +2,14 @@
 
 It looks at the replica that took the step only, and there at what changed only; what was true of
 the others and of the past is in the ghost history. The names are those of the spec's properties:
-KRaftProperties, KRaftVotersProperties. Three are of the implementation alone: FlushedSurvivesInv
-and AlwaysRestartsInv of its storage, ListenerInOrderInv and ListenerLeaderProp of its listener.
+KRaftProperties, KRaftVotersProperties. Some are of the implementation alone: FlushedSurvivesInv
+and AlwaysRestartsInv of its storage, ListenerInOrderInv and ListenerLeaderProp of its listener,
+AcknowledgedStaysProp of its clients, StableLeadershipProp of runs without faults.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.quorum import commits, elections, listening, logs, membership, speaking
@@ -32,15 +34,17 @@ from kraft.raft.effects import (
 from kraft.raft.roles import Leader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from kraft.raft.state import RaftState
     from kraft.sim.quorum.steps import SimStep
+    from kraft.sim.quorum.workload import Acknowledged
 
 __all__ = ["PROPERTIES", "Checks"]
 
 PROPERTIES: Final = (
-    "AddedHasFetchedProp", "AlwaysRestartsInv", "ChangeOnlyAfterOwnEpochCommitProp",
+    "AcknowledgedStaysProp", "AddedHasFetchedProp", "AlwaysRestartsInv",
+    "ChangeOnlyAfterOwnEpochCommitProp",
     "CommittedOnMajorityInv", "CommittedOnlyGrowsProp", "ElectionSafetyInv", "EpochsAscendInv",
     "FlushedSurvivesInv", "HighWatermarkMonotonicProp", "HighWatermarkWithinLogInv",
     "LatestVotersCountInv", "LeaderAppendOnlyProp", "LeaderCompletenessInv",
@@ -60,12 +64,15 @@ PROPERTIES: Final = (
 class Checks:
     """Holds each step of a simulation to every property; the first that breaks stays.
 
-    ``stable``: the run has no faults, so the leader that was elected first must stay.
+    ``stable``: the run has no faults, so the leader that was elected first must stay. Once a fault
+    has changed what a disk kept (`DAMAGING`, but for a lost disk, whose replica is gone with it)
+    the promises of Raft are over: what breaks then is only counted, as a hazard.
     """
 
     def __init__(self, *, stable: bool = False) -> None:
         self.history = History()
         self.violation: Violation | None = None
+        self.hazards: Counter[str] = Counter()
         self._stable = stable
 
     def observe(self, step: SimStep) -> None:
@@ -82,11 +89,32 @@ class Checks:
             elif step.kind == "fault":
                 self._fault(step)
         except Violated as broken:
+            if self.history.unsafe:
+                self.hazards[broken.name] += 1
+                _take_over(self.history.replica(step.replica), step)
+                return
             self.violation = Violation(
                 broken.name, broken.text, step.number, step.time, name_of(step.replica)
             )
 
     __call__ = observe
+
+    def finish(self, acknowledged: Iterable[Acknowledged]) -> None:
+        """Check at the end that each value that a client was told is committed is so still."""
+        committed = self.history.committed
+        if self.history.suspended or self.history.unsafe:
+            return
+        for value in acknowledged:
+            epoch = committed.epoch_at(value.offset)
+            if epoch != value.epoch and value.offset >= committed.start:
+                text = (
+                    f"value {value.value} was acknowledged at offset {value.offset} of epoch "
+                    f"{value.epoch}; what is committed there is of epoch {epoch}"
+                )
+                self.violation = Violation(
+                    "AcknowledgedStaysProp", text, 0, value.time, name_of(value.leader)
+                )
+                return
 
     def _event(self, step: SimStep) -> None:
         history = self.history
@@ -98,7 +126,7 @@ class Checks:
                 check(self, replica, effect, step)
         if after is None:
             replica.log = logs.log_after(None if before is None else before.log, step.effects)
-            replica.state = None
+            replica.state, replica.interrupted = None, True
             return
         if before is None:
             before = replica.state
@@ -135,7 +163,7 @@ class Checks:
         listening.forget(replica)
         replica.last_correlation = -1
         if after is None and step.crashed_after is None:
-            if not replica.damaged:
+            if not replica.damaged and _FULL not in step.detail:
                 raise Violated(
                     "AlwaysRestartsInv",
                     f"{name_of(replica.key)} does not start from its own disk: {step.detail}",
@@ -144,7 +172,6 @@ class Checks:
         if after is not None:
             if replica.damaged:
                 replica.file, replica.log = NO_FILE, None
-                replica.damaged = history.of_voter(replica.key) is replica
             logs.check_start_log(history, replica, after)
             if replica.has_file or after.role.epoch:
                 elections.check_start(history, replica, after)
@@ -155,8 +182,9 @@ class Checks:
             if check is not None:
                 check(self, replica, effect, step)
         if after is None:
-            replica.state = None
+            replica.state, replica.interrupted = None, True
             return
+        replica.interrupted = False
         elections.check_matches(replica, after)
         if after.high_watermark is not None:
             commits.check_high_watermark(history, replica, None, after)
@@ -175,9 +203,14 @@ class Checks:
 
     def _fault(self, step: SimStep) -> None:
         """Excuse a replica from what it owed once a fault has changed what it had flushed."""
-        if step.detail.split(":")[0] in DAMAGING:
-            replica = self.history.replica(step.replica)
-            replica.damaged = True
+        kind = step.detail.partition(" ")[0]
+        if kind == "heal":
+            # Whoever is not in the core is cut off, the leader perhaps, too.
+            self._stable = False
+        if kind in DAMAGING:
+            self.history.replica(step.replica).damaged = True
+            if kind != "lost-disk":
+                self.history.unsafe = kind
 
 
 DAMAGING: Final = frozenset(
@@ -186,13 +219,34 @@ DAMAGING: Final = frozenset(
 """The faults after which a disk is no longer what its replica made it."""
 
 
+_FULL: Final = "no space left"
+
+
+def _take_over(replica: Replica, step: SimStep) -> None:
+    """Believe a replica what it has, once that cannot be checked any more."""
+    after = step.after
+    replica.damaged = True
+    if after is not None:
+        replica.state, replica.log = after, after.log
+        replica.file = elections.file_of(after.role)
+        replica.start, replica.end = after.log.start_offset, after.log.end_offset
+        replica.flushed, replica.last_epoch = replica.end, after.log.last_epoch
+        membership.adopt_voters(replica, after)
+
+
 def _on_flush(_checks: Checks, replica: Replica, _effect: FlushLog, _step: SimStep) -> None:
     replica.flushed = replica.end
 
 
 def _on_fatal(checks: Checks, replica: Replica, effect: Fatal, _step: SimStep) -> None:
-    harmed = any(each.damaged for each in checks.history.replicas.values())
-    if not harmed and not checks.history.suspended:
+    """Let a process end only where a node has two disks, or a disk was damaged: others then err.
+
+    A node with a new disk is told that it leads, and one that is asked twice answers as two.
+    """
+    history = checks.history
+    nodes = {key.node_id for key in history.replicas}
+    harmed = any(each.damaged for each in history.replicas.values())
+    if len(nodes) == len(history.replicas) and not harmed and not history.suspended:
         raise Violated("NoIllegalStateInv", f"{name_of(replica.key)} must end: {effect.reason}")
 
 

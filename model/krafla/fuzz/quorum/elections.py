@@ -137,11 +137,16 @@ def check_matches(replica: Replica, after: RaftState) -> None:
 def check_start(history: History, replica: Replica, after: RaftState) -> None:
     """Check what a replica is after a start, by what its file said before.
 
-    A crash may have left the file before or after the write that it interrupted; so only what is
-    older than the file is a mistake.
+    A crash may have left the file before or after the write that it interrupted: then what is there
+    must be something that could have been written.
     """
     role, old, who = after.role, replica.file, name_of(replica.key)
     me = replica.key.node_id
+    if replica.interrupted and role.epoch == old.epoch and file_of(role) != old:
+        new = file_of(role)
+        if not (isinstance(role, Candidate) and old.leader_id != me and old.voted == new.voted):
+            _check_same_epoch(replica, old, new)
+            old = replica.file = new
     if role.epoch < old.epoch:
         raise Violated(
             "MonotonicEpochProp", f"{who} starts in epoch {role.epoch}, it was in {old.epoch}"

@@ -71,6 +71,7 @@ class Replica:
     ``start``, ``end`` and ``flushed`` are of its log on the disk. ``verified``: up to there its log
     was compared with what is committed. ``voters`` are the records of voters in its log, as offset
     and keys. ``damaged``: a fault took or changed what it had flushed, so that it owes nothing.
+    ``interrupted``: it crashed in the middle of a step, so that a write may be done or not.
     """
 
     key: ReplicaKey
@@ -85,6 +86,7 @@ class Replica:
     verified: int = 0
     voters: list[tuple[int, frozenset[ReplicaKey]]] = field(default_factory=list)
     damaged: bool = False
+    interrupted: bool = False
     next_commit: int = -1
     told: tuple[int, NodeId | None] = (-1, None)
     last_correlation: int = -1
@@ -207,6 +209,11 @@ class CommittedLog:
             return self._epochs[index]
         return None
 
+    def epoch_at(self, offset: int) -> int | None:
+        """Return the epoch of the committed record at an offset; None if none is remembered."""
+        index = bisect_right(self._bases, offset) - 1
+        return self._epochs[index] if index >= 0 and offset < self._ends[index] else None
+
     def has_epoch(self, epoch: int) -> bool:
         """Return whether a record of this epoch is committed, as far as is remembered."""
         index = bisect_left(self._epochs, epoch)
@@ -227,7 +234,8 @@ class History:
 
     ``written``: every batch ever written, by epoch and offset. ``snapshots``: the values of every
     snapshot ever written, by its id. ``suspended``: why nothing that is said of committed records
-    can be asked any more, empty as long as it can.
+    can be asked any more, empty as long as it can. ``unsafe``: the fault after which Raft promises
+    nothing.
     """
 
     replicas: dict[ReplicaKey, Replica] = field(default_factory=dict)
@@ -236,6 +244,7 @@ class History:
     written: dict[tuple[int, int], Written] = field(default_factory=dict)
     snapshots: dict[tuple[int, int], int] = field(default_factory=dict)
     suspended: str = ""
+    unsafe: str = ""
     _prune_at: int = _PRUNED_AT
 
     def replica(self, key: ReplicaKey) -> Replica:
@@ -269,7 +278,8 @@ class History:
 
     def _prune(self) -> None:
         """Forget what no disk has any more: memory stays as long as the logs do."""
-        start = min(replica.start for replica in self.replicas.values())
+        kept = [one for one in self.replicas.values() if not one.damaged]
+        start = min((one.start for one in kept), default=0)
         self.written = {at: one for at, one in self.written.items() if at[1] >= start}
         self.committed.forget_before(start)
         self._prune_at = max(_PRUNED_AT, 2 * len(self.written))

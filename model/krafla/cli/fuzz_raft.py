@@ -1,0 +1,161 @@
+"""``krafla fuzz raft``: simulated quorums with faults, held to the properties of the spec."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from krafla.verdict import ExitCode, KraflaError, Verdict
+
+if TYPE_CHECKING:
+    from krafla.fuzz.quorum.campaign import Campaign, Report
+    from krafla.fuzz.quorum.playing import Played
+    from krafla.fuzz.quorum.replay import Recorded
+
+__all__ = ["kinds_chosen", "replay", "run", "seeded_bugs"]
+
+_SAVED = "krafla-raft-{seed}-{example}.json"
+
+
+def kinds_chosen(text: str | None) -> tuple[str, ...]:
+    """Return the kinds of faults that ``--faults`` names; ``KraflaError`` for a word it may not."""
+    from kraft.sim.quorum.kinds import DEFAULT_KINDS, kinds_of
+
+    if text is None:
+        return DEFAULT_KINDS
+    if text == "none":
+        return ()
+    try:
+        return kinds_of(text)
+    except ValueError as error:
+        raise KraflaError(f"{error}; or network, process, disk, all, none", "--faults") from None
+
+
+def run(campaign: Campaign, *, save: Path | None, as_json: bool, quiet: bool) -> ExitCode:
+    """Run a campaign, show what it came to, and keep the run that failed."""
+    from krafla.cli import screen
+    from krafla.fuzz.quorum import rendering, replay
+    from krafla.fuzz.quorum.campaign import run_campaign
+
+    with screen.LiveLine(quiet=quiet) as live:
+        live.show("starting")
+        report = run_campaign(campaign, live.show)
+    saved = ""
+    if report.finding is not None:
+        folder = Path() if save is None else save
+        folder.mkdir(parents=True, exist_ok=True)
+        name = _SAVED.format(seed=campaign.seed, example=report.finding.example)
+        shrunk = report.finding.shrunk
+        recorded = replay.record(shrunk, campaign.mutant, lockstep=campaign.lockstep)
+        replay.write(recorded, folder / name)
+        saved = os.fspath(folder / name)
+    if as_json:
+        sys.stdout.write(json.dumps(rendering.document(report, saved), indent=2) + "\n")
+    else:
+        _show(report, saved)
+    return report.verdict.exit_code
+
+
+def _show(report: Report, saved: str) -> None:
+    from krafla.cli import screen
+    from krafla.fuzz.quorum import rendering
+
+    console = screen.stdout()
+    for text in rendering.text_lines(report, saved):
+        word, separator, rest = text.partition("  ")
+        if word == report.verdict.name:
+            screen.line(console, (word, screen.VERDICT_STYLES[report.verdict]), separator + rest)
+        else:
+            screen.line(console, text)
+
+
+def replay(path: Path, *, as_json: bool) -> ExitCode:
+    """Play the run in a file again, and say whether it came to the same."""
+    from krafla.fuzz.quorum.replay import read
+
+    recorded = read(path)
+    played = _play_again(recorded)
+    same = played.digest == recorded.digest
+    verdict = Verdict.HELD if played.violation is None else Verdict.VIOLATED
+    if played.violation is None and recorded.failed and not same:
+        verdict = Verdict.HELD
+    if as_json:
+        document = {
+            "schema": 1,
+            "verdict": verdict.value,
+            "exit_code": int(verdict.exit_code),
+            "digest": played.digest,
+            "same": same,
+            "failed": None if played.violation is None else str(played.violation),
+        }
+        sys.stdout.write(json.dumps(document, indent=2) + "\n")
+    else:
+        _show_replay(recorded, played, verdict, same=same)
+    return verdict.exit_code
+
+
+def _play_again(recorded: Recorded) -> Played:
+    from contextlib import nullcontext
+
+    from krafla.fuzz.quorum.mutants import find_mutant
+    from krafla.fuzz.quorum.playing import play
+
+    bug = find_mutant(recorded.mutant).applied() if recorded.mutant else nullcontext()
+    with bug:
+        if recorded.lockstep:
+            from krafla.fuzz.quorum.judging import play_judged
+
+            return play_judged(recorded.case)
+        return play(recorded.case)
+
+
+def _show_replay(recorded: Recorded, played: Played, verdict: Verdict, *, same: bool) -> None:
+    from krafla.cli import screen
+    from krafla.fuzz.quorum import rendering
+
+    console = screen.stdout()
+    if recorded.mutant:
+        screen.line(console, f"  with the seeded bug {recorded.mutant}")
+    for text in rendering.fault_lines(played):
+        screen.line(console, text)
+    if played.violation is not None:
+        screen.line(console, f"  {played.violation}")
+    end = f"{played.events:,} events, {played.simulated / 1e9:,.3f} simulated s"
+    screen.line(console, (verdict.name, screen.VERDICT_STYLES[verdict]), f"  {end}")
+    remark = (
+        "the same run as in the file" if same else f"not the run in the file: {recorded.digest}"
+    )
+    screen.line(console, f"  digest     {played.digest}, {remark}")
+
+
+def seeded_bugs(
+    names: str, *, seed: int, seconds: float | None, examples: int | None, quiet: bool
+) -> ExitCode:
+    """Look for every seeded bug, or for those named, and print a table of what found them."""
+    from krafla.cli import screen
+    from krafla.fuzz.quorum.hunting import EXAMPLES_MAXIMUM, SECONDS_MAXIMUM, hunt, table_lines
+    from krafla.fuzz.quorum.mutants import MUTANTS, find_mutant
+
+    chosen = MUTANTS if names == "all" else tuple(map(find_mutant, names.split(",")))
+    hunts = []
+    console = screen.stdout()
+    with screen.LiveLine(quiet=quiet) as live:
+        for number, mutant in enumerate(chosen, start=1):
+            live.show(f"{number}/{len(chosen)}  {mutant.name}")
+            hunts.append(
+                hunt(mutant, seed, examples or EXAMPLES_MAXIMUM, seconds or SECONDS_MAXIMUM)
+            )
+    for text in table_lines(hunts):
+        screen.line(console, text)
+    alive = [each.mutant.name for each in hunts if not each.detected]
+    verdict = Verdict.VIOLATED if alive else Verdict.HELD
+    said = f"not found: {', '.join(alive)}" if alive else "each was found"
+    screen.line(
+        console,
+        (verdict.name, screen.VERDICT_STYLES[verdict]),
+        f"  {len(hunts)} seeded bugs; {said}",
+    )
+    return verdict.exit_code

@@ -1,0 +1,222 @@
+"""A campaign: examples of one seed until a finding or the end of the budget, on several processes.
+
+An example depends on the seed, its number and the kinds of faults only. Results are taken in the
+order of their numbers, whoever played them; so the number of processes changes nothing.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.fuzz.quorum.playing import case_of, play
+from krafla.fuzz.quorum.shrinking import shrink
+from krafla.verdict import Verdict
+from kraft.sim.quorum.kinds import DEFAULT_KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from krafla.fuzz.quorum.playing import Case, Played
+
+__all__ = ["DEFAULT_SECONDS", "Campaign", "Finding", "Report", "run_campaign"]
+
+DEFAULT_SECONDS: Final = 20.0
+_SECOND: Final = 1_000_000_000
+# So many examples a process may be ahead of the one that is waited for.
+_AHEAD: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """What to run. Without ``examples`` and ``seconds`` the budget is ``DEFAULT_SECONDS``.
+
+    ``mutant`` names a seeded bug to play with.
+    """
+
+    seed: int = 0
+    examples: int | None = None
+    seconds: float | None = None
+    workers: int = 1
+    kinds: tuple[str, ...] = DEFAULT_KINDS
+    lockstep: bool = False
+    shrinks: bool = True
+    mutant: str = ""
+
+    @property
+    def seconds_max(self) -> float | None:
+        """Return after how many seconds no further example starts."""
+        unbounded = self.seconds is None and self.examples is None
+        return DEFAULT_SECONDS if unbounded else self.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The first example that broke a property, and the same with as few faults as were found."""
+
+    example: int
+    played: Played
+    shrunk: Played
+
+
+@dataclass(slots=True)
+class Report:
+    """What a campaign came to, so far."""
+
+    campaign: Campaign
+    examples: int = 0
+    events: int = 0
+    simulated: int = 0
+    acknowledged: int = 0
+    seconds: float = 0.0
+    faults: Counter[str] = field(default_factory=Counter)
+    hazards: Counter[str] = field(default_factory=Counter)
+    liveness: Counter[str] = field(default_factory=Counter)
+    actions: Counter[str] = field(default_factory=Counter)
+    all_actions: tuple[str, ...] = ()
+    finding: Finding | None = None
+    _digest: Any = field(default_factory=lambda: blake2b(digest_size=16))
+
+    @property
+    def digest(self) -> str:
+        """Return a digest of the digests of all examples, in their order."""
+        return str(self._digest.hexdigest())
+
+    def add(self, played: Played) -> None:
+        """Take in the next example."""
+        self.examples += 1
+        self.events += played.events
+        self.simulated += played.simulated
+        self.acknowledged += played.acknowledged
+        self.faults.update(dict(played.faults))
+        self.hazards.update(dict(played.hazards))
+        self.actions.update(dict(played.actions))
+        self.liveness[played.liveness] += 1
+        self._digest.update(played.digest.encode())
+
+    @property
+    def missed_actions(self) -> tuple[str, ...]:
+        """Return the actions of the spec that were never taken, with lockstep only."""
+        return tuple(name for name in self.all_actions if not self.actions[name])
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Return why the campaign shows less than it should."""
+        doubts = []
+        if not self.acknowledged:
+            doubts.append("no value was ever acknowledged")
+        if self.missed_actions:
+            doubts.append(f"actions never taken: {', '.join(self.missed_actions)}")
+        return tuple(doubts)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return held only if nothing broke and something was shown."""
+        if self.finding is not None:
+            return Verdict.VIOLATED
+        return Verdict.INCONCLUSIVE if self.doubts else Verdict.HELD
+
+    @property
+    def progress(self) -> str:
+        """Return one line on how far it is."""
+        seconds = max(self.seconds, 1e-9)
+        faults = sum(self.faults.values())
+        line = (
+            f"{self.examples:,} runs  {self.events:,} events  {self.events / seconds:,.0f}/s  "
+            f"{self.simulated / _SECOND / 3600:,.2f} simulated hours  {faults:,} faults of "
+            f"{len(self.faults)} kinds"
+        )
+        if self.all_actions:
+            taken = len(self.all_actions) - len(self.missed_actions)
+            line += f"  actions {taken}/{len(self.all_actions)}"
+        return line
+
+
+def run_campaign(campaign: Campaign, progress: Callable[[str], object] = lambda _: None) -> Report:
+    """Return what a campaign comes to; it ends with its first finding, shrunk."""
+    report = Report(campaign)
+    if campaign.lockstep:
+        from krafla.fuzz.quorum.judging import action_names
+
+        report.all_actions = action_names()
+    began = time.monotonic()
+    played = _alone(campaign, began) if campaign.workers == 1 else _together(campaign, began)
+    try:
+        for one in played:
+            report.seconds = time.monotonic() - began
+            report.add(one)
+            if one.violation is not None:
+                shrunk = one
+                if campaign.shrinks:
+                    player = _player(campaign)
+                    shrunk = shrink(one, player, lambda n: progress(f"found; {n} faults are left"))
+                report.finding = Finding(report.examples - 1, one, shrunk)
+                break
+            progress(report.progress)
+    finally:
+        played.close()
+    report.seconds = time.monotonic() - began
+    return report
+
+
+def _is_spent(campaign: Campaign, example: int, began: float) -> bool:
+    if campaign.examples is not None and example >= campaign.examples:
+        return True
+    maximum = campaign.seconds_max
+    return maximum is not None and time.monotonic() - began >= maximum
+
+
+def _player(campaign: Campaign) -> Callable[[Case], Played]:
+    """Return what plays a case: with a seeded bug, in lockstep, as the campaign says."""
+
+    def player(case: Case) -> Played:
+        if campaign.mutant:
+            from krafla.fuzz.quorum.mutants import find_mutant
+
+            with find_mutant(campaign.mutant).applied():
+                return play(case)
+        if campaign.lockstep:
+            from krafla.fuzz.quorum.judging import play_judged
+
+            return play_judged(case)
+        return play(case)
+
+    return player
+
+
+def _alone(campaign: Campaign, began: float) -> Generator[Played, None, None]:
+    player, example = _player(campaign), 0
+    while not _is_spent(campaign, example, began):
+        yield player(case_of(campaign.seed, example, campaign.kinds))
+        example += 1
+
+
+def _together(campaign: Campaign, began: float) -> Generator[Played, None, None]:
+    """Yield the results of several processes in the order of the examples."""
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(campaign.workers, _ignore_interrupts) as pool:
+        waiting: list[Any] = []
+        example = 0
+        while True:
+            while len(waiting) < _AHEAD * campaign.workers and not _is_spent(
+                campaign, example, began
+            ):
+                waiting.append(pool.apply_async(_play_example, (campaign, example)))
+                example += 1
+            if not waiting:
+                return
+            yield waiting.pop(0).get()
+
+
+def _play_example(campaign: Campaign, example: int) -> Played:
+    return _player(campaign)(case_of(campaign.seed, example, campaign.kinds))
+
+
+def _ignore_interrupts() -> None:
+    """Leave it to the first process what Ctrl-C means."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,129 @@
+"""One run: a quorum of a seed, simulated, held to every property, and to progress at its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from krafla.fuzz.quorum.checks import Checks
+from krafla.fuzz.quorum.violation import Violation
+from kraft.sim.quorum.cluster import Simulation
+from kraft.sim.quorum.configuration import QuorumConfiguration
+from kraft.sim.quorum.kinds import DEFAULT_KINDS
+from kraft.sim.quorum.processes import HandlerError
+from kraft.sim.quorum.randomness import Stream, derive
+from kraft.sim.quorum.runs import Digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kraft.sim.quorum.configuration import Knobs
+    from kraft.sim.quorum.faults import Plan
+    from kraft.sim.quorum.steps import SimStep
+
+__all__ = ["Case", "Played", "case_of", "play"]
+
+_VOTERS: Final = (1, 2, 3, 3, 3, 4, 5, 5)
+_OBSERVERS: Final = (0, 0, 1, 2)
+_SEED_BITS: Final = 63
+_LOOK_EVERY: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """All that decides a run. Without ``plan`` and ``knobs`` they are those of the seed."""
+
+    configuration: QuorumConfiguration
+    seed: int
+    plan: Plan | None = None
+    knobs: Knobs | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What a run came to.
+
+    ``case`` has its plan and knobs. ``simulated`` is in nanoseconds; ``faults`` counts by kind the
+    effects that faults had; ``hazards`` what broke after promises were over; ``liveness`` is what
+    the simulation says of the end: progress, stuck, excused, not tried. ``digest`` is of all that
+    happened: equal digests, equal runs. ``actions``: how often each action of the spec was taken,
+    empty without lockstep.
+    """
+
+    case: Case
+    violation: Violation | None
+    digest: str
+    events: int
+    simulated: int
+    acknowledged: int
+    faults: tuple[tuple[str, int], ...]
+    hazards: tuple[tuple[str, int], ...]
+    liveness: str
+    actions: tuple[tuple[str, int], ...] = ()
+
+
+def case_of(seed: int, example: int, kinds: tuple[str, ...] = DEFAULT_KINDS) -> Case:
+    """Return the case of one example of a campaign: its sizes are drawn, too."""
+    own = derive(seed, "example", example) & ((1 << _SEED_BITS) - 1)
+    chance = Stream(own, "sizes")
+    voters = chance.choice(_VOTERS)
+    configuration = QuorumConfiguration(
+        voters=voters,
+        observers=chance.choice(_OBSERVERS),
+        kraft_version=0 if chance.below(4) == 0 else 1,
+        kinds=kinds,
+    )
+    return Case(configuration, own)
+
+
+def play(case: Case, judge: Callable[[SimStep], Violation | None] | None = None) -> Played:
+    """Return what a case comes to; ``judge`` is asked of each step besides, in lockstep."""
+    simulation = Simulation(case.configuration, case.seed, case.plan, case.knobs)
+    checks = Checks(stable=not simulation.plan)
+    digest = Digest()
+    liveness = "not tried"
+    try:
+        _watch(simulation, checks, digest, judge)
+    except HandlerError as error:
+        checks.violation = _violation("HandlersReturnInv", str(error), simulation)
+    if checks.violation is None:
+        checks.finish(simulation.workload.acknowledged.values())
+    if checks.violation is None and simulation.liveness is not None:
+        verdict = simulation.liveness.verdict()
+        liveness = verdict.kind
+        if liveness == "stuck":
+            checks.violation = _violation("ProgressProp", verdict.detail, simulation)
+    return Played(
+        replace(case, plan=simulation.plan, knobs=simulation.knobs),
+        checks.violation,
+        digest.end(simulation),
+        simulation.number,
+        simulation.time,
+        len(simulation.workload.acknowledged),
+        tuple(sorted((simulation.faults + simulation.network.counts).items())),
+        tuple(sorted(checks.hazards.items())),
+        liveness,
+    )
+
+
+def _watch(
+    simulation: Simulation,
+    checks: Checks,
+    digest: Digest,
+    judge: Callable[[SimStep], Violation | None] | None,
+) -> None:
+    """Take the steps of a simulation until its end, or until a property breaks."""
+    while (step := simulation.step()) is not None:
+        digest.add(step)
+        checks.observe(step)
+        if judge is not None and checks.violation is None:
+            checks.violation = judge(step)
+        if checks.violation is not None:
+            return
+        liveness = simulation.liveness
+        if liveness is not None and step.number % _LOOK_EVERY == 0 and liveness.look():
+            return
+
+
+def _violation(name: str, text: str, simulation: Simulation) -> Violation:
+    return Violation(name, text, simulation.number, simulation.time, "the quorum")

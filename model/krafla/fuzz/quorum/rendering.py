@@ -1,0 +1,123 @@
+"""What a campaign says at its end, as text and as data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kraft.sim.quorum.kinds import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from krafla.fuzz.quorum.campaign import Finding, Report
+    from krafla.fuzz.quorum.playing import Played
+
+__all__ = ["document", "fault_lines", "text_lines"]
+
+_SECOND: Final = 1_000_000_000
+
+
+def text_lines(report: Report, saved: str = "") -> Iterator[str]:
+    """Yield the report line by line; ``saved`` is the file that the finding was written to."""
+    for name in sorted(report.all_actions, key=lambda name: (-report.actions[name], name)):
+        yield f"  {report.actions[name]:>11,}  {name}"
+    for name, count in sorted(report.faults.items(), key=lambda item: (-item[1], item[0])):
+        yield f"  {count:>11,}  {name}{'' if name in KINDS else ' (an effect of faults)'}"
+    for name, count in sorted(report.hazards.items()):
+        yield f"  {count:>11,}  times {name} broke where it was promised no more"
+    if report.finding is not None:
+        yield from _finding_lines(report.finding)
+    yield f"{report.verdict.name}  {_counts(report)}"
+    for doubt in report.doubts if report.finding is None else ():
+        yield f"  {doubt}"
+    yield f"  digest     {report.digest}"
+    if saved:
+        yield f"  replay     krafla fuzz raft --replay {saved}"
+    else:
+        yield f"  reproduce  {reproduce(report)}"
+
+
+def reproduce(report: Report) -> str:
+    """Return the command that runs the same examples again."""
+    campaign = report.campaign
+    command = f"krafla fuzz raft --seed {campaign.seed} --examples {report.examples}"
+    if campaign.kinds != _default_kinds():
+        command += f" --faults {','.join(campaign.kinds) or 'none'}"
+    if campaign.lockstep:
+        command += " --lockstep"
+    return command
+
+
+def _default_kinds() -> tuple[str, ...]:
+    return tuple(kind.name for kind in KINDS.values() if kind.is_default)
+
+
+def _counts(report: Report) -> str:
+    seconds = max(report.seconds, 1e-9)
+    simulated = report.simulated / _SECOND
+    ends = ", ".join(f"{count:,} {name}" for name, count in sorted(report.liveness.items()))
+    return (
+        f"{report.examples:,} runs, {report.events:,} events ({report.events / seconds:,.0f}/s), "
+        f"{simulated:,.0f} simulated s ({simulated / seconds:,.0f} a second), "
+        f"{sum(report.faults.values()):,} effects of faults, {report.acknowledged:,} values "
+        f"acknowledged; at the end {ends or 'nothing'}"
+    )
+
+
+def _finding_lines(finding: Finding) -> Iterator[str]:
+    shrunk = finding.shrunk
+    yield (
+        f"run {finding.example}: {len(finding.played.case.plan or ())} faults planned, "
+        f"{len(shrunk.case.plan or ())} are left"
+    )
+    yield from fault_lines(shrunk)
+    yield f"  {shrunk.violation}"
+
+
+def fault_lines(played: Played) -> Iterator[str]:
+    """Yield the size of a run's quorum, and each fault of its plan."""
+    configuration = played.case.configuration
+    yield (
+        f"  {configuration.voters} voters, {configuration.observers} observers, kraft.version "
+        f"{configuration.kraft_version}, seed {played.case.seed}"
+    )
+    for fault in played.case.plan or ():
+        lasts = f" for {fault.duration / _SECOND:.3f} s" if fault.duration else ""
+        yield f"  {fault.time / _SECOND:>9.3f} s  {fault.kind} of {fault.target}{lasts}"
+
+
+def document(report: Report, saved: str = "") -> dict[str, Any]:
+    """Return the report as JSON data."""
+    finding = report.finding
+    return {
+        "schema": 1,
+        "verdict": report.verdict.value,
+        "exit_code": int(report.verdict.exit_code),
+        "seed": report.campaign.seed,
+        "runs": report.examples,
+        "events": report.events,
+        "simulated_seconds": report.simulated / _SECOND,
+        "seconds": round(report.seconds, 3),
+        "acknowledged": report.acknowledged,
+        "faults": dict(sorted(report.faults.items())),
+        "hazards": dict(sorted(report.hazards.items())),
+        "liveness": dict(sorted(report.liveness.items())),
+        "actions": {name: report.actions[name] for name in report.all_actions},
+        "doubts": list(report.doubts) if finding is None else [],
+        "digest": report.digest,
+        "failure": None if finding is None else _failure(finding),
+        "saved": saved or None,
+        "reproduce": reproduce(report),
+    }
+
+
+def _failure(finding: Finding) -> dict[str, Any]:
+    violation = finding.shrunk.violation
+    assert violation is not None
+    return {
+        "run": finding.example,
+        "property": violation.property,
+        "text": str(violation),
+        "faults": len(finding.played.case.plan or ()),
+        "faults_left": len(finding.shrunk.case.plan or ()),
+    }
