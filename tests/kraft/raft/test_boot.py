@@ -247,3 +247,25 @@ def test_a_resigned_replica_follows_who_says_it_leads_a_later_epoch():
     replica.request(end(EPOCH + 1, leader=3), sender=3)
     assert isinstance(replica.role, Follower)
     assert replica.leader == 3
+
+
+def test_s02_a_sole_voter_that_voted_for_itself_leads_the_next_epoch_too():
+    replica = Replica.booted(quorum_state(voted=1), voters=(1,))
+    assert isinstance(replica.role, Candidate)
+    replica.poll()
+    assert isinstance(replica.role, Leader)
+    assert replica.written() == [(EPOCH + 1, 1, None)]
+
+
+def test_a_voter_that_was_removed_stands_where_it_stood_and_never_again():
+    replica = Replica.booted(quorum_state(voted=1), voters=(2, 3))
+    assert isinstance(replica.role, Candidate)
+    assert [node for node, _ in replica.sent(VoteRequest)] == [2, 3]
+    for _ in range(5):
+        replica.wait(TIMEOUTS.request)
+        replica.settle()
+        assert not any(request.pre_vote for _, request in replica.sent(VoteRequest))
+    assert isinstance(replica.role, Candidate)
+    assert replica.role.epoch == EPOCH
+    replica.request(begin(leader=2))
+    assert isinstance(replica.role, Follower)
