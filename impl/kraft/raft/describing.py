@@ -31,10 +31,9 @@ def on_describe_quorum_request(
 ) -> Step:
     """Say who is in the quorum and how far everybody has come; only a leader knows.
 
-    An observer that has not fetched for too long is not named. Nothing is forgotten of it: it would
-    be known again with its next fetch.
+    An observer that has not fetched for too long is not named; the next Poll forgets it.
 
-    Kafka: KafkaRaftClient.handleDescribeQuorumRequest, LeaderState.clearInactiveObservers.
+    Kafka: KafkaRaftClient.handleDescribeQuorumRequest, LeaderState.describeQuorum.
     """
     return Step(state, (SendResponse(event.source, _describe(state, event.now, request)),))
 

@@ -119,6 +119,7 @@ def poll_leader(turn: Turn) -> bool:
         or appends.drain(turn)
         or parking.answer_expired(turn)
         or _send_begin_quorum_epoch(turn, role)
+        or _forget_observer(turn, role)
     )
 
 
@@ -141,10 +142,20 @@ def leader_deadline(state: RaftState) -> int:
     if len(voters) > 1:
         deadline = min(deadline, role.check_quorum_deadline)
     own, progress = state.configuration.node_id, role.progress
+    others = 0
     for voter in voters:
         if voter.key.node_id != own:
             known = progress.get(voter.key)
-            deadline = min(deadline, _NOW if known is None else known.begin_deadline)
+            if known is None:
+                return _NOW
+            others += 1
+            deadline = min(deadline, known.begin_deadline)
+    if len(progress) > others:
+        keys = [voter.key for voter in voters]
+        session = state.configuration.timeouts.observer_session
+        for observer in progress.values():
+            if observer.key not in keys:
+                deadline = min(deadline, observer.last_fetch_time + session)
     return deadline
 
 
@@ -170,4 +181,23 @@ def _send_begin_quorum_epoch(turn: Turn, role: Leader) -> bool:
     if progress is role.progress:
         return False
     turn.role = replace(role, progress=progress)
+    return True
+
+
+def _forget_observer(turn: Turn, role: Leader) -> bool:
+    """Forget the first observer that has not fetched for too long; True: there was one.
+
+    Spec: KRaftSteps!ForgetObserver. Kafka: LeaderState.clearInactiveObservers.
+    """
+    keys = [voter.key for voter in turn.voters.voters]
+    since = turn.now - turn.configuration.timeouts.observer_session
+    silent = [
+        observer.key
+        for observer in role.progress.values()
+        if observer.last_fetch_time <= since and observer.key not in keys
+    ]
+    if not silent:
+        return False
+    first = min(silent, key=lambda key: (key.node_id, key.directory_id or ""))
+    turn.role = replace(role, progress=role.progress.delete(first))
     return True

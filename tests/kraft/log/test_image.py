@@ -139,6 +139,7 @@ def test_a_log_is_what_a_list_of_epochs_says_and_stays_so_whatever_comes_after(d
         check(*known[-1])
     for log, model in known:
         check(log, model)
+        assert log == log.truncate(log.end_offset)
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=12), st.integers(0, 400), st.data())

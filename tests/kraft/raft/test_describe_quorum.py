@@ -130,3 +130,30 @@ def test_s73_a_leader_that_is_no_voter_is_told_as_an_observer():
     answer = described(leading(log_of(EPOCH), voters=(2, 3)))
     assert [each.key for each in answer.voters] == [key(2), key(3)]
     assert answer.observers == (ReplicaDescription(key(1), 1, MS, MS),)
+
+
+def test_s73_an_observer_that_is_silent_for_five_minutes_is_forgotten_by_the_next_poll():
+    driven = leading(log_of(EPOCH), voters=(1,))
+    for node in (5, 4):
+        driven.request(fetch(1, sender=node), sender=node)
+    driven.wait(1)
+    driven.request(fetch(1, sender=6), sender=6)
+    driven.now = NOW + TIMEOUTS.fetch_maximum_wait + 1
+    driven.settle()
+    assert driven.next_deadline() == NOW + TIMEOUTS.observer_session
+    driven.now = NOW + TIMEOUTS.observer_session - 1
+    assert driven.poll() == ()
+    assert sorted(driven.role.progress) == [key(4), key(5), key(6)]
+    driven.wait(1)
+    assert driven.poll() == ()
+    assert sorted(driven.role.progress) == [key(5), key(6)]
+    assert driven.poll() == ()
+    assert sorted(driven.role.progress) == [key(6)]
+    assert driven.next_deadline() == NOW + TIMEOUTS.observer_session + 1
+
+
+def test_s73_a_voter_that_never_fetched_is_not_forgotten():
+    driven = leading(log_of(EPOCH), check_quorum_deadline=2**62)
+    driven.wait(TIMEOUTS.observer_session)
+    driven.settle()
+    assert sorted(driven.role.progress) == [key(2), key(3)]
