@@ -19,7 +19,6 @@ from kraft.log.batches import controls_batch
 from kraft.raft.configuration import MILLISECOND
 from kraft.raft.connections import can_send, send
 from kraft.raft.effects import SendResponse
-from kraft.raft.listening import tell_listener
 from kraft.raft.pending import PendingVoterChange
 from kraft.raft.quorum import leader_endpoints_of, leader_of
 from kraft.raft.responses import accept
@@ -131,7 +130,6 @@ def on_api_versions_response(
         outcome = _complete_add_voter(turn, leader, leader.pending_change, response)
         if outcome is not None:
             end_pending(turn, *outcome)
-    tell_listener(turn)
     return turn.step()
 
 
@@ -189,7 +187,6 @@ def on_remove_voter_request(
     refusal = _remove_voter(turn, event.source, request)
     if refusal is not None:
         turn.do(SendResponse(event.source, RemoveRaftVoterResponse(*refusal)))
-    tell_listener(turn)
     return turn.step()
 
 
@@ -226,7 +223,6 @@ def on_update_voter_request(
     endpoints = turn.configuration.endpoints if leads else leader_endpoints_of(turn.role)
     response = UpdateRaftVoterResponse(error, turn.role.epoch, leader_of(turn.role), endpoints)
     turn.do(SendResponse(event.source, response))
-    tell_listener(turn)
     return turn.step()
 
 

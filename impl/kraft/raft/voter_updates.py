@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kraft.raft.connections import can_send, send
-from kraft.raft.listening import tell_listener
 from kraft.raft.responses import accept, handle_common
 from kraft.raft.roles import Follower
 from kraft.raft.state import Step
@@ -97,7 +96,6 @@ def on_update_voter_response(
     if not accept(turn, event):
         return Step(state)
     handle_common(turn, response.error_code, response.epoch, response.leader_id)
-    tell_listener(turn)
     return turn.step()
 
 

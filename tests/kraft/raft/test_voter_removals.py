@@ -44,7 +44,8 @@ def test_s94_a_removal_that_leaves_the_leader_alone_is_committed_and_answered_in
     led = leading(1, 2)
     assert led.request(remove(2), 9).error_code is ErrorCode.NONE
     assert (led.state.high_watermark, led.role.pending_change) == (4, None)
-    assert led.order()[:2] == ["AppendLog", "SendResponse"]
+    assert led.order() == ["AppendLog", "SendResponse"]
+    assert [batch.base_offset for batch in led.told[0].batches] == [END]
 
 
 def test_s94_a_leader_that_removed_itself_leads_on_uncounted_until_that_is_committed_then_resigns():
@@ -160,6 +161,7 @@ def test_s97_a_new_voter_that_is_ahead_of_the_others_may_raise_the_high_watermar
     assert led.state.high_watermark == END
     led.answer(4, versions())
     assert led.state.high_watermark == 6
+    assert led.told[0].batches[-1].end_offset == 6
     # Not so far as the record of the new voter itself, which has the offset 6.
     assert answers(led) == []
 

@@ -38,11 +38,13 @@ from kraft.errors import ErrorCode
 from kraft.ids import ZERO_UUID, NodeId, OffsetAndEpoch
 from kraft.log.batches import controls_batch
 from kraft.log.image import LogImage, Snapshot
-from kraft.raft.effects import AppendLog, FlushLog, TruncateLog
+from kraft.raft.configuration import MILLISECOND
+from kraft.raft.effects import AppendLog, FlushLog, HandleLeaderChange, TruncateLog
 from kraft.raft.events import PrepareAppend, ScheduleAppend
 from kraft.raft.roles import Follower, Leader, Prospective, Unattached
 from kraft.raft.snapshot_file import snapshot_bytes
 from kraft.raft.voter_records import voters_of, voters_record
+from kraft.records.batch import parse_batch
 from kraft.records.control_schemas import KRAFT_VERSION, KRAFT_VOTERS, LEADER_CHANGE
 from kraft.rpc.endpoints import Endpoint
 from kraft.rpc.fetch import FetchRequest, FetchResponse
@@ -122,16 +124,6 @@ def test_s90_a_leader_offers_nobody_its_bootstrap_snapshot():
     assert answer.records != b""
 
 
-def refused(state, request, error):
-    led = state()
-    before = led.state
-    answer = led.request(request)
-    assert answer.error_code.name == error
-    assert answer.epoch == led.role.epoch
-    assert led.of(AppendLog) == []
-    assert (led.state.role, led.state.controls) == (before.role, before.controls)
-
-
 def three():
     return leading(1, 2, 3)
 
@@ -169,7 +161,12 @@ def three():
     ],
 )
 def test_s99_an_update_is_refused_and_changes_nothing(state, request_, error):
-    refused(state, request_, error)
+    led = state()
+    before = led.state
+    answer = led.request(request_)
+    assert (answer.error_code.name, answer.epoch) == (error, EPOCH)
+    assert led.of(AppendLog) == []
+    assert (led.state.role, led.state.controls) == (before.role, before.controls)
 
 
 def test_s99_an_update_is_appended_and_answered_at_once_before_it_is_committed():
@@ -186,6 +183,14 @@ def test_s99_an_update_is_appended_and_answered_at_once_before_it_is_committed()
     assert led.request(update(3)).error_code is ErrorCode.REQUEST_TIMED_OUT
     fetch(led, 2, END + 1)
     assert led.request(update(3)).error_code is ErrorCode.NONE
+
+
+def test_s99_an_update_by_a_sole_voter_is_committed_at_once_and_the_state_machine_told():
+    alone = leading(1)
+    assert alone.request(update(1)).error_code is ErrorCode.NONE
+    assert alone.state.high_watermark == END + 1
+    (told,) = alone.told
+    assert [batch.base_offset for batch in told.batches] == [END]
 
 
 def test_s99_a_refused_update_tells_who_leads():
@@ -281,6 +286,7 @@ def test_s100_the_answer_to_an_update_tells_of_epochs_and_leaders(response, role
     moved.answer(2, response)
     assert isinstance(moved.role, role)
     assert (moved.role.epoch, moved.leader) == (max(EPOCH, response.epoch), leader)
+    assert (HandleLeaderChange(EPOCH + 1, leader) in moved.told) is (response.epoch > EPOCH)
     assert moved.state.controls.voters == THREE
 
 
@@ -356,6 +362,8 @@ def test_an_update_of_the_leader_itself_is_flushed_before_the_next_message_and_k
     led.event(ScheduleAppend)
     assert led.request(update(1)).error_code is ErrorCode.NONE
     assert led.state.controls.voters.get(1).endpoints == endpoints(71)
+    (batch,) = led.of(AppendLog)[0].batches
+    assert parse_batch(batch.raw).base_timestamp == NOW // MILLISECOND
     led.wait(TIMEOUTS.append_linger)
     led.settle()
     assert [type(e) for e in led.effects if isinstance(e, AppendLog | FlushLog)] == [
