@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kraft.raft.effects import SendRequest, SendResponse
     from kraft.raft.voters import VoterSet
     from kraft.rpc.requests import RaftRequest
+    from kraft.sim.quorum.network import Fate
     from kraft.sim.quorum.steps import StepKind
 
 NOBODY: Final = ReplicaKey(CLIENT)
@@ -172,7 +173,7 @@ class Simulation:
                 for entry in state.controls.voter_sets[-2:]:
                     found[entry.voters] = None
                 found[state.controls.voters] = None
-        return tuple(found)
+        return tuple(found) or (self.processes.first_voters,)
 
     def _append(self, _nothing: None) -> None:
         """Let clients append at whoever believes that it leads."""
@@ -224,11 +225,13 @@ class Simulation:
     def send_response(self, process: Process, effect: SendResponse, now: int) -> None:
         """Send an answer back to where its request came from.
 
-        Raises ValueError if nobody waits for it.
+        The answer to the second copy of a request is lost: its sender has one connection, and waits
+        for one answer. Raises ValueError if the request never came.
+        Spec: KRaft!DuplicateMessage.
         """
         connection = process.connections.pop(effect.source.correlation_id, None)
         if connection is None:
-            raise ValueError(f"nobody waits for this answer: {effect!r}")
+            raise ValueError(f"an answer to a request that never came: {effect!r}")
         request = connection.envelope
         self._messages += 1
         envelope = Envelope(
@@ -244,6 +247,10 @@ class Simulation:
         if connection.machine < 0:
             self.sent.append(envelope)
             return
+        if request.copy_of != NO_MESSAGE:
+            self.sent.append(envelope)
+            self.lost.append((envelope, "nobody waits for the answer to a copy"))
+            return
         self._transmit(process, envelope, self.nodes[connection.machine], now)
 
     def _transmit(
@@ -256,6 +263,14 @@ class Simulation:
         source = process.machine
         leaves = now + self.knobs.own_time + source.disk.spent
         fate = self.network.fate(leaves, source.index, target.index)
+        if isinstance(fate, int):
+            self._planned += 1
+            arrival = (Connection(source.index, envelope), target)
+            heappush(self._heap, (fate, self._planned, self._arrive, arrival))
+        else:
+            self._deliver(source, envelope, target, fate)
+
+    def _deliver(self, source: Machine, envelope: Envelope, target: Machine, fate: Fate) -> None:
         if fate.arrival is None:
             self.lost.append((envelope, fate.lost_by))
             return

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kraft.ids import DirectoryId, NodeId, ReplicaKey, uuid_text
 from kraft.raft.configuration import MILLISECOND
 from kraft.raft.roles import NEVER
 from kraft.rpc.endpoints import Endpoint
-from kraft.sim.quorum.randomness import derive, mix
+from kraft.sim.quorum.randomness import MASK, derive
 from kraft.sim.quorum.state_machine import StateMachine
 
 if TYPE_CHECKING:
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from kraft.sim.quorum.clocks import Clock
     from kraft.sim.quorum.disk import SimulatedDisk
     from kraft.sim.quorum.steps import Envelope
+
+# The code mixes the chance of an event itself, so a plain congruential sequence will do here.
+# L'Ecuyer, "Tables of linear congruential generators of different sizes", 1999.
+_MULTIPLIER: Final = 2862933555777941757
 
 
 class Opened(NamedTuple):
@@ -126,7 +130,7 @@ class Process:
 
     def chance(self) -> int:
         """Return the number of chance for the next event."""
-        self._chance = mix(self._chance)
+        self._chance = (self._chance * _MULTIPLIER + 1) & MASK
         return self._chance
 
 

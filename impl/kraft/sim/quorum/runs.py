@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _DIGEST_BYTES: Final = 16
 _LOOK_EVERY: Final = 16
+_LINES: Final = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,44 +54,39 @@ class RunResult:
 class Digest:
     """A digest that grows with each step. It takes in what a step did, in its order."""
 
-    __slots__ = ("_hash",)
+    __slots__ = ("_hash", "_lines")
 
     def __init__(self) -> None:
+        self._lines: list[str] = []
         self._hash = blake2b(digest_size=_DIGEST_BYTES)
 
     def add(self, step: SimStep) -> None:
         """Take in one step."""
-        (
-            number,
-            time,
-            kind,
-            replica,
-            received,
-            event,
-            _,
-            after,
-            effects,
-            crashed,
-            sent,
-            detail,
-            _,
-        ) = step
-        line = (
-            f"{number} {time} {kind} {replica.node_id} {replica.directory_id}"
-            f" {-1 if received is None else received.message_id} {event.__class__.__name__}"
-            f" {crashed} {len(sent)} {detail}"
-        )
-        if after is not None:
+        number, time, kind, _, received, event, _, after, effects, crashed, sent = step[:11]
+        detail, incarnation = step[11:]
+        if after is None:
+            state = ""
+        else:
             role, log = after.role, after.log
-            line += (
-                f" {role.__class__.__name__} {role.epoch} {log.start_offset} {log.end_offset}"
-                f" {log.last_epoch} {after.high_watermark} "
+            state = (
+                f"{role.__class__.__name__} {role.epoch} {log.start_offset} {log.end_offset}"
+                f" {log.last_epoch} {after.high_watermark}"
             )
-        line += ",".join([effect.__class__.__name__ for effect in effects])
-        self._hash.update(line.encode())
+        done = ",".join([effect.__class__.__name__ for effect in effects]) if effects else ""
+        self._lines.append(
+            f"{number} {time} {kind} {incarnation} {received.message_id if received else -1}"
+            f" {event.__class__.__name__} {crashed} {len(sent)} {state} {done} {detail}\n"
+        )
+        if len(self._lines) >= _LINES:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._hash.update("".join(self._lines).encode())
+        self._lines.clear()
 
     def end(self, simulation: Simulation) -> str:
         """Return the digest of all steps and of what is on the disks."""
+        self._flush()
         for machine in simulation.nodes:
             for name, content in machine.disk.image().items():
                 self._hash.update(f"{machine.index} {name} {len(content)}".encode())
@@ -99,12 +95,7 @@ class Digest:
 
 
 def _begins_to_lead(step: SimStep) -> bool:
-    before, after = step.before, step.after
-    return (
-        after is not None
-        and after.role.__class__ is Leader
-        and (before is None or before.role.__class__ is not Leader)
-    )
+    return step.before is None or step.before.role.__class__ is not Leader
 
 
 def run(
@@ -132,8 +123,8 @@ def watch(simulation: Simulation, observer: Callable[[SimStep], object] | None =
         digest.add(step)
         if observer is not None:
             observer(step)
-        if step.after is not None and _begins_to_lead(step):
-            elections += 1
+        if step.after is not None and step.after.role.__class__ is Leader:
+            elections += _begins_to_lead(step)
         liveness = simulation.liveness
         if liveness is not None and step.number % _LOOK_EVERY == 0 and liveness.look():
             break
