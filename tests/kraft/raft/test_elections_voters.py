@@ -77,8 +77,9 @@ def test_s19_a_vote_is_on_the_disk_before_it_is_told():
     assert one.order() == ["WriteQuorumState", "SendResponse"]
 
 
-def test_s19_a_vote_that_is_given_again_is_not_written_again_nor_is_the_log_looked_at():
-    one = Replica(replica(unattached(voted=key(2)), log=log_of(1, 4)))
+@pytest.mark.parametrize("role", [unattached(voted=key(2)), prospective(voted=key(2))], ids=str)
+def test_s19_a_vote_that_is_given_again_changes_nothing_nor_is_the_log_looked_at(role):
+    one = Replica(replica(role, log=log_of(1, 4))).asks(3)
     before = one.state
     assert one.request(vote(end=(0, 0))).vote_granted
     assert one.order() == ["SendResponse"]
