@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,10 +68,12 @@ def test_s50_a_sole_voter_has_committed_what_it_appends_before_it_is_flushed():
 
 
 def test_s51_a_voter_that_lost_its_disk_is_heard_and_takes_nothing_back():
-    driven = leading(log_of(*[EPOCH] * 4), high_watermark=3, ends={2: 4, 3: 3})
+    driven = leading(log_of(*[EPOCH] * 4), high_watermark=4, ends={2: 4, 3: 2})
     driven.request(fetch(1))
     assert driven.role.progress[key(2)].end_offset == 1
-    assert high_watermark(driven) == 3
+    assert high_watermark(driven) == 4
+    driven.request(fetch(3, sender=3), sender=3)
+    assert high_watermark(driven) == 4
 
 
 @given(
@@ -107,6 +111,16 @@ def test_s53_a_leader_that_is_no_voter_does_not_count_itself():
     driven.request(fetch(2))
     assert high_watermark(driven) is None
     driven.request(fetch(3, sender=3), sender=3)
+    assert high_watermark(driven) == 2
+
+
+def test_s53_a_leader_whose_other_disk_is_the_voter_does_not_count_itself():
+    driven = leading(log_of(*[EPOCH] * 3))
+    own = replace(driven.state.configuration, directory_id=directory(1, 9))
+    driven.state = replace(driven.state, configuration=own)
+    driven.request(fetch(3))
+    assert high_watermark(driven) is None
+    driven.request(fetch(2, sender=3), sender=3)
     assert high_watermark(driven) == 2
 
 
