@@ -106,11 +106,11 @@ def test_s88_a_snapshot_in_front_of_the_log_brings_what_was_said_before_it():
     assert history.at(7) == (B, 1)
 
 
-def test_a_snapshot_within_the_log_adds_nothing_to_it():
+@pytest.mark.parametrize(("end_offset", "voters"), [(3, A), (4, B)])
+def test_a_snapshot_within_the_log_or_at_its_end_adds_nothing_to_it(end_offset, voters):
     log = log_of([version_record(1), voters_record(A)], "data", [voters_record(B)])
-    assert ControlHistory.of_log(STATIC, log.with_snapshot(snapshot(3, A, 1))) == (
-        ControlHistory.of_log(STATIC, log)
-    )
+    taken = log.with_snapshot(snapshot(end_offset, voters, 1))
+    assert ControlHistory.of_log(STATIC, taken) == ControlHistory.of_log(STATIC, log)
 
 
 def test_s86_a_snapshot_beyond_the_log_counts_and_nothing_of_the_log():
