@@ -155,8 +155,9 @@ def test_s107_who_hears_too_little_in_time_gives_up_as_one_who_lost(leader_id, r
     assert one.effects == ()
 
 
-def test_s107_who_gave_up_without_a_leader_asks_again_at_once():
-    one = Replica(replica(prospective()))
+@pytest.mark.parametrize("voted", [None, key(3)], ids=["unvoted", "voted"])
+def test_s107_who_gave_up_without_a_leader_asks_again_at_once(voted):
+    one = Replica(replica(prospective(voted=voted)))
     one.wait(TIMEOUTS.election)
     one.poll()
     one.poll()
