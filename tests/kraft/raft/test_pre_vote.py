@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.kraft.raft.replicas import (
     EPOCH,
@@ -25,6 +27,7 @@ from tests.kraft.raft.replicas import (
 
 from kraft.errors import ErrorCode
 from kraft.raft.roles import Candidate, Follower, Leader, Prospective, Unattached
+from kraft.rpc.endpoints import Endpoint
 from kraft.rpc.vote import VoteRequest
 
 
@@ -107,6 +110,17 @@ def test_s107_a_follower_that_misses_its_leader_asks_in_the_same_epoch_and_write
         (2, EPOCH, True),
         (3, EPOCH, True),
     ]
+
+
+def test_s107_who_goes_back_to_its_leader_knows_where_it_listens():
+    elsewhere = (Endpoint("CONTROLLER", "elsewhere", 1),)
+    role = replace(follower(fetch_deadline=NOW), leader_endpoints=elsewhere)
+    one = Replica(replica(role))
+    one.poll()
+    assert one.role.leader_endpoints == elsewhere
+    lose(one)
+    assert isinstance(one.role, Follower)
+    assert one.role.leader_endpoints == elsewhere
 
 
 def test_s107_a_majority_of_pre_votes_makes_a_candidate_of_the_next_epoch():
