@@ -160,6 +160,14 @@ def test_a_node_that_cannot_help_now_is_left_alone_for_a_while(error):
     assert one.state.connections[2].backoff_until == NOW + TIMEOUTS.retry_backoff
 
 
+def test_what_another_cluster_says_of_its_epoch_is_not_believed():
+    one = Replica(replica(candidate())).asks(2)
+    error = ErrorCode.INCONSISTENT_CLUSTER_ID
+    one.answer(2, voted_answer(EPOCH + 2, granted=False, leader=3, error=error))
+    assert one.role == candidate()
+    assert one.effects == ()
+
+
 def test_a_request_that_was_refused_as_invalid_is_fatal():
     one = Replica(replica(candidate())).asks(2)
     before = one.state
