@@ -1,0 +1,75 @@
+"""What a crash in the middle of a step has left of it, by what the next start finds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kraft.raft.effects import (
+    AppendLog,
+    CleanLog,
+    FlushLog,
+    FreezeSnapshot,
+    TruncateLog,
+    TruncateToSnapshot,
+    WriteQuorumState,
+    WriteSnapshot,
+)
+from kraft.raft.quorum import leader_of, voted_of
+from kraft.raft.roles import Follower
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kraft.raft.effects import Effect
+    from kraft.raft.state import RaftState, Step
+    from kraft.sim.quorum.steps import SimStep
+
+__all__ = ["happened", "writes_records"]
+
+_LASTING: Final = (
+    WriteQuorumState, TruncateLog, WriteSnapshot, FreezeSnapshot, TruncateToSnapshot, CleanLog,
+    FlushLog,
+)  # fmt: skip
+
+
+def writes_records(whole: Step, performed: Sequence[Effect]) -> bool:
+    """Return whether a follower was writing records, and had not flushed them."""
+    first = whole.effects[0] if whole.effects else None
+    if not isinstance(first, AppendLog) or not isinstance(whole.state.role, Follower):
+        return False
+    return not any(isinstance(effect, FlushLog) for effect in performed)
+
+
+def happened(step: SimStep, whole: Step, found: RaftState) -> bool:
+    """Return whether the step that was cut short is one that was taken, as far as the disk knows.
+
+    It is if an effect that lasts was performed. The one that was about to be may have been as well:
+    then what the next start has found, decides.
+    """
+    if any(isinstance(effect, _LASTING) for effect in step.effects):
+        return True
+    if any(isinstance(effect, AppendLog) for effect in step.effects):
+        return found.log.end_offset > _before(step).log.end_offset
+    done = len(step.effects)
+    if done >= len(whole.effects):
+        return False
+    match whole.effects[done]:
+        case WriteQuorumState(epoch, leader_id, voted, _):
+            left, role = _before(step).role, found.role
+            said = (left.epoch, leader_of(left), voted_of(left))
+            says = (role.epoch, leader_of(role), voted_of(role))
+            return says == (epoch, leader_id, voted) != said
+        case AppendLog():
+            return found.log.end_offset > _before(step).log.end_offset
+        case TruncateLog(end_offset):
+            return found.log.end_offset == end_offset
+        case WriteSnapshot(snapshot_id, _):
+            return found.log.snapshot(snapshot_id) is not None
+        case FreezeSnapshot(snapshot_id) | CleanLog(snapshot_id):
+            return found.log.start_offset == snapshot_id.end_offset
+    return False
+
+
+def _before(step: SimStep) -> RaftState:
+    assert step.before is not None, "an event happens to a process"
+    return step.before

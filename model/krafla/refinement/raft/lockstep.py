@@ -1,0 +1,408 @@
+"""Raft runs in lockstep with KRaftSteps: every step of every replica is judged by the spec.
+
+A step is read as one action, or a few that belong together; the spec applies them to its own state;
+and what the replica is then, and what is in flight, must be what the spec says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from krafla.oracle.explain import Explanation
+from krafla.refinement.actions import SpecAction
+from krafla.refinement.judgement import Agreed, Divergence
+from krafla.refinement.raft.crashes import happened, writes_records
+from krafla.refinement.raft.naming import Naming
+from krafla.refinement.raft.network import CARRIED, Exchange, Exchanges
+from krafla.refinement.raft.raft_spec import load_raft
+from krafla.refinement.raft.reading import Action, Reader, is_piece
+from krafla.refinement.raft.replica import row_of
+from krafla.refinement.raft.requests import request_of
+from krafla.refinement.raft.spec_side import RefusalError, SpecSide
+from krafla.refinement.raft.terms import Terms
+from krafla.refinement.raft.vocabulary import Vocabulary
+from kraft.raft import machine
+from kraft.raft.effects import Fatal, SendRequest, SendResponse
+from kraft.raft.events import Poll
+from kraft.raft.roles import Leader
+from kraft.rpc.fetch_snapshot import FetchSnapshotRequest
+from kraft.rpc.raft_voters import ApiVersionsRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from krafla.refinement.raft.terms import Message
+    from krafla.refinement.raft.vocabulary import Quorum
+    from kraft.raft.effects import Effect
+    from kraft.raft.events import Event
+    from kraft.raft.state import RaftState, Step
+    from kraft.sim.quorum.steps import Envelope, SimStep
+
+__all__ = ["Judged", "Lockstep"]
+
+Judged = Agreed | Divergence
+
+
+class _Pending(NamedTuple):
+    """A step in which a process crashed, before anybody else could see anything of it."""
+
+    step: SimStep
+    whole: Step
+
+
+class Lockstep:
+    """The judge of one run. It stops at its first finding: what follows means nothing.
+
+    `coverage` counts the actions that were taken, `steps` the judgements given. `on_event` is the
+    code that is simulated: a step that a crash cut short is taken once more, to know the whole.
+    """
+
+    def __init__(
+        self,
+        quorum: Quorum,
+        on_event: Callable[[RaftState, Event], Step] = machine.on_event,
+        path: Path | None = None,
+    ) -> None:
+        self.vocabulary = Vocabulary(quorum)
+        self.spec = load_raft(self.vocabulary, path)
+        self.terms = Terms(self.spec, self.vocabulary.names)
+        self.naming = Naming(self.vocabulary, self.terms)
+        self.side = SpecSide(self.spec, self.terms, self.naming)
+        self.exchanges = Exchanges(self.terms)
+        self.reader = Reader(self.naming)
+        self.coverage: Counter[str] = Counter()
+        self.steps = 0
+        self.finding: Divergence | None = None
+        self._on_event = on_event
+        self._incarnations: dict[str, int] = {}
+        self._pending: dict[str, _Pending] = {}
+
+    def judge(self, step: SimStep) -> Judged:
+        """Return what the spec says of the next step of the run."""
+        assert self.finding is None, "the run was judged already"
+        self.steps += 1
+        try:
+            match step.kind:
+                case "event":
+                    judged = self._event(step)
+                case "start":
+                    judged = self._start(step)
+                case "crash":
+                    judged = self._ended(step.incarnation)
+                case "lose":
+                    judged = self._lost(step)
+                case "duplicate":
+                    judged = self._duplicated(step)
+                case _:
+                    judged = Agreed(None)
+        except RefusalError as refusal:
+            judged = self._divergence(refusal)
+        if isinstance(judged, Divergence):
+            self.finding = judged
+        return judged
+
+    # The network
+
+    def _lost(self, step: SimStep) -> Judged:
+        envelope = step.received
+        if envelope is None or not envelope.is_request:
+            return Agreed(None)
+        return self._conclude(None, None, [], list(self.exchanges.lose(envelope.message_id)))
+
+    def _duplicated(self, step: SimStep) -> Judged:
+        copy = step.received
+        message = None if copy is None else self.exchanges.request(copy.copy_of)
+        if copy is None or message is None or message.type == "FetchSnapshotRequest":
+            return Agreed(None)
+        late = self.terms.unawaited(message)
+        self.exchanges.put(late)
+        self.exchanges.late[copy.message_id] = late
+        return self._conclude(None, None, [Action("DuplicateMessage", (message,))], [])
+
+    # One event
+
+    def _event(self, step: SimStep) -> Judged:
+        before, event = step.before, step.event
+        assert before is not None, "an event happens to a process"
+        assert event is not None, "an event is of a kind"
+        name = self.vocabulary.name(step.replica)
+        self._incarnations[name] = step.incarnation
+        if any(isinstance(effect, Fatal) for effect in step.effects):
+            return self._fatal(step)
+        if step.after is not None:
+            return self._taken(name, step, step.after, step.effects)
+        whole = self._on_event(before, event)
+        if not step.sent:
+            self._pending[name] = _Pending(step, whole)
+            return self._ended(step.incarnation)
+        judged = self._taken(name, step, whole.state, whole.effects)
+        return judged if isinstance(judged, Divergence) else self._ended(step.incarnation)
+
+    def _taken(
+        self, name: str, step: SimStep, after: RaftState, effects: Sequence[Effect]
+    ) -> Judged:
+        """Judge a whole step of a replica."""
+        before, event = step.before, step.event
+        assert before is not None, "an event happens to a process"
+        assert event is not None, "an event is of a kind"
+        if isinstance(after.role, Leader) and not isinstance(before.role, Leader):
+            assert after.configuration.node_id is not None, "a leader has an id"
+            self.naming.leaders[after.role.epoch, after.configuration.node_id] = name
+        has_new_log = self.side.disks[name].perform(effects)
+        if not self.side.disks[name].matches(after.log):
+            return self._astray(name, after)
+        lost: list[Message] = []
+        envelope = step.received
+        actions = self._read(name, step, after, effects, lost)
+        for effect in effects:
+            if isinstance(effect, SendResponse):
+                request_id = effect.source.correlation_id
+                if envelope is None or request_id != envelope.message_id:
+                    actions += self._answer_parked(step.incarnation, request_id, effect)
+        if after.connections is not before.connections:
+            self._close(step, before, after, name, actions, lost)
+        self._send(name, step.incarnation, after, step.sent, effects)
+        actions += self.reader.forgotten(name, before, after)
+        unchanged = (
+            after.role is before.role
+            and after.high_watermark == before.high_watermark
+            and after.log.snapshots is before.log.snapshots
+        )
+        return self._conclude(name, None if unchanged else after, actions, lost, has_new_log)
+
+    def _read(
+        self, name: str, step: SimStep, after: RaftState, effects: Sequence[Effect],
+        lost: list[Message],
+    ) -> list[Action]:  # fmt: skip
+        """Return what the message or the event of a step became; what is in flight changes."""
+        before, event, envelope = step.before, step.event, step.received
+        assert before is not None, "an event happens to a process"
+        assert event is not None, "an event is of a kind"
+        if envelope is None:
+            return self._own(name, event, before, after, effects, step.incarnation)
+        if envelope.is_request:
+            message = self.exchanges.request(envelope.message_id)
+            if message is None:
+                return self._own(name, event, before, after, effects, step.incarnation)
+            return self._take_request(name, step, message, effects, lost)
+        exchange = self.exchanges.asked(step.incarnation, envelope.correlation_id)
+        if exchange is None or after is before:
+            return []
+        message = exchange.message
+        if message is None:
+            self.exchanges.forget(exchange)
+            return []
+        if message.is_request:
+            if is_piece(envelope.payload):
+                self.exchanges.carry(exchange)
+                return []
+            late = self.exchanges.end(exchange)
+            if late is not None:
+                lost.append(late)
+            return [Action("RequestTimeout", (name, message.receiver))]
+        taken = self.reader.response(message, before, after, envelope.payload, effects)  # type: ignore[arg-type] # it is a response
+        self.exchanges.forget(exchange)
+        self.exchanges.take(message)
+        return [Action(taken, (message,))]
+
+    def _take_request(
+        self, name: str, step: SimStep, message: Message, effects: Sequence[Effect],
+        lost: list[Message],
+    ) -> list[Action]:  # fmt: skip
+        envelope = step.received
+        assert envelope is not None, "a request came"
+        request_id = envelope.message_id
+        response = None
+        for effect in effects:
+            if isinstance(effect, SendResponse) and effect.source.correlation_id == request_id:
+                response = effect.response
+        taken = self.reader.request(name, message, envelope.payload, response)
+        if taken.is_lost:
+            lost += self.exchanges.lose(request_id)
+        elif not taken.is_held:
+            self.exchanges.replace(request_id, taken.answer if message.awaited else None)
+        elif message.type == "FetchRequest":
+            if taken.request is not message:
+                self.exchanges.replace(request_id, taken.request)
+            self.exchanges.park(step.incarnation, request_id)
+        return list(taken.actions)
+
+    def _own(
+        self, name: str, event: Event, before: RaftState, after: RaftState,
+        effects: Sequence[Effect], incarnation: int,
+    ) -> list[Action]:  # fmt: skip
+        actions = self.reader.own(name, event, before, after, effects)
+        for effect in effects:
+            if isinstance(effect, SendRequest) and isinstance(effect.request, FetchSnapshotRequest):
+                carried = self.exchanges.asked(incarnation, CARRIED)
+                if carried is None:
+                    actions.append(Action("SendFetchSnapshot", (name,)))
+        return actions
+
+    def _answer_parked(
+        self, incarnation: int, request_id: int, effect: SendResponse
+    ) -> list[Action]:
+        message = self.exchanges.request(request_id)
+        if message is None or message.type != "FetchRequest":
+            return []
+        action, answer = self.reader.parked(message, effect.response)  # type: ignore[arg-type] # of a fetch
+        self.exchanges.replace(request_id, answer if message.awaited else None)
+        self.exchanges.unpark(incarnation, request_id)
+        return [action]
+
+    def _close(
+        self, step: SimStep, before: RaftState, after: RaftState, name: str,
+        actions: list[Action], lost: list[Message],
+    ) -> None:  # fmt: skip
+        """End the connections that a step has closed: one that took too long, or all."""
+        still = {connection.correlation_id for connection in after.connections.values()}
+        left, role = before.role, after.role
+        if role.__class__ is left.__class__ and role.epoch == left.epoch:
+            still.add(CARRIED)
+        expires = isinstance(step.event, Poll) and role is left
+        for exchange in self.exchanges.open_of(step.incarnation):
+            if exchange.correlation_id in still:
+                continue
+            if expires and exchange.message is not None:
+                receiver = exchange.message.receiver
+                if not exchange.message.is_request:
+                    receiver = exchange.message.sender
+                actions.append(Action("RequestTimeout", (name, receiver)))
+            late = self.exchanges.end(exchange)
+            if late is not None:
+                lost.append(late)
+
+    def _send(
+        self, name: str, incarnation: int, after: RaftState, sent: Sequence[Envelope],
+        effects: Sequence[Effect],
+    ) -> None:  # fmt: skip
+        """Put the requests of a step in flight; those a crash kept from being sent are lost."""
+        requests = [effect for effect in effects if isinstance(effect, SendRequest)]
+        if not requests:
+            return
+        envelopes = {one.correlation_id: one for one in sent if one.is_request}
+        for effect in requests:
+            correlation_id = effect.correlation_id
+            envelope = envelopes.get(correlation_id)
+            request_id = -1 - correlation_id if envelope is None else envelope.message_id
+            request = effect.request
+            carried = None
+            if isinstance(request, FetchSnapshotRequest):
+                carried = self.exchanges.asked(incarnation, CARRIED)
+            if carried is not None:
+                self.exchanges.forget(carried)
+                message = carried.message
+            elif isinstance(request, ApiVersionsRequest):
+                message = self.terms.message(
+                    "ApiVersionsResponse", self.reader.added(after), name, None,
+                    ("epoch", after.role.epoch), ("leader", None),
+                )  # fmt: skip
+            else:
+                message = request_of(self.naming, name, after, effect.destination, request)
+            exchange = Exchange(
+                name, incarnation, effect.destination, correlation_id, request_id, message
+            )
+            exchange.is_present = envelope is not None
+            self.exchanges.send(exchange, is_new=carried is None)
+
+    # The end and the beginning of a process
+
+    def _ended(self, incarnation: int) -> Judged:
+        """Note that nobody will answer what a process held."""
+        lost: list[Message] = []
+        for request_id in self.exchanges.parked_by(incarnation):
+            lost += self.exchanges.lose(request_id)
+        return self._conclude(None, None, [], lost)
+
+    def _start(self, step: SimStep) -> Judged:
+        after = step.after
+        if after is None:
+            return Agreed(None)
+        name = self.vocabulary.name(step.replica)
+        lost: list[Message] = []
+        cut = self._pending.pop(name, None)
+        actions: list[Action] = []
+        disk = self.side.disks[name]
+        if cut is not None:
+            pending = cut.step
+            answer = writes_records(cut.whole, pending.effects)
+            exchange = None
+            if answer and pending.received is not None:
+                exchange = self.exchanges.asked(
+                    pending.incarnation, pending.received.correlation_id
+                )
+            if exchange is not None and exchange.message is not None:
+                message = exchange.message
+                actions.append(Action("CrashAppending", (message, after.log.end_offset)))
+            elif happened(pending, cut.whole, after):
+                judged = self._taken(name, pending, cut.whole.state, cut.whole.effects)
+                if isinstance(judged, Divergence):
+                    return judged
+            if pending.received is not None and pending.received.is_request:
+                lost += self.exchanges.lose(pending.received.message_id)
+        if not actions:
+            actions.append(Action("StartAgain", (name, after.log.end_offset)))
+        previous = self._incarnations.get(name)
+        if previous is not None:
+            for open_exchange in self.exchanges.open_of(previous):
+                late = self.exchanges.end(open_exchange)
+                if late is not None:
+                    lost.append(late)
+        self._incarnations[name] = step.incarnation
+        disk.read(after.log)
+        self._send(name, step.incarnation, after, step.sent, step.effects)
+        return self._conclude(name, after, actions, lost, has_new_log=True)
+
+    # Judgements
+
+    def _conclude(
+        self, name: str | None, after: RaftState | None, actions: list[Action],
+        lost: list[Message], has_new_log: bool = False,
+    ) -> Judged:  # fmt: skip
+        """Ask the spec about some actions, after which a replica has this state, if it changed."""
+        if lost:
+            actions = [*actions, *(Action("LoseMessage", (message,)) for message in lost)]
+            self.exchanges.has_changed = True
+        names = self.side.names
+        row = None
+        if name is not None and after is not None:
+            row = row_of(name, after, self.naming, names)
+        if not actions:
+            same = name is None or row is None or row == self.side.rows[name]
+            if same and not has_new_log and not self.exchanges.has_changed:
+                return Agreed(None)
+            explanation = self.side.claimed(name or names[0], row, has_new_log, self.exchanges)
+            if not explanation.differences:
+                return Agreed(None)
+            return Divergence(
+                self.steps, SpecAction("", ()), explanation, _variables_of(explanation)
+            )
+        self.side.agree(name or names[0], row, has_new_log, self.exchanges, actions)
+        self.coverage.update(action.name for action in actions)
+        return Agreed(SpecAction(actions[0].name, ()))
+
+    def _divergence(self, refusal: RefusalError) -> Divergence:
+        explanation = self.side.explain(refusal)
+        return Divergence(
+            self.steps, self.side.spoken(refusal.action), explanation, _variables_of(explanation)
+        )
+
+    def _fatal(self, step: SimStep) -> Divergence:
+        reason = next(effect.reason for effect in step.effects if isinstance(effect, Fatal))
+        finding = f"replica {self.vocabulary.name(step.replica)} cannot go on: {reason}"
+        return Divergence(self.steps, SpecAction("Fatal", ()), Explanation(finding))
+
+    def _astray(self, name: str, after: RaftState) -> Divergence:
+        disk, log = self.side.disks[name], after.log
+        finding = (
+            f"the log of replica {name} is {disk.start} .. {disk.end} on its disk"
+            f" and {log.start_offset} .. {log.end_offset} in memory"
+        )
+        return Divergence(self.steps, SpecAction("", ()), Explanation(finding), ("log",))
+
+
+def _variables_of(explanation: Explanation) -> tuple[str, ...]:
+    return tuple(sorted({re.split(r"[.\[]", one.path)[0] for one in explanation.differences}))

@@ -1,0 +1,182 @@
+"""What is in flight, as the spec sees it: a bag of messages, one for each request that is awaited.
+
+The spec has no loss: who asked gives up, and until then the request, or the answer to it, is still
+on its way. So a message that the simulated network lost stays in the bag until its sender's
+connection ends. A request that nobody awaits any more stays as long as it can still arrive.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from krafla.refinement.raft.terms import Message, Terms
+    from kraft.ids import NodeId
+
+__all__ = ["Exchange", "Exchanges"]
+
+CARRIED = -1
+"""The correlation id of a snapshot that is fetched piece by piece, between two of its requests."""
+
+
+class Exchange:
+    """A request that a process awaits the answer to.
+
+    `message` is what the spec has of it in flight: the request, then the answer; None if it sees
+    neither. `is_present` tells whether the request may still be taken by somebody.
+    """
+
+    __slots__ = (
+        "asker",
+        "correlation_id",
+        "incarnation",
+        "is_present",
+        "message",
+        "node",
+        "request_id",
+    )
+
+    def __init__(
+        self, asker: str, incarnation: int, node: NodeId, correlation_id: int, request_id: int,
+        message: Message | None,
+    ) -> None:  # fmt: skip
+        self.asker = asker
+        self.incarnation = incarnation
+        self.node = node
+        self.correlation_id = correlation_id
+        self.request_id = request_id
+        self.message = message
+        self.is_present = True
+
+
+class Exchanges:
+    """All that is in flight between the processes of a run."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self.bag: dict[Message, int] = {}
+        self.has_changed = False
+        self.by_request: dict[int, Exchange] = {}
+        self.late: dict[int, Message] = {}
+        self._asked: dict[int, dict[int, Exchange]] = {}
+        self._parked: dict[int, set[int]] = {}
+
+    def java(self) -> Any:
+        """Return the bag."""
+        self.has_changed = False
+        return self._terms.bag(self.bag)
+
+    def put(self, message: Message) -> None:
+        """Add a copy of a message."""
+        self.bag[message] = self.bag.get(message, 0) + 1
+        self.has_changed = True
+
+    def take(self, message: Message) -> None:
+        """Remove a copy of a message."""
+        count = self.bag.get(message, 0)
+        if count > 1:
+            self.bag[message] = count - 1
+        elif count:
+            del self.bag[message]
+        self.has_changed = True
+
+    def send(self, exchange: Exchange, is_new: bool = True) -> None:
+        """Let a request begin; unless it `is_new`, its message is in flight already."""
+        self.by_request[exchange.request_id] = exchange
+        self._asked.setdefault(exchange.incarnation, {})[exchange.correlation_id] = exchange
+        if exchange.message is not None and is_new:
+            self.put(exchange.message)
+
+    def asked(self, incarnation: int, correlation_id: int) -> Exchange | None:
+        """Return what a process awaits under a correlation id."""
+        return self._asked.get(incarnation, {}).get(correlation_id)
+
+    def open_of(self, incarnation: int) -> Iterable[Exchange]:
+        """Return all that a process awaits."""
+        return tuple(self._asked.get(incarnation, {}).values())
+
+    def request(self, message_id: int) -> Message | None:
+        """Return the request that arrives in a message, if the spec has it in flight."""
+        late = self.late.get(message_id)
+        if late is not None:
+            return late
+        exchange = self.by_request.get(message_id)
+        message = None if exchange is None else exchange.message
+        return message if message is not None and message.is_request else None
+
+    def replace(self, message_id: int, message: Message | None) -> None:
+        """Put an answer, another request or nothing in the place of a request."""
+        late = self.late.pop(message_id, None)
+        if late is not None:
+            self.take(late)
+            if message is not None and message.is_request:
+                self.late[message_id] = message
+                self.put(message)
+            return
+        exchange = self.by_request.get(message_id)
+        if exchange is None:
+            return
+        if exchange.message is not None:
+            self.take(exchange.message)
+        exchange.message = message
+        if message is not None:
+            self.put(message)
+
+    def end(self, exchange: Exchange) -> Message | None:
+        """Let a connection end; return the request if it is late now and can never arrive."""
+        self.forget(exchange)
+        message = exchange.message
+        if message is None:
+            return None
+        self.take(message)
+        if not message.is_request:
+            return None
+        late = self._terms.unawaited(message)
+        if not exchange.is_present or message.type == "FetchSnapshotRequest":
+            return late
+        self.put(late)
+        self.late[exchange.request_id] = late
+        return None
+
+    def forget(self, exchange: Exchange) -> None:
+        """Await an answer no longer, and leave the bag as it is."""
+        asked = self._asked.get(exchange.incarnation, {})
+        asked.pop(exchange.correlation_id, None)
+        if not asked:
+            self._asked.pop(exchange.incarnation, None)
+        self.by_request.pop(exchange.request_id, None)
+
+    def carry(self, exchange: Exchange) -> None:
+        """Keep the request for a snapshot in flight until its next piece is asked for."""
+        message = exchange.message
+        self.forget(exchange)
+        kept = Exchange(
+            exchange.asker, exchange.incarnation, exchange.node, CARRIED, -exchange.incarnation,
+            message,
+        )  # fmt: skip
+        kept.is_present = False
+        self._asked.setdefault(kept.incarnation, {})[CARRIED] = kept
+
+    def park(self, incarnation: int, message_id: int) -> None:
+        """Note that a process holds a request without having answered it."""
+        self._parked.setdefault(incarnation, set()).add(message_id)
+
+    def unpark(self, incarnation: int, message_id: int) -> None:
+        """Note that a process holds a request no longer."""
+        self._parked.get(incarnation, set()).discard(message_id)
+
+    def parked_by(self, incarnation: int) -> tuple[int, ...]:
+        """Return the requests that a process holds, and forget that it does."""
+        return tuple(sorted(self._parked.pop(incarnation, ())))
+
+    def lose(self, message_id: int) -> Iterator[Message]:
+        """Note that a request will never arrive; yield it if nobody awaits it."""
+        late = self.late.pop(message_id, None)
+        if late is not None:
+            self.take(late)
+            yield late
+        exchange = self.by_request.get(message_id)
+        if exchange is not None:
+            exchange.is_present = False

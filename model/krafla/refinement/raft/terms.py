@@ -1,0 +1,290 @@
+"""Values of one loaded spec, each built once: what the lockstep compares are these.
+
+A call into the JVM costs as much as a small formula. So a value is asked for by what it is made of
+(numbers, names, other values), and handed out again when it is asked for again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from krafla.refinement.raft.raft_spec import VERSION_VALUE
+from kraft.ids import NodeId, ReplicaKey
+from kraft.records.control_schemas import KRAFT_VERSION, KRAFT_VOTERS, LEADER_CHANGE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Sequence
+
+    from krafla.oracle import Spec
+    from kraft.log.batches import LogBatch
+    from kraft.records.schema import Fields
+
+__all__ = ["Message", "Term", "Terms"]
+
+_REMEMBERED: Final = 200_000
+_PRINTABLE: Final = range(0x20, 0x7F)
+
+
+class Term:
+    """A value that is known by a key. Equal keys are equal values."""
+
+    __slots__ = ("java", "key")
+
+    def __init__(self, key: Hashable, java: Any) -> None:
+        self.key = key
+        self.java = java
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Term) and self.key == other.key
+
+
+class Message(NamedTuple):
+    """A message of the spec: its fields in the order of their names, and its value in TLC.
+
+    Messages of the same fields are one object.
+    """
+
+    type: str
+    sender: str
+    receiver: str
+    fields: tuple[tuple[str, Any], ...]
+    is_request: bool
+    awaited: bool
+    java: Any
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def get(self, name: str) -> Any:
+        """Return a field by its name."""
+        return dict(self.fields)[name]
+
+
+class Terms:
+    """The values of one spec. `name_of` names replicas, by their keys."""
+
+    def __init__(self, spec: Spec, names: Sequence[str]) -> None:
+        self.spec = spec
+        classes = spec.classes
+        self._array = classes.array("tlc2.value.impl.Value")
+        self._names_array = classes.array("util.UniqueString")
+        self._unique = classes("util.UniqueString").uniqueStringOf
+        self._record_class = classes("tlc2.value.impl.RecordValue")
+        self._tuple_class = classes("tlc2.value.impl.TupleValue")
+        self._function_class = classes("tlc2.value.impl.FcnRcdValue")
+        self._set_class = classes("tlc2.value.impl.SetEnumValue")
+        self._plain: dict[Hashable, Any] = {}
+        self._known: dict[Hashable, Any] = {}
+        self._shapes: dict[tuple[str, ...], tuple[Any, tuple[str, ...]]] = {}
+        self._messages: dict[Hashable, Message] = {}
+        self._entries: dict[bytes, tuple[Any, ...]] = {}
+        self.leaders: dict[tuple[int, NodeId], str] = {}
+        self.nil = spec.converter.to_java(_nil(spec))
+        self.true, self.false = self.plain(True), self.plain(False)
+        self.empty = self.sequence(())
+        self.no_members = self.members(())
+        self.replicas, self._domain = self._in_normal_order(names)
+
+    def plain(self, value: bool | int | str) -> Any:
+        """Return a number, a string or a truth value."""
+        key = (value, value.__class__)
+        known = self._plain.get(key)
+        if known is None:
+            if len(self._plain) >= _REMEMBERED:
+                self._plain.clear()
+            known = self._plain[key] = self.spec.converter.to_java(value)
+        return known
+
+    def optional(self, name: str | None) -> Any:
+        """Return the name of a replica, Nil for None."""
+        return self.nil if name is None else self.plain(name)
+
+    def sequence(self, values: Iterable[Any]) -> Any:
+        """Return a sequence of values."""
+        return self._tuple_class(self._array(list(values)))
+
+    def joined(self, one: Any, other: Any) -> Any:
+        """Return two sequences as one."""
+        return self._evaluate("Joined", one, other)
+
+    def piece(self, one: Any, first: int, last: int) -> Any:
+        """Return the elements of a sequence from one index up to another, counted from 1."""
+        return self._evaluate("Piece", one, self.plain(first), self.plain(last))
+
+    def _evaluate(self, operator: str, *arguments: Any) -> Any:
+        spec = self.spec
+        definition = spec.definition(operator)
+        context = spec.empty_context
+        for formal, argument in zip(definition.getParams(), arguments, strict=True):
+            context = context.cons(formal, argument)
+        return spec.asked(spec.tool.eval, definition.getBody(), context, spec.empty_state)
+
+    def members(self, names: Iterable[str]) -> Any:
+        """Return the set of some replicas."""
+        key = ("members", *sorted(names))
+        return self.once(key, lambda: self.set_of(self.plain(name) for name in key[1:]))
+
+    def set_of(self, values: Iterable[Any]) -> Any:
+        """Return a set of values."""
+        found = self._set_class(self._array(list(values)), False)
+        found.deepNormalize()
+        return found
+
+    def by_replica(self, values: Sequence[Any]) -> Any:
+        """Return the function from each replica to its value, in the order of `replicas`."""
+        return self._function_class(self._domain, self._array(values), True)
+
+    def bag(self, counts: dict[Message, int]) -> Any:
+        """Return a bag of messages."""
+        if not counts:
+            return self.empty
+        found = self._function_class(
+            self._array([message.java for message in counts]),
+            self._array([self.plain(count) for count in counts.values()]),
+            False,
+        )
+        found.normalize()
+        return found
+
+    def record(self, fields: Sequence[tuple[str, Any]]) -> Any:
+        """Return a record; the fields come in the order of their names."""
+        key = tuple(name for name, _ in fields)
+        shape = self._shapes.get(key)
+        if shape is None:
+            shape = self._shapes[key] = self._shape(key)
+        names, order = shape
+        values = dict(fields)
+        return self._record_class(names, self._array([values[name] for name in order]), True)
+
+    def offset_and_epoch(self, end_offset: int, epoch: int) -> Any:
+        """Return an id of a snapshot, or an end of a log."""
+        key = ("offset", end_offset, epoch)
+        return self.once(
+            key,
+            lambda: self.record(
+                [("end_offset", self.plain(end_offset)), ("epoch", self.plain(epoch))]
+            ),
+        )
+
+    def message(
+        self, type_: str, sender: str, receiver: str, awaited: bool | None, *more: tuple[str, Any]
+    ) -> Message:
+        """Return a message. `more` are its other fields: plain values, terms, or None for Nil.
+
+        `awaited` is None for an answer.
+        """
+        key = (type_, sender, receiver, awaited, *more)
+        known = self._messages.get(key)
+        if known is None:
+            if len(self._messages) >= _REMEMBERED:
+                self._messages.clear()
+            fields = [("type", type_), ("from", sender), ("to", receiver), *more]
+            if awaited is not None:
+                fields.append(("awaited", awaited))
+            built = [(name, self.java(value)) for name, value in fields]
+            known = self._messages[key] = Message(
+                type_,
+                sender,
+                receiver,
+                more,
+                awaited is not None,
+                bool(awaited),
+                self.record(built),
+            )
+        return known
+
+    def java(self, value: bool | int | str | Term | Message | None) -> Any:
+        """Return the value of TLC: of a plain value, a term, or Nil for None."""
+        if value is None:
+            return self.nil
+        return value.java if isinstance(value, Term | Message) else self.plain(value)
+
+    def unawaited(self, message: Message) -> Message:
+        """Return the request that nobody waits for any more."""
+        return self.message(message.type, message.sender, message.receiver, False, *message.fields)
+
+    def entries(self, batch: LogBatch, name_of: Callable[[ReplicaKey], str]) -> tuple[Any, ...]:
+        """Return the entries of the spec that a batch is.
+
+        Spec: KRaftState!Entry.
+        """
+        known = self._entries.get(batch.raw)
+        if known is None:
+            if len(self._entries) >= _REMEMBERED:
+                self._entries.clear()
+            if batch.controls:
+                read = [self._control(batch.epoch, *one, name_of) for one in batch.controls]
+            else:
+                read = [self._entry(batch.epoch, "Data", self.value(one)) for one in batch.values]
+            known = self._entries[batch.raw] = tuple(read)
+        return known
+
+    def value(self, data: bytes) -> Any:
+        """Return what stands for the bytes of a record: themselves, as text or in hexadecimal."""
+        if all(byte in _PRINTABLE for byte in data):
+            return self.plain(data.decode("ascii"))
+        return self.plain(data.hex())
+
+    def once(self, key: Hashable, build: Callable[[], Any]) -> Any:
+        """Return the value that is known by a key, built when it is first asked for."""
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            known = self._known[key] = build()
+        return known
+
+    def _entry(self, epoch: int, kind: str, value: Any) -> Any:
+        return self.record(
+            [("epoch", self.plain(epoch)), ("kind", self.plain(kind)), ("value", value)]
+        )
+
+    def _control(
+        self, epoch: int, kind: int, fields: Fields, name_of: Callable[[ReplicaKey], str]
+    ) -> Any:
+        if kind == LEADER_CHANGE.api_key:
+            leader = self._leader_of(epoch, NodeId(fields["leaderId"]), name_of)
+            return self._entry(epoch, "LeaderChange", self.plain(leader))
+        if kind == KRAFT_VERSION.api_key:
+            return self._entry(epoch, "Data", self.plain(VERSION_VALUE))
+        if kind == KRAFT_VOTERS.api_key:
+            voters = [
+                name_of(ReplicaKey(NodeId(one["voterId"]), one["voterDirectoryId"]))
+                for one in fields["voters"]
+            ]
+            return self._entry(epoch, "Voters", self.members(voters))
+        raise ValueError(f"control type {kind} does not stand in a log")
+
+    def _leader_of(self, epoch: int, node: NodeId, name_of: Callable[[ReplicaKey], str]) -> str:
+        known = self.leaders.get((epoch, node))
+        return known if known is not None else name_of(ReplicaKey(node))
+
+    def _shape(self, names: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
+        """Return the field names in TLC's order, as its own array and as text."""
+        unique = self._names_array([self._unique(name) for name in names])
+        probe = self._record_class(
+            unique, self._array([self.plain(index) for index in range(len(names))]), False
+        )
+        probe.normalize()
+        order = tuple(names[int(value.val)] for value in probe.values)
+        return self._names_array([self._unique(name) for name in order]), order
+
+    def _in_normal_order(self, names: Sequence[str]) -> tuple[tuple[str, ...], Any]:
+        probe = self._function_class(
+            self._array([self.plain(name) for name in names]),
+            self._array([self.plain(index) for index in range(len(names))]),
+            False,
+        )
+        probe.normalize()
+        order = tuple(names[int(value.val)] for value in probe.values)
+        return order, self._array([self.plain(name) for name in order])
+
+
+def _nil(spec: Spec) -> Any:
+    return spec.evaluate("Nil")

@@ -1,0 +1,91 @@
+"""The constants of KRaftSteps for a quorum: which value of the spec names which replica.
+
+A replica of the spec is a node with one disk. Where voters are known by their node ids alone
+(kraft.version 0), a voter is its node's first disk.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kraft.ids import NodeId, ReplicaKey
+
+__all__ = ["Quorum", "Vocabulary"]
+
+_LETTERS: Final = "bcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True, slots=True)
+class Quorum:
+    """What a judge must know of a quorum before its first step.
+
+    `disks` says how many disks each node may have in the course of the run. The first voters are
+    known with their disks where `is_dynamic`: by the format of the cluster, with kraft.version 1.
+    """
+
+    disks: Mapping[NodeId, int]
+    first_voters: tuple[ReplicaKey, ...]
+    is_dynamic: bool
+
+    def names(self) -> tuple[tuple[str, NodeId], ...]:
+        """Return the names of all replicas that there may be, with their nodes."""
+        found = []
+        for node in sorted(self.disks):
+            count = self.disks[node]
+            if count > len(_LETTERS):
+                raise KraflaError(f"node {node} has {count} disks, the most are {len(_LETTERS)}")
+            found += [(_name(node, disk), node) for disk in range(count)]
+        return tuple(found)
+
+
+class Vocabulary:
+    """The names of replicas, given to disks in the order in which they appear."""
+
+    def __init__(self, quorum: Quorum) -> None:
+        self.quorum = quorum
+        self.names = tuple(name for name, _ in quorum.names())
+        self._free: dict[NodeId, list[str]] = {}
+        for name, node in quorum.names():
+            self._free.setdefault(node, []).append(name)
+        self._first = {node: names[0] for node, names in self._free.items()}
+        self._known: dict[ReplicaKey, str] = {}
+        for key in quorum.first_voters:
+            self.name(key)
+
+    def name(self, key: ReplicaKey) -> str:
+        """Return the name of a replica; a disk that was not seen before gets the next one.
+
+        KraflaError if the node has more disks than were announced.
+        """
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        node = key.node_id
+        free = self._free.get(node)
+        if free is None:
+            raise KraflaError(f"node {node} is not part of the quorum that is judged")
+        if key.directory_id is None:
+            found = self._first[node]
+        elif free:
+            found = free.pop(0)
+        else:
+            raise KraflaError(f"node {node} has more disks than were announced")
+        self._known[key] = found
+        return found
+
+    def of_node(self, node: NodeId) -> str:
+        """Return the name of a node's first disk."""
+        found = self._first.get(node)
+        if found is None:
+            raise KraflaError(f"node {node} is not part of the quorum that is judged")
+        return found
+
+
+def _name(node: NodeId, disk: int) -> str:
+    return f"n{node}" if disk == 0 else f"n{node}{_LETTERS[disk - 1]}"
