@@ -8,6 +8,7 @@ from tests.kraft.raft.replicas import (
     NOW,
     TIMEOUTS,
     begin,
+    directory,
     key,
     log_of,
     replica,
@@ -248,6 +249,7 @@ def test_s46_a_leader_that_no_majority_fetches_from_resigns_and_says_so():
     driven.request(fetch(1, sender=2))
     driven.request(fetch(1, sender=2))
     driven.request(fetch(1, sender=9), sender=9)
+    driven.request(fetch(1, sender=3, disk=directory(3, 9)), sender=3)
     assert driven.next_deadline() == NOW + 10
     driven.wait(10)
     driven.poll()
