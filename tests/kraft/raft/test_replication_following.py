@@ -55,6 +55,7 @@ def test_s57_a_follower_cuts_its_log_where_the_leaders_epoch_ends_then_fetches_f
     ("diverging", "end"),
     [
         (at(5, 2), 3),  # Epoch 2 is not known: the end of epoch 1.
+        (at(1, 2), 3),
         (at(5, 3), 5),  # Epoch 3 ends earlier there.
         (at(9, 3), 6),  # Epoch 3 ends earlier here.
         (at(2, 0), 2),  # Nothing of the own epochs is known there.
@@ -76,7 +77,7 @@ def test_s58_a_batch_that_holds_the_cut_goes_whole():
     assert driven.state.log.end_offset == 1
 
 
-@pytest.mark.parametrize("diverging", [at(2, 3), at(0, 0), at(9, 1)])
+@pytest.mark.parametrize("diverging", [at(2, 3), at(0, 0), at(9, 1), at(2, 4)])
 def test_s59_a_follower_that_would_cut_what_is_committed_dies_with_its_log_as_it_was(diverging):
     driven = following(log_of(1, 3, 3, 3), high_watermark=3)
     before = driven.state
