@@ -293,3 +293,11 @@ def test_a_follower_that_is_to_load_a_snapshot_fetches_that_and_no_records():
     (effect,) = driven.poll()
     assert isinstance(effect.request, FetchSnapshotRequest)
     assert effect.destination == 2
+
+
+def test_s63_records_from_who_is_not_the_leader_are_not_appended():
+    driven = following(log_of(4), asks=False).asks(3)
+    role = driven.role
+    assert driven.answer(3, fetched([batch(1)], high_watermark=2)) == ()
+    assert driven.role == role
+    assert driven.state.log == log_of(4)
