@@ -269,3 +269,10 @@ def test_an_answer_that_names_another_leader_than_this_one_is_fatal():
     one.answer(2, voted_answer(leader=3))
     assert one.order() == ["Fatal"]
     assert one.state == before
+
+
+def test_s14_who_cannot_win_asks_nobody_that_is_left():
+    role = candidate(rejected=(2, 3, 4))
+    one = Replica(replica(role, voters=(1, 2, 3, 4, 5)))
+    one.poll()
+    assert one.effects == ()

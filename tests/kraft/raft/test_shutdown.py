@@ -265,3 +265,13 @@ def test_a_leader_flushes_before_it_gives_up_a_request_or_resigns():
     one.poll()
     assert isinstance(one.role, Leader)
     assert one.state.connections[2].correlation_id is None
+
+
+@pytest.mark.parametrize("role", [unattached(), candidate(), prospective(), resigned()])
+def test_no_timer_moves_who_shuts_down_even_if_it_is_polled(role):
+    one = shutting_down(role)
+    one.wait(2 * TIMEOUTS.election)
+    for _ in range(5):
+        one.poll()
+    assert type(one.role) is type(role)
+    assert one.role.epoch == EPOCH
