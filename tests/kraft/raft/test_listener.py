@@ -254,3 +254,8 @@ def test_s85_a_leader_that_was_not_told_yet_loads_what_its_log_lacks():
         HandleCommit(batches(log)),
         HandleLeaderChange(EPOCH, 1),
     )
+
+
+def test_s71_a_leader_that_has_read_up_to_its_epoch_and_not_into_it_is_not_told_that_it_leads():
+    read = ListenerProgress(2, EPOCH - 1, 2)
+    assert tell(leader(epoch_start=2), log=log_of(1, 1, EPOCH), listener=read)[0] == ()

@@ -240,7 +240,7 @@ def controls_log():
     """Return a log in which the voters are 1 and 2 from offset 1 on, and 1, 2, 3 from 3 on."""
     log = log_of(1)
     for offset, nodes in ((1, (1, 2)), (3, (1, 2, 3))):
-        records = [version_record(1), voters_record(voter_set(*nodes))]
+        records = [voters_record(voter_set(*nodes)), version_record(1)]
         log = log.append((controls_batch(offset, 3, 0, records),))
     return log
 
