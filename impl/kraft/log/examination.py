@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kraft.errors import CorruptRecordError
 from kraft.log.batches import LogBatch, read_batches
@@ -25,15 +25,21 @@ from kraft.log.text_files import (
 )
 from kraft.log.text_writing import partition_metadata_text
 from kraft.log.unusable import WRONG_DIRECTORY, UnusableLogError
+from kraft.records.batch import HEADER, HEADER_BYTES, LOG_OVERHEAD
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from kraft.ids import OffsetAndEpoch
     from kraft.log.storage_files import Files
     from kraft.log.text_files import EpochStart, QuorumState
     from kraft.records.batch import RecordBatch
 
+SECTOR: Final = 512
+"""Bytes that a disk writes whole or not at all; pages are whole numbers of them."""
+HOLE: Final = 32
+"""As many zeros are a hole: more than a UUID of zeros has, with what may be beside it."""
 _SMALL_TAILS = (FindingKind.TORN_TAIL, FindingKind.ZERO_TAIL)
 
 
@@ -109,8 +115,8 @@ def read_segments_of(files: Files, base_offsets: Sequence[int]) -> SegmentsRead:
         segment = SegmentIndex(base_offset, base_offset)
         read.segments.append(segment)
         read.findings = []
-        file = FileBytes(place, BytesIO(files.read(segment.name)), None)
-        for batch in batches_of(file, findings=read.findings):
+        data = files.read(segment.name)
+        for batch in _batches(place, data, read.findings, is_last=base_offset == base_offsets[-1]):
             if not segment.offsets and batch.base_offset != base_offset:
                 raise UnusableLogError(
                     f"the segment begins with offset {batch.base_offset}", path=place, position=0
@@ -125,6 +131,45 @@ def read_segments_of(files: Files, base_offsets: Sequence[int]) -> SegmentsRead:
             previous = batch
     read.findings = [finding for finding in read.findings if finding.kind in _SMALL_TAILS]
     return read
+
+
+def _batches(
+    place: Path, data: bytes, findings: list[Finding], *, is_last: bool
+) -> Iterator[RecordBatch]:
+    """Yield the batches of a segment. A hole in the last one is where its tail is torn."""
+    position = 0
+    try:
+        for batch in batches_of(FileBytes(place, BytesIO(data), None), findings=findings):
+            position = batch.position + batch.size
+            yield batch
+    except CorruptRecordError as error:
+        if not (is_last and has_hole(data, position)):
+            raise
+        detail = f"a hole, so that {error.reason}; {len(data) - position} bytes were not read"
+        findings.append(Finding(FindingKind.TORN_TAIL, place, detail, position))
+
+
+def has_hole(data: bytes, position: int) -> bool:
+    """Return whether the batch at a position lacks a piece that never reached the disk.
+
+    A disk writes whole sectors, in any order. One that a crash kept from being written is zeros:
+    from the start of the batch or of a sector on, or up to the end of the batch or of a sector. A
+    batch that was written and has decayed has no such run of zeros.
+    """
+    if not any(data[position : position + HEADER_BYTES]):
+        return True
+    end = len(data)
+    if end - position >= LOG_OVERHEAD:
+        length = HEADER.unpack_from(data[position:].ljust(HEADER_BYTES, b"\0"))[1]
+        end = min(end, position + LOG_OVERHEAD + max(length, HEADER_BYTES))
+    first = position - position % SECTOR + SECTOR
+    edges = [position, *range(first, end, SECTOR), end]
+    return any(
+        not any(data[start : start + HOLE])
+        for edge in edges
+        for start in (edge, edge - HOLE)
+        if position <= start and start + HOLE <= end
+    )
 
 
 def read_quorum_state_of(files: Files, names: Sequence[str]) -> QuorumState | None:

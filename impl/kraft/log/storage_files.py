@@ -19,9 +19,10 @@ class Files(Protocol):
     """The files below one log directory. A directory comes into being with its first file.
 
     What a crash may take: of the bytes appended to a file since its last `flush`, any but the first
-    few; a cut since then; and names that were created, renamed or removed since the last
-    `flush_directory`, each by itself. A rename is atomic: afterwards one of the two names has the
-    file. Whoever wants one thing to outlive another flushes the first before it begins the second.
+    few, or any sectors, which are zeros then; a cut since then; and names that were created,
+    renamed or removed since the last `flush_directory`, each by itself. A rename is atomic:
+    afterwards one of the two names has the file. Whoever wants one thing to outlive another flushes
+    the first before it begins the second.
 
     Every operation but `append` and `names` raises FileNotFoundError for a name that is not there.
     """

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from kraft.log.examination import HOLE, SECTOR
 
 if TYPE_CHECKING:
     import random
@@ -150,4 +153,14 @@ def _torn(content: Content, loses: random.Random | str) -> bytes:
     # The last bytes that were appended are torn, somewhere behind what is flushed.
     if content.pending and not any(isinstance(step, int) for step in content.pending):
         data = data[: loses.randint(len(content.flushed), len(data))]
-    return data
+    return _with_a_hole(data, len(content.flushed), loses)
+
+
+def _with_a_hole(data: bytes, flushed: int, loses: random.Random) -> bytes:
+    """Return the bytes without one of the sectors that were not flushed, every other time."""
+    edges = [flushed, *range(flushed - flushed % SECTOR + SECTOR, len(data), SECTOR), len(data)]
+    holes = [(begin, end) for begin, end in pairwise(edges) if end - begin >= HOLE]
+    if not holes or loses.random() < 0.5:
+        return data
+    begin, end = loses.choice(holes)
+    return data[:begin] + bytes(end - begin) + data[end:]
