@@ -263,18 +263,34 @@ LoseMessage(m) ==
   /\ messages' = Take(messages, m)
   /\ UNCHANGED <<quorum_state, log_state, role, election, following, end_offset, commit>>
 
-(* What a disk says to a request that was meant for another disk of its      *)
-(* node. For the sender it comes from the one it asked.                      *)
-InvalidVoterKeyResponse ==
-  [type : {"InvalidVoterKeyResponse"}, from : Replica, to : Replica, epoch : Nat,
+(* An answer that says nothing but the epoch and its leader.                 *)
+OtherResponse ==
+  [type : {"OtherResponse"}, from : Replica, to : Replica, epoch : Nat,
    leader : Replica \cup {Nil}]
-InvalidVoterKey(m, e, l) ==
-  [type |-> "InvalidVoterKeyResponse", from |-> m.to, to |-> m.from, epoch |-> e, leader |-> l]
+OtherAnswer(m, e, l) ==
+  [type |-> "OtherResponse", from |-> m.to, to |-> m.from, epoch |-> e, leader |-> l]
+
+(***************************************************************************)
+(* A request is refused with an error from which nothing follows but what  *)
+(* it tells of the epoch: by a leader that is about to end, or because the *)
+(* request cannot be right. One such is in Kafka the vote request of who   *)
+(* has records of the epoch it stands in: a voter that stood, followed,    *)
+(* and was restarted.                                                      *)
+(*                                                                         *)
+(* Kafka: Errors.INVALID_REQUEST, Errors.BROKER_NOT_AVAILABLE;             *)
+(* KafkaRaftClient.isIllegalEpoch, validateLeaderOnlyRequest.              *)
+(***************************************************************************)
+AnswerOtherwise(m) ==
+  /\ IsRequest(m)
+  /\ Idle(m.to)
+  /\ messages' = Reply(m, OtherAnswer(m, epoch[m.to], leader[m.to]))
+  /\ UNCHANGED <<quorum_state, log_state, role, election, following, end_offset, commit>>
 
 (***************************************************************************)
 (* A request for one disk of a node reaches another, which is in its       *)
-(* place. It says so; but it takes over a higher epoch, and a leader it is *)
-(* told of, before it looks whom the request is for.                       *)
+(* place. It says so, and for the sender the answer comes from the one it  *)
+(* asked. But it takes over a higher epoch, and a leader it is told of,    *)
+(* before it looks whom the request is for.                                *)
 (*                                                                         *)
 (* Kafka: Errors.INVALID_VOTER_KEY; KafkaRaftClient.handleVoteRequest,     *)
 (* handleBeginQuorumEpochRequest.                                          *)
@@ -283,7 +299,7 @@ MeetOtherDisk(m, r) ==
   LET names_leader == m.type = "BeginQuorumEpochRequest"
       follows == names_leader /\ (m.epoch > epoch[r] \/ leader[r] = Nil \/ role[r] = "Unattached")
       known == IF names_leader THEN m.from ELSE IF m.epoch > epoch[r] THEN Nil ELSE leader[r]
-      bag == Reply(m, InvalidVoterKey(m, m.epoch, known))
+      bag == Reply(m, OtherAnswer(m, m.epoch, known))
   IN
   /\ m.type \in {"VoteRequest", "BeginQuorumEpochRequest"}
   /\ NodeOf[m.to] = NodeOf[r]
@@ -348,7 +364,7 @@ SameFoundInv ==
 
 (* Messages are those of KRaftVoters, and one more. *)
 Others == INSTANCE KRaftVoters WITH
-  messages <- Drop(messages, {m \in InFlight(messages) : m \in InvalidVoterKeyResponse})
+  messages <- Drop(messages, {m \in InFlight(messages) : m \in OtherResponse})
 StepsTypeOK ==
   /\ Others!DynamicTypeOK
   /\ IsBagOf(messages, InFlight(messages))
@@ -395,6 +411,7 @@ CrashNext ==
 
 DiskNext ==
   \/ \E m \in InFlight(messages) : LoseMessage(m)
+  \/ \E m \in InFlight(messages) : AnswerOtherwise(m)
   \/ \E m \in InFlight(messages), r \in Replica : MeetOtherDisk(m, r)
   \/ \E m \in InFlight(messages), r \in Replica : ReachOtherDisk(m, r)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from krafla.refinement.raft.requests import answer_of, is_seen
+from krafla.refinement.raft.requests import answer_of, is_seen, other_answer
 from kraft.errors import ErrorCode
 from kraft.raft.effects import (
     AppendLog,
@@ -92,10 +92,12 @@ class Reader:
                 actions, taken = self._for_me(name, message)
                 return Taken((*actions, Action("ParkFetch", (taken,))), taken, None, is_held=True)
             return Taken((), message, None, is_lost=True)
-        if not is_seen(response):
-            return Taken((), message, None, is_lost=True)
         if isinstance(response, FetchSnapshotResponse) and _is_piece(response):
             return Taken((), message, None, is_held=True)
+        if not is_seen(response):
+            actions, taken = self._for_me(name, message)
+            answer = other_answer(self.naming, taken, response)
+            return Taken((*actions, Action("AnswerOtherwise", (taken,))), taken, answer)
         if response.error_code == ErrorCode.INVALID_VOTER_KEY:
             answer = answer_of(self.naming, message, response)
             return Taken((Action("MeetOtherDisk", (message, name)),), message, answer)

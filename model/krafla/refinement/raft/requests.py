@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kraft.raft.state import RaftState
     from kraft.rpc.requests import RaftRequest, RaftResponse
 
-__all__ = ["answer_of", "request_of"]
+__all__ = ["answer_of", "is_seen", "other_answer", "request_of"]
 
 _SEEN: Final = frozenset(
     (
@@ -37,7 +37,16 @@ _SEEN: Final = frozenset(
         ErrorCode.INVALID_VOTER_KEY,
     )
 )
-"""The errors that the spec knows. To it, any other answer is as good as none."""
+"""The errors that the spec tells apart. Any other answer tells it of the epoch and no more."""
+
+
+_OF_EPOCH: Final = (
+    VoteResponse,
+    BeginQuorumEpochResponse,
+    EndQuorumEpochResponse,
+    FetchResponse,
+    FetchSnapshotResponse,
+)
 
 
 def request_of(
@@ -84,7 +93,7 @@ def request_of(
 
 
 def is_seen(response: RaftResponse) -> bool:
-    """Return whether the spec knows an answer with this error."""
+    """Return whether the spec tells an answer with this error from others."""
     return response.error_code in _SEEN
 
 
@@ -98,8 +107,7 @@ def answer_of(naming: Naming, request: Message, response: RaftResponse) -> Messa
                 ("leader", naming.leader(response.epoch, response.leader_id)),
             )
             if response.error_code == ErrorCode.INVALID_VOTER_KEY:
-                kind = "InvalidVoterKeyResponse"
-                return message(kind, request.receiver, request.sender, None, *known)
+                return other_answer(naming, request, response)
             if isinstance(response, VoteResponse):
                 granted = ("granted", response.vote_granted)
                 return message(
@@ -127,3 +135,20 @@ def answer_of(naming: Naming, request: Message, response: RaftResponse) -> Messa
                 ("snapshot", snapshot),
             )
     return None
+
+
+def other_answer(naming: Naming, request: Message, response: RaftResponse) -> Message | None:
+    """Return the answer that tells of the epoch and its leader only; None if it tells of neither.
+
+    Spec: KRaftSteps!OtherResponse.
+    """
+    if not isinstance(response, _OF_EPOCH):
+        return None
+    return naming.terms.message(
+        "OtherResponse",
+        request.receiver,
+        request.sender,
+        None,
+        ("epoch", response.epoch),
+        ("leader", naming.leader(response.epoch, response.leader_id)),
+    )
