@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kraft.ids import ReplicaKey
 from kraft.raft.roles import Leader
+from kraft.raft.voters import VoterSet
 from kraft.sim.quorum.atlas import Atlas
 from kraft.sim.quorum.configuration import Knobs, QuorumConfiguration, draw_knobs
 from kraft.sim.quorum.faults import LEADER, Plan, draw_plan
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kraft.raft.effects import SendRequest, SendResponse
-    from kraft.raft.voters import VoterSet
     from kraft.rpc.requests import RaftRequest
     from kraft.sim.quorum.network import Fate
     from kraft.sim.quorum.steps import StepKind
@@ -165,7 +165,10 @@ class Simulation:
         return None if machine.is_gone else machine
 
     def voter_sets(self) -> tuple[VoterSet, ...]:
-        """Return the voter sets that any replica goes by, or went by when it ended."""
+        """Return the voter sets that any replica goes by, or went by when it ended.
+
+        The first voters, if nobody knows any.
+        """
         found: dict[VoterSet, None] = {}
         for machine in self.nodes:
             state = machine.last_state if machine.process is None else machine.process.state
@@ -173,6 +176,7 @@ class Simulation:
                 for entry in state.controls.voter_sets[-2:]:
                     found[entry.voters] = None
                 found[state.controls.voters] = None
+        found.pop(VoterSet(), None)
         return tuple(found) or (self.processes.first_voters,)
 
     def _append(self, _nothing: None) -> None:

@@ -24,6 +24,7 @@ class FaultKind:
     is_default: bool = True
 
 
+_VERY_OFTEN: Final = (500, 1_500, 4_000)
 _OFTEN: Final = (1_000, 3_000, 8_000)
 _SOMETIMES: Final = (3_000, 8_000, 20_000)
 _RARELY: Final = (8_000, 20_000)
@@ -63,7 +64,7 @@ _ALL: Final = (
         "crash-point",
         "process",
         "A process ends between two effects of a step, or inside one, with or without power.",
-        _OFTEN,
+        _VERY_OFTEN,
     ),
     FaultKind("cluster-power-loss", "process", "All machines lose power at once.", (20_000,)),
     FaultKind("pause", "process", "A process stands still, and its clock does not.", _SOMETIMES),

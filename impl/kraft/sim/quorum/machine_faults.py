@@ -26,9 +26,15 @@ _OPERATIONS: Final = 12
 
 
 def stop(sim: Simulation, fault: Fault) -> None:
-    """End a process, with or without the power of its machine, and start it again later."""
+    """End a process, with or without the power of its machine, and start it again later.
+
+    Every other loss of power waits until something is being written: that is when it hurts.
+    """
     machine = sim.machine_of(fault.target)
     if machine is None:
+        return
+    if fault.kind == "power-loss" and fault.chance & 1:
+        arm(sim, fault)
         return
     power = fault.kind == "power-loss" and not is_sole_voter(sim, machine)
     if sim.processes.stop(machine, fault.kind, power=power, chance=fault.chance):
@@ -52,9 +58,15 @@ def arm(sim: Simulation, fault: Fault) -> None:
     if machine is None or machine.process is None or machine.process.armed is not None:
         return
     chance = Stream(fault.chance, "arm")
-    power = bool(chance.below(2)) and not is_sole_voter(sim, machine)
+    power = fault.kind == "power-loss" or bool(chance.below(2))
     inside = bool(chance.below(2))
-    machine.process.armed = Armed(chance.word(), power, inside, fault.duration)
+    machine.process.armed = Armed(
+        fault.kind,
+        chance.word(),
+        power and not is_sole_voter(sim, machine),
+        inside,
+        fault.duration,
+    )
     if inside:
         machine.disk.cut_after = chance.below(_OPERATIONS)
 

@@ -57,9 +57,10 @@ class Armed(NamedTuple):
 
     `chance` says after how many effects; with `inside`, the disk itself says when, in the middle of
     an effect. `power` tells whether the machine loses power as well. The process is down for `down`
-    nanoseconds.
+    nanoseconds. `kind` is the fault that it counts as.
     """
 
+    kind: str
     chance: int
     power: bool
     inside: bool

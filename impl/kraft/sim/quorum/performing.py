@@ -87,7 +87,7 @@ class Performer:
         outcome = self._all(process, state, effects[:many], now)
         if outcome.ended:
             return outcome
-        return Outcome(many, "crash-point", not armed.power, is_done=False, down=armed.down)
+        return Outcome(many, armed.kind, not armed.power, is_done=False, down=armed.down)
 
     def _all(
         self, process: Process, state: RaftState, effects: tuple[Effect, ...], now: int
@@ -117,7 +117,7 @@ class Performer:
         armed, process.armed = process.armed, None
         if armed is None:
             raise ValueError("the power was cut by nobody")
-        return Outcome(index, "crash-point", not armed.power, is_done=False, down=armed.down)
+        return Outcome(index, armed.kind, not armed.power, is_done=False, down=armed.down)
 
     def _tell(self, process: Process, state: RaftState, effect: Effect, now: int) -> None:
         if isinstance(effect, HandleCommit):

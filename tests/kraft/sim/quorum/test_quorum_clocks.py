@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kraft.sim.quorum.clocks import Clock
 
 CHANGES = st.lists(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kraft.sim.quorum.disk import PowerCutError, SimulatedDisk
 from kraft.sim.quorum.randomness import Stream
 

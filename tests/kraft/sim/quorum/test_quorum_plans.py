@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import pytest
+
+from kraft.sim.quorum.configuration import (
+    Knobs,
+    QuorumConfiguration,
+    QuorumConfigurationError,
+    draw_knobs,
+)
+from kraft.sim.quorum.faults import draw_plan
+from kraft.sim.quorum.kinds import ALL_PROMISES, DEFAULT_KINDS, KINDS, kinds_of
+
+ALL = QuorumConfiguration(kinds=tuple(KINDS))
+SECOND = 10**9
+
+
+def test_a_plan_without_a_kind_has_all_other_faults_unchanged():
+    rates = tuple((name, SECOND) for name in sorted(KINDS))
+    whole = draw_plan(7, ALL, Knobs(rates=rates))
+    less = draw_plan(7, ALL, Knobs(rates=tuple(r for r in rates if r[0] != "kill")))
+
+    assert less == tuple(fault for fault in whole if fault.kind != "kill")
+    assert len(less) < len(whole)
+
+
+def test_faults_happen_in_the_chaos_only_and_in_order():
+    plan = draw_plan(3, ALL, Knobs(rates=(("kill", SECOND), ("loss", SECOND))))
+
+    assert list(plan) == sorted(plan)
+    assert all(ALL.calm <= fault.time < ALL.calm + ALL.chaos for fault in plan)
+    assert {fault.kind for fault in plan} == {"kill", "loss"}
+
+
+def test_seeds_switch_kinds_on_and_off():
+    drawn = [frozenset(name for name, _ in draw_knobs(seed, ALL).rates) for seed in range(200)]
+
+    assert frozenset() in drawn
+    assert frozenset(KINDS) in drawn
+    for name in KINDS:
+        assert 40 < sum(name in kinds for kinds in drawn) < 160
+
+
+def test_many_kinds_make_each_rarer():
+    for seed in range(100):
+        rates = draw_knobs(seed, ALL).rates
+        assert sum(30 * SECOND / gap for _, gap in rates) < 30 / 0.38
+
+
+def test_lists_of_kinds_are_names_rooms_and_profiles():
+    assert kinds_of("default") == DEFAULT_KINDS
+    assert kinds_of("all") == tuple(KINDS)
+    assert kinds_of("kill, loss") == ("loss", "kill")
+    assert set(kinds_of("voters")) == {"add-voter", "remove-voter"}
+    assert kinds_of("") == ()
+    with pytest.raises(ValueError, match="no fault is called 'earthquake'; there are loss, "):
+        kinds_of("loss,earthquake")
+
+
+def test_only_what_breaks_no_promise_is_a_default():
+    assert {name for name, kind in KINDS.items() if not kind.is_default} == {
+        "bit-rot",
+        "misdirected-write",
+        "old-image",
+        "cloned-disk",
+    }
+    assert all((kind.promised == ALL_PROMISES) == kind.is_default for kind in KINDS.values())
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("voters", 0),
+        ("voters", 33),
+        ("observers", -1),
+        ("kraft_version", 2),
+        ("calm", -1),
+        ("chaos", -1),
+        ("kinds", ("kill", "earthquake")),
+    ],
+)
+def test_a_configuration_that_no_quorum_can_have_is_refused_by_name(field, value):
+    with pytest.raises(QuorumConfigurationError, match=f"^{field}: "):
+        QuorumConfiguration(**{field: value})
