@@ -101,15 +101,11 @@ def _play_again(recorded: Recorded) -> Played:
     from contextlib import nullcontext
 
     from krafla.fuzz.quorum.mutants import find_mutant
-    from krafla.fuzz.quorum.playing import play
+    from krafla.fuzz.quorum.replay import replay as play_recorded
 
     bug = find_mutant(recorded.mutant).applied() if recorded.mutant else nullcontext()
     with bug:
-        if recorded.lockstep:
-            from krafla.fuzz.quorum.judging import play_judged
-
-            return play_judged(recorded.case)
-        return play(recorded.case)
+        return play_recorded(recorded)
 
 
 def _show_replay(recorded: Recorded, played: Played, verdict: Verdict, *, same: bool) -> None:

@@ -56,7 +56,7 @@ def hunt(
             example += 1
             reached += bool(probe.reached)
             triggered += bool(probe.triggered)
-            if played.violation is not None:
+            if played.violation is not None and probe.triggered:
                 seconds = time.process_time() - began
                 return Hunt(mutant, example, reached, triggered, seconds, played)
     return Hunt(mutant, example, reached, triggered, time.process_time() - began, None)

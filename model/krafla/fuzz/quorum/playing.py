@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from krafla.fuzz.quorum.checks import Checks
 from krafla.fuzz.quorum.violation import Violation
@@ -15,13 +15,14 @@ from kraft.sim.quorum.randomness import Stream, derive
 from kraft.sim.quorum.runs import Digest
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable
 
     from kraft.sim.quorum.configuration import Knobs
     from kraft.sim.quorum.faults import Plan
     from kraft.sim.quorum.steps import SimStep
 
-__all__ = ["Case", "Played", "case_of", "play"]
+__all__ = ["Case", "Judge", "Played", "case_of", "play"]
 
 _VOTERS: Final = (1, 2, 3, 3, 3, 4, 5, 5)
 _OBSERVERS: Final = (0, 0, 1, 2)
@@ -76,9 +77,21 @@ def case_of(seed: int, example: int, kinds: tuple[str, ...] = DEFAULT_KINDS) -> 
     return Case(configuration, own)
 
 
-def play(case: Case, judge: Callable[[SimStep], Violation | None] | None = None) -> Played:
-    """Return what a case comes to; ``judge`` is asked of each step besides, in lockstep."""
+class Judge(Protocol):
+    """Who is asked of each step besides."""
+
+    def judge(self, step: SimStep) -> Violation | None:
+        """Return what there is against a step, if anything."""
+
+    @property
+    def actions(self) -> Counter[str]:
+        """How often each action of the spec was taken."""
+
+
+def play(case: Case, judge_of: Callable[[Simulation], Judge] | None = None) -> Played:
+    """Return what a case comes to; ``judge_of`` gives who is asked of each step besides."""
     simulation = Simulation(case.configuration, case.seed, case.plan, case.knobs)
+    judge = None if judge_of is None else judge_of(simulation)
     checks = Checks(stable=not simulation.plan)
     digest = Digest()
     liveness = "not tried"
@@ -103,6 +116,7 @@ def play(case: Case, judge: Callable[[SimStep], Violation | None] | None = None)
         tuple(sorted((simulation.faults + simulation.network.counts).items())),
         tuple(sorted(checks.hazards.items())),
         liveness,
+        () if judge is None else tuple(sorted(judge.actions.items())),
     )
 
 
@@ -110,14 +124,14 @@ def _watch(
     simulation: Simulation,
     checks: Checks,
     digest: Digest,
-    judge: Callable[[SimStep], Violation | None] | None,
+    judge: Judge | None,
 ) -> None:
     """Take the steps of a simulation until its end, or until a property breaks."""
     while (step := simulation.step()) is not None:
         digest.add(step)
         checks.observe(step)
         if judge is not None and checks.violation is None:
-            checks.violation = judge(step)
+            checks.violation = judge.judge(step)
         if checks.violation is not None:
             return
         liveness = simulation.liveness

@@ -5,7 +5,7 @@ The file has all that decides the run, so it does not matter how seeds are drawn
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -21,12 +21,9 @@ from kraft.sim.quorum.faults import Fault  # noqa: TC001 - msgspec reads the ann
 from kraft.sim.quorum.kinds import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from krafla.fuzz.quorum.playing import Played
-    from krafla.fuzz.quorum.violation import Violation
-    from kraft.sim.quorum.steps import SimStep
 
 __all__ = ["Recorded", "read", "record", "replay", "write"]
 
@@ -112,8 +109,10 @@ def read(path: Path) -> Recorded:
     return recorded
 
 
-def replay(
-    recorded: Recorded, judge: Callable[[SimStep], Violation | None] | None = None
-) -> Played:
-    """Return what a recorded run comes to now."""
-    return play(replace(recorded.case), judge)
+def replay(recorded: Recorded) -> Played:
+    """Return what a recorded run comes to now, with the code as it is."""
+    if recorded.lockstep:
+        from krafla.fuzz.quorum.judging import play_judged
+
+        return play_judged(recorded.case)
+    return play(recorded.case)

@@ -1,0 +1,134 @@
+"""How fast simulated quorums are, what the checks cost, and whether memory stays: by hand.
+
+Runs with all default faults, 5 voters and 2 observers. Kafka's own RaftEventSimulationTest is
+measured beside it if KRAFLA_KAFKA_SIMULATION names a folder with its jars in `lib` and the class
+`d.Driver` in `classes`; if not, the figure of Kafka 4.1.0 on the same kind of machine is printed.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from krafla.fuzz.quorum.checks import Checks
+from krafla.fuzz.quorum.playing import Case, play
+from kraft.sim.quorum.cluster import Simulation
+from kraft.sim.quorum.configuration import SECOND, Knobs, QuorumConfiguration
+from kraft.sim.quorum.runs import run
+
+CONFIGURATION = QuorumConfiguration(voters=5, observers=2)
+RUNS = 20
+GOAL_EVENTS = 30_000
+GOAL_SECONDS = 150
+GOAL_JUDGED = 5_000
+# Kafka 4.1.0, RaftEventSimulationTest, 5 voters, one core: simulated seconds a second.
+KAFKA_SECONDS = 51.9
+TIMES_KAFKA = 3
+MINUTES = (10, 30, 60)
+# Memory may grow by so much from the first of these to the last, in MiB.
+GROWTH_MAXIMUM = 64
+
+
+def measure_speed() -> tuple[float, float]:
+    """Print one line; return events and simulated seconds for each second of processor time."""
+    gc.disable()
+    play(Case(CONFIGURATION, 1))
+    started = time.process_time()
+    played = [play(Case(CONFIGURATION, seed)) for seed in range(100, 100 + RUNS)]
+    checked = time.process_time() - started
+    for one in played:
+        assert one.violation is None, one.violation
+    started = time.process_time()
+    for seed in range(100, 100 + RUNS):
+        run(CONFIGURATION, seed)
+    bare = time.process_time() - started
+    gc.enable()
+    events = sum(one.events for one in played)
+    simulated = sum(one.simulated for one in played) / SECOND
+    print(
+        f"  {RUNS} runs with all properties: {events / checked:,.0f} events/s, "
+        f"{simulated / checked:,.0f} simulated s/s; the properties cost {1 - bare / checked:.0%}"
+    )
+    return events / checked, simulated / checked
+
+
+def measure_kafka() -> float:
+    """Print one line; return the simulated seconds a second of Kafka's own simulation."""
+    folder = os.environ.get("KRAFLA_KAFKA_SIMULATION")
+    if not folder:
+        print(
+            f"  Kafka's simulation: {KAFKA_SECONDS} simulated s/s, as published; not measured here"
+        )
+        return KAFKA_SECONDS
+    classes = f"{Path(folder, 'classes')}:{Path(folder, 'lib')}/*"
+    command = ["java", "-cp", classes, "d.Driver", "prop", "20", "100"]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    line = next(one for one in output.splitlines() if one.startswith("TOTAL 5 "))
+    seconds = float(line.split()[7])
+    print(f"  Kafka's simulation, 5 voters: {seconds:,.1f} simulated s/s, measured beside this")
+    return seconds
+
+
+def measure_judged() -> float | None:
+    """Print one line; return the steps a second that the spec judges in lockstep."""
+    from krafla.fuzz.quorum.judging import play_judged
+
+    small = replace(CONFIGURATION, voters=3, observers=0)
+    play_judged(Case(small, 1))
+    started = time.process_time()
+    played = [play_judged(Case(small, seed)) for seed in range(100, 104)]
+    seconds = time.process_time() - started
+    for one in played:
+        assert one.violation is None, one.violation
+    rate = sum(one.events for one in played) / seconds
+    print(f"  in lockstep: {rate:,.0f} judged steps/s")
+    return rate
+
+
+def measure_memory() -> float:
+    """Print one line; return by how many MiB an hour of simulated time grows."""
+    configuration = replace(CONFIGURATION, chaos=MINUTES[-1] * 60 * SECOND, kinds=("kill", "loss"))
+    simulation = Simulation(configuration, 7, None, Knobs())
+    checks = Checks()
+    sizes = []
+    for minutes in MINUTES:
+        while simulation.time < minutes * 60 * SECOND and (step := simulation.step()) is not None:
+            checks.observe(step)
+        sizes.append(_resident())
+    assert checks.violation is None, checks.violation
+    said = ", ".join(f"{size:,.0f} MiB at {n}" for size, n in zip(sizes, MINUTES, strict=True))
+    print(f"  resident memory by simulated minutes: {said}")
+    return sizes[-1] - sizes[0]
+
+
+def _resident() -> float:
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def main() -> int:
+    """Return 0 if every goal was met, else 1."""
+    events, seconds = measure_speed()
+    kafka = measure_kafka()
+    grown = measure_memory()
+    judged = measure_judged()
+    goals = [
+        (f"{GOAL_EVENTS:,} events/s", events >= GOAL_EVENTS),
+        (f"{GOAL_SECONDS} simulated s/s", seconds >= GOAL_SECONDS),
+        (f"{TIMES_KAFKA} times Kafka's simulation", seconds >= TIMES_KAFKA * kafka),
+        (f"{GOAL_JUDGED:,} judged steps/s", judged is not None and judged >= GOAL_JUDGED),
+        (f"memory grows by {GROWTH_MAXIMUM} MiB at most", grown <= GROWTH_MAXIMUM),
+    ]
+    for text, met in goals:
+        print(f"  goal {text}: {'met' if met else 'missed'}")
+    return 0 if all(met for _, met in goals) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+"""Runs in lockstep: besides the properties, every step must be a step of the spec."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from krafla.fuzz.quorum.playing import play
+from krafla.fuzz.quorum.violation import Violation
+from krafla.refinement.raft.lockstep import Lockstep
+from krafla.refinement.raft.vocabulary import Quorum
+from kraft.ids import NodeId, ReplicaKey
+
+if TYPE_CHECKING:
+    from krafla.fuzz.quorum.playing import Case, Played
+    from kraft.sim.quorum.cluster import Simulation
+    from kraft.sim.quorum.steps import SimStep
+
+__all__ = ["REFINEMENT", "action_names", "play_judged"]
+
+REFINEMENT: Final = "KRaftSteps"
+"""The name under which a step that the spec has not is reported."""
+
+# Each of these faults gives a node one more disk.
+_NEW_DISKS: Final = frozenset({"duplicate-node-id", "lost-disk", "other-disk"})
+# The spec says that a sole voter may lose what it did not flush; there is no other way to say that
+# a fault changed a disk.
+_NOT_IN_THE_SPEC: Final = frozenset({"bit-rot", "cloned-disk", "misdirected-write", "old-image"})
+_DISKS_MAXIMUM: Final = 25
+
+
+class Judge:
+    """The spec's judgement of one run. A step that no action is ends it."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._lockstep = Lockstep(_quorum(simulation))
+        self._is_over = False
+
+    def judge(self, step: SimStep) -> Violation | None:
+        """Return what the spec has against a step, if anything."""
+        if step.kind == "fault" and step.detail.partition(" ")[0] in _NOT_IN_THE_SPEC:
+            self._is_over = True
+        if self._is_over:
+            return None
+        self._lockstep.judge(step)
+        finding = self._lockstep.finding
+        if finding is None:
+            return None
+        node = f"node {step.replica.node_id}"
+        return Violation(REFINEMENT, str(finding), step.number, step.time, node)
+
+    @property
+    def actions(self) -> Counter[str]:
+        """How often each action of the spec was taken."""
+        return self._lockstep.coverage
+
+
+def _quorum(simulation: Simulation) -> Quorum:
+    """Return what the judge must know before the first step, such as how many disks there are."""
+    count = len(simulation.nodes)
+    disks = Counter({NodeId(index): 1 for index in range(count)})
+    for fault in simulation.plan:
+        if fault.kind in _NEW_DISKS:
+            disks[NodeId(fault.target % count)] += 1
+    first = tuple(voter.key for voter in simulation.processes.first_voters.voters)
+    return Quorum(
+        {node: min(many, _DISKS_MAXIMUM) for node, many in sorted(disks.items())},
+        first,
+        simulation.configuration.kraft_version > 0,
+    )
+
+
+def play_judged(case: Case) -> Played:
+    """Return what a case comes to when the spec judges each step."""
+    return play(case, Judge)
+
+
+@cache
+def action_names() -> tuple[str, ...]:
+    """Return the names of all actions of the spec, those of changing voters included."""
+    key = ReplicaKey(NodeId(0))
+    spec = Lockstep(Quorum({NodeId(0): 1}, (key,), is_dynamic=True)).spec
+    return tuple(dict.fromkeys(action.name for action in spec.actions))

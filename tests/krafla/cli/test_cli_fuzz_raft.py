@@ -1,0 +1,137 @@
+"""``krafla fuzz raft`` on the command line: what it prints, what it keeps, its exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from krafla.cli import application
+from krafla.fuzz.quorum.mutants import find_mutant
+
+
+def fuzz(*arguments):
+    return CliRunner().invoke(application("fuzz"), ["fuzz", "raft", *arguments, "--quiet"])
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """The result of a campaign with a seeded bug, and the file that it kept."""
+    with find_mutant("boots-unattached").applied():
+        result = fuzz("--examples", "20", "--save", str(tmp_path))
+    return result, next(tmp_path.iterdir())
+
+
+def test_a_campaign_that_holds_exits_with_0_and_prints_counts_and_a_digest():
+    result = fuzz("--seed", "3", "--examples", "2")
+    assert result.exit_code == 0, result.output
+    assert "HELD  2 runs, " in result.output
+    assert "simulated s" in result.output
+    assert "digest     " in result.output
+    assert "krafla fuzz raft --seed 3 --examples 2" in result.output
+
+
+def test_json_says_the_same():
+    document = json.loads(fuzz("--seed", "3", "--examples", "2", "--json").stdout)
+    assert (document["verdict"], document["exit_code"], document["runs"]) == ("held", 0, 2)
+    assert document["failure"] is None
+    assert document["acknowledged"] > 0
+    assert len(document["digest"]) == 32
+
+
+def test_a_finding_exits_with_1_is_kept_and_the_command_that_replays_it_is_printed(kept):
+    result, path = kept
+    assert result.exit_code == 1
+    assert "VIOLATED" in result.output
+    assert "RestartProp: " in result.output
+    assert f"replay     krafla fuzz raft --replay {path}" in result.output
+
+
+def test_a_kept_run_replays_with_the_bug_and_holds_without_it(kept):
+    _, path = kept
+    with find_mutant("boots-unattached").applied():
+        result = fuzz("--replay", str(path))
+    assert result.exit_code == 1
+    assert "the same run as in the file" in result.output
+    healed = fuzz("--replay", str(path))
+    assert healed.exit_code == 0
+    assert "not the run in the file" in healed.output
+
+
+def test_only_the_faults_that_are_named_happen():
+    document = json.loads(
+        fuzz("--seed", "3", "--examples", "6", "--faults", "kill,loss", "--json").stdout
+    )
+    assert set(document["faults"]) <= {"kill", "loss"}
+    assert document["faults"]
+    assert "--faults loss,kill" in document["reproduce"]
+
+
+def test_without_faults_nothing_goes_wrong():
+    document = json.loads(fuzz("--examples", "2", "--faults", "none", "--json").stdout)
+    assert document["faults"] == {}
+    assert document["verdict"] == "held"
+
+
+def test_a_seeded_bug_that_is_found_is_in_the_table():
+    result = fuzz("--mutants", "vote-before-write,asks-before-write")
+    assert result.exit_code == 0
+    assert "VoteWrittenBeforeAnsweredInv" in result.output
+    assert "2 seeded bugs; each was found" in result.output
+
+
+def test_a_seeded_bug_that_is_not_found_exits_with_1():
+    result = fuzz("--mutants", "boots-as-leader", "--examples", "1", "--seed", "11")
+    assert result.exit_code in (0, 1)
+    assert ("not found: boots-as-leader" in result.output) == (result.exit_code == 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--faults", "no-such-fault"), "no fault is called 'no-such-fault'"),
+        (("--mutants", "no-such-bug"), "no seeded bug 'no-such-bug'"),
+        (("--replay", "no-such-file.json"), "no-such-file.json"),
+        (("--steps", "5"), "--steps: only for `krafla fuzz lease`"),
+        (("--profile", "restless"), "--profile: only for `krafla fuzz lease`"),
+    ],
+)
+def test_what_cannot_be_run_exits_with_2_and_one_sentence(arguments, said):
+    result = fuzz(*arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_options_of_raft_are_refused_for_the_lease():
+    result = CliRunner().invoke(application("fuzz"), ["fuzz", "lease", "--faults", "loss"])
+    assert result.exit_code == 2
+    assert "--faults: only for `krafla fuzz raft`" in result.stderr
+
+
+def test_help_teaches_both_protocols():
+    result = CliRunner().invoke(application("fuzz"), ["fuzz", "--help"])
+    assert result.exit_code == 0
+    assert "krafla fuzz raft --replay" in result.output
+    assert "krafla fuzz lease" in result.output
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_ctrl_c_leaves_one_sentence_and_no_process(workers):
+    command = [sys.executable, "-m", "krafla", "fuzz", "raft", "--seconds", "60"]
+    with subprocess.Popen(
+        [*command, "--workers", workers], stderr=subprocess.PIPE, stdout=subprocess.PIPE,
+        text=True, start_new_session=True,
+    ) as process:  # fmt: skip
+        time.sleep(3)
+        os.killpg(process.pid, signal.SIGINT)
+        _, error = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert error.splitlines()[-1] == "krafla: interrupted"
+    assert "Traceback" not in error

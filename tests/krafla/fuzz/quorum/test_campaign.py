@@ -1,0 +1,164 @@
+"""Campaigns over quorums: one seed, the same runs, whoever plays them; what fails is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from krafla.fuzz.quorum import rendering
+from krafla.fuzz.quorum.campaign import Campaign, Report, run_campaign
+from krafla.fuzz.quorum.mutants import find_mutant
+from krafla.fuzz.quorum.playing import case_of, play
+from krafla.fuzz.quorum.replay import read, record, replay, write
+from krafla.fuzz.quorum.shrinking import shrink
+from krafla.verdict import KraflaError, Verdict
+
+SMALL = Campaign(seed=3, examples=4)
+HASH_SEEDS = 10
+ONE_RUN = """
+import sys
+from pathlib import Path
+from krafla.fuzz.quorum.mutants import find_mutant
+from krafla.fuzz.quorum.replay import read, replay
+recorded = read(Path(sys.argv[1]))
+with find_mutant(recorded.mutant).applied():
+    played = replay(recorded)
+print(played.digest, played.violation)
+"""
+
+
+@pytest.fixture(scope="module")
+def failing():
+    """A run of a seeded bug that fails only after faults have had their effects."""
+    mutant = find_mutant("boots-unattached")
+    with mutant.applied():
+        example = 0
+        while (played := play(case_of(0, example))).violation is None:
+            example += 1
+    return played
+
+
+def test_the_same_seed_gives_the_same_runs_and_another_gives_others():
+    first, second = (play(case_of(3, 1)) for _ in range(2))
+    assert first == second
+    assert first.violation is None
+    assert first.digest != play(case_of(3, 2)).digest
+    assert first.digest != play(case_of(4, 1)).digest
+
+
+def test_a_sample_run_has_the_same_digest_in_two_processes_with_other_hash_seeds():
+    code = (
+        "from krafla.fuzz.quorum.playing import case_of, play\n"
+        "print([play(case_of(5, example)).digest for example in range(3)])"
+    )
+    digests = {_output(code, hash_seed) for hash_seed in ("1", "2")}
+    assert len(digests) == 1
+    assert len(set(json.loads(digests.pop().replace("'", '"')))) == 3
+
+
+def _output(code, hash_seed, *arguments):
+    environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+    finished = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        env=environment, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    return finished.stdout.strip()
+
+
+def test_the_number_of_processes_changes_nothing():
+    alone, together = (run_campaign(replace(SMALL, workers=workers)) for workers in (1, 2))
+    assert alone.digest == together.digest
+    assert alone.faults == together.faults
+    assert (
+        (alone.examples, alone.events) == (together.examples, together.events) == (4, alone.events)
+    )
+
+
+def test_a_campaign_holds_if_nothing_broke_and_something_was_acknowledged():
+    report = run_campaign(SMALL)
+    assert report.verdict is Verdict.HELD, report.finding
+    assert report.acknowledged > 0
+    assert report.liveness["progress"] + report.liveness["excused"] == report.examples
+    assert report.digest in "\n".join(rendering.text_lines(report))
+
+
+def test_a_campaign_that_acknowledged_nothing_is_inconclusive():
+    report = run_campaign(replace(SMALL, examples=None, seconds=0.0))
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert report.doubts == ("no value was ever acknowledged",)
+
+
+def test_an_action_of_the_spec_that_was_never_taken_is_a_doubt():
+    report = Report(SMALL, acknowledged=1, all_actions=("Restart", "Flush"))
+    report.actions["Restart"] = 1
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert report.doubts == ("actions never taken: Flush",)
+
+
+def test_a_failing_run_is_shrunk_to_the_faults_that_it_needs(failing):
+    with find_mutant("boots-unattached").applied():
+        shrunk = shrink(failing)
+    assert shrunk.violation.property == failing.violation.property
+    assert 1 <= len(shrunk.case.plan) <= 3
+    assert len(shrunk.case.plan) < len(failing.case.plan)
+    assert set(shrunk.case.plan) <= set(failing.case.plan)
+
+
+def test_a_run_that_holds_is_not_shrunk():
+    held = play(case_of(3, 1))
+    assert shrink(held) is held
+
+
+def test_a_failing_run_replays_from_its_file_bit_for_bit(failing, tmp_path):
+    path = tmp_path / "run.json"
+    write(record(failing, "boots-unattached"), path)
+    recorded = read(path)
+    assert (recorded.digest, recorded.failed) == (failing.digest, failing.violation.property)
+    with find_mutant("boots-unattached").applied():
+        again = replay(recorded)
+    assert again == failing
+    assert replay(recorded).violation is None
+
+
+@pytest.mark.parametrize(
+    "count", [HASH_SEEDS, pytest.param(100, marks=pytest.mark.skipif(
+        not os.environ.get("KRAFLA_NIGHTLY"), reason="a hundred processes: KRAFLA_NIGHTLY"))]
+)  # fmt: skip
+def test_a_failing_run_is_the_same_in_fresh_processes_with_other_hash_seeds(
+    failing, tmp_path, count
+):
+    path = tmp_path / "run.json"
+    write(record(failing, "boots-unattached"), path)
+    outputs = {_output(ONE_RUN, str(seed), str(path)) for seed in range(count)}
+    assert outputs == {f"{failing.digest} {failing.violation}"}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda data: data | {"version": 9}, "version 9"),
+        (lambda data: data | {"format": "another"}, "'another'"),
+        (lambda data: data | {"seed": "x"}, "seed"),
+        (lambda data: data | {"plan": [[1, "no-such-fault", 0, 0, 0]]}, "no-such-fault"),
+        (lambda data: data | {"plan": [[-1, "loss", 0, 0, 0]]}, "none"),
+        (lambda data: data | {"configuration": data["configuration"] | {"voters": 0}}, "voters"),
+        (lambda _data: [], "array"),
+    ],
+)
+def test_a_file_that_is_no_run_is_refused_with_its_path(failing, tmp_path, change, sentence):
+    path = tmp_path / "run.json"
+    write(record(failing), path)
+    path.write_text(json.dumps(change(json.loads(path.read_text()))))
+    with pytest.raises(KraflaError, match=sentence) as refused:
+        read(path)
+    assert refused.value.place == str(path)
+
+
+def test_a_file_that_is_not_there_is_refused_with_its_path(tmp_path):
+    with pytest.raises(KraflaError, match="nowhere"):
+        read(tmp_path / "nowhere.json")
