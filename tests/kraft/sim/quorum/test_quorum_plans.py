@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from kraft.sim.quorum.configuration import (
@@ -82,3 +84,10 @@ def test_only_what_breaks_no_promise_is_a_default():
 def test_a_configuration_that_no_quorum_can_have_is_refused_by_name(field, value):
     with pytest.raises(QuorumConfigurationError, match=f"^{field}: "):
         QuorumConfiguration(**{field: value})
+
+
+def test_the_page_on_the_simulator_has_every_kind_with_what_stays_promised():
+    page = (Path(__file__).parents[4] / "docs/internals/quorum-simulator.md").read_text()
+    for kind in KINDS.values():
+        off = "" if kind.is_default else " (off)"
+        assert f"| `{kind.name}`{off} | {kind.sentence[:-1]} | {kind.promised} |" in page
