@@ -133,6 +133,7 @@ class Checks:
         assert before is not None, "a replica that takes an event runs"
         if after.role is not before.role:
             elections.check_role(history, replica, before, after)
+            elections.check_resigned(replica, before, after)
         if after.log is not before.log:
             logs.check_log(replica, after)
         if replica.flushed != replica.end:

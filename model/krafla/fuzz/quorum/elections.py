@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.quorum.ghosts import QuorumFile, name_of
 from krafla.fuzz.quorum.violation import Violated
+from kraft.ids import ReplicaKey
 from kraft.raft.roles import Candidate, Follower, Leader, Prospective, Resigned, Unattached
 
 if TYPE_CHECKING:
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
     from kraft.raft.effects import WriteQuorumState
     from kraft.raft.roles import Role
     from kraft.raft.state import RaftState
+    from kraft.raft.voters import VoterSet
 
-__all__ = ["check_matches", "check_role", "check_start", "check_write", "file_of"]
+__all__ = ["check_matches", "check_resigned", "check_role", "check_start", "check_write", "file_of"]
 
 _SAME_EPOCH: Final = frozenset(
     {
@@ -95,14 +97,26 @@ def check_role(history: History, replica: Replica, before: RaftState, after: Raf
             f"{name_of(replica.key)} goes from {move[0].__name__} in epoch {old.epoch} "
             f"to {move[1].__name__} in epoch {role.epoch}",
         )
-    if isinstance(role, Prospective | Candidate | Leader) and (
-        key is None or not voters.is_voter(key)
-    ):
+    if isinstance(role, Prospective | Candidate | Leader) and not _is_voter(voters, key):
         raise Violated(
             "OnlyVotersStandInv", f"{name_of(replica.key)} is {move[1].__name__}, and no voter"
         )
     if isinstance(role, Leader):
         history.elections.becomes_leader(role.epoch, replica.key)
+
+
+def check_resigned(replica: Replica, before: RaftState, after: RaftState) -> None:
+    """Check that a sole voter steps down only if it is asked to: there is nobody to fetch from it.
+
+    Source: KAFKA-16144.
+    """
+    if not isinstance(after.role, Resigned) or not isinstance(before.role, Leader):
+        return
+    asked = before.role.resign_requested or before.shutdown_deadline is not None
+    if not asked and after.controls.voters.node_ids == (replica.key.node_id,):
+        raise Violated(
+            "StableLeadershipProp", f"{name_of(replica.key)}, the sole voter, steps down by itself"
+        )
 
 
 def _rises(move: tuple[type, type]) -> bool:
@@ -185,8 +199,20 @@ def _check_start_in_epoch(replica: Replica, old: QuorumFile, role: Role) -> None
             "VoteOncePerEpochProp",
             f"{who} starts without its vote for {name_of(old.voted)} in epoch {old.epoch}",
         )
+    if old.voted is not None and new.voted == ReplicaKey(old.voted.node_id) != old.voted:
+        known = replica.log is not None and bool(replica.voters)
+        if known:
+            raise Violated(
+                "VoteOncePerEpochProp", f"{who} starts without knowing which disk it voted for"
+            )
     if isinstance(role, Follower) and role.leader_id != old.leader_id:
         raise Violated("RestartProp", f"{who} starts following {role.leader_id}")
+
+
+def _is_voter(voters: VoterSet, key: ReplicaKey | None) -> bool:
+    """Return whether a replica is a voter, by the records and not by what the judged code says."""
+    known = [voter.key for voter in voters.voters]
+    return key is not None and (key in known or ReplicaKey(key.node_id) in known)
 
 
 def _said(file: QuorumFile) -> str:

@@ -49,6 +49,7 @@ from kraft.raft.roles import Resigned
 from kraft.rpc.fetch import FetchRequest, FetchResponse
 from kraft.rpc.quorum_epoch import BeginQuorumEpochRequest
 from kraft.rpc.vote import VoteRequest, VoteResponse
+from kraft.sim.quorum.workload import Acknowledged
 
 HISTORIES = {}
 
@@ -657,6 +658,32 @@ def the_leader_changes_without_a_fault():
     hand.ask(B)
     hand.event(B, file(2, None, B), role=candidate(2, B))
     hand.event(B, file(2, B), role=leader(2, B, 2))
+    return hand
+
+
+@breaks("StableLeadershipProp")
+def a_sole_voter_steps_down_by_itself():
+    hand = Hand(A)
+    hand.event(A, role=prospective(0, A))
+    hand.event(A, file(1, None, A), role=candidate(1, A))
+    hand.event(A, file(1, A), role=leader(1, A))
+    hand.event(A, role=Resigned(1, A.node_id, frozenset(), (), 0))
+    return hand
+
+
+@breaks("VoteOncePerEpochProp")
+def a_start_forgets_which_disk_got_the_vote():
+    hand = Hand()
+    hand.event(B, file(1, None, A), role=unattached(1, A))
+    hand.checks.history.replica(B).voters.append((-1, frozenset({A, B, C})))
+    hand.start(B, unattached(1, A._replace(directory_id=None)))
+    return hand
+
+
+@breaks("AcknowledgedStaysProp")
+def an_acknowledged_value_is_gone():
+    hand = committed()
+    hand.checks.finish([Acknowledged(7, 1, 2, A, 0)])
     return hand
 
 
