@@ -230,11 +230,11 @@ def _leader_keeps_high_watermark(right: Any, probe: Probe) -> Any:
 def _high_watermark_goes_back(right: Any, probe: Probe) -> Any:
     def update_follower_high_watermark(turn: Any, value: int) -> None:
         known = turn.high_watermark
-        lower = known is not None and 0 <= value < known
+        lower = known is not None and value < known
         probe.trigger(different=lower)
         right(turn, value)
         if lower:
-            turn.high_watermark = value
+            turn.high_watermark = max(value, turn.log.start_offset)
 
     return update_follower_high_watermark
 
