@@ -56,6 +56,15 @@ RenouncedKeepsNothingInv ==
     /\ contact_age[c] = NoSessions
     /\ metadata_offset[c] = NoOffsets
     /\ controlled_shutdown_offset[c] = NoOffsets
+
+(* A process waits for whatever is under way that it would take an answer    *)
+(* of, and for the answer that a controller owes it.                         *)
+(* Source: Kafka, BrokerLifecycleManager has one request in flight. Broken   *)
+(* by: a process that ends, and whose request is answered all the same.      *)
+AwaitedIsWaitedForInv ==
+  /\ \A m \in InFlight(messages) : (IsRequest(m) => m.awaited) => waiting[m.incarnation]
+  /\ \A c \in active : \A k \in DOMAIN tail[c] :
+       tail[c][k].reply # Nil => waiting[tail[c][k].reply.incarnation]
 ------------------------------------------------------------------------------
 (* Leases and partitions together                                            *)
 

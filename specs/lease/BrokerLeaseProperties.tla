@@ -247,6 +247,19 @@ SessionRenewedByHeartbeatProp ==
               /\ m.epoch = registrations[b].epoch
          \/ FailOver /\ Registered(b) /\ ~registrations[b].fenced]_contact_age
 
+(* A lease is renewed by an answer that heeds the heartbeat, and by nothing  *)
+(* else; and only a broker that fences itself keeps one.                     *)
+(* Source: KIP-343. Broken by: renewing it with a refusal.                   *)
+LeaseRenewedByAnswerProp ==
+  [][\A i \in Incarnation :
+       (lease_age'[i] # NoAge /\ (lease_age[i] = NoAge \/ lease_age'[i] < lease_age[i])) =>
+         /\ SelfFence
+         /\ \E m \in InFlight(messages) :
+              /\ Consumed(m)
+              /\ m.type = "HeartbeatResponse"
+              /\ m.incarnation = i
+              /\ m.error = "NONE"]_lease_age
+
 (* A broker process moves only along the states of its lifecycle.            *)
 (* Source: KIP-631, broker state machine; Kafka, BrokerLifecycleManager.     *)
 StatusMoves ==

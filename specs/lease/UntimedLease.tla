@@ -204,6 +204,17 @@ EpochUniqueInv ==
 (* go back.                                                                  *)
 LogGrowsProp == [][log_end' >= log_end /\ epoch_floor' >= epoch_floor]_vars
 
+(* A registration changes only with a record, and a record changes one.      *)
+(* Source: KIP-631, the image is a replay of the log. Broken by: a batch     *)
+(* that begins without the registrations before it.                          *)
+IsChanged(b) ==
+  IF b \in DOMAIN registrations \cap DOMAIN registrations'
+  THEN registrations'[b] # registrations[b] ELSE TRUE
+OneChangeARecordProp ==
+  [][/\ log_end' > log_end
+     /\ \A a, b \in DOMAIN registrations \cup DOMAIN registrations' :
+          IsChanged(a) /\ IsChanged(b) => a = b]_registrations
+
 (* The epoch of a broker id only grows, also over unregistration.            *)
 (* Source: KIP-631. Broken by: reusing an epoch.                             *)
 EpochGrowsProp ==

@@ -115,6 +115,13 @@ StateTransitionsProp ==
        \/ move \in SoleVoter /\ Voters(r) = {r}
        \/ Restarts(r)]_<<epoch, role>>
 
+(* Who begins to lead has no record of that epoch yet: it begins it.         *)
+(* Source: Raft; KafkaRaftClient.onBecomeLeader. Broken by: a sole voter     *)
+(* that leads on, after a start, in the epoch that it led.                   *)
+LeaderBeginsEpochProp ==
+  [][\A r \in Replica :
+       (role'[r] = "Leader" /\ role[r] # "Leader") => LastEpoch(r) < epoch'[r]]_role
+
 (* What a replica is after a start follows from its file: never a leader;    *)
 (* Resigned if it led; a candidate if it voted for itself; and a follower    *)
 (* only of the leader that the file names.                                   *)
@@ -148,6 +155,43 @@ OneRequestPerConnectionInv ==
                         \/ IsRequest(m) /\ m.awaited /\ m.from = r /\ m.to = other
                         \/ ~IsRequest(m) /\ m.to = r /\ m.from = other}
     IN  Cardinality(exchanges) <= 1 /\ \A m \in exchanges : messages[m] = 1
+
+(* Nobody asks itself.                                                       *)
+(* Source: Kafka, the remote voters of KafkaRaftClient.                      *)
+(* Broken by: telling, or asking, every voter.                               *)
+NobodyAsksItselfInv == \A m \in InFlight(messages) : m.from # m.to
+
+(* Where requests arrive in order, each of them is waited for.               *)
+(* Source: Kafka, RequestManager. Broken by: a sender that does not wait.    *)
+AwaitedInOrderInv ==
+  Reorder \/ \A m \in InFlight(messages) : IsRequest(m) => m.awaited
+
+(* Every change of role or epoch closes all connections: nobody waits on for *)
+(* what was asked in another role.                                           *)
+(* Source: Kafka, RequestManager.resetAll. Broken by: standing without       *)
+(* closing them.                                                             *)
+IsOfConnection(m, r) == IF IsRequest(m) THEN m.awaited /\ m.from = r ELSE m.to = r
+NewRoleDisconnectsProp ==
+  [][\A r \in Replica :
+       <<epoch[r], role[r]>>' # <<epoch[r], role[r]>> =>
+         \A m \in InFlight(messages) : IsOfConnection(m, r) => m \notin InFlight(messages')]_<<epoch, role>>
+
+(* An answer says how the epoch it was asked in stands to that of who gave   *)
+(* it. Who asked is in that epoch still: else nobody waits for the answer.   *)
+(* Source: Kafka, KafkaRaftClient.validateVoterOnlyRequest,                  *)
+(* validateLeaderOnlyRequest. Broken by: an error in place of another; a     *)
+(* vote granted with a refusal.                                              *)
+AnswerFitsEpochInv ==
+  \A m \in InFlight(messages) :
+    CASE m.type = "VoteResponse" ->
+           m.epoch >= epoch[m.to] /\ (m.granted => m.epoch = epoch[m.to])
+      [] m.type \in {"BeginQuorumEpochResponse", "EndQuorumEpochResponse"} ->
+           m.epoch > epoch[m.to]
+      [] m.type \in {"FetchResponse", "FetchSnapshotResponse"} ->
+           CASE m.error = "FENCED_LEADER_EPOCH" -> m.epoch > epoch[m.to]
+             [] m.error = "UNKNOWN_LEADER_EPOCH" -> m.epoch < epoch[m.to]
+             [] OTHER -> m.epoch = epoch[m.to]
+      [] OTHER -> TRUE
 ------------------------------------------------------------------------------
 (* Logs                                                                      *)
 
@@ -252,6 +296,16 @@ CommittedOnMajorityInv ==
 HighWatermarkWithinLogInv ==
   \A r \in Replica : high_watermark[r] \in {NoOffset} \cup (log_start[r] .. LogEnd(r))
 
+(* What a majority of its voters has reached in the leader's own epoch, as   *)
+(* far as the leader knows, it takes for committed.                          *)
+(* Source: KIP-595, high watermark. Broken by: counting the first offset     *)
+(* that a majority has reached, not the last.                                *)
+HighWatermarkIsUpToDateInv ==
+  \A l \in Replica : role[l] = "Leader" =>
+    \A end \in EpochStart(l) + 1 .. LogEnd(l) :
+      IsMajority(l, {v \in Replica : v = l \/ end_offset[l][v] >= end}) =>
+        high_watermark[l] >= end
+
 (* No log is cut below what its replica knows to be committed.               *)
 (* Source: Kafka, KafkaMetadataLog.truncateToEndOffset. Broken by: trusting  *)
 (* a leader that diverges there (M56).                                       *)
@@ -315,6 +369,27 @@ SnapshotCommittedInv ==
     /\ Len(s.records) = s.end_offset
     /\ IsPrefix(s.records, committed)
     /\ s.records[s.end_offset].epoch = s.epoch
+
+(* The id of a snapshot that a follower is told of is that of committed      *)
+(* records.                                                                  *)
+(* Source: KIP-630. Broken by: an id with another epoch (M17).               *)
+SnapshotIds ==
+  {fetching_snapshot[r] : r \in Replica}
+  \cup {m.snapshot_id : m \in {n \in InFlight(messages) : n.type = "FetchResponse"}}
+SnapshotIdCommittedInv ==
+  \A id \in SnapshotIds \ {Nil} :
+    id.end_offset \in 1 .. Len(committed) /\ committed[id.end_offset].epoch = id.epoch
+
+(* A follower that loads a snapshot goes on until it has it, or until the    *)
+(* leader has it no more; but for what ends with its role or its process.    *)
+(* Source: KIP-630. Broken by: giving it up with the answer that brings it.  *)
+SnapshotFetchEndsProp ==
+  [][\A r \in Replica :
+       LET id == fetching_snapshot[r] IN
+       (id # Nil /\ fetching_snapshot'[r] # id) =>
+         \/ log_start'[r] = id.end_offset
+         \/ \A s \in snapshots[leader[r]] : IdOf(s) # id
+         \/ role'[r] # "Follower" \/ epoch'[r] # epoch[r] \/ Restarts(r)]_fetching_snapshot
 
 (* A leader never starts from another's snapshot; its log begins where one   *)
 (* of its own ends. [LeaderNeverLoadSnapshot]                                *)

@@ -96,6 +96,12 @@ ChangeOnlyAfterOwnEpochCommitProp ==
        ChangesVoters(l) =>
          \E i \in 1 .. Len(committed) : committed[i].epoch = epoch[l]]_log
 
+(* A leader that waits to hear from a new voter makes no other change.       *)
+(* Source: KIP-853, one change at a time; Kafka, LeaderState.addVoterHandlerState. *)
+(* Broken by: changing the voters while another is to be added.              *)
+NoChangeWhileAddingProp ==
+  [][\A l \in Replica : ChangesVoters(l) => ~AwaitsNewVoter(l)']_log
+
 (* Who is added has fetched from the leader that adds it.                    *)
 (* Source: KIP-853, "caught up"; Kafka, LeaderState.isReplicaCaughtUp.       *)
 (* Broken by: adding whoever answers.                                        *)

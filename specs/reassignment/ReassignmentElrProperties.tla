@@ -43,11 +43,15 @@ ElrLeaderlessForAReasonInv ==
 ------------------------------------------------------------------------------
 (* Steps                                                                     *)
 
-(* Only who was in sync becomes eligible; and once enough are in sync,       *)
-(* nobody is. Source: KIP-966. Broken by: keeping the ELR of a full ISR.     *)
+(* Only who was in sync becomes eligible; and once enough are in sync, or as *)
+(* many as there are replicas, nobody is.                                    *)
+(* Source: KIP-966. Broken by: keeping the ELR of a full ISR; counting all   *)
+(* replicas where min.insync.replicas asks for less.                         *)
 ElrComesOfIsrProp ==
   [][/\ eligibility'.elr \subseteq eligibility.elr \cup partition.isr
-     /\ (Cardinality(partition'.isr) >= EffectiveMinIsr /\ partition' # partition) =>
+     /\ (/\ partition' # partition
+         /\ \/ Cardinality(partition'.isr) >= MinIsr
+            \/ Cardinality(partition'.isr) >= Len(partition.replicas)) =>
           eligibility'.elr = {}]_<<partition, eligibility>>
 
 (* A process that starts anew is neither in sync nor eligible.               *)
@@ -72,6 +76,13 @@ ElrOutsideIsMarkedProp ==
               /\ eligibility.elr \subseteq Broker \ {b \in Broker :
                    registrations'[b].epoch = registrations[b].epoch}
               /\ eligibility.last_known_leader = {leader}]_partition
+
+(* A leader out of the ISR or the ELR costs no data: nobody is marked as     *)
+(* recovering for it.                                                        *)
+(* Source: KIP-966, KIP-704. Broken by: marking every new leader.            *)
+ElrMarkedOnlyOutsideProp ==
+  [][(partition'.recovery = "RECOVERING" /\ partition.recovery = "RECOVERED") =>
+       partition'.leader \notin partition.isr \cup eligibility.elr \cup AskedFor]_partition
 ------------------------------------------------------------------------------
 (* Must be possible                                                          *)
 

@@ -71,6 +71,16 @@ EpochsOrderedInv == Exists => partition.leader_epoch <= partition.partition_epoc
 (* Source: KIP-704. Broken by: granting a larger ISR to it.                  *)
 RecoveringAloneInv ==
   (Exists /\ partition.recovery = "RECOVERING") => Cardinality(partition.isr) <= 1
+
+(* A request is refused for a member of the wanted ISR only if that one is   *)
+(* not active, or another process than the sender knows.                     *)
+(* Source: KIP-841, KIP-903. Broken by: refusing a member of which the       *)
+(* sender knows no epoch.                                                    *)
+IneligibleForAReasonInv ==
+  \A m \in InFlight(messages) :
+    (m.type = "AlterPartitionRequest" /\ ErrorFor(m) = "INELIGIBLE_REPLICA") =>
+      \E r \in DOMAIN m.isr :
+        ~Active(r) \/ m.isr[r] \notin {NoEpoch, registrations[r].epoch}
 ------------------------------------------------------------------------------
 (* Invariants of the brokers that take themselves for the leader             *)
 
@@ -262,6 +272,9 @@ RecoveringReach == Exists /\ partition.recovery = "RECOVERING" /\ InProgress(par
 (* The topic is gone, and a broker still works at its reassignment. *)
 DeletedMidwayReach ==
   ~Exists /\ \E b \in Broker : Leads(b) /\ leading[b].replicas # Members(InitialReplicas)
+
+(* The operator removed a broker. *)
+UnregisteredReach == \E b \in Broker : ~Registered(b)
 
 (* A leader of the past, beside the present one. *)
 TwoLeadersReach == \E a, b \in Broker : a # b /\ Leads(a) /\ Leads(b)

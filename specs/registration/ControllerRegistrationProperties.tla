@@ -115,6 +115,15 @@ UpgradeSupportedByRegisteredProp ==
             IF Registered(c) THEN metadata_version' \in registrations[c].supported
             ELSE c \notin QuorumIds]_metadata_version
 
+(* An answer is gone only with the wait of the process that it is for, or    *)
+(* lost on the way.                                                          *)
+(* Source: Kafka, ControllerRegistrationManager. Broken by: a process that   *)
+(* ends, and takes the answers to others with it.                            *)
+AnswerEndsWaitProp ==
+  [][\A m \in InFlight(messages) :
+       (~IsRequest(m) /\ m \notin InFlight(messages')) =>
+         ~pending'[m.incarnation] \/ LoseMessage(m)]_messages
+
 (* Who is active changes by an election or an end, and neither writes.       *)
 (* Source: KIP-595. Broken by: a record that deposes its writer.             *)
 ActiveChangesProp ==
