@@ -181,10 +181,10 @@ def test_it_is_refused_with_its_place_and_a_remedy_and_no_byte_changes(change, m
     contents[f"{LOG}/00000000000000000003-0000000001-7.checkpoint.part"] = b"unfinished"
     opened(CrashingFiles.of(contents))  # as it was, a start is fine with it
     change(contents)
-    refuse(contents, message)
+    assert_refused(contents, message)
 
 
-def refuse(contents: Contents, message: str) -> None:
+def assert_refused(contents: Contents, message: str) -> None:
     files = CrashingFiles.of(contents)
     with pytest.raises(UnusableLogError) as caught:
         opened(files)
@@ -212,7 +212,7 @@ def refuse(contents: Contents, message: str) -> None:
 def test_a_log_that_begins_later_needs_the_snapshot_of_what_was_before(change, message):
     contents = cleaned()
     change(contents)
-    refuse(contents, message)
+    assert_refused(contents, message)
 
 
 def test_without_its_older_segments_a_log_begins_at_a_snapshot_that_has_what_was_in_them():
@@ -231,7 +231,9 @@ def test_a_log_that_begins_within_its_first_segment_needs_its_snapshot_as_well()
     storage.clean(OffsetAndEpoch(2, 1))
     contents = files.contents()
     del contents[f"{LOG}/{snapshot_file(2, 1)}"]
-    refuse(contents, "00000000000000000000.log: the log begins at offset 2, and no snapshot")
+    assert_refused(
+        contents, "00000000000000000000.log: the log begins at offset 2, and no snapshot"
+    )
 
 
 def test_a_snapshot_of_a_younger_epoch_than_the_log_that_follows_it_is_refused():
@@ -245,7 +247,9 @@ def test_a_snapshot_of_a_younger_epoch_than_the_log_that_follows_it_is_refused()
     contents[f"{LOG}/00000000000000000006.log"] = batch(6, 2).raw
     contents[EPOCHS] = b"0\n1\n2 6\n"
     # Kafka would begin anew from the snapshot, and lose what follows it.
-    refuse(contents, f"{snapshot_file(6, 3)}: the log does not go on from it: a batch of epoch 2")
+    assert_refused(
+        contents, f"{snapshot_file(6, 3)}: the log does not go on from it: a batch of epoch 2"
+    )
 
 
 def test_who_does_not_say_its_node_or_disk_is_not_asked_for_them():
