@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from krafla.manifest import Manifest, Model, load
 from krafla.verdict import KraflaError, Verdict, worst
 from krafla.verify.proofs import proof_questions
+from krafla.verify.quorums import quorum_question
 from krafla.verify.rows import Kind, Question, Row
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def all_questions(*, fuzz_runs: int, seed: int = 0) -> tuple[Question, ...]:
     """Return all questions of ``krafla verify``, the cheapest of each kind first.
 
     Models of the smoke tier, those that must hold before those that must fail; proofs;
-    recorded traces; the logs of real clusters; then ``fuzz_runs`` runs of fuzzing from ``seed``.
+    recorded traces; the logs of real clusters; then ``fuzz_runs`` runs of fuzzing the lease from
+    ``seed``, and some of Raft.
     """
     manifest = load()
     models = manifest.select(tier="smoke")
@@ -50,6 +52,7 @@ def all_questions(*, fuzz_runs: int, seed: int = 0) -> tuple[Question, ...]:
         *log_questions(),
         *server_log_questions(),
         fuzz_question(fuzz_runs, seed),
+        quorum_question(seed),
     )
 
 

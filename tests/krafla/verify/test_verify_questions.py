@@ -13,9 +13,10 @@ from krafla.audit import run
 from krafla.audit.server_logs.counts import Counts
 from krafla.audit.wish import Wish
 from krafla.cli import verify as verify_command
+from krafla.fuzz.quorum.mutants import find_mutant
 from krafla.manifest import find_specs, load
 from krafla.verdict import ExitCode, KraflaError, Verdict
-from krafla.verify import Kind, Question, Row, proofs
+from krafla.verify import Kind, Question, Row, proofs, quorums
 from krafla.verify import questions as asked
 
 
@@ -167,3 +168,15 @@ def test_a_report_that_cannot_be_written_is_one_clear_error(monkeypatch, tmp_pat
     monkeypatch.setattr(verify_command, "all_questions", lambda **_: ())
     with pytest.raises((KraflaError, typer.Exit)):
         verify_command.command(60, 0, True, tmp_path / "no" / "folder.xml")
+
+
+def test_simulated_quorums_are_asked_about_and_a_seeded_bug_is_told(monkeypatch):
+    monkeypatch.setattr(quorums, "RUNS", 3)
+    row = ask(quorums.quorum_question(0))
+    assert row.verdict is Verdict.HELD
+    assert row.evidence[2] != "0 values acknowledged"
+
+    with find_mutant("leader-keeps-high-watermark").applied():
+        row = ask(quorums.quorum_question(0))
+    assert row.verdict is Verdict.VIOLATED
+    assert row.reasons[0].startswith("NewLeaderForgetsHighWatermarkProp")
