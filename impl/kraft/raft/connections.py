@@ -96,14 +96,11 @@ def expire_first(turn: Turn) -> bool:
 
 def next_connection_deadline(state: RaftState) -> int:
     """Return when the first of the requests under way is given up, NEVER without one."""
-    return min(
-        (
-            connection.deadline
-            for connection in state.connections.values()
-            if connection.correlation_id is not None
-        ),
-        default=NEVER,
-    )
+    deadline = NEVER
+    for connection in state.connections.values():
+        if connection.correlation_id is not None and connection.deadline < deadline:
+            deadline = connection.deadline
+    return deadline
 
 
 def ready_at(state: RaftState, node: NodeId) -> int:

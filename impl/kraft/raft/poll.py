@@ -62,6 +62,12 @@ def poll_deadline(state: RaftState) -> int:
     role = state.role
     if isinstance(role, Leader) and role.must_flush:
         return _NOW
+    if state.shutdown_deadline is None:
+        # What most replicas are most of the time, without a turn.
+        if isinstance(role, Follower):
+            return min(next_connection_deadline(state), follower.follower_deadline(state))
+        if isinstance(role, Leader):
+            return min(next_connection_deadline(state), leading.leader_deadline(state))
     turn = Turn.begin(state, 0, 0)
     shutdown = NEVER
     if state.shutdown_deadline is not None:

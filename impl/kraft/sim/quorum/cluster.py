@@ -214,7 +214,7 @@ class Simulation:
         """Send a request of a process to the machine that the network takes for its node."""
         self._messages += 1
         machine = process.machine
-        envelope = Envelope(
+        fields = (
             self._messages,
             machine.node_id,
             effect.destination,
@@ -222,7 +222,10 @@ class Simulation:
             effect.request,
             True,
             process.incarnation,
+            NO_MESSAGE,
+            NO_MESSAGE,
         )
+        envelope = tuple.__new__(Envelope, fields)
         target = self.processes.machine_at(effect.destination, self._messages)
         self._transmit(process, envelope, target, now)
 
@@ -238,7 +241,7 @@ class Simulation:
             raise ValueError(f"an answer to a request that never came: {effect!r}")
         request = connection.envelope
         self._messages += 1
-        envelope = Envelope(
+        fields = (
             self._messages,
             process.machine.node_id,
             request.source,
@@ -247,7 +250,9 @@ class Simulation:
             False,
             request.incarnation,
             request.message_id,
+            NO_MESSAGE,
         )
+        envelope = tuple.__new__(Envelope, fields)
         if connection.machine < 0:
             self.sent.append(envelope)
             return

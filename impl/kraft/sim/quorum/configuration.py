@@ -101,7 +101,7 @@ def draw_knobs(seed: int, configuration: QuorumConfiguration) -> Knobs:
     crowd = sum(between * 1000 // gap for _, gap in rates)
     if crowd > 1000:
         rates = [(name, gap * crowd // 1000) for name, gap in rates]
-    mean = chance.choice((2, 3, 5, 10)) * MILLISECOND
+    mean = chance.choice((2, 5, 10, 20)) * MILLISECOND
     return Knobs(
         Latency(mean // 4, mean, chance.choice(("steady", "exponential", "exponential", "heavy"))),
         chance.choice((100_000, 500_000, 2 * MILLISECOND)),

@@ -100,6 +100,7 @@ class Process:
         "inbox",
         "incarnation",
         "is_busy",
+        "key",
         "leads_epoch",
         "listener",
         "machine",
@@ -114,6 +115,7 @@ class Process:
 
     def __init__(self, machine: Machine, incarnation: int, seed: int) -> None:
         self.machine = machine
+        self.key = machine.key
         self.incarnation = incarnation
         self.inbox: deque[Connection | Local] = deque()
         self.connections: dict[int, Connection] = {}

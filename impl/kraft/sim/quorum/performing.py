@@ -45,15 +45,15 @@ DURABLE: Final = frozenset(
 
 
 class Outcome(NamedTuple):
-    """What came of the effects of a step.
+    """How a process ended with the effects of a step.
 
-    `done` of them were performed. `ended` says why the process ended with them, "" if it goes on;
-    with `is_done` it ended because of the last of them, and nothing is missing. `has_power` is
-    False if the machine lost power with it; `down` is how long it is to be down, 0 for as usual.
+    `done` of them were performed, and `ended` says why no more. With `is_done` it ended because of
+    the last of them, and nothing is missing. `has_power` is False if the machine lost power with
+    it; `down` is how long it is to be down, 0 for as usual.
     """
 
     done: int
-    ended: str = ""
+    ended: str
     has_power: bool = True
     is_done: bool = False
     down: int = 0
@@ -76,8 +76,11 @@ class Performer:
 
     def perform(
         self, process: Process, state: RaftState, effects: tuple[Effect, ...], now: int
-    ) -> Outcome:
-        """Perform the effects of one step in their order, or as many as a crash lets be."""
+    ) -> Outcome | None:
+        """Perform the effects of one step in their order, or as many as a crash lets be.
+
+        None: all of them, and the process goes on.
+        """
         if process.armed is None or process.armed.inside:
             return self._all(process, state, effects, now)
         if not any(effect.__class__ in DURABLE for effect in effects):
@@ -85,13 +88,13 @@ class Performer:
         armed, process.armed = process.armed, None
         many = armed.chance % (len(effects) + 1)
         outcome = self._all(process, state, effects[:many], now)
-        if outcome.ended:
+        if outcome is not None:
             return outcome
         return Outcome(many, armed.kind, not armed.power, is_done=False, down=armed.down)
 
     def _all(
         self, process: Process, state: RaftState, effects: tuple[Effect, ...], now: int
-    ) -> Outcome:
+    ) -> Outcome | None:
         for index, effect in enumerate(effects):
             kind = effect.__class__
             if kind is SendRequest:
@@ -111,7 +114,7 @@ class Performer:
                 return Outcome(index + 1, "shutdown", is_done=True)
             else:
                 self._tell(process, state, effect, now)
-        return Outcome(len(effects))
+        return None
 
     def _cut(self, process: Process, index: int) -> Outcome:
         armed, process.armed = process.armed, None

@@ -304,50 +304,61 @@ class Processes:
     ) -> None:
         """Perform the effects of a step, tell observers, and plan what comes next."""
         sim = self._sim
-        machine = process.machine
-        sim.sent, sim.lost, sim.copies = [], [], []
+        disk = process.machine.disk
         state, effects = step.state, step.effects
         process.state = state
-        try:
-            outcome = self._performer.perform(process, state, effects, sim.time)
-        except Exception as error:
-            raise self._handler_error(machine, event or kind, error) from error
-        crashed = bool(outcome.ended) and not outcome.is_done
-        sim.emit(
-            SimStep(
-                sim.number,
-                sim.time,
-                kind,
-                machine.key,
-                received,
-                event,
-                before,
-                None if crashed else state,
-                effects[: outcome.done] if crashed else effects,
-                outcome.done if crashed else None,
-                tuple(sim.sent),
-                outcome.ended if crashed else "",
-                process.incarnation,
-            )
+        outcome: Outcome | None = None
+        sent: tuple[Envelope, ...] = ()
+        if effects:
+            sim.sent.clear()
+            try:
+                outcome = self._performer.perform(process, state, effects, sim.time)
+            except Exception as error:
+                raise self._handler_error(process.machine, event or kind, error) from error
+            sent = tuple(sim.sent)
+        crashed = outcome if outcome is not None and not outcome.is_done else None
+        fields = (
+            sim.number,
+            sim.time,
+            kind,
+            process.key,
+            received,
+            event,
+            before,
+            state if crashed is None else None,
+            effects if crashed is None else effects[: crashed.done],
+            None if crashed is None else crashed.done,
+            sent,
+            "" if crashed is None else crashed.ended,
+            process.incarnation,
         )
-        for envelope, why in sim.lost:
-            sim.lose(envelope, machine, why)
-        for copy in sim.copies:
-            sim.tell_observers("duplicate", machine.key, copy)
-        if outcome.ended:
-            self._ended(process, outcome, crashed=crashed)
+        sim.emit(tuple.__new__(SimStep, fields))
+        if sent:
+            self._tell_of_the_network(process)
+        if outcome is not None:
+            self._ended(process, outcome)
             return
-        process.busy_until = sim.time + sim.knobs.own_time + machine.disk.spent
-        machine.disk.spent = 0
+        process.busy_until = sim.time + sim.knobs.own_time + disk.spent
+        disk.spent = 0
         process.deadline = sim.core.next_deadline(state)
         process.is_busy = sim.core.is_busy(state)
         self._rest(process)
 
-    def _ended(self, process: Process, outcome: Outcome, *, crashed: bool) -> None:
+    def _tell_of_the_network(self, process: Process) -> None:
+        """Tell observers what the network loses and doubles of what was sent just now."""
+        sim = self._sim
+        for envelope, why in sim.lost:
+            sim.lose(envelope, process.machine, why)
+        sim.lost.clear()
+        for copy in sim.copies:
+            sim.tell_observers("duplicate", process.key, copy)
+        sim.copies.clear()
+
+    def _ended(self, process: Process, outcome: Outcome) -> None:
         """Clear up after a process that ended in the middle of a step, or with it."""
         sim = self._sim
         machine = process.machine
-        if not crashed:
+        if outcome.is_done:
             sim.tell_observers("crash", machine.key, None, outcome.ended, process)
         self._end(process)
         if not outcome.has_power:
