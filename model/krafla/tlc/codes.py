@@ -76,6 +76,8 @@ class Code(IntEnum):
     COVERAGE_INIT = 2773
     COVERAGE_PROPERTY = 2774
     COVERAGE_VALUE_COST = 2775
+    # Instead of COVERAGE_END once a run has taken five minutes.
+    COVERAGE_END_OVERHEAD = 2777
     COVERAGE_CONSTRAINT = 2778
     VERSION = 2262
 

@@ -303,5 +303,6 @@ _HANDLERS: dict[int, Callable[[Output, Message], None]] = {
     Code.COVERAGE_VALUE: _on_coverage_value,
     Code.COVERAGE_VALUE_COST: _on_coverage_value,
     Code.COVERAGE_END: _on_coverage_end,
+    Code.COVERAGE_END_OVERHEAD: _on_coverage_end,
     Code.CHECKING_TEMPORAL: _on_temporal,
 }

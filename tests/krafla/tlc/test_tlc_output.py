@@ -184,10 +184,11 @@ def test_progress_is_reported_as_it_comes():
     assert seen == [Progress(8637, 2900, 11, 42296), Progress(9000, 2700, 12)]
 
 
-def test_only_the_last_whole_coverage_report_counts():
+@pytest.mark.parametrize("end", [2202, 2777], ids=["end", "end after five minutes"])
+def test_only_the_last_whole_coverage_report_counts(end):
     first = message(2772, "<Up line 7, col 1 to line 7, col 2 of module Counter>: 1:2")
     second = message(2772, "<Up line 7, col 1 to line 7, col 2 of module Counter>: 5:9")
-    output = read(message(2201) + first + message(2202) + message(2201) + second + message(2202))
+    output = read(message(2201) + first + message(end) + message(2201) + second + message(end))
 
     assert output.coverage_complete
     (covered,) = output.coverage
