@@ -105,7 +105,7 @@ class RaftStorage:
         elif recovery.epochs != recovery.epochs_on_disk:
             self._write_epochs(recovery.epochs)
         self._complete()
-        # A process that was killed left what it had not flushed, and the next fetch acknowledges it.
+        # A killed process left what it had not flushed, and the next fetch acknowledges it.
         self._must_flush = self._has_new_name = True
         self.flush()
         return recovery.recovered

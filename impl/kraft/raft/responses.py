@@ -12,6 +12,7 @@ from kraft.errors import ErrorCode
 from kraft.raft.connections import received
 from kraft.raft.effects import Fatal
 from kraft.raft.quorum import become_follower, become_unattached, leader_of
+from kraft.raft.roles import Candidate
 
 if TYPE_CHECKING:
     from kraft.ids import NodeId
@@ -31,6 +32,10 @@ _NOT_READY = frozenset(
 
 _STALE = frozenset({ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.NOT_LEADER_OR_FOLLOWER})
 """Errors that tell who asked that he is behind."""
+
+
+_SAYS_NOTHING = frozenset({ErrorCode.INVALID_REQUEST, ErrorCode.INVALID_VOTER_KEY})
+"""Errors from which nothing follows, if they may come at all."""
 
 
 def accept(turn: Turn, event: ResponseReceived) -> bool:
@@ -66,10 +71,19 @@ def handle_common(turn: Turn, error: ErrorCode, epoch: int, leader_id: NodeId | 
     if leader_of(turn.role) is not None and is_other_leader(turn, epoch, leader_id):
         refuse_leader(turn, epoch, leader_id)
         return True
-    if error == ErrorCode.INVALID_REQUEST:
+    if error == ErrorCode.INVALID_REQUEST and not _followed_before(turn):
         turn.do(Fatal(f"a request of epoch {epoch} was refused as invalid"))
         return True
-    return error in _NOT_READY or error == ErrorCode.INVALID_VOTER_KEY
+    return error in _NOT_READY or error in _SAYS_NOTHING
+
+
+def _followed_before(turn: Turn) -> bool:
+    """Return whether this candidate has records of the epoch that it stands in.
+
+    It stood there, lost, followed, and was restarted. Its vote requests cannot be right, and are
+    refused; that must not end it.
+    """
+    return isinstance(turn.role, Candidate) and turn.log.last_epoch >= turn.role.epoch
 
 
 def discover(turn: Turn, epoch: int, leader_id: NodeId | None) -> None:

@@ -232,3 +232,13 @@ def test_a_prospective_voter_that_votes_goes_on_asking_from_the_beginning():
     assert [node for node, _ in one.sent(VoteRequest)] == [2, 3]
     assert not one.of(AppendLog)
     assert not one.of(Fatal)
+
+
+@pytest.mark.parametrize("followed", [True, False])
+def test_a_candidate_with_records_of_its_epoch_is_refused_and_lives_on(followed):
+    log = log_of(1, EPOCH) if followed else log_of(1, EPOCH - 1)
+    one = Replica(replica(candidate(), log=log))
+    one.asks(2)
+    one.answer(2, voted_answer(granted=False, error=ErrorCode.INVALID_REQUEST))
+    assert one.order() == ([] if followed else ["Fatal"])
+    assert one.role == candidate()
