@@ -6,23 +6,17 @@ and what the replica is then, and what is in flight, must be what the spec says.
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from krafla.oracle.explain import Explanation
 from krafla.refinement.actions import SpecAction
-from krafla.refinement.judgement import Agreed, Divergence
+from krafla.refinement.judgement import Agreed, Divergence, PropertyViolated
 from krafla.refinement.raft.crashes import happened, writes_records
-from krafla.refinement.raft.naming import Naming
-from krafla.refinement.raft.network import CARRIED, Exchange, Exchanges
-from krafla.refinement.raft.raft_spec import load_raft
+from krafla.refinement.raft.judging import Judged, Judging
+from krafla.refinement.raft.network import CARRIED, Exchange
 from krafla.refinement.raft.reading import Action, Reader, is_piece
-from krafla.refinement.raft.replica import row_of
 from krafla.refinement.raft.requests import request_of
-from krafla.refinement.raft.spec_side import RefusalError, SpecSide
-from krafla.refinement.raft.terms import Terms
-from krafla.refinement.raft.vocabulary import Vocabulary
+from krafla.refinement.raft.spec_side import RefusalError
 from kraft.raft import machine
 from kraft.raft.effects import Fatal, SendRequest, SendResponse
 from kraft.raft.events import Poll
@@ -43,8 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Judged", "Lockstep"]
 
-Judged = Agreed | Divergence
-
 
 class _Pending(NamedTuple):
     """A step in which a process crashed, before anybody else could see anything of it."""
@@ -53,11 +45,13 @@ class _Pending(NamedTuple):
     whole: Step
 
 
-class Lockstep:
+class Lockstep(Judging):
     """The judge of one run. It stops at its first finding: what follows means nothing.
 
-    `coverage` counts the actions that were taken, `steps` the judgements given. `on_event` is the
+    `coverage` counts the actions that were taken, `steps` the judgements given, `deaths` the
+    processes that ended themselves where Kafka's would. `on_event` is the
     code that is simulated: a step that a crash cut short is taken once more, to know the whole.
+    With properties, those of KRaft are asked of every state and step as well, which is slow.
     """
 
     def __init__(
@@ -65,17 +59,12 @@ class Lockstep:
         quorum: Quorum,
         on_event: Callable[[RaftState, Event], Step] = machine.on_event,
         path: Path | None = None,
+        *,
+        with_properties: bool = False,
     ) -> None:
-        self.vocabulary = Vocabulary(quorum)
-        self.spec = load_raft(self.vocabulary, path)
-        self.terms = Terms(self.spec, self.vocabulary.names)
-        self.naming = Naming(self.vocabulary, self.terms)
-        self.side = SpecSide(self.spec, self.terms, self.naming)
-        self.exchanges = Exchanges(self.terms)
+        super().__init__(quorum, path, with_properties=with_properties)
         self.reader = Reader(self.naming)
-        self.coverage: Counter[str] = Counter()
-        self.steps = 0
-        self.finding: Divergence | None = None
+        self.finding: Divergence | PropertyViolated | None = None
         self._on_event = on_event
         self._incarnations: dict[str, int] = {}
         self._pending: dict[str, _Pending] = {}
@@ -99,8 +88,8 @@ class Lockstep:
                 case _:
                     judged = Agreed(None)
         except RefusalError as refusal:
-            judged = self._divergence(refusal)
-        if isinstance(judged, Divergence):
+            judged = self.divergence(refusal)
+        if not isinstance(judged, Agreed):
             self.finding = judged
         return judged
 
@@ -110,7 +99,7 @@ class Lockstep:
         envelope = step.received
         if envelope is None or not envelope.is_request:
             return Agreed(None)
-        return self._conclude(None, None, [], list(self.exchanges.lose(envelope.message_id)))
+        return self.conclude(None, None, [], list(self.exchanges.lose(envelope.message_id)))
 
     def _duplicated(self, step: SimStep) -> Judged:
         copy = step.received
@@ -120,7 +109,7 @@ class Lockstep:
         late = self.terms.unawaited(message)
         self.exchanges.put(late)
         self.exchanges.late[copy.message_id] = late
-        return self._conclude(None, None, [Action("DuplicateMessage", (message,))], [])
+        return self.conclude(None, None, [Action("DuplicateMessage", (message,))], [])
 
     # One event
 
@@ -131,7 +120,7 @@ class Lockstep:
         name = self.vocabulary.name(step.replica)
         self._incarnations[name] = step.incarnation
         if any(isinstance(effect, Fatal) for effect in step.effects):
-            return self._fatal(step)
+            return self._died(step)
         if step.after is not None:
             return self._taken(name, step, step.after, step.effects)
         whole = self._on_event(before, event)
@@ -139,7 +128,7 @@ class Lockstep:
             self._pending[name] = _Pending(step, whole)
             return self._ended(step.incarnation)
         judged = self._taken(name, step, whole.state, whole.effects)
-        return judged if isinstance(judged, Divergence) else self._ended(step.incarnation)
+        return self._ended(step.incarnation) if isinstance(judged, Agreed) else judged
 
     def _taken(
         self, name: str, step: SimStep, after: RaftState, effects: Sequence[Effect]
@@ -153,7 +142,7 @@ class Lockstep:
             self.naming.leaders[after.role.epoch, after.configuration.node_id] = name
         has_new_log = self.side.disks[name].perform(effects)
         if not self.side.disks[name].matches(after.log):
-            return self._astray(name, after)
+            return self.astray(name, after)
         lost: list[Message] = []
         envelope = step.received
         actions = self._read(name, step, after, effects, lost)
@@ -171,7 +160,7 @@ class Lockstep:
             and after.high_watermark == before.high_watermark
             and after.log.snapshots is before.log.snapshots
         )
-        return self._conclude(name, None if unchanged else after, actions, lost, has_new_log)
+        return self.conclude(name, None if unchanged else after, actions, lost, has_new_log)
 
     def _read(
         self, name: str, step: SimStep, after: RaftState, effects: Sequence[Effect],
@@ -315,7 +304,7 @@ class Lockstep:
         lost: list[Message] = []
         for request_id in self.exchanges.parked_by(incarnation):
             lost += self.exchanges.lose(request_id)
-        return self._conclude(None, None, [], lost)
+        return self.conclude(None, None, [], lost)
 
     def _start(self, step: SimStep) -> Judged:
         after = step.after
@@ -339,7 +328,7 @@ class Lockstep:
                 actions.append(Action("CrashAppending", (message, after.log.end_offset)))
             elif happened(pending, cut.whole, after):
                 judged = self._taken(name, pending, cut.whole.state, cut.whole.effects)
-                if isinstance(judged, Divergence):
+                if not isinstance(judged, Agreed):
                     return judged
             if pending.received is not None and pending.received.is_request:
                 lost += self.exchanges.lose(pending.received.message_id)
@@ -354,55 +343,23 @@ class Lockstep:
         self._incarnations[name] = step.incarnation
         disk.read(after.log)
         self._send(name, step.incarnation, after, step.sent, step.effects)
-        return self._conclude(name, after, actions, lost, has_new_log=True)
+        return self.conclude(name, after, actions, lost, has_new_log=True)
 
-    # Judgements
+    def _died(self, step: SimStep) -> Judged:
+        """Judge that a process ends itself: a finding, unless Kafka's would end there as well.
 
-    def _conclude(
-        self, name: str | None, after: RaftState | None, actions: list[Action],
-        lost: list[Message], has_new_log: bool = False,
-    ) -> Judged:  # fmt: skip
-        """Ask the spec about some actions, after which a replica has this state, if it changed."""
-        if lost:
-            actions = [*actions, *(Action("LoseMessage", (message,)) for message in lost)]
-            self.exchanges.has_changed = True
-        names = self.side.names
-        row = None
-        if name is not None and after is not None:
-            row = row_of(name, after, self.naming, names)
-        if not actions:
-            same = name is None or row is None or row == self.side.rows[name]
-            if same and not has_new_log and not self.exchanges.has_changed:
-                return Agreed(None)
-            explanation = self.side.claimed(name or names[0], row, has_new_log, self.exchanges)
-            if not explanation.differences:
-                return Agreed(None)
-            return Divergence(
-                self.steps, SpecAction("", ()), explanation, _variables_of(explanation)
-            )
-        self.side.agree(name or names[0], row, has_new_log, self.exchanges, actions)
-        self.coverage.update(action.name for action in actions)
-        return Agreed(SpecAction(actions[0].name, ()))
-
-    def _divergence(self, refusal: RefusalError) -> Divergence:
-        explanation = self.side.explain(refusal)
-        return Divergence(
-            self.steps, self.side.spoken(refusal.action), explanation, _variables_of(explanation)
-        )
-
-    def _fatal(self, step: SimStep) -> Divergence:
+        Kafka tells two disks of a node apart in votes only: who hears that its own node leads, and
+        has another disk than the leader, dies of it. And so does who asks for votes in an epoch of
+        which it has records, if it asks one that knows no leader either.
+        """
+        name = self.vocabulary.name(step.replica)
         reason = next(effect.reason for effect in step.effects if isinstance(effect, Fatal))
-        finding = f"replica {self.vocabulary.name(step.replica)} cannot go on: {reason}"
-        return Divergence(self.steps, SpecAction("Fatal", ()), Explanation(finding))
-
-    def _astray(self, name: str, after: RaftState) -> Divergence:
-        disk, log = self.side.disks[name], after.log
-        finding = (
-            f"the log of replica {name} is {disk.start} .. {disk.end} on its disk"
-            f" and {log.start_offset} .. {log.end_offset} in memory"
-        )
-        return Divergence(self.steps, SpecAction("", ()), Explanation(finding), ("log",))
-
-
-def _variables_of(explanation: Explanation) -> tuple[str, ...]:
-    return tuple(sorted({re.split(r"[.\[]", one.path)[0] for one in explanation.differences}))
+        if not self.dies_in_kafka(step):
+            finding = f"replica {name} cannot go on: {reason}"
+            return Divergence(self.steps, SpecAction("Fatal", ()), Explanation(finding))
+        self.deaths += 1
+        lost: list[Message] = []
+        if step.received is not None and step.received.is_request:
+            lost += self.exchanges.lose(step.received.message_id)
+        judged = self.conclude(None, None, [], lost)
+        return self._ended(step.incarnation) if isinstance(judged, Agreed) else judged

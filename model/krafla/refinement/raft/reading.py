@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Action", "Reader", "Taken"]
 
+_TO_ONE_DISK: Final = ("VoteRequest", "BeginQuorumEpochRequest")
+"""Requests that name the disk they are for."""
+
 _SENDS: Final = {
     "VoteRequest": "SendVoteRequest",
     "BeginQuorumEpochRequest": "SendBeginQuorumEpoch",
@@ -95,6 +98,9 @@ class Reader:
         if isinstance(response, FetchSnapshotResponse) and _is_piece(response):
             return Taken((), message, None, is_held=True)
         if not is_seen(response):
+            if message.receiver != name and message.type in _TO_ONE_DISK:
+                answer = other_answer(self.naming, message, response)
+                return Taken((Action("MeetOtherDisk", (message, name)),), message, answer)
             actions, taken = self._for_me(name, message)
             answer = other_answer(self.naming, taken, response)
             return Taken((*actions, Action("AnswerOtherwise", (taken,))), taken, answer)

@@ -1,0 +1,89 @@
+"""Which properties of KRaft are asked of the states and steps of a lockstep, besides the steps.
+
+A step of the spec keeps them all, as far as models can tell; a run goes where no model goes, with
+more replicas, longer logs and more epochs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.oracle import EvaluationError
+from krafla.oracle.conjunction import Conjunction
+from krafla.oracle.state import State
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from krafla.oracle import Spec
+    from krafla.oracle.explain import Explanation
+
+__all__ = ["INVARIANTS", "STEPS", "Asked"]
+
+INVARIANTS: Final = (
+    "ElectionSafetyInv",
+    "OneLeaderPerEpochInv",
+    "VoteWrittenBeforeAnsweredInv",
+    "RoleMatchesStateInv",
+    "NoIllegalStateInv",
+    "OneRequestPerConnectionInv",
+    "LogMatchingInv",
+    "EpochsAscendInv",
+    "OnlyLeaderOwesFlushInv",
+    "NotedIsDurableInv",
+    "StateMachineSafetyInv",
+    "LeaderCompletenessInv",
+    "HighWatermarkWithinLogInv",
+    "SnapshotAtLogStartInv",
+    "SnapshotCommittedInv",
+    "SameFoundInv",
+)
+"""Of every state. CommittedOnMajorityInv is too strong for sole voters and while voters change."""
+
+STEPS: Final = (
+    "MonotonicEpochProp",
+    "VoteOncePerEpochProp",
+    "LeaderRememberedProp",
+    "LeaderAppendOnlyProp",
+    "NoTruncationBelowHighWatermarkProp",
+    "NewLeaderForgetsHighWatermarkProp",
+    "CommittedOnlyGrowsProp",
+    "NeverCommitOldEpochDirectlyProp",
+    "LeaderNeverLoadsSnapshotProp",
+)
+"""Of every step. Those that speak of a start are left to models: a start may be several actions."""
+
+
+class Asked:
+    """The properties of one loaded spec, asked of steps between TLC's states."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        self._all = Conjunction(spec, INVARIANTS, STEPS)
+
+    def broken_by(
+        self, before: Any, after: Any, changed: Collection[str]
+    ) -> tuple[str, Explanation] | None:
+        """Return the first property that a step breaks, and how; None if it keeps all.
+
+        `changed` names every variable that the step changed.
+        """
+        old, new = State(self._spec, before, 0), State(self._spec, after, 0)
+        try:
+            if self._all.holds_in(new, changed) and self._all.permits(old, new, changed):
+                return None
+        except EvaluationError:
+            pass  # Which one it is, and why, is found below.
+        return self._first_broken(old, new)
+
+    def _first_broken(self, old: State, new: State) -> tuple[str, Explanation] | None:
+        spec = self._spec
+        for name in INVARIANTS:
+            found = spec.explain_invariant(name, new)
+            if found.reasons:
+                return name, found
+        for name in STEPS:
+            found = spec.explain_action_property(name, old, new)
+            if found.reasons:
+                return name, found
+        return None
