@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from krafla.fuzz.quorum.playing import Played
     from krafla.fuzz.quorum.replay import Recorded
 
-__all__ = ["kinds_chosen", "replay", "run", "seeded_bugs"]
+__all__ = ["campaign", "kinds_chosen", "replay", "run", "seeded_bugs"]
 
 _SAVED = "krafla-raft-{seed}-{example}.json"
 
@@ -32,6 +32,22 @@ def kinds_chosen(text: str | None) -> tuple[str, ...]:
         return kinds_of(text)
     except ValueError as error:
         raise KraflaError(f"{error}; or network, process, disk, all, none", "--faults") from None
+
+
+def campaign(
+    seed: int,
+    examples: int | None,
+    seconds: float | None,
+    workers: int | None,
+    faults: str | None,
+    lockstep: bool | None,
+    shrinks: bool,
+) -> Campaign:
+    """Return the campaign that the options describe."""
+    from krafla.fuzz.quorum.campaign import Campaign
+
+    kinds = kinds_chosen(faults)
+    return Campaign(seed, examples, seconds, workers or 1, kinds, bool(lockstep), shrinks)
 
 
 def run(campaign: Campaign, *, save: Path | None, as_json: bool, quiet: bool) -> ExitCode:
@@ -127,9 +143,7 @@ def _show_replay(recorded: Recorded, played: Played, verdict: Verdict, *, same: 
     screen.line(console, f"  digest     {played.digest}, {remark}")
 
 
-def seeded_bugs(
-    names: str, *, seed: int, seconds: float | None, examples: int | None, quiet: bool
-) -> ExitCode:
+def seeded_bugs(names: str, budget: dict[str, float | None], *, quiet: bool) -> ExitCode:
     """Look for every seeded bug, or for those named, and print a table of what found them."""
     from krafla.cli import screen
     from krafla.fuzz.quorum.hunting import EXAMPLES_MAXIMUM, SECONDS_MAXIMUM, hunt, table_lines
@@ -142,7 +156,12 @@ def seeded_bugs(
         for number, mutant in enumerate(chosen, start=1):
             live.show(f"{number}/{len(chosen)}  {mutant.name}")
             hunts.append(
-                hunt(mutant, seed, examples or EXAMPLES_MAXIMUM, seconds or SECONDS_MAXIMUM)
+                hunt(
+                    mutant,
+                    int(budget["seed"] or 0),
+                    int(budget["examples"] or EXAMPLES_MAXIMUM),
+                    budget["seconds"] or SECONDS_MAXIMUM,
+                )
             )
     for text in table_lines(hunts):
         screen.line(console, text)

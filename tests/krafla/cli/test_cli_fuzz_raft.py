@@ -7,13 +7,24 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from typer.testing import CliRunner
 
 from krafla.cli import application
 from krafla.fuzz.quorum.mutants import find_mutant
+
+# Says so once the first example has been played.
+WATCHED = """
+from krafla.fuzz.quorum import campaign
+right = campaign.Report.add
+def add(report, played):
+    right(report, played)
+    print("at work", flush=True)
+campaign.Report.add = add
+from krafla.cli import main
+main()
+"""
 
 
 def fuzz(*arguments):
@@ -124,14 +135,15 @@ def test_help_teaches_both_protocols():
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_ctrl_c_leaves_one_sentence_and_no_process(workers):
-    command = [sys.executable, "-m", "krafla", "fuzz", "raft", "--seconds", "60"]
+    arguments = ["fuzz", "raft", "--seconds", "600", "--workers", workers]
     with subprocess.Popen(
-        [*command, "--workers", workers], stderr=subprocess.PIPE, stdout=subprocess.PIPE,
-        text=True, start_new_session=True,
+        [sys.executable, "-c", WATCHED, *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:  # fmt: skip
-        time.sleep(3)
+        assert process.stdout.readline() == "at work\n"
         os.killpg(process.pid, signal.SIGINT)
-        _, error = process.communicate(timeout=30)
+        _, error = process.communicate(timeout=120)
     assert process.returncode == 130
     assert error.splitlines()[-1] == "krafla: interrupted"
     assert "Traceback" not in error

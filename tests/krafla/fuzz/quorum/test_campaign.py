@@ -19,7 +19,7 @@ from krafla.fuzz.quorum.shrinking import shrink
 from krafla.verdict import KraflaError, Verdict
 
 SMALL = Campaign(seed=3, examples=4)
-HASH_SEEDS = 10
+PROCESSES = 100 if os.environ.get("KRAFLA_NIGHTLY") else 10
 ONE_RUN = """
 import sys
 from pathlib import Path
@@ -125,16 +125,10 @@ def test_a_failing_run_replays_from_its_file_bit_for_bit(failing, tmp_path):
     assert replay(recorded).violation is None
 
 
-@pytest.mark.parametrize(
-    "count", [HASH_SEEDS, pytest.param(100, marks=pytest.mark.skipif(
-        not os.environ.get("KRAFLA_NIGHTLY"), reason="a hundred processes: KRAFLA_NIGHTLY"))]
-)  # fmt: skip
-def test_a_failing_run_is_the_same_in_fresh_processes_with_other_hash_seeds(
-    failing, tmp_path, count
-):
+def test_a_failing_run_is_the_same_in_fresh_processes_with_other_hash_seeds(failing, tmp_path):
     path = tmp_path / "run.json"
     write(record(failing, "boots-unattached"), path)
-    outputs = {_output(ONE_RUN, str(seed), str(path)) for seed in range(count)}
+    outputs = {_output(ONE_RUN, str(seed), str(path)) for seed in range(PROCESSES)}
     assert outputs == {f"{failing.digest} {failing.violation}"}
 
 

@@ -1,0 +1,127 @@
+"""Histories that break what is said of logs and of what is flushed."""
+
+from __future__ import annotations
+
+from tests.krafla.fuzz.quorum.breaking import breaks
+from tests.krafla.fuzz.quorum.by_hand import (
+    A,
+    B,
+    C,
+    Hand,
+    change,
+    committed,
+    data,
+    file,
+    follower,
+    unattached,
+)
+
+from kraft.log.image import LogImage
+from kraft.raft.effects import (
+    AppendLog,
+    FlushLog,
+    SendRequest,
+    TruncateLog,
+)
+from kraft.rpc.fetch import FetchRequest
+
+
+@breaks("LogMatchingInv")
+def two_batches_of_one_epoch_stand_at_one_offset():
+    hand = committed()
+    hand.append(A, b"two")
+    hand.event(B, AppendLog((data(2, 1, b"another"),)), FlushLog())
+    return hand
+
+
+@breaks("EpochsAscendInv")
+def an_older_epoch_follows_a_newer_one():
+    hand = Hand()
+    hand.elect(A, 2, B)
+    hand.event(A, file(3, None, A), log=hand.states[A].log, role=unattached(3, A))
+    hand.event(A, AppendLog((data(1, 1),)), log=hand.states[A].log)
+    return hand
+
+
+@breaks("EpochsAscendInv")
+def a_record_is_newer_than_its_replicas_epoch():
+    hand = Hand()
+    hand.elect(A, 2, B)
+    hand.event(C, file(1, B), role=follower(1, B))
+    hand.event(C, AppendLog((change(0, 2, A),)), FlushLog())
+    return hand
+
+
+@breaks("PermittedLogChangesProp")
+def a_batch_leaves_a_gap():
+    hand = committed()
+    hand.event(A, AppendLog((data(5, 1),)), log=hand.states[A].log)
+    return hand
+
+
+@breaks("PermittedLogChangesProp")
+def a_follower_writes_what_no_leader_wrote():
+    hand = committed()
+    hand.event(B, AppendLog((data(2, 1),)), FlushLog())
+    return hand
+
+
+@breaks("PermittedLogChangesProp")
+def a_leader_appends_to_an_old_epoch():
+    hand = committed()
+    hand.elect(A, 3, C)
+    batch = data(3, 1)
+    hand.checks.history.replica(A).last_epoch = 1
+    hand.event(A, AppendLog((batch,)), log=hand.states[A].log)
+    return hand
+
+
+@breaks("PermittedLogChangesProp")
+def memory_and_disk_have_different_logs():
+    hand = committed()
+    hand.event(B, log=LogImage())
+    return hand
+
+
+@breaks("OnlyLeaderOwesFlushInv")
+def a_follower_does_not_flush():
+    hand = committed()
+    hand.append(A, b"two")
+    hand.event(B, AppendLog(hand.states[A].log.read(2, 2**20)))
+    return hand
+
+
+@breaks("OnlyLeaderOwesFlushInv")
+def a_fetch_acknowledges_what_is_not_flushed():
+    hand = committed()
+    hand.append(A, b"two")
+    asks = SendRequest(A.node_id, 0, FetchRequest("c", B.node_id, None, 1, 3, 1))
+    hand.event(B, AppendLog(hand.states[A].log.read(2, 2**20)), asks, FlushLog())
+    return hand
+
+
+@breaks("NotedIsDurableInv")
+def a_leader_notes_more_than_the_other_has():
+    hand = committed()
+    hand.append(A, b"two")
+    hand.note(A, 2, b=3)
+    return hand
+
+
+@breaks("NotedIsDurableInv")
+def a_leader_notes_a_log_that_is_not_its_own():
+    hand = Hand()
+    hand.elect(A, 1, B)
+    hand.append(A, b"lost")
+    hand.elect(B, 2, C)
+    hand.append(B, b"kept")
+    hand.follow(A, B, 2)
+    hand.note(B, None, a=2)
+    return hand
+
+
+@breaks("LeaderAppendOnlyProp")
+def a_leader_cuts_its_log():
+    hand = committed()
+    hand.event(A, TruncateLog(1))
+    return hand
