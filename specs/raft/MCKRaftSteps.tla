@@ -1,0 +1,71 @@
+---------------------------- MODULE MCKRaftSteps ----------------------------
+(***************************************************************************)
+(* KRaftSteps within bounds. What is left out, and why, is in models.toml. *)
+(***************************************************************************)
+EXTENDS MCKRaftVoters, KRaftSteps
+
+StepsSettledSpec == Settled /\ [][StepsNext]_vars
+
+NoPark(m) == Never
+NoForgetting(l, r) == Never
+NoBatch(r, values) == Never
+NoRecord(r, value) == Never
+NoPartKept(r, end) == Never
+NoPartAppended(m, end) == Never
+NoRepeatedEnd(r, other) == Never
+NoOtherDisk(m, r) == Never
+NoOtherAnswer(m) == Never
+NoRedirection(m, r) == Never
+
+(* The disk of r3 is lost before anything else happens, and says nothing any *)
+(* more; the disk in its place is no voter yet.                              *)
+OtherDiskInPlace ==
+  /\ OneLate
+  /\ role[r3] = "Follower"
+  /\ epoch[r3] = 1
+  /\ \A m \in InFlight(messages) : m.from # r3
+------------------------------------------------------------------------------
+(* Witnesses                                                                 *)
+
+(* A fetch waits with its leader: noted, and not answered. *)
+ParkedReach ==
+  \E m \in InFlight(messages) :
+    /\ IsFetchOfEpoch(m)
+    /\ m.offset = LogEnd(m.to)
+    /\ end_offset[m.to][m.from] = m.offset
+    /\ high_watermark[m.to] = m.offset
+
+(* A fetch that waited is answered with records that the leader may lose.    *)
+AnsweredBeforeFlushReach ==
+  \E m \in InFlight(messages) :
+    /\ m.type = "FetchResponse"
+    /\ Len(m.records) > 1
+    /\ role[m.from] = "Leader"
+    /\ m.epoch = epoch[m.from]
+    /\ ~Idle(m.from)
+
+(* A replica has one record of a batch of two, since a crash took the other. *)
+HalfBatchReach ==
+  \E r, s \in Replica : LogEnd(r) = 2 /\ LogEnd(s) = 3 /\ LastEpoch(r) = 1 /\ LastEpoch(s) = 1
+
+(* A leader wrote the first voters, but they are lost, and another writes    *)
+(* them again.                                                               *)
+VotersAgainReach ==
+  \E r \in Replica :
+    /\ role[r] = "Leader"
+    /\ Len(log[r]) = 3
+    /\ log[r][3].kind = "Voters"
+    /\ log[r][3].epoch > 1
+
+(* Who waited for a leader has its first records, without having asked twice. *)
+FollowedWithRecordsReach ==
+  \E r \in Replica :
+    /\ role[r] = "Follower"
+    /\ has_fetched[r]
+    /\ voted[r] = leader[r]
+    /\ epoch[r] = 2
+    /\ LastEpoch(r) = 2
+
+(* A disk that is no voter follows a leader that spoke to the disk before.   *)
+FollowsByMistakeReach == role[s3] = "Follower" /\ epoch[s3] = 2 /\ ~has_fetched[s3]
+==============================================================================
