@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kraft.sim.quorum.randomness import Stream
 
 SECTOR: Final = 512
@@ -74,7 +76,7 @@ class _File:
         return Tally(outcomes.count("kept"), outcomes.count("lost"), outcomes.count("torn"))
 
     def _again(self, change: _Change, chance: Stream) -> str:
-        luck = chance.below(3)
+        luck = chance.below(4)
         if luck == 0:
             return "lost"
         if change.data is None:
@@ -129,7 +131,7 @@ class SimulatedDisk:
         self._files: dict[str, _File] = {}
         self._safe: dict[str, _File] = {}
         self._pending: list[_Renaming] = []
-        self._stray: Stream | None = None
+        self._stray: tuple[Stream, Callable[[str], None]] | None = None
 
     def place(self, name: str) -> Path:
         """Return where a file is, as messages name it."""
@@ -148,14 +150,14 @@ class SimulatedDisk:
     def append(self, name: str, data: bytes) -> None:
         """Write at the end of a file; creates it."""
         file = self._for_writing(name)
-        self._write(file, len(file.content), data)
+        self._write(name, file, len(file.content), data)
 
     def write_at(self, name: str, position: int, data: bytes) -> None:
         """Write at a byte position, which is at most the file's size; creates it."""
         file = self._for_writing(name)
         if position > len(file.content):
             raise ValueError(f"{name}: position {position} is after its {len(file.content)} bytes")
-        self._write(file, position, data)
+        self._write(name, file, position, data)
 
     def truncate(self, name: str, size: int) -> None:
         """Cut a file to a size that is at most its own."""
@@ -245,9 +247,12 @@ class SimulatedDisk:
         content[position] ^= 1 << chance.below(8)
         return f"{name}, byte {position}"
 
-    def misdirect(self, chance: Stream) -> None:
-        """Let the next write land at another place of the same file."""
-        self._stray = chance
+    def misdirect(self, chance: Stream, told: Callable[[str], None]) -> None:
+        """Let the next write behind the start of a file land before its place.
+
+        `told` is called when it has, with the name of the file and the byte.
+        """
+        self._stray = (chance, told)
 
     @property
     def has_stray(self) -> bool:
@@ -278,10 +283,12 @@ class SimulatedDisk:
             self._pending.append(_Renaming(None, name, file))
         return file
 
-    def _write(self, file: _File, position: int, data: bytes) -> None:
-        stray, self._stray = self._stray, None
-        if stray is not None and position:
-            position = stray.below(position)
+    def _write(self, name: str, file: _File, position: int, data: bytes) -> None:
+        if self._stray is not None and position and data:
+            chance, told = self._stray
+            self._stray = None
+            position = chance.below(position)
+            told(f"{name}, byte {position}")
         file.write(position, data)
 
     def _operate(self) -> None:

@@ -136,8 +136,16 @@ def misdirect(sim: Simulation, fault: Fault) -> None:
     """Let the next write of a machine land elsewhere in its file."""
     machine = sim.machine_of(fault.target)
     if machine is not None and not machine.disk.has_stray and _may_damage(sim, machine):
-        machine.disk.misdirect(Stream(fault.chance, "stray"))
-        _note(sim, fault, machine, "")
+        # From now on the copy counts as damaged; the fault counts when the write has landed.
+        sim.atlas.note(Damage(sim.time, fault.kind, machine.key))
+        machine.disk.misdirect(
+            Stream(fault.chance, "stray"), lambda place: _landed(sim, fault, machine, place)
+        )
+
+
+def _landed(sim: Simulation, fault: Fault, machine: Machine, place: str) -> None:
+    sim.count(fault.kind)
+    sim.report(f"{fault.kind} {place}", machine.key)
 
 
 def old_image(sim: Simulation, fault: Fault) -> Ending:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kraft.raft.roles import Follower, Leader
 from kraft.sim.quorum.identity_faults import put_own_disk_back
-from kraft.sim.quorum.kinds import ALL_PROMISES
 from kraft.sim.quorum.randomness import Stream
 
 if TYPE_CHECKING:
@@ -67,13 +66,18 @@ class Liveness:
             self.deadline = sim.time
 
     def _choose(self, chance: Stream, sets: tuple[VoterSet, ...]) -> frozenset[int]:
-        """Return machines that are a majority of every voter set that anybody goes by."""
+        """Return machines that are a majority of every voter set that anybody goes by.
+
+        None of them has a damaged disk: whose files are bad may refuse to start.
+        """
         sim = self._sim
+        damaged = sim.atlas.damaged
         able = [
             machine
             for machine in sim.nodes
-            if not machine.is_gone and not machine.refused and not machine.is_extra
-        ]  # fmt: skip
+            if not (machine.is_gone or machine.is_extra or machine.refused)
+            and machine.key not in damaged
+        ]
         chosen: list[Machine] = []
         for machine in chance.shuffled(able):
             if all(_has_quorum(voters, chosen) for voters in sets):
@@ -133,9 +137,6 @@ class Liveness:
             return LivenessVerdict("excused", self.excuse)
         if self.took is not None:
             return LivenessVerdict("progress", "", self.took)
-        refused = [m for m in self._members() if m.refused]
-        if refused and self._sim.atlas.promised != ALL_PROMISES:
-            return LivenessVerdict("excused", f"{refused[0].key} refuses: {refused[0].refused}")
         return LivenessVerdict("stuck", self._why(), self._sim.time - self._began)
 
     def _members(self) -> list[Machine]:

@@ -58,7 +58,7 @@ def arm(sim: Simulation, fault: Fault) -> None:
     if machine is None or machine.process is None or machine.process.armed is not None:
         return
     chance = Stream(fault.chance, "arm")
-    power = fault.kind == "power-loss" or bool(chance.below(2))
+    power = fault.kind == "power-loss" or chance.below(3) > 0
     inside = bool(chance.below(2))
     machine.process.armed = Armed(
         fault.kind,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from kraft.raft.effects import Effect
     from kraft.raft.state import RaftState
-    from kraft.sim.quorum.machines import Process
+    from kraft.sim.quorum.machines import Armed, Process
 
 DURABLE: Final = frozenset(
     (
@@ -83,10 +83,10 @@ class Performer:
         """
         if process.armed is None or process.armed.inside:
             return self._all(process, state, effects, now)
-        if not any(effect.__class__ in DURABLE for effect in effects):
+        many = _crashes_after(process.armed, effects)
+        if many is None:
             return self._all(process, state, effects, now)
         armed, process.armed = process.armed, None
-        many = armed.chance % (len(effects) + 1)
         outcome = self._all(process, state, effects[:many], now)
         if outcome is not None:
             return outcome
@@ -133,3 +133,16 @@ class Performer:
             process.leads_epoch = effect.epoch if leads else None
         elif not isinstance(effect, AppendRefused | ResignRefused):
             raise TypeError(f"an effect of an unknown kind: {effect!r}")
+
+
+def _crashes_after(armed: Armed, effects: tuple[Effect, ...]) -> int | None:
+    """Return after how many of these effects a process crashes; None if it is not yet its time.
+
+    Half of the losses of power wait for records that are written and not flushed: there they hurt.
+    """
+    kinds = [effect.__class__ for effect in effects]
+    if armed.power and armed.chance >> 40 & 1:
+        return kinds.index(AppendLog) + 1 if AppendLog in kinds else None
+    if any(kind in DURABLE for kind in kinds):
+        return armed.chance % (len(effects) + 1)
+    return None
