@@ -31,6 +31,7 @@ from kraft.raft.effects import (
     WriteQuorumState,
     WriteSnapshot,
 )
+from kraft.raft.events import ResponseReceived
 from kraft.raft.roles import Leader
 
 if TYPE_CHECKING:
@@ -131,21 +132,23 @@ class Checks:
         if before is None:
             before = replica.state
         assert before is not None, "a replica that takes an event runs"
+        if type(step.event) is ResponseReceived:
+            speaking.check_awaited(replica, step.event, before, step)
+        begins = False
         if after.role is not before.role:
             elections.check_role(history, replica, before, after)
             elections.check_resigned(replica, before, after)
+            begins = isinstance(after.role, Leader) and not isinstance(before.role, Leader)
         if after.log is not before.log:
             logs.check_log(replica, after)
         if replica.flushed != replica.end:
             logs.check_flushed(replica, after)
         if after.controls is not before.controls:
             membership.check_voters(history, replica, before, after)
-        begins = False
-        if after.role is not before.role and isinstance(after.role, Leader):
-            begins = not isinstance(before.role, Leader)
-            if begins:
-                commits.check_new_leader(history, replica, after)
-                self._check_stable(replica)
+        if begins:
+            commits.check_new_leader(history, replica, after)
+            self._check_stable(replica)
+        if after.role is not before.role:
             commits.check_noted(history, before, after)
         if begins or after.high_watermark != before.high_watermark:
             commits.check_high_watermark(history, replica, before, after)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from krafla.fuzz.quorum.seeding import Mutant, Probe, seed_bug
 from kraft.ids import OffsetAndEpoch
+from kraft.log.batches import controls_batch
 from kraft.raft import high_watermark, voter_changes
 from kraft.raft.effects import FlushLog
 from kraft.raft.roles import Leader
@@ -16,6 +17,7 @@ from kraft.raft.turn import Turn
 __all__ = ["LOG"]
 
 LOG: Final[list[Mutant]] = []
+_LEADER_CHANGE: Final = 2
 
 
 @seed_bug(
@@ -267,16 +269,11 @@ def _high_watermark_beyond_log(right: Any, probe: Probe) -> Any:
 def _truncates_by_offset(right: Any, probe: Probe) -> Any:
     def truncate(turn: Any, role: Any, diverging: Any) -> None:
         own = turn.log.end_offset_for_epoch(diverging.epoch)
-        other = own.epoch != diverging.epoch and diverging.epoch > 0
-        probe.trigger(different=other)
-        right(turn, role, _replace_epoch(diverging, own.epoch) if other else diverging)
+        end = min(diverging.end_offset, turn.log.end_offset)
+        probe.trigger(different=diverging.epoch > 0 and own.end_offset < end)
+        right(turn, role, OffsetAndEpoch(diverging.end_offset, 0))
 
     return truncate
-
-
-def _replace_epoch(end: Any, epoch: int) -> OffsetAndEpoch:
-    """Return the same offset as of another epoch."""
-    return OffsetAndEpoch(end.end_offset, epoch)
 
 
 @seed_bug(
@@ -308,15 +305,18 @@ def _diverges_by_length(right: Any, probe: Probe) -> Any:
     LOG,
     "first-batch-at-zero",
     "M47 KAFKA-12331",
-    "kraft.raft.leading:controls_batch",
+    "kraft.raft.leading:append_batch",
     "The first batch of an epoch is written as if the log were empty.",
 )
 def _first_batch_at_zero(right: Any, probe: Probe) -> Any:
-    def controls_batch(base_offset: int, epoch: int, timestamp: int, controls: Any) -> Any:
-        probe.trigger(different=base_offset != 0)
-        return right(0, epoch, timestamp, controls)
+    def append_batch(turn: Any, batch: Any) -> None:
+        first = batch.base_offset > 0 and any(kind == _LEADER_CHANGE for kind, _ in batch.controls)
+        probe.trigger(different=first)
+        if first:
+            batch = controls_batch(0, batch.epoch, 0, batch.controls)
+        right(turn, batch)
 
-    return controls_batch
+    return append_batch
 
 
 @seed_bug(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from krafla.fuzz.quorum.ghosts import name_of
 from krafla.fuzz.quorum.violation import Violated
-from kraft.raft.events import RequestReceived
+from kraft.raft.events import RequestReceived, ResponseReceived
 from kraft.rpc.fetch import FetchRequest, FetchResponse
 from kraft.rpc.quorum_epoch import BeginQuorumEpochRequest
 from kraft.rpc.vote import VoteRequest, VoteResponse
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from kraft.raft.effects import SendRequest, SendResponse
     from kraft.raft.events import Event
     from kraft.raft.state import RaftState
+    from kraft.sim.quorum.steps import SimStep
 
-__all__ = ["check_request", "check_response"]
+__all__ = ["check_awaited", "check_request", "check_response"]
 
 _WRITTEN = "VoteWrittenBeforeAnsweredInv"
 
@@ -78,6 +79,23 @@ def _check_vote_request(replica: Replica, request: VoteRequest) -> None:
             "LeaderCompletenessInv",
             f"{who} stands with a log up to ({request.last_offset}, epoch {request.last_epoch}), "
             f"its own ends at ({replica.end}, epoch {replica.last_epoch})",
+        )
+
+
+def check_awaited(
+    replica: Replica, event: ResponseReceived, before: RaftState, step: SimStep
+) -> None:
+    """Check that an answer for which nobody waits changes nothing.
+
+    Spec: KRaftState!Waiting.
+    """
+    connection = before.connections.get(event.sender)
+    if connection is not None and connection.correlation_id == event.correlation_id:
+        return
+    if step.effects or step.after != before:
+        raise Violated(
+            "OneRequestPerConnectionInv",
+            f"{name_of(replica.key)} takes an answer of node {event.sender}, which it awaits not",
         )
 
 

@@ -28,7 +28,7 @@ from kraft.raft.effects import (
     SendRequest,
     SendResponse,
 )
-from kraft.raft.events import RequestReceived, Source
+from kraft.raft.events import RequestReceived, ResponseReceived, Source
 from kraft.rpc.fetch import FetchRequest
 from kraft.rpc.quorum_epoch import BeginQuorumEpochRequest
 from kraft.rpc.vote import VoteRequest, VoteResponse
@@ -268,4 +268,12 @@ def a_correlation_id_is_used_twice():
     asks = SendRequest(A.node_id, 3, FetchRequest("c", B.node_id, None, 1, 2, 1))
     hand.event(B, asks)
     hand.event(B, asks)
+    return hand
+
+
+@breaks("OneRequestPerConnectionInv")
+def an_answer_is_taken_that_nobody_waits_for():
+    hand = Hand()
+    answer = ResponseReceived(0, 0, A.node_id, 7, VoteResponse(ErrorCode.NONE, 1, None))
+    hand.event(B, file(1), event=answer, role=unattached(1))
     return hand

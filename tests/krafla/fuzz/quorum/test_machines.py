@@ -73,7 +73,7 @@ def test_a_replica_that_crashes_goes_on_from_its_disk():
         (ElectionMachine, "vote-before-write", "VoteWrittenBeforeAnsweredInv"),
         (ElectionMachine, "boots-unattached", "RestartProp"),
         (ElectionMachine, "follower-never-flushes", "OnlyLeaderOwesFlushInv"),
-        (ChangingMachine, "snapshot-id-inclusive", "SnapshotCommittedInv"),
+        (ChangingMachine, "observer-never-flushes", "OnlyLeaderOwesFlushInv"),
     ],
 )
 def test_a_machine_finds_a_seeded_bug(machine, bug, broken):
