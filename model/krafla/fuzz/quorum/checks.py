@@ -117,14 +117,18 @@ class Checks:
                 )
                 return
 
-    def _event(self, step: SimStep) -> None:
-        history = self.history
-        replica = history.replicas.get(step.replica) or history.replica(step.replica)
-        before, after = step.before, step.after
+    def _effects(self, replica: Replica, step: SimStep) -> None:
+        """Check the effects of a step one by one, as the disk gets them."""
         for effect in step.effects:
             check = _EFFECTS.get(type(effect))
             if check is not None:
                 check(self, replica, effect, step)
+
+    def _event(self, step: SimStep) -> None:
+        history = self.history
+        replica = history.replicas.get(step.replica) or history.replica(step.replica)
+        before, after = step.before, step.after
+        self._effects(replica, step)
         if after is None:
             replica.log = logs.log_after(None if before is None else before.log, step.effects)
             replica.state, replica.interrupted = None, True
@@ -181,10 +185,7 @@ class Checks:
                 elections.check_start(history, replica, after)
             membership.adopt_voters(replica, after)
             self._excuse_sole_voter(replica, after)
-        for effect in step.effects:
-            check = _EFFECTS.get(type(effect))
-            if check is not None:
-                check(self, replica, effect, step)
+        self._effects(replica, step)
         if after is None:
             replica.state, replica.interrupted = None, True
             return
