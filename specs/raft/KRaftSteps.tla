@@ -406,7 +406,7 @@ BatchNext ==
   \/ \E r \in Replica, first, second \in Value : AppendBatch(r, <<first, second>>)
 
 CrashNext ==
-  \/ \E r \in Replica : \E end \in flushed[r] .. LogEnd(r) : StartAgain(r, end)
+  \/ \E r \in Replica : \E end \in 0 .. LogEnd(r) : StartAgain(r, end)
   \/ \E m \in InFlight(messages) : \E end \in 0 .. LogEnd(m.to) + 2 : CrashAppending(m, end)
 
 DiskNext ==

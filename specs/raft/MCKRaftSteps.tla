@@ -17,6 +17,10 @@ NoOtherDisk(m, r) == Never
 NoOtherAnswer(m) == Never
 NoRedirection(m, r) == Never
 
+(* Two voters, and the disk in the place of one. *)
+TwoAndDisk == {r1, r3, s3}
+FirstAndThird == {r1, r3}
+
 (* The disk of r3 is lost before anything else happens, and says nothing any *)
 (* more; the disk in its place is no voter yet.                              *)
 OtherDiskInPlace ==
@@ -65,6 +69,10 @@ FollowedWithRecordsReach ==
     /\ voted[r] = leader[r]
     /\ epoch[r] = 2
     /\ LastEpoch(r) = 2
+
+(* A disk that is no voter hears that its leader has resigned.               *)
+HeardByMistakeReach ==
+  \E m \in InFlight(messages) : m.type = "EndQuorumEpochRequest" /\ m.to = s3
 
 (* A disk that is no voter follows a leader that spoke to the disk before.   *)
 FollowsByMistakeReach == role[s3] = "Follower" /\ epoch[s3] = 2 /\ ~has_fetched[s3]

@@ -1,0 +1,213 @@
+"""Simulated quorums in lockstep with the spec: those that are right, and those with a mistake."""
+
+import re
+from collections import deque
+from dataclasses import replace
+
+import pytest
+
+from krafla.refinement.judgement import Agreed, Divergence
+from krafla.refinement.raft.lockstep import Lockstep
+from krafla.refinement.raft.runs import quorum_of
+from krafla.verdict import KraflaError
+from kraft.errors import ErrorCode
+from kraft.raft.effects import AppendLog, FlushLog, SendResponse, WriteQuorumState
+from kraft.raft.events import RequestReceived
+from kraft.raft.roles import Leader
+from kraft.raft.state import Step
+from kraft.rpc.fetch import FetchResponse
+from kraft.rpc.vote import VoteRequest, VoteResponse
+from kraft.sim.quorum.cluster import Simulation
+from kraft.sim.quorum.configuration import QuorumConfiguration
+from kraft.sim.quorum.faults import Fault
+from kraft.sim.quorum.kinds import kinds_of
+from kraft.sim.quorum.kraft_core import KRAFT
+
+SECOND = 10**9
+
+
+def simulation(seed=1, *, kinds="", core=KRAFT, plan=None, **fields):
+    """Return a quorum of three voters and an observer, with faults of these kinds."""
+    settings = {"voters": 3, "observers": 1, "calm": 2 * SECOND, "chaos": 10 * SECOND, **fields}
+    configuration = QuorumConfiguration(kinds=kinds_of(kinds), **settings)
+    return Simulation(configuration, seed, plan, core=core)
+
+
+def judged(simulated, most, *, on_event=KRAFT.on_event, **options):
+    """Return the judge of so many steps of a run, and its last judgement."""
+    lockstep = Lockstep(quorum_of(simulated), on_event, **options)
+    last = None
+    for step in simulated.steps():
+        last = lockstep.judge(step)
+        if lockstep.finding is not None or lockstep.steps == most:
+            break
+    return lockstep, last
+
+
+def broken(mistake):
+    """Return the code of a replica with a mistake: a function of each step that it makes."""
+
+    def on_event(state, event):
+        return mistake(state, event, KRAFT.on_event(state, event))
+
+    return KRAFT._replace(on_event=on_event)
+
+
+def test_a_quorum_without_faults_takes_only_steps_of_the_spec():
+    lockstep, last = judged(simulation(), 1500)
+
+    assert isinstance(last, Agreed)
+    assert lockstep.finding is None
+    taken = {"StartAgain", "BecomeLeader", "AppendBatch", "Flush", "ParkFetch", "AppendFetched"}
+    assert taken <= lockstep.coverage.keys()
+
+
+def test_a_quorum_of_kraft_version_0_is_judged_with_static_voters():
+    lockstep, last = judged(simulation(2, kraft_version=0), 1200)
+
+    assert isinstance(last, Agreed)
+    assert lockstep.coverage["BecomeLeader"] >= 1
+
+
+def test_what_the_network_does_to_messages_is_a_step_of_the_spec_too():
+    lockstep, last = judged(simulation(6, kinds="loss,duplication,delay,partition"), 2500)
+
+    assert isinstance(last, Agreed)
+    assert lockstep.coverage["LoseMessage"] > 4
+
+
+def test_a_crash_in_the_middle_of_a_step_is_judged_at_the_next_start():
+    plan = tuple(
+        Fault(
+            2 * SECOND + number * SECOND // 2, "crash-point", number % 3, 7919 * number, SECOND // 5
+        )
+        for number in range(1, 14)
+    )
+    simulated = simulation(3, plan=plan)
+
+    lockstep, last = judged(simulated, 2500)
+
+    assert isinstance(last, Agreed)
+    assert simulated.faults["crash-point"] > 6
+    assert lockstep.coverage["StartAgain"] > 10
+
+
+def test_another_disk_of_a_node_is_another_replica():
+    plan = (Fault(3 * SECOND, "other-disk", 2, 5, 6 * SECOND),)
+
+    lockstep, last = judged(simulation(4, plan=plan), 2000)
+
+    assert isinstance(last, Agreed)
+    assert "n2b" in lockstep.side.names
+    assert lockstep.side.rows["n2b"].epoch > 0
+
+
+def test_a_disk_that_nobody_announced_is_an_error_and_no_verdict():
+    simulated = simulation(4, plan=(Fault(3 * SECOND, "other-disk", 2, 5, 6 * SECOND),))
+    lockstep = Lockstep(replace(quorum_of(simulated), disks={0: 1, 1: 1, 2: 1, 3: 1}))
+
+    with pytest.raises(KraflaError, match="node 2 has more disks than were announced"):
+        deque(map(lockstep.judge, simulated.steps()), maxlen=0)
+
+
+def test_properties_are_asked_of_every_state_and_step():
+    lockstep, last = judged(simulation(2), 900, with_properties=True)
+
+    assert isinstance(last, Agreed)
+    assert lockstep.coverage["AppendFetched"] > 10
+
+
+def finding(mistake, most=4000):
+    """Return what is found of a mistake in a run without faults."""
+    core = broken(mistake)
+    lockstep, last = judged(simulation(core=core), most, on_event=core.on_event)
+    assert isinstance(last, Divergence), "the mistake was not noticed"
+    assert lockstep.finding is last
+    return last
+
+
+def test_a_vote_that_is_given_without_being_written_is_noticed():
+    def forget_to_vote(state, event, step):
+        votes = isinstance(event, RequestReceived) and isinstance(event.request, VoteRequest)
+        if votes and not event.request.pre_vote and step.state.role.epoch > state.role.epoch:
+            role = replace(step.state.role, voted=None)
+            return Step(replace(step.state, role=role), step.effects)
+        return step
+
+    found = finding(forget_to_vote)
+
+    assert found.action.name == "GrantVote"
+    assert "voted" in found.variables
+
+
+def test_a_vote_that_is_refused_without_a_reason_is_noticed():
+    def refuse(_state, _event, step):
+        effects = [
+            SendResponse(one.source, replace(one.response, vote_granted=False))
+            if isinstance(one, SendResponse) and isinstance(one.response, VoteResponse)
+            else one
+            for one in step.effects
+        ]
+        return Step(step.state, tuple(effects))
+
+    found = finding(refuse)
+
+    assert found.action.name == "RefuseVote"
+    assert re.search("~CanGrantVote", str(found))
+
+
+def test_a_follower_that_does_not_flush_is_noticed():
+    def skip_flush(state, _event, step):
+        if isinstance(state.role, Leader) or not any(
+            isinstance(e, AppendLog) for e in step.effects
+        ):
+            return step
+        return Step(step.state, tuple(e for e in step.effects if not isinstance(e, FlushLog)))
+
+    found = finding(skip_flush)
+
+    assert found.action.name == "AppendFetched"
+    assert found.variables == ("flushed",)
+
+
+def test_a_leader_that_counts_a_record_too_early_is_noticed():
+    def commit_all(_state, _event, step):
+        if isinstance(step.state.role, Leader) and step.state.high_watermark is not None:
+            end = step.state.log.end_offset
+            return Step(replace(step.state, high_watermark=end), step.effects)
+        return step
+
+    found = finding(commit_all)
+
+    assert "high_watermark" in found.variables
+
+
+def test_a_leader_that_sends_an_old_high_watermark_is_noticed():
+    def tell_less(_state, _event, step):
+        effects = [
+            SendResponse(one.source, replace(one.response, high_watermark=0))
+            if isinstance(one, SendResponse)
+            and isinstance(one.response, FetchResponse)
+            and one.response.error_code == ErrorCode.NONE
+            and one.response.high_watermark > 0
+            else one
+            for one in step.effects
+        ]
+        return Step(step.state, tuple(effects))
+
+    found = finding(tell_less)
+
+    assert found.variables == ("messages",)
+
+
+def test_a_step_that_no_action_is_is_noticed():
+    def grow(state, _event, step):
+        role = step.state.role
+        quiet = not any(isinstance(e, WriteQuorumState | SendResponse) for e in step.effects)
+        if step.state is state and quiet and isinstance(role, Leader):
+            return Step(replace(state, high_watermark=1), step.effects)
+        return step
+
+    found = finding(grow)
+
+    assert "high_watermark" in found.variables
