@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from krafla.fuzz.quorum.playing import case_of, play
+from krafla.fuzz.quorum.playing import Case, case_of, play
+from kraft.raft.configuration import MILLISECOND
+from kraft.sim.quorum.configuration import draw_knobs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -52,7 +54,7 @@ def hunt(
     with mutant.applied() as probe:
         while example < examples_maximum and time.process_time() - began < seconds_maximum:
             probe.reached = probe.triggered = 0
-            played = play(case_of(seed, example))
+            played = play(_case(mutant, seed, example))
             example += 1
             reached += bool(probe.reached)
             triggered += bool(probe.triggered)
@@ -60,6 +62,17 @@ def hunt(
                 seconds = time.process_time() - began
                 return Hunt(mutant, example, reached, triggered, seconds, played)
     return Hunt(mutant, example, reached, triggered, time.process_time() - began, None)
+
+
+def _case(mutant: Mutant, seed: int, example: int) -> Case:
+    """Return an example; every other one has the faults that the mistake asks for, if it does."""
+    case = case_of(seed, example)
+    if not mutant.focus or example % 2 == 0:
+        return case
+    configuration = replace(case.configuration, voters=3, observers=1, kraft_version=1)
+    rates = tuple((kind, gap * MILLISECOND) for kind, gap in sorted(mutant.focus))
+    knobs = replace(draw_knobs(case.seed, configuration), rates=rates)
+    return Case(configuration, case.seed, None, knobs)
 
 
 def table_lines(hunts: Iterable[Hunt]) -> Iterator[str]:

@@ -11,6 +11,8 @@ from kraft.raft.voters import VoterSet
 __all__ = ["CHANGES"]
 
 CHANGES: Final[list[Mutant]] = []
+# Voters that change all the time, while leaders are cut off.
+_CHANGING: Final = (("add-voter", 150), ("isolation", 2_500), ("remove-voter", 150))
 
 
 @seed_bug(
@@ -19,6 +21,7 @@ CHANGES: Final[list[Mutant]] = []
     "M43",
     "kraft.raft.voter_changes:_refusal",
     "Voters are changed before anything of the epoch is committed.",
+    _CHANGING,
 )
 def _change_before_commit(right: Any, probe: Probe) -> Any:
     def refusal(turn: Any, leader: Any) -> Any:
@@ -37,6 +40,7 @@ def _change_before_commit(right: Any, probe: Probe) -> Any:
     "M42 R6",
     "kraft.raft.voter_changes:_refusal",
     "Voters are changed while the last change is not committed.",
+    _CHANGING,
 )
 def _two_changes(right: Any, probe: Probe) -> Any:
     def refusal(turn: Any, leader: Any) -> Any:
@@ -69,6 +73,7 @@ def _two_voters_at_once(right: Any, probe: Probe) -> Any:
     "R8",
     "kraft.raft.voter_changes:_is_caught_up",
     "A replica is made a voter that has never fetched.",
+    _CHANGING,
 )
 def _adds_a_stranger(right: Any, probe: Probe) -> Any:
     def is_caught_up(turn: Any, leader: Any, key: Any) -> Any:
@@ -83,6 +88,7 @@ def _adds_a_stranger(right: Any, probe: Probe) -> Any:
     "M57",
     "kraft.raft.controls:ControlHistory.truncated",
     "Voters whose record was cut off stay in force.",
+    _CHANGING,
 )
 def _truncation_keeps_voters(right: Any, probe: Probe) -> Any:
     def truncated(history: Any, end_offset: int) -> Any:
@@ -97,6 +103,7 @@ def _truncation_keeps_voters(right: Any, probe: Probe) -> Any:
     "M57",
     "kraft.raft.high_watermark:majority_offset",
     "The high watermark goes by the committed voters, not by the latest.",
+    _CHANGING,
 )
 def _effective_at_commit(right: Any, probe: Probe) -> Any:
     def majority_offset(turn: Any, leader: Any) -> Any:
