@@ -8,30 +8,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from krafla.verdict import ExitCode, KraflaError, Verdict
+from krafla.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
     from krafla.fuzz.quorum.campaign import Campaign, Report
     from krafla.fuzz.quorum.playing import Played
     from krafla.fuzz.quorum.replay import Recorded
 
-__all__ = ["campaign", "kinds_chosen", "replay", "run", "seeded_bugs"]
+__all__ = ["campaign", "replay", "run", "seeded_bugs"]
 
 _SAVED = "krafla-raft-{seed}-{example}.json"
-
-
-def kinds_chosen(text: str | None) -> tuple[str, ...]:
-    """Return the kinds of faults that ``--faults`` names; ``KraflaError`` for a word it may not."""
-    from kraft.sim.quorum.kinds import DEFAULT_KINDS, kinds_of
-
-    if text is None:
-        return DEFAULT_KINDS
-    if text == "none":
-        return ()
-    try:
-        return kinds_of(text)
-    except ValueError as error:
-        raise KraflaError(f"{error}; or network, process, disk, all, none", "--faults") from None
 
 
 def campaign(
@@ -44,7 +30,7 @@ def campaign(
     shrinks: bool,
 ) -> Campaign:
     """Return the campaign that the options describe."""
-    from krafla.fuzz.quorum.campaign import Campaign
+    from krafla.fuzz.quorum.campaign import Campaign, kinds_chosen
 
     kinds = kinds_chosen(faults)
     return Campaign(seed, examples, seconds, workers or 1, kinds, bool(lockstep), shrinks)

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from krafla.fuzz.quorum.playing import case_of, play
 from krafla.fuzz.quorum.shrinking import shrink
-from krafla.verdict import Verdict
-from kraft.sim.quorum.kinds import DEFAULT_KINDS
+from krafla.verdict import KraflaError, Verdict
+from kraft.sim.quorum.kinds import DEFAULT_KINDS, kinds_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from krafla.fuzz.quorum.playing import Case, Played
 
-__all__ = ["DEFAULT_SECONDS", "Campaign", "Finding", "Report", "run_campaign"]
+__all__ = ["DEFAULT_SECONDS", "Campaign", "Finding", "Report", "kinds_chosen", "run_campaign"]
 
 DEFAULT_SECONDS: Final = 20.0
 _SECOND: Final = 1_000_000_000
@@ -135,6 +135,18 @@ class Report:
             taken = len(self.all_actions) - len(self.missed_actions)
             line += f"  actions {taken}/{len(self.all_actions)}"
         return line
+
+
+def kinds_chosen(text: str | None) -> tuple[str, ...]:
+    """Return the kinds of faults that ``--faults`` names; ``KraflaError`` for a word it may not."""
+    if text is None:
+        return DEFAULT_KINDS
+    if text == "none":
+        return ()
+    try:
+        return kinds_of(text)
+    except ValueError as error:
+        raise KraflaError(f"{error}; or network, process, disk, all, none", "--faults") from None
 
 
 def run_campaign(campaign: Campaign, progress: Callable[[str], object] = lambda _: None) -> Report:

@@ -1,6 +1,6 @@
 """Checks of roles, epochs, votes and leaders, as KRaftProperties states them.
 
-Spec: KRaftProperties, "Elections".
+Spec: KRaftProperties!ElectionSafetyInv.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Checks of logs and snapshots, effect by effect, in the order in which a disk gets them.
 
-Spec: KRaftProperties, "Logs" and "Snapshots".
+Spec: KRaftProperties!LogMatchingInv, KRaftProperties!SnapshotAtLogStartInv.
 """
 
 from __future__ import annotations

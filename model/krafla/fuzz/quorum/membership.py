@@ -1,6 +1,6 @@
 """Checks of voter sets and their changes.
 
-Spec: KRaftVotersProperties.
+Spec: KRaftVotersProperties!VoterSetInv.
 """
 
 from __future__ import annotations
