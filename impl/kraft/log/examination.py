@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from io import BytesIO
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from kraft.errors import CorruptRecordError
@@ -40,6 +41,8 @@ SECTOR: Final = 512
 """Bytes that a disk writes whole or not at all; pages are whole numbers of them."""
 HOLE: Final = 32
 """As many zeros are a hole: more than a UUID of zeros has, with what may be beside it."""
+SHORT_HOLE: Final = 8
+"""Bytes of a base offset: most of them are zeros anyway, all of them never are."""
 _SMALL_TAILS = (FindingKind.TORN_TAIL, FindingKind.ZERO_TAIL)
 
 
@@ -154,16 +157,23 @@ def has_hole(data: bytes, position: int) -> bool:
 
     A disk writes whole sectors, in any order. One that a crash kept from being written is zeros:
     from the start of the batch or of a sector on, or up to the end of the batch or of a sector. A
-    batch that was written and has decayed has no such run of zeros.
+    batch that was written and has decayed has no such run of zeros. A piece between two edges that
+    is all zeros is a hole though it is short: if it is no shorter than a base offset, which the
+    zeros of a small number are not, or if it is the end of the file.
     """
     if not any(data[position : position + HEADER_BYTES]):
         return True
     end = len(data)
     if end - position >= LOG_OVERHEAD:
         length = HEADER.unpack_from(data[position:].ljust(HEADER_BYTES, b"\0"))[1]
+        # The sector that the batch ends in may be gone with what follows in it.
         end = min(end, position + LOG_OVERHEAD + max(length, HEADER_BYTES))
+        end = min(len(data), end + -end % SECTOR)
     first = position - position % SECTOR + SECTOR
     edges = [position, *range(first, end, SECTOR), end]
+    pieces = [(a, b) for a, b in pairwise(edges) if a < b and not any(data[a:b])]
+    if any(b - a >= SHORT_HOLE or b == len(data) for a, b in pieces):
+        return True
     return any(
         not any(data[start : start + HOLE])
         for edge in edges

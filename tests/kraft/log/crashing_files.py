@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kraft.log.examination import HOLE, SECTOR
+from kraft.log.examination import SECTOR, SHORT_HOLE
 
 if TYPE_CHECKING:
     import random
@@ -159,7 +159,11 @@ def _torn(content: Content, loses: random.Random | str) -> bytes:
 def _with_a_hole(data: bytes, flushed: int, loses: random.Random) -> bytes:
     """Return the bytes without one of the sectors that were not flushed, every other time."""
     edges = [flushed, *range(flushed - flushed % SECTOR + SECTOR, len(data), SECTOR), len(data)]
-    holes = [(begin, end) for begin, end in pairwise(edges) if end - begin >= HOLE]
+    holes = [
+        (begin, end)
+        for begin, end in pairwise(edges)
+        if end - begin >= SHORT_HOLE or begin < end == len(data)
+    ]
     if not holes or loses.random() < 0.5:
         return data
     begin, end = loses.choice(holes)
