@@ -380,14 +380,16 @@ SnapshotIdCommittedInv ==
   \A id \in SnapshotIds \ {Nil} :
     id.end_offset \in 1 .. Len(committed) /\ committed[id.end_offset].epoch = id.epoch
 
-(* A follower that loads a snapshot goes on until it has it, or until the    *)
-(* leader has it no more; but for what ends with its role or its process.    *)
+(* A follower that loads a snapshot goes on until it has it, until the       *)
+(* leader has it no more, or until it is told of a newer one, as an observer *)
+(* may that asks; but for what ends with its role or its process.            *)
 (* Source: KIP-630. Broken by: giving it up with the answer that brings it.  *)
 SnapshotFetchEndsProp ==
   [][\A r \in Replica :
        LET id == fetching_snapshot[r] IN
        (id # Nil /\ fetching_snapshot'[r] # id) =>
          \/ log_start'[r] = id.end_offset
+         \/ fetching_snapshot'[r] # Nil /\ fetching_snapshot'[r].end_offset > id.end_offset
          \/ \A s \in snapshots[leader[r]] : IdOf(s) # id
          \/ role'[r] # "Follower" \/ epoch'[r] # epoch[r] \/ Restarts(r)]_fetching_snapshot
 

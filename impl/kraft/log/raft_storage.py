@@ -181,9 +181,14 @@ class RaftStorage:
 
         One that is there already stays as it is. Kafka: KafkaMetadataLog.createNewSnapshot.
         """
-        if snapshot_name(snapshot_id) not in self._files.names(METADATA_DIRECTORY):
-            self.write_snapshot_part(snapshot_id, 0, data)
-            self.freeze_snapshot(snapshot_id)
+        names = self._files.names(METADATA_DIRECTORY)
+        if snapshot_name(snapshot_id) in names:
+            return
+        # Another one may be on its way from the leader: its pieces stay.
+        if part_name(snapshot_id) in names:
+            self._files.remove(part_name(snapshot_id))
+        self._files.append(part_name(snapshot_id), data)
+        self.freeze_snapshot(snapshot_id)
 
     def write_snapshot_part(self, snapshot_id: OffsetAndEpoch, position: int, data: bytes) -> None:
         """Write a piece of a snapshot; position 0 begins it, and gives up any other.

@@ -87,13 +87,16 @@ def snapshot_bytes(
     return b"".join(batch.raw for batch in batches)
 
 
-@lru_cache(maxsize=256)
 def read_snapshot(data: bytes) -> SnapshotContent:
     """Return what is in the bytes of a snapshot's file.
 
     Raises CorruptRecordError if header or footer is missing, misplaced or there twice, if there are
     two voter sets or versions, or as `read_batches`. Kafka: RecordsSnapshotReader.
     """
+    return _read_known(data) if len(data) <= _KNOWN_BYTES else _read(data)
+
+
+def _read(data: bytes) -> SnapshotContent:
     batches = read_batches(data)
     _check_frame(batches)
     voters: VoterSet | None = None
@@ -111,6 +114,11 @@ def read_snapshot(data: bytes) -> SnapshotContent:
     values = tuple(value for batch in batches for value in batch.values)
     last_timestamp = batches[0].controls[0][1]["lastContainedLogTimestamp"]
     return SnapshotContent(voters, version or 0, values, last_timestamp)
+
+
+_KNOWN_BYTES: Final = 64 * 1024
+"""What is no larger is decoded once and remembered; a large snapshot would stay for ever."""
+_read_known = lru_cache(maxsize=256)(_read)
 
 
 def _check_frame(batches: tuple[LogBatch, ...]) -> None:

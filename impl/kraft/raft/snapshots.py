@@ -50,7 +50,8 @@ def on_snapshot_created(state: RaftState, event: SnapshotCreated) -> Step:
     """Write a snapshot of what is committed and in no snapshot yet; or refuse: SnapshotRefused.
 
     One that is older than the log, or not newer than the newest there is, is dropped and nothing
-    is said. A snapshot ends where a batch ends: batches are atomic.
+    is said; so is one that is on its way from the leader. A snapshot ends where a batch ends:
+    batches are atomic.
 
     Spec: KRaft!CreateSnapshot.
     Kafka: KafkaRaftClient.createSnapshot, KafkaRaftLog.createNewSnapshot.
@@ -68,7 +69,10 @@ def on_snapshot_created(state: RaftState, event: SnapshotCreated) -> Step:
         return Step(state)
     if log.truncate(end).end_offset != end:
         return _refuse_snapshot(state, f"no batch ends at offset {end}")
-    if end == log.start_offset:
+    role = state.role
+    if end == log.start_offset or (
+        isinstance(role, Follower) and role.fetching_snapshot == snapshot_id
+    ):
         return Step(state)
     voters, version = state.controls.at(end - 1)
     data = snapshot_bytes(snapshot_id, event.values, voters, version, event.last_timestamp)

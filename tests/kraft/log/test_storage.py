@@ -287,6 +287,18 @@ def test_pieces_of_a_snapshot_make_the_same_file():
     }
 
 
+def test_a_snapshot_of_its_own_leaves_the_pieces_of_another_alone():
+    storage, files = recording()
+    storage.append((batch(0, 1, 6),))
+    own, others = snapshot(6, 1), snapshot(9, 2)
+    storage.write_snapshot_part(others[0], 0, others[1][:10])
+    storage.write_snapshot(*own)
+    storage.write_snapshot_part(others[0], 10, others[1][10:])
+    storage.freeze_snapshot(others[0])
+    assert files.read(f"{LOG}/00000000000000000006-0000000001.checkpoint") == own[1]
+    assert files.read(f"{LOG}/00000000000000000009-0000000002.checkpoint") == others[1]
+
+
 def test_pieces_that_do_not_follow_are_refused():
     storage, files = recording()
     snapshot_id, data = snapshot(9, 2)

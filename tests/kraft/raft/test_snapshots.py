@@ -52,6 +52,14 @@ def create(driven, end_offset, epoch):
     return driven.event(SnapshotCreated, snapshot_id=at(end_offset, epoch), values=(VALUE,))
 
 
+def test_a_follower_that_loads_a_snapshot_makes_that_one_no_second_time():
+    driven = following(log_of(1, 4, 4), high_watermark=3)
+    driven.answer(2, fetched(snapshot_id=at(3, 4)))
+    assert create(driven, 3, 4) == ()
+    (effect,) = create(driven, 2, 4)
+    assert isinstance(effect, WriteSnapshot)
+
+
 def test_s74_a_snapshot_of_what_is_committed_is_written_with_the_voters_at_its_end():
     driven = leading(log_of(1, 3, 3), high_watermark=2)
     (effect,) = create(driven, 2, 3)

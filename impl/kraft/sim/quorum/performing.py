@@ -5,6 +5,7 @@ Kafka: KafkaRaftClient.poll and what it calls.
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kraft.raft.effects import (
@@ -21,6 +22,7 @@ from kraft.raft.effects import (
     SendRequest,
     SendResponse,
     ShutdownCompleted,
+    SnapshotRefused,
     TruncateLog,
     TruncateToSnapshot,
     WriteQuorumState,
@@ -107,6 +109,8 @@ class Performer:
                 except PowerCutError:
                     return self._cut(process, index)
                 except OSError as error:
+                    if error.errno != errno.ENOSPC:
+                        raise
                     return Outcome(index, f"full-disk: {error.strerror}")
             elif isinstance(effect, Fatal):
                 return Outcome(index + 1, f"fatal: {effect.reason}", is_done=True)
@@ -131,7 +135,7 @@ class Performer:
         elif isinstance(effect, HandleLeaderChange):
             leads = effect.leader_id == process.machine.node_id
             process.leads_epoch = effect.epoch if leads else None
-        elif not isinstance(effect, AppendRefused | ResignRefused):
+        elif not isinstance(effect, AppendRefused | ResignRefused | SnapshotRefused):
             raise TypeError(f"an effect of an unknown kind: {effect!r}")
 
 

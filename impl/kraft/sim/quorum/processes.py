@@ -8,6 +8,7 @@ Kafka: KafkaRaftClientDriver.doWork, KafkaRaftClient.poll.
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING, Final
 
 from kraft.errors import CorruptRecordError, UnreadableFileError
@@ -167,6 +168,8 @@ class Processes:
             sim.tell_observers("start", machine.key, None, f"refused: {error}")
             return
         except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise self._handler_error(machine, "boot", error) from error
             sim.tell_observers("start", machine.key, None, f"refused: {error.strerror}")
             self.start_later(machine, _RETRY)
             return
@@ -281,7 +284,10 @@ class Processes:
             step = self._sim.core.on_event(before, event)
         except Exception as error:
             raise self._handler_error(process.machine, event, error) from error
-        self._conclude(process, "event", received, event, before, step)
+        try:
+            self._conclude(process, "event", received, event, before, step)
+        except OSError as error:
+            raise self._handler_error(process.machine, event, error) from error
 
     def _rest(self, process: Process) -> None:
         """Plan when a process is to be woken."""

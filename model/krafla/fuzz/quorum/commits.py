@@ -14,6 +14,8 @@ from kraft.raft.roles import Leader
 
 if TYPE_CHECKING:
     from krafla.fuzz.quorum.ghosts import History, Replica
+    from kraft.ids import ReplicaKey
+    from kraft.raft.roles import ReplicaProgress
     from kraft.raft.state import RaftState
 
 __all__ = ["check_high_watermark", "check_new_leader", "check_noted"]
@@ -137,19 +139,24 @@ def check_noted(history: History, before: RaftState | None, after: RaftState) ->
         old = before.role.progress
         if old is role.progress:
             return
-    for node_id, progress in role.progress.items():
+    for key, progress in sorted(role.progress.items(), key=_order):
         noted = progress.end_offset
         if noted is None:
             continue
         if old is not None:
-            same = old.get(node_id)
+            same = old.get(key)
             if same is progress or (same is not None and same.end_offset == noted):
                 continue
         _check_one(history, after, progress.key, noted)
 
 
-def _check_one(history: History, after: RaftState, key: object, noted: int) -> None:
-    other = history.of_voter(key)  # type: ignore[arg-type] # a ReplicaKey
+def _order(entry: tuple[ReplicaKey, ReplicaProgress]) -> tuple[int, str]:
+    """Put what is noted in one order, whatever the seed of hashes."""
+    return entry[0].node_id, entry[0].directory_id or ""
+
+
+def _check_one(history: History, after: RaftState, key: ReplicaKey, noted: int) -> None:
+    other = history.of_voter(key)
     if other is None or other.damaged or other.file.epoch != after.role.epoch:
         return
     log = after.log

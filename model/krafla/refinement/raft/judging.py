@@ -18,8 +18,6 @@ from krafla.refinement.raft.replica import row_of
 from krafla.refinement.raft.spec_side import RefusalError, SpecSide
 from krafla.refinement.raft.terms import Terms
 from krafla.refinement.raft.vocabulary import Vocabulary
-from kraft.errors import ErrorCode
-from kraft.rpc.vote import VoteResponse
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,8 +91,6 @@ class Judging:
         if envelope is None or before is None:
             return False
         payload = envelope.payload
-        if isinstance(payload, VoteResponse) and payload.error_code == ErrorCode.INVALID_REQUEST:
-            return True
         named = getattr(payload, "leader_id", None)
         epoch = getattr(payload, "epoch", None)
         if named is None or epoch is None or named != step.replica.node_id:
