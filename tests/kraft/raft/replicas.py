@@ -355,3 +355,8 @@ def end(epoch=EPOCH, leader=2, successors=(), **fields):
 
 def end_answer(epoch=EPOCH, *, leader=1, error=ErrorCode.NONE):
     return EndQuorumEpochResponse(error, epoch, leader)
+
+
+def name_of_role(role):
+    """Return what a test of this role is called; a whole role has maps, whose order varies."""
+    return type(role).__name__

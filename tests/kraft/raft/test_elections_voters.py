@@ -14,6 +14,7 @@ from tests.kraft.raft.replicas import (
     key,
     leader,
     log_of,
+    name_of_role,
     prospective,
     replica,
     resigned,
@@ -77,7 +78,9 @@ def test_s19_a_vote_is_on_the_disk_before_it_is_told():
     assert one.order() == ["WriteQuorumState", "SendResponse"]
 
 
-@pytest.mark.parametrize("role", [unattached(voted=key(2)), prospective(voted=key(2))], ids=str)
+@pytest.mark.parametrize(
+    "role", [unattached(voted=key(2)), prospective(voted=key(2))], ids=name_of_role
+)
 def test_s19_a_vote_that_is_given_again_changes_nothing_nor_is_the_log_looked_at(role):
     one = Replica(replica(role, log=log_of(1, 4))).asks(3)
     before = one.state
@@ -206,7 +209,7 @@ def test_s29_who_votes_waits_anew():
 
 
 @pytest.mark.parametrize(
-    "role", [unattached(deadline=NOW + 1), candidate(deadline=NOW + 1)], ids=str
+    "role", [unattached(deadline=NOW + 1), candidate(deadline=NOW + 1)], ids=name_of_role
 )
 def test_s29_who_only_hears_of_an_epoch_keeps_what_was_left_to_wait(role):
     one = Replica(replica(role, log=log_of(1, 4)))

@@ -21,6 +21,7 @@ from tests.kraft.raft.replicas import (
     key,
     leader,
     log_of,
+    name_of_role,
     prospective,
     replica,
     resigned,
@@ -41,7 +42,9 @@ from kraft.rpc.quorum_epoch import BeginQuorumEpochRequest, EndQuorumEpochReques
 from kraft.rpc.vote import VoteRequest
 
 
-@pytest.mark.parametrize("role", [unattached(voted=key(3)), candidate(), prospective()], ids=str)
+@pytest.mark.parametrize(
+    "role", [unattached(voted=key(3)), candidate(), prospective()], ids=name_of_role
+)
 def test_s33_who_knows_no_leader_follows_the_one_that_begins_the_epoch(role):
     one = Replica(replica(role))
     answer = one.request(begin())
@@ -94,7 +97,9 @@ def test_s35_s40_an_epoch_that_is_over_neither_begins_nor_ends(make, role):
 
 @pytest.mark.parametrize("make", [begin, end])
 @pytest.mark.parametrize(
-    "role", [follower(), leader(), resigned(), prospective(leader=2), unattached(leader=2)], ids=str
+    "role",
+    [follower(), leader(), resigned(), prospective(leader=2), unattached(leader=2)],
+    ids=name_of_role,
 )
 def test_s35_a_second_leader_of_an_epoch_is_fatal(make, role):
     one = Replica(replica(role))
