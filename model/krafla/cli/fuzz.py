@@ -115,6 +115,11 @@ def command(
     if replay is not None:
         return fuzz_raft.replay(replay, as_json=as_json)
     if mutants is not None:
+        others = {"--workers": workers, "--faults": faults, "--lockstep": lockstep,
+                  "--save": save, "--json": as_json or None}  # fmt: skip
+        strange = [name for name, value in others.items() if value is not None]
+        if strange:
+            raise KraflaError(f"{', '.join(strange)}: not together with --mutants")
         budget = {"seed": seed, "seconds": seconds, "examples": examples}
         return fuzz_raft.seeded_bugs(mutants, budget, quiet=quiet)
     campaign = fuzz_raft.campaign(seed, examples, seconds, workers, faults, lockstep, shrinks)

@@ -108,6 +108,7 @@ def test_a_seeded_bug_that_is_not_found_exits_with_1():
     [
         (("--faults", "no-such-fault"), "no fault is called 'no-such-fault'"),
         (("--mutants", "no-such-bug"), "no seeded bug 'no-such-bug'"),
+        (("--mutants", "all", "--lockstep", "--json"), "--lockstep, --json: not together with"),
         (("--replay", "no-such-file.json"), "no-such-file.json"),
         (("--steps", "5"), "--steps: only for `krafla fuzz lease`"),
         (("--profile", "restless"), "--profile: only for `krafla fuzz lease`"),
