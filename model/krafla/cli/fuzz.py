@@ -95,7 +95,6 @@ def command(
     \b
     Examples:
       krafla fuzz lease --seed 7 --seconds 600 --save found
-      krafla fuzz lease --profile self-fencing --examples 50 --json
       krafla fuzz raft --seconds 600 --workers 2
       krafla fuzz raft --faults network,power-loss --seed 7 --examples 100 --lockstep
       krafla fuzz raft --replay krafla-raft-7-42.json
@@ -115,11 +114,7 @@ def command(
     if replay is not None:
         return fuzz_raft.replay(replay, as_json=as_json)
     if mutants is not None:
-        others = {"--workers": workers, "--faults": faults, "--lockstep": lockstep,
-                  "--save": save, "--json": as_json or None}  # fmt: skip
-        strange = [name for name, value in others.items() if value is not None]
-        if strange:
-            raise KraflaError(f"{', '.join(strange)}: not together with --mutants")
+        _refuse_beside_mutants(workers, faults, lockstep, save, as_json or None)
         budget = {"seed": seed, "seconds": seconds, "examples": examples}
         return fuzz_raft.seeded_bugs(mutants, budget, quiet=quiet)
     campaign = fuzz_raft.campaign(seed, examples, seconds, workers, faults, lockstep, shrinks)
@@ -134,6 +129,14 @@ def _check_options(protocol: str, **own: dict[str, object]) -> None:
         strange = [name for name, value in options.items() if value is not None]
         if other != protocol and strange:
             raise KraflaError(f"{', '.join(strange)}: only for `krafla fuzz {other}`")
+
+
+def _refuse_beside_mutants(*values: object) -> None:
+    """Refuse options that a hunt for seeded bugs would not heed."""
+    names = ("--workers", "--faults", "--lockstep", "--save", "--json")
+    given = [name for name, value in zip(names, values, strict=True) if value is not None]
+    if given:
+        raise KraflaError(f"{', '.join(given)}: not together with --mutants")
 
 
 def _lease(
