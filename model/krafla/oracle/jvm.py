@@ -7,6 +7,7 @@ every loaded spec gets the classes from a class loader of its own (``TlcClasses`
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import shutil
 import tempfile
@@ -63,7 +64,19 @@ def start(*, brief: bool = False) -> None:
         scratch = tempfile.mkdtemp(prefix="krafla-oracle-")
         atexit.register(shutil.rmtree, scratch, ignore_errors=True)
         _start_in(scratch, [_BRIEF] if brief else [])
+        os.register_at_fork(after_in_child=_let_go)
     _started_in = os.getpid()
+
+
+def _let_go() -> None:
+    """Keep Python's collector out of a JVM of which a fork has copied the memory, not the threads.
+
+    JPype has Java collect when Python does, and would wait for ever for a thread that is not there.
+    """
+    gc.freeze()
+    gc.callbacks[:] = [
+        callback for callback in gc.callbacks if getattr(callback, "__module__", "") != "_jpype"
+    ]
 
 
 def _start_in(scratch: str, more: list[str]) -> None:

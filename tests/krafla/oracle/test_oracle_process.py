@@ -69,6 +69,32 @@ def test_a_forked_process_is_refused_clearly(specs):
     assert "spawn" in found.stdout
 
 
+def test_a_forked_process_never_collects_what_is_javas(specs):
+    # JPype has Java collect whenever Python has collected, which no thread of a fork would do: in
+    # about one process of 300 it came to that, and the process never ended.
+    found = run(
+        specs,
+        """
+        import gc
+        Spec.load("Shapes", constants, path=Path(sys.argv[1]))
+        def javas():
+            return [call for call in gc.callbacks if call.__module__ == "_jpype"]
+        gc.callbacks.append(print)
+        gc.disable()
+        print(len(javas()) > 0, flush=True)
+        child = os.fork()
+        if child == 0:
+            print(len(javas()) > 0, print in gc.callbacks, gc.get_freeze_count() > 0, flush=True)
+            os._exit(0)
+        os.waitpid(child, 0)
+        gc.callbacks.remove(print)
+        print(len(javas()) > 0, gc.get_freeze_count())
+        """,
+    )
+
+    assert found.stdout.splitlines() == ["True", "False True True", "True 0"], found.stderr
+
+
 def test_an_interrupt_is_pythons_and_leaves_the_oracle_usable(specs):
     found = run(
         specs,
