@@ -7,11 +7,13 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
 
 from krafla.cli import application
+from krafla.fuzz.quorum import mutants
 from krafla.fuzz.quorum.mutants import find_mutant
 
 # Says so once the first example has been played.
@@ -97,10 +99,13 @@ def test_a_seeded_bug_that_is_found_is_in_the_table():
     assert "2 seeded bugs; each was found" in result.output
 
 
-def test_a_seeded_bug_that_is_not_found_exits_with_1():
-    result = fuzz("--mutants", "boots-as-leader", "--examples", "1", "--seed", "11")
-    assert result.exit_code in (0, 1)
-    assert ("not found: boots-as-leader" in result.output) == (result.exit_code == 1)
+def test_a_seeded_bug_that_is_not_found_exits_with_1(monkeypatch):
+    # A mistake that is none: nothing can find it.
+    harmless = replace(find_mutant("boots-unattached"), wrong=lambda right, _probe: right)
+    monkeypatch.setattr(mutants, "MUTANTS", (harmless,))
+    result = fuzz("--mutants", "all", "--examples", "2")
+    assert result.exit_code == 1
+    assert "not found: boots-unattached" in result.output
 
 
 @pytest.mark.parametrize(
@@ -148,3 +153,27 @@ def test_ctrl_c_leaves_one_sentence_and_no_process(workers):
     assert process.returncode == 130
     assert error.splitlines()[-1] == "krafla: interrupted"
     assert "Traceback" not in error
+
+
+def test_a_worker_that_is_killed_ends_the_campaign_with_one_sentence():
+    arguments = ["fuzz", "raft", "--seconds", "600", "--workers", "2", "--seed", "7"]
+    with subprocess.Popen(
+        [sys.executable, "-c", WATCHED, *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    ) as process:  # fmt: skip
+        assert process.stdout.readline() == "at work\n"
+        os.kill(_workers_of(process.pid)[0], signal.SIGKILL)
+        _, error = process.communicate(timeout=120)
+    assert process.returncode == 2
+    said = error.splitlines()[-1]
+    assert "a worker process ended in the middle of an example" in said
+    assert "of seed 7" in said
+    assert "Traceback" not in error
+
+
+def _workers_of(parent):
+    listing = subprocess.run(
+        ["ps", "-axww", "-o", "pid=,ppid=,args="], check=True, capture_output=True, text=True
+    ).stdout
+    rows = [line.split(maxsplit=2) for line in listing.splitlines()]
+    return [int(pid) for pid, of, what in rows if int(of) == parent and "spawn_main" in what]

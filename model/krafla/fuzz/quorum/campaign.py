@@ -9,7 +9,9 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import time
-from collections import Counter
+from collections import Counter, deque
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
@@ -21,6 +23,7 @@ from kraft.sim.quorum.kinds import DEFAULT_KINDS, kinds_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
+    from concurrent.futures import Future
 
     from krafla.fuzz.quorum.playing import Case, Played
 
@@ -211,18 +214,29 @@ def _alone(campaign: Campaign, began: float) -> Generator[Played, None, None]:
 def _together(campaign: Campaign, began: float) -> Generator[Played, None, None]:
     """Yield the results of several processes in the order of the examples."""
     context = multiprocessing.get_context("spawn")
-    with context.Pool(campaign.workers, _ignore_interrupts) as pool:
-        waiting: list[Any] = []
-        example = 0
+    pool = ProcessPoolExecutor(campaign.workers, context, _ignore_interrupts)
+    waiting: deque[Future[Played]] = deque()
+    example = 0
+    try:
         while True:
             while len(waiting) < _AHEAD * campaign.workers and not _is_spent(
                 campaign, example, began
             ):
-                waiting.append(pool.apply_async(_play_example, (campaign, example)))
+                waiting.append(pool.submit(_play_example, campaign, example))
                 example += 1
             if not waiting:
                 return
-            yield waiting.pop(0).get()
+            yield waiting.popleft().result()
+    except BrokenProcessPool:
+        awaited = example - len(waiting) - 1
+        raise KraflaError(
+            "a worker process ended in the middle of an example: it was killed, or the machine ran "
+            f"out of memory; look at it with --seed {campaign.seed} --examples {awaited + 1} and "
+            "one worker",
+            f"example {awaited} of seed {campaign.seed}",
+        ) from None
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _play_example(campaign: Campaign, example: int) -> Played:
