@@ -128,6 +128,7 @@ class Checks:
         history = self.history
         replica = history.replicas.get(step.replica) or history.replica(step.replica)
         before, after = step.before, step.after
+        latest_voters = replica.voters[-1] if replica.voters else None
         self._effects(replica, step)
         if after is None:
             replica.log = logs.log_after(None if before is None else before.log, step.effects)
@@ -147,8 +148,12 @@ class Checks:
             logs.check_log(replica, after)
         if replica.flushed != replica.end:
             logs.check_flushed(replica, after)
-        if after.controls is not before.controls:
-            membership.check_voters(history, replica, before, after)
+        # By what the replica goes, or by what its log says: either may change without the other.
+        if after.controls is not before.controls or latest_voters is not (
+            replica.voters[-1] if replica.voters else None
+        ):
+            loaded = any(type(effect) is TruncateToSnapshot for effect in step.effects)
+            membership.check_voters(history, replica, before, after, loaded=loaded)
         if begins:
             commits.check_new_leader(history, replica, after)
             self._check_stable(replica)

@@ -31,17 +31,31 @@ def adopt_voters(replica: Replica, state: RaftState) -> None:
 
 
 def check_voters(
-    history: History, replica: Replica, before: RaftState | None, after: RaftState
+    history: History,
+    replica: Replica,
+    before: RaftState | None,
+    after: RaftState,
+    *,
+    loaded: bool = False,
 ) -> None:
-    """Check the voters that a replica goes by, after they changed."""
+    """Check the voters that a replica goes by, after they or its log's changed.
+
+    ``loaded``: its log begins anew with a snapshot, which says who they are.
+    """
     who, sets = name_of(replica.key), replica.voters
-    if not sets and after.controls.voter_sets:
+    if loaded and not sets:
         adopt_voters(replica, after)
     elif sets and sets[-1][1] != _keys(after.controls.voters):
         raise Violated(
             "LatestVotersCountInv",
             f"{who} goes by voters {_said(_keys(after.controls.voters))}, its log says "
             f"{_said(sets[-1][1])}",
+        )
+    elif not sets and after.controls.voter_sets:
+        raise Violated(
+            "LatestVotersCountInv",
+            f"{who} goes by voters {_said(_keys(after.controls.voters))}, its log says nothing of "
+            "voters",
         )
     if not after.controls.voters.voters and sets:
         raise Violated("VoterSetInv", f"{who} has no voters left")

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from krafla.fuzz.quorum.seeding import Mutant, Probe, seed_bug
 from kraft.ids import OffsetAndEpoch
-from kraft.raft.effects import HandleLeaderChange, HandleLoadSnapshot
+from kraft.raft.effects import HandleLeaderChange
 from kraft.raft.roles import Follower, Leader
 from kraft.raft.state import ListenerProgress
 
@@ -40,20 +40,17 @@ def _snapshot_id_inclusive(right: Any, probe: Probe) -> Any:
     "leader-loads-snapshot",
     "M14 KAFKA-12958",
     "kraft.raft.listening:_tell_commits",
-    "A state machine is given the newest snapshot even if it leads.",
+    "A state machine that has read just up to the start of its log is given the snapshot again.",
+    (("resign", 3_000),),
 )
 def _leader_loads_snapshot(right: Any, probe: Probe) -> Any:
     def tell_commits(turn: Any, known: int) -> None:
-        latest = turn.log.latest_snapshot
-        newer = latest is not None and latest.snapshot_id.end_offset > turn.listener.next_offset
-        different = newer and turn.listener.next_offset >= turn.log.start_offset
-        probe.trigger(different=different)
-        if newer and latest is not None:
-            turn.do(HandleLoadSnapshot(latest.snapshot_id))
-            told = turn.listener
-            turn.listener = ListenerProgress(
-                latest.snapshot_id.end_offset, told.leader_epoch, told.leader_id
-            )
+        told = turn.listener
+        cleaned = 0 < told.next_offset == turn.log.start_offset
+        probe.trigger(different=cleaned)
+        if cleaned:
+            # To the right function, a state machine that was told nothing is behind the log.
+            turn.listener = ListenerProgress(-1, told.leader_epoch, told.leader_id)
         right(turn, known)
 
     return tell_commits

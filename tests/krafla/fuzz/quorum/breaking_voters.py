@@ -35,6 +35,7 @@ from kraft.raft.effects import (
     HandleCommit,
     HandleLeaderChange,
     HandleLoadSnapshot,
+    TruncateLog,
     TruncateToSnapshot,
     WriteSnapshot,
 )
@@ -241,6 +242,30 @@ def a_replica_goes_by_another_voter_set_than_its_log_says():
         role=replace(state.role, must_flush=True),
         controls=hand.with_voters((2, voters(A, B, C))),
     )
+    return hand
+
+
+@breaks("LatestVotersCountInv")
+def a_replica_goes_by_the_only_voters_of_its_log_after_they_were_cut_off():
+    hand = changing(voters(A, B), b=2, c=2)
+    hand.copy(C, A)
+    hand.event(C, TruncateLog(2))
+    return hand
+
+
+@breaks("LatestVotersCountInv")
+def a_replica_goes_by_voters_that_were_cut_off():
+    hand = changing(voters(A, B, C), b=2, c=2)
+    hand.copy(B, A)
+    hand.note(A, 3, b=3)
+    state = hand.states[A]
+    known = ((2, voters(A, B, C)), (3, voters(A, B)))
+    role = replace(state.role, must_flush=True)
+    controls = hand.with_voters(*known)
+    hand.event(A, AppendLog((voters_batch(3, 1, known[1][1]),)), role=role, controls=controls)
+    hand.event(A, FlushLog(), role=state.role)
+    hand.copy(B, A)
+    hand.event(B, TruncateLog(3))
     return hand
 
 

@@ -205,7 +205,9 @@ class Hand:
         """Let a follower append and flush all that its leader has."""
         log, source = self.states[key].log, self.states[of].log
         missing = source.read(log.end_offset, 2**30)
-        self.event(key, AppendLog(missing), FlushLog(), high_watermark=high_watermark)
+        controls = self.states[of].controls
+        effects = (AppendLog(missing), FlushLog())
+        self.event(key, *effects, controls=controls, high_watermark=high_watermark)
 
     def append(self, key: ReplicaKey, *values: bytes) -> None:
         state = self.states[key]
