@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 IN_CI = bool(os.environ.get("CI"))
+AT_NIGHT = bool(os.environ.get("KRAFLA_NIGHTLY"))
 
 # A profile never has a deadline: a slow machine is no finding. CI draws the same examples at each
 # run, so that a red build is red again; the search for new ones is left to dev and nightly.
@@ -22,6 +23,26 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ci" if IN_CI else "dev")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Leave tests that take long to the night; keep those together that share a fixture.
+
+    What a module prepares once is prepared once in each process that takes one of its tests.
+    """
+    if not AT_NIGHT:
+        late = [item for item in items if item.get_closest_marker("nightly")]
+        config.hook.pytest_deselected(items=late)
+        items[:] = [item for item in items if not item.get_closest_marker("nightly")]
+    for item in items:
+        if _shares(item) and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(item.module.__name__))
+
+
+def _shares(item):
+    definitions = item._fixtureinfo.name2fixturedefs.values()
+    return any(found[-1].scope == "module" for found in definitions)
 
 
 @pytest.fixture(scope="session")

@@ -139,13 +139,13 @@ def whole(bench: Bench, mutant: Mutant, model: Model) -> tuple[str | None, int]:
     return (None if found.violation is None else found.violation.name), found.distinct
 
 
-@pytest.mark.parametrize(("name", "every"), [("MCBallot", 4), ("MCBallotSymmetric", 9)])
+@pytest.mark.parametrize(("name", "every"), [("MCBallot", 12), ("MCBallotSymmetric", 25)])
 def test_the_short_way_finds_what_the_whole_search_finds(
     bench: Bench, name: str, every: int
 ) -> None:
     model = named_model(bench, name)
     mutants = mutants_of("ballot").mutants[::every]
-    assert len(mutants) > 6
+    assert len(mutants) > 2
     for mutant in mutants:
         trial = bench.try_on(mutant, model)
         violated, distinct = whole(bench, mutant, model)

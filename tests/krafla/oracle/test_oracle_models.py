@@ -16,7 +16,8 @@ HOLDING = [model for model in load().select(tier="smoke") if model.expect == "ho
 SMALL = [model for model in HOLDING if model.distinct <= 600]
 # What takes longer is left to `make nightly`, which sets KRAFLA_NIGHTLY.
 NIGHTLY = bool(os.environ.get("KRAFLA_NIGHTLY"))
-TRIED = [model for model in HOLDING if NIGHTLY or model.distinct <= 2_500]
+# What TLC runs here is counted there.
+TRIED = [model for model in HOLDING if NIGHTLY or 600 < model.distinct <= 1_500]
 
 
 def enumerated(model):
@@ -31,7 +32,7 @@ def enumerated(model):
 
 def test_there_are_models_of_both_sizes():
     assert len(SMALL) >= 3
-    assert len(TRIED) - len(SMALL) >= 3
+    assert len(TRIED) >= 10
 
 
 @pytest.mark.parametrize("model", TRIED, ids=[model.name for model in TRIED])

@@ -14,12 +14,26 @@ from krafla.proofs.prove import Proofs
 from krafla.proofs.refuting import refute
 from krafla.verdict import KraflaError, Verdict
 
+# One of each sort by day, and those that z3 refutes soonest.
+BY_DAY = {"any-broker-removed", "lease-from-answer", "skew-not-counted"}
+MUTANTS = [
+    pytest.param(one, id=one.id, marks=() if one.id in BY_DAY else pytest.mark.nightly)
+    for one in load_mutants(find_specs())
+]
+
 
 @pytest.fixture(scope="module")
 def proofs():
     return Proofs(find_specs(), "lease")
 
 
+@pytest.fixture(scope="module")
+def overlap(proofs):
+    return proofs.run("overlap")
+
+
+# By day `make verify` proves it.
+@pytest.mark.nightly
 def test_the_epochs_are_proved_for_any_number_of_brokers(proofs):
     report = proofs.run("epochs")
 
@@ -30,24 +44,22 @@ def test_the_epochs_are_proved_for_any_number_of_brokers(proofs):
     assert {"EpochUniqueInv", "OneLiveIncarnationInv", "StaleHeartbeatIgnoredProp"} <= goals
 
 
-def test_no_overlap_is_proved_under_its_conditions(proofs):
-    report = proofs.run("overlap")
-
-    assert report.verdict is Verdict.HELD
-    assert {answer.obligation.goal for answer in report.answers} >= {
+def test_no_overlap_is_proved_under_its_conditions(overlap):
+    assert overlap.verdict is Verdict.HELD
+    assert {answer.obligation.goal for answer in overlap.answers} >= {
         "NoOverlapInv", "OneServerPerIdInv", "ServingIsCoveredInv",
     }  # fmt: skip
 
 
-def test_every_action_is_possible_but_those_that_the_conditions_rule_out(proofs):
-    report = proofs.run("overlap")
-
-    found = {case.action: case.is_possible for case in report.cases if case.action}
+def test_every_action_is_possible_but_those_that_the_conditions_rule_out(overlap):
+    found = {case.action: case.is_possible for case in overlap.cases if case.action}
     assert {action for action, is_possible in found.items() if not is_possible} == {
         "DuplicateMessage"
     }
 
 
+# By day in one action, of the command line.
+@pytest.mark.nightly
 @pytest.mark.parametrize("clause", ["GivenToOneProcessInv"])
 def test_without_a_clause_an_obligation_fails(proofs, clause):
     (need,) = needs(proofs, clause)
@@ -66,7 +78,11 @@ def test_time_too_short_for_z3_is_inconclusive():
     assert answer.reason
 
 
-@pytest.mark.parametrize("mutant", load_mutants(find_specs()), ids=lambda mutant: mutant.id)
+def test_there_are_mutants_by_day_and_by_night():
+    assert {one.id for one in load_mutants(find_specs())} > BY_DAY
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_mutant_is_refuted_by_a_step_that_tlc_agrees_to(mutant):
     answer = refute_mutant(find_specs(), "lease", mutant, 10.0)
 
@@ -97,6 +113,8 @@ def test_a_wrong_plan_is_refused_with_its_place(tmp_path, text, problem):
     assert "proofs.toml" in str(error.value.place)
 
 
+# By day by the command line, which says less of it.
+@pytest.mark.nightly
 def test_without_self_fencing_a_behaviour_of_the_spec_breaks_the_promise(proofs):
     (proof,) = (one for one in proofs.plans if one.is_refuted)
 
