@@ -175,7 +175,6 @@ def _note_position(turn: Turn, role: Leader, request: FetchRequest) -> None:
         role.epoch,
         role.leader_id,
         role.epoch_start,
-        role.granting_voters,
         deadline,
         progress,
         fetched,

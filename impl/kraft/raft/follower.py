@@ -175,7 +175,6 @@ def heard_leader(turn: Turn, role: Follower, fetching_snapshot: OffsetAndEpoch |
         turn.now + turn.configuration.timeouts.fetch,
         role.update_voter_deadline,
         True,
-        role.has_updated_leader,
         fetching_snapshot,
     )
 

@@ -115,7 +115,6 @@ def with_parked(role: Leader, parked: tuple[ParkedFetch, ...]) -> Leader:
         role.epoch,
         role.leader_id,
         role.epoch_start,
-        role.granting_voters,
         role.check_quorum_deadline,
         role.progress,
         role.fetched,

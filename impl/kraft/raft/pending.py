@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from kraft.ids import ReplicaKey
     from kraft.raft.events import Source
     from kraft.raft.voters import Voter
     from kraft.rpc.fetch import FetchRequest
@@ -33,4 +32,3 @@ class PendingVoterChange:
     voter: Voter
     deadline: int
     offset: int | None = None
-    asked: ReplicaKey | None = None

@@ -344,7 +344,6 @@ def _lead(turn: Turn, epoch: int, granting: frozenset[NodeId]) -> None:
             epoch,
             key.node_id,
             turn.log.end_offset,
-            granting,
             turn.now + timeouts.check_quorum,
             progress,
         ),

@@ -94,7 +94,6 @@ class Leader:
     epoch: int
     leader_id: NodeId
     epoch_start: int
-    granting_voters: frozenset[NodeId]
     check_quorum_deadline: int
     progress: Map[ReplicaKey, ReplicaProgress] = NO_PROGRESS
     fetched: frozenset[NodeId] = frozenset()
@@ -120,7 +119,6 @@ class Follower:
     fetch_deadline: int
     update_voter_deadline: int = NEVER
     has_fetched: bool = False
-    has_updated_leader: bool = False
     fetching_snapshot: OffsetAndEpoch | None = None
     snapshot_pieces: tuple[bytes, ...] = ()
 

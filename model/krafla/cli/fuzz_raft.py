@@ -51,7 +51,7 @@ def run(campaign: Campaign, *, save: Path | None, as_json: bool, quiet: bool) ->
         folder.mkdir(parents=True, exist_ok=True)
         name = _SAVED.format(seed=campaign.seed, example=report.finding.example)
         shrunk = report.finding.shrunk
-        recorded = replay.record(shrunk, campaign.mutant, lockstep=campaign.lockstep)
+        recorded = replay.record(shrunk, lockstep=campaign.lockstep)
         replay.write(recorded, folder / name)
         saved = os.fspath(folder / name)
     if as_json:

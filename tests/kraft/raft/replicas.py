@@ -164,7 +164,6 @@ def leader(epoch=EPOCH, *, epoch_start=0, ends=None, voters=(1, 2, 3), **fields)
         epoch,
         NodeId(1),
         epoch_start,
-        frozenset({NodeId(1), NodeId(2)}),
         fields.pop("check_quorum_deadline", NOW + TIMEOUTS.check_quorum),
         Map(progress),
         **fields,

@@ -83,7 +83,6 @@ def test_s13_a_candidate_of_three_leads_with_one_grant():
     one.answer(2, voted_answer())
     assert isinstance(one.role, Leader)
     assert (one.role.epoch, one.role.epoch_start) == (EPOCH, 2)
-    assert one.role.granting_voters == {1, 2}
     assert one.order()[:2] == ["WriteQuorumState", "AppendLog"]
     assert one.written() == [(EPOCH, 1, None)]
     assert [node for node, _ in one.sent(BeginQuorumEpochRequest)] == [2, 3]

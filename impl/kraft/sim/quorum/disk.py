@@ -263,10 +263,6 @@ class SimulatedDisk:
         """Let all writes land where they should."""
         self._stray = None
 
-    def unflushed(self) -> int:
-        """Return how many operations a loss of power could take."""
-        return len(self._pending) + sum(len(file.changes) for file in self._files.values())
-
     def _find(self, name: str) -> _File:
         try:
             return self._files[name]

@@ -37,10 +37,7 @@ _AHEAD: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """What to run. Without ``examples`` and ``seconds`` the budget is ``DEFAULT_SECONDS``.
-
-    ``mutant`` names a seeded bug to play with.
-    """
+    """What to run. Without ``examples`` and ``seconds`` the budget is ``DEFAULT_SECONDS``."""
 
     seed: int = 0
     examples: int | None = None
@@ -49,7 +46,6 @@ class Campaign:
     kinds: tuple[str, ...] = DEFAULT_KINDS
     lockstep: bool = False
     shrinks: bool = True
-    mutant: str = ""
 
     @property
     def seconds_max(self) -> float | None:
@@ -187,14 +183,9 @@ def _is_spent(campaign: Campaign, example: int, began: float) -> bool:
 
 
 def _player(campaign: Campaign) -> Callable[[Case], Played]:
-    """Return what plays a case: with a seeded bug, in lockstep, as the campaign says."""
+    """Return what plays a case: in lockstep, if the campaign says so."""
 
     def player(case: Case) -> Played:
-        if campaign.mutant:
-            from krafla.fuzz.quorum.mutants import find_mutant
-
-            with find_mutant(campaign.mutant).applied():
-                return play(case)
         if campaign.lockstep:
             from krafla.fuzz.quorum.judging import play_judged
 

@@ -38,7 +38,7 @@ def _boots_as_leader(right: Any, probe: Probe) -> Any:
         if not led:
             return role
         due = turn.now + turn.configuration.timeouts.check_quorum
-        return Leader(role.epoch, role.leader_id, turn.log.end_offset, frozenset(), due)
+        return Leader(role.epoch, role.leader_id, turn.log.end_offset, due)
 
     return role_at_boot
 

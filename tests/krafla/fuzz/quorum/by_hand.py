@@ -77,7 +77,7 @@ def leader(epoch: int, me: ReplicaKey, start: int = 0, **noted: int | None) -> L
     progress = Map(
         {key: ReplicaProgress(key, noted.get("abcde"[key.node_id])) for key in KEYS if key != me}
     )
-    return Leader(epoch, me.node_id, start, frozenset(), 0, progress)
+    return Leader(epoch, me.node_id, start, 0, progress)
 
 
 def follower(epoch: int, of: ReplicaKey, voted: ReplicaKey | None = None) -> Follower:
