@@ -249,14 +249,13 @@ def _on_flush(_checks: Checks, replica: Replica, _effect: FlushLog, _step: SimSt
 
 
 def _on_fatal(checks: Checks, replica: Replica, effect: Fatal, _step: SimStep) -> None:
-    """Let a process end only where a node has two disks, or a disk was damaged: others then err.
+    """Let a process end only if its node has had two disks, or its disk was damaged.
 
-    A node with a new disk is told that it leads, and one that is asked twice answers as two.
+    A node with a new disk is told that it leads; nobody else has a reason to end.
     """
     history = checks.history
-    nodes = {key.node_id for key in history.replicas}
-    harmed = any(each.damaged for each in history.replicas.values())
-    if len(nodes) == len(history.replicas) and not harmed and not history.suspended:
+    disks = sum(key.node_id == replica.key.node_id for key in history.replicas)
+    if disks == 1 and not replica.damaged and not history.suspended:
         raise Violated("NoIllegalStateInv", f"{name_of(replica.key)} must end: {effect.reason}")
 
 

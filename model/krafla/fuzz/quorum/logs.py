@@ -257,12 +257,33 @@ def check_start_log(history: History, replica: Replica, after: RaftState) -> Non
     if log.end_offset < replica.end or log.start_offset > replica.end:
         _cut(replica, max(log.end_offset, log.start_offset))
     tail = max(log.start_offset, min(replica.flushed, log.end_offset))
-    for batch in batches_between(log, tail, log.end_offset):
+    found = batches_between(log, tail, log.end_offset)
+    if not replica.damaged and replica.log is not None:
+        _check_tail(replica, found, tail)
+    for batch in found:
         history.write(batch, log.epoch_before(batch.base_offset), replica.key)
     replica.log = log
     replica.start, replica.end = log.start_offset, log.end_offset
     replica.flushed, replica.last_epoch = log.end_offset, log.last_epoch
     replica.verified = min(replica.verified, log.end_offset)
+
+
+def _check_tail(replica: Replica, found: tuple[LogBatch, ...], tail: int) -> None:
+    """Check that what is not known to be flushed was written, if only by what was interrupted."""
+    assert replica.log is not None
+    written = {
+        batch.base_offset: batch.raw
+        for batch in batches_between(replica.log, tail, replica.log.end_offset)
+    }
+    for batch in found:
+        if written.get(batch.base_offset) == batch.raw:
+            continue
+        if not (replica.interrupted and batch.base_offset >= replica.log.end_offset):
+            raise Violated(
+                "PermittedLogChangesProp",
+                f"{name_of(replica.key)} starts with records at offset {batch.base_offset} that "
+                "it had not written",
+            )
 
 
 def log_after(log: LogImage | None, effects: tuple[Effect, ...]) -> LogImage:

@@ -22,6 +22,7 @@ from tests.krafla.fuzz.quorum.by_hand import (
 )
 
 from kraft.errors import ErrorCode
+from kraft.ids import DirectoryId
 from kraft.raft.effects import (
     AppendLog,
     Fatal,
@@ -258,6 +259,14 @@ def a_candidate_starts_without_standing():
 @breaks("NoIllegalStateInv")
 def a_replica_must_end():
     hand = committed()
+    hand.event(B, Fatal("two leaders"))
+    return hand
+
+
+@breaks("NoIllegalStateInv")
+def a_replica_must_end_where_another_node_has_two_disks():
+    hand = committed()
+    hand.start(A._replace(directory_id=DirectoryId("another")), unattached(0))
     hand.event(B, Fatal("two leaders"))
     return hand
 

@@ -77,6 +77,14 @@ def a_leader_appends_to_an_old_epoch():
 
 
 @breaks("PermittedLogChangesProp")
+def a_start_finds_records_that_nobody_wrote():
+    hand = committed()
+    log = hand.states[B].log
+    hand.start(B, follower(1, A), log.append((data(log.end_offset, 1, b"from nowhere"),)))
+    return hand
+
+
+@breaks("PermittedLogChangesProp")
 def memory_and_disk_have_different_logs():
     hand = committed()
     hand.event(B, log=LogImage())

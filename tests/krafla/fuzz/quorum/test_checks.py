@@ -29,7 +29,7 @@ from tests.krafla.fuzz.quorum.by_hand import (
 )
 
 from krafla.fuzz.quorum.checks import PROPERTIES
-from kraft.ids import OffsetAndEpoch
+from kraft.ids import DirectoryId, OffsetAndEpoch
 from kraft.raft.effects import (
     AppendLog,
     Fatal,
@@ -72,6 +72,13 @@ def test_only_the_first_violation_is_kept():
     hand.event(B, Fatal("later"))
     assert hand.checks.violation is first
     assert "node 3 has node 1 lead epoch 1" in str(first)
+
+
+def test_a_node_that_has_had_two_disks_may_end():
+    hand = committed()
+    hand.start(B._replace(directory_id=DirectoryId("another")), unattached(0))
+    hand.event(B, Fatal("two leaders"))
+    assert hand.checks.violation is None
 
 
 def test_a_crash_may_take_what_was_not_flushed_and_may_leave_it():
