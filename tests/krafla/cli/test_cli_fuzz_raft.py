@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -48,6 +49,16 @@ def test_a_campaign_that_holds_exits_with_0_and_prints_counts_and_a_digest():
     assert "simulated s" in result.output
     assert "digest     " in result.output
     assert "krafla fuzz raft --seed 3 --examples 2" in result.output
+
+
+def test_in_lockstep_the_spec_judges_each_step_and_untaken_actions_are_told():
+    result = fuzz("--seed", "3", "--examples", "1", "--lockstep")
+    assert result.exit_code == 3, result.output
+    lines = re.findall(r"^ +([\d,]+)  ([A-Z]\w+)$", result.output, re.MULTILINE)
+    counts = {action: int(count.replace(",", "")) for count, action in lines}
+    assert counts["SendFetch"] > counts["BecomeLeader"] > counts["UpdateVoter"] == 0
+    assert "INCONCLUSIVE  1 runs, " in result.output
+    assert re.search("actions never taken: .*UpdateVoter", result.output)
 
 
 def test_json_says_the_same():
