@@ -41,6 +41,8 @@ def pytest_collection_modifyitems(config, items):
 
 
 def _shares(item):
+    if not isinstance(item, pytest.Function):
+        return False
     definitions = item._fixtureinfo.name2fixturedefs.values()
     return any(found[-1].scope == "module" for found in definitions)
 
