@@ -18,7 +18,7 @@ from krafla.proofs.plans import load_plans
 from krafla.proofs.theory import RULES, Theory
 from krafla.values import Function, freeze, function, sorted_values
 
-STATES = 60 if os.environ.get("KRAFLA_NIGHTLY") else 8
+STATES = 60 if os.environ.get("KRAFLA_NIGHTLY") else 4
 MODULE = "BrokerLeaseInductive"
 
 

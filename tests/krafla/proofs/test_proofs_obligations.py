@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 import tomllib
+from functools import cache
 
 import pytest
 
@@ -19,6 +20,9 @@ from krafla.verdict import Verdict
 
 SPECS = find_specs()
 PLANS = {plan["name"]: plan for plan in tomllib.loads((SPECS / "proofs.toml").read_text())["proof"]}
+# By day those that the other tests here look at, too.
+BY_DAY = ("processes", "epochs")
+NAMES = [pytest.param(name, marks=() if name in BY_DAY else pytest.mark.nightly) for name in PLANS]
 TEXT = "".join(
     (SPECS / "lease" / f"{name}.tla").read_text()
     for name in ("BrokerLease", "BrokerLeaseProperties", "BrokerLeaseInductive")
@@ -52,8 +56,10 @@ def proofs():
 
 
 @pytest.fixture(scope="module")
-def cases(proofs):
-    return {proof.name: list(proofs.cases_of(proof)) for proof in proofs.plans}
+def cases_of(proofs):
+    """Return the cases of the plan with a name: to write them out takes seconds for each plan."""
+    plans = {proof.name: proof for proof in proofs.plans}
+    return cache(lambda name: list(proofs.cases_of(plans[name])))
 
 
 def changed(folder, *replacements, name="BrokerLease.tla"):
@@ -72,8 +78,8 @@ def test_the_actions_in_the_text_of_next_are_27():
     assert len(ACTIONS) == len(set(ACTIONS)) == 27
 
 
-@pytest.mark.parametrize("name", PLANS)
-def test_the_obligations_are_those_of_the_plan(proofs, cases, name):
+@pytest.mark.parametrize("name", NAMES)
+def test_the_obligations_are_those_of_the_plan(proofs, cases_of, name):
     plan = PLANS[name]
     known = {one for other in plan.get("after", ()) for one in named(PLANS[other]["invariant"])}
     own = [one for one in dict.fromkeys(named(plan["invariant"])) if one not in known]
@@ -92,7 +98,7 @@ def test_the_obligations_are_those_of_the_plan(proofs, cases, name):
     asked = {
         (case.kind, case.action): [(one.obligation.goal, one.obligation.conjunct)
                                    for one in case.goals]
-        for case in cases[name]
+        for case in cases_of(name)
     }  # fmt: skip
     assert own
     assert asked.pop((Kind.INITIAL, None)) == numbered(own)
@@ -106,9 +112,9 @@ def test_the_obligations_are_those_of_the_plan(proofs, cases, name):
     assert asked == expected
 
 
-def test_in_one_proof_whatever_an_action_evaluates_is_defined(proofs, cases):
+def test_in_one_proof_whatever_an_action_evaluates_is_defined(proofs, cases_of):
     (name,) = (name for name, plan in PLANS.items() if plan.get("defined"))
-    defined = [case for case in cases[name] if case.kind is Kind.DEFINED]
+    defined = [case for case in cases_of(name) if case.kind is Kind.DEFINED]
 
     # All others evaluate only what means something in any state.
     assert {"RegisterBroker", "KeepFenced"} <= {case.action for case in defined if case.goals}
@@ -130,17 +136,17 @@ def test_a_use_without_meaning_is_refuted_by_a_state_in_which_tlc_stops(tmp_path
         found[0].before.spec.outcomes(found[0].before, "KeepFenced", *found[0].parameters)
 
 
-@pytest.mark.parametrize("name", PLANS)
-def test_only_clauses_are_assumed_and_each_is_shown_by_some_proof(cases, name):
+@pytest.mark.parametrize("name", NAMES)
+def test_only_clauses_are_assumed_and_each_is_shown_by_some_proof(cases_of, name):
     shown = {
         goal.obligation.goal
         for other in (name, *PLANS[name].get("after", ()))
-        for case in cases[other]
+        for case in cases_of(other)
         if case.kind is Kind.INITIAL
         for goal in case.goals
     }
 
-    for case in cases[name]:
+    for case in cases_of(name):
         assumed = {one.clause for one in case.hypotheses}
         assert assumed == (
             set() if case.kind is Kind.INITIAL else set(named(PLANS[name]["invariant"]))
@@ -148,10 +154,10 @@ def test_only_clauses_are_assumed_and_each_is_shown_by_some_proof(cases, name):
         assert assumed <= shown
 
 
-def test_each_obligation_is_answered_once(proofs, cases):
+def test_each_obligation_is_answered_once(proofs, cases_of):
     report = proofs.run("epochs")
 
-    asked = [goal.obligation for case in cases["epochs"] for goal in case.goals]
+    asked = [goal.obligation for case in cases_of("epochs") for goal in case.goals]
     assert [answer.obligation for answer in report.answers] == asked
     assert all(case.is_possible is True for case in report.cases)
 
