@@ -32,7 +32,7 @@ def enumerated(model):
 
 def test_there_are_models_of_both_sizes():
     assert len(SMALL) >= 3
-    assert len(TRIED) >= 10
+    assert len(TRIED) >= 5
 
 
 @pytest.mark.parametrize("model", TRIED, ids=[model.name for model in TRIED])
