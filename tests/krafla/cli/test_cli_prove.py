@@ -113,7 +113,7 @@ def test_the_behaviour_that_refutes_is_saved_and_replayed_on_both_sides(tmp_path
         assert "as claimed" in out
 
 
-# By day the agreement is asked for in test_proofs_agreement, and what is told of it in the next test.
+# By day test_proofs_agreement asks for it, and the next test for what is told of it.
 @pytest.mark.nightly
 def test_what_agrees_with_tlc_is_a_table_of_init_and_the_actions(monkeypatch):
     monkeypatch.setattr("krafla.proofs.lease_instances.lease_instances", lambda: lease_instances(2))
