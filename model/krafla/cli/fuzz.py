@@ -38,7 +38,8 @@ _Faults = Annotated[
     str | None,
     typer.Option(
         metavar="LIST",
-        help="raft: kinds of faults, or rooms of them (loss,disk); default, all or none.",
+        help="raft: kinds of faults, or rooms of them (loss,disk), or all, or none; "
+        "without it, each seed draws from those that break no promise of Raft.",
     ),
 ]
 _Lockstep = Annotated[

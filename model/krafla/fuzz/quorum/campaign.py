@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import threading
 import time
 from collections import Counter, deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
@@ -22,7 +24,7 @@ from krafla.verdict import KraflaError, Verdict
 from kraft.sim.quorum.kinds import DEFAULT_KINDS, kinds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Iterator
     from concurrent.futures import Future
 
     from krafla.fuzz.quorum.playing import Case, Played
@@ -204,10 +206,12 @@ def _alone(campaign: Campaign, began: float) -> Generator[Played, None, None]:
 
 def _together(campaign: Campaign, began: float) -> Generator[Played, None, None]:
     """Yield the results of several processes in the order of the examples."""
+    others = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(campaign.workers, context, _ignore_interrupts)
     waiting: deque[Future[Played]] = deque()
     example = 0
+    is_over = False
     try:
         while True:
             while len(waiting) < _AHEAD * campaign.workers and not _is_spent(
@@ -216,6 +220,7 @@ def _together(campaign: Campaign, began: float) -> Generator[Played, None, None]
                 waiting.append(pool.submit(_play_example, campaign, example))
                 example += 1
             if not waiting:
+                is_over = True
                 return
             yield waiting.popleft().result()
     except BrokenProcessPool:
@@ -227,7 +232,25 @@ def _together(campaign: Campaign, began: float) -> Generator[Played, None, None]
             f"example {awaited} of seed {campaign.seed}",
         ) from None
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        # A second Ctrl-C in here would leave processes behind, for which the end would wait.
+        with _uninterrupted():
+            # Nobody waits for an example that nobody will look at.
+            for process in () if is_over else set(multiprocessing.active_children()) - others:
+                process.kill()
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait, where this thread is the one that it interrupts."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 def _play_example(campaign: Campaign, example: int) -> Played:
