@@ -13,6 +13,7 @@ from kraft.sim.quorum.identity_faults import put_own_disk_back
 from kraft.sim.quorum.randomness import Stream
 
 if TYPE_CHECKING:
+    from kraft.raft.state import RaftState
     from kraft.raft.voters import VoterSet
     from kraft.sim.quorum.cluster import Simulation
     from kraft.sim.quorum.machines import Machine
@@ -137,10 +138,41 @@ class Liveness:
             return LivenessVerdict("excused", self.excuse)
         if self.took is not None:
             return LivenessVerdict("progress", "", self.took)
+        if removed := self._waits_for_removed():
+            return LivenessVerdict("excused", removed)
         return LivenessVerdict("stuck", self._why(), self._sim.time - self._began)
 
     def _members(self) -> list[Machine]:
         return [self._sim.nodes[index] for index in sorted(self.core)]
+
+    def _waits_for_removed(self) -> str:
+        """Say whom nobody can be elected without, though it does not stand: it removed itself.
+
+        A leader appends a voter set without itself and loses its lead before anybody has that
+        record. By its own log it is an observer then, and never stands; to the others it is a
+        voter, whose longer log votes for none of them. In the Raft dissertation, 4.2.2, it stands.
+        Kafka: KafkaRaftClient.pollUnattached, pollUnattachedAsObserver.
+        """
+        members = [(m.key, m.process.state) for m in self._members() if m.process is not None]
+        needed: set[str] = set()
+        for own, state in members:
+            voters, end = state.controls.voters, _log_of(state)
+            if not voters.is_voter(own):
+                continue
+            others = [(key, other) for key, other in members if voters.is_voter(key)]
+            granting = sum(_log_of(other) <= end for _, other in others)
+            if granting >= voters.majority:
+                return ""
+            removed = [
+                str(key.node_id)
+                for key, other in others
+                if _log_of(other) > end and not other.controls.voters.is_voter(key)
+            ]
+            if granting + len(removed) >= voters.majority:
+                needed.update(removed)
+        if not needed:
+            return ""
+        return f"node {', '.join(sorted(needed))} removed itself, stands not, and is needed"
 
     def _why(self) -> str:
         """Say why there is no progress, as well as it can be seen from outside."""
@@ -180,6 +212,10 @@ class Liveness:
 def _has_quorum(voters: VoterSet, machines: list[Machine]) -> bool:
     keys = sum(voters.is_voter(machine.key) for machine in machines)
     return keys >= voters.majority or not voters.voters
+
+
+def _log_of(state: RaftState) -> tuple[int, int]:
+    return state.log.last_epoch, state.log.end_offset
 
 
 def _high_watermark(machine: Machine) -> int:
