@@ -30,9 +30,13 @@ help: ## list these targets
 verify: $(RUNTIME) ## judge the models and the implementation: the first verdict
 	$(BIN)/krafla verify
 
-# One process has all tests that need Spark: --dist loadgroup.
+# One process has all tests that need Spark: --dist loadgroup. A process that crashes ends the run:
+# under loadgroup, pytest-xdist 3.8 may wait for ever for the tests of the one it starts instead.
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup --max-worker-restart 0
+# Where a test hangs, its process prints its stack and ends.
+HANGS := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 test: $(DEV) ## run the tests, in random order, one process for each processor
-	$(BIN)/python -m pytest -n auto --dist loadgroup $(PYTEST_ARGS)
+	$(PYTEST) $(HANGS) $(PYTEST_ARGS)
 
 check: $(DEV) ## format, lint, types, import contracts, house rules
 	$(BIN)/ruff format --check .
@@ -51,7 +55,7 @@ nightly: $(DEV) ## every model at its widest bounds, long fuzzing, 10,000 exampl
 	$(BIN)/krafla pipeline report $(NIGHT)/campaign
 	$(BIN)/krafla pipeline ingest traces/kafka-4.1 $(NIGHT)/tables
 	$(BIN)/krafla pipeline audit $(NIGHT)/tables
-	KRAFLA_NIGHTLY=1 $(BIN)/python -m pytest -n auto --dist loadgroup --hypothesis-profile=nightly $(PYTEST_ARGS)
+	KRAFLA_NIGHTLY=1 $(PYTEST) --hypothesis-profile=nightly $(PYTEST_ARGS)
 	$(BIN)/krafla mutate specs
 
 bench: $(DEV) ## measure speed and memory, as ratios within one run

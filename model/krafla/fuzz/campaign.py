@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from krafla.collector import uncollected
 from krafla.fuzz.coverage import Coverage
 from krafla.fuzz.play import Run, play_seed
 from krafla.fuzz.profiles import DEFAULT_PROFILES, find_profile
@@ -16,7 +15,7 @@ from krafla.oracle.jvm import start
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 __all__ = ["DEFAULT_SECONDS", "DEFAULT_STEPS", "Campaign", "Failure", "Report", "run_campaign"]
 
@@ -108,7 +107,7 @@ class Report:
 def run_campaign(campaign: Campaign, progress: Callable[[str], None] = lambda _: None) -> Report:
     """Return what a campaign comes to; it ends with its first finding, shrunk."""
     start(brief=_is_brief(campaign))
-    with _uncollected():
+    with uncollected():
         return _run(campaign, progress)
 
 
@@ -130,22 +129,6 @@ def _run(campaign: Campaign, progress: Callable[[str], None]) -> Report:
             return Report(campaign, coverage, example, time.monotonic() - began, failure)
         progress(_progress(coverage, example, time.monotonic() - began))
     return Report(campaign, coverage, example, time.monotonic() - began)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Run without Python's collector of cycles.
-
-    States have no cycles, and there are hundreds of thousands of them to look through in vain:
-    that took a quarter of the time.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _is_brief(campaign: Campaign) -> bool:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import shutil
 import socket
 import tempfile
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from krafla.collector import uncollected
 from krafla.fuzz.render import save
 from krafla.fuzz.seeds import play_one, shrunk_failure, spec_names
 from krafla.oracle.jvm import settle, start
@@ -20,8 +19,6 @@ from krafla.pipeline import sketch
 from krafla.pipeline.chunks import DIED, Journal, SeedRow, lost_row, row_of, write_chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from krafla.fuzz.seeds import Runs
     from krafla.pipeline.chunks import Chunk
 
@@ -57,7 +54,7 @@ def play_chunk(task: ChunkTask) -> None:
     states = sketch.empty()
     worker = f"{socket.gethostname()}/{os.getpid()}"
     try:
-        with _uncollected():
+        with uncollected():
             rows = [_play(seed, task.runs, journal, states, worker) for seed in task.chunk.seeds]
         write_chunk(folder / "results", task.chunk, rows, bytes(states))
     finally:
@@ -67,7 +64,7 @@ def play_chunk(task: ChunkTask) -> None:
 def shrink_seed(task: ShrinkTask) -> dict[str, Any]:
     """Return what the shortest run with the finding of a seed looks like, and keep it in files."""
     _start(brief=True)
-    with _uncollected():
+    with uncollected():
         failure = shrunk_failure(task.seed, task.runs)
     shrunk = failure.shrunk
     assert shrunk.finding is not None, "what was shrunk still has the finding"
@@ -115,13 +112,3 @@ def _start(*, brief: bool) -> None:
     """Have a JVM in this process; the next task in it finds it there."""
     start(brief=brief)
     settle()
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Run without Python's collector of cycles, as a campaign in one process does."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from krafla.collector import uncollected
 from krafla.proofs.obligations import Kind, own_clauses
 from krafla.verdict import KraflaError, Verdict
 
@@ -49,6 +50,7 @@ class Need:
         }  # fmt: skip
 
 
+@uncollected()
 def needs(proofs: Proofs, only: str | None = None) -> tuple[Need, ...]:
     """Return for each clause an obligation that fails without it, with the step that shows so.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypeAlias
 
+from krafla.collector import uncollected
 from krafla.manifest import search_path
 from krafla.proofs.obligations import Kind, cases
 from krafla.proofs.plans import Proof, load_plans
@@ -125,6 +126,7 @@ class Proofs:
             if not proof.is_refuted:
                 yield from self.cases_of(proof)
 
+    @uncollected()
     def run(self, only: str | None = None) -> ProofsReport:
         """Return the answers to all obligations, or to those whose names match a pattern.
 

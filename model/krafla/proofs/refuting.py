@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from krafla.collector import uncollected
 from krafla.proofs.counterexample import Counterexample
 from krafla.proofs.obligations import Kind
 from krafla.verdict import Verdict
@@ -53,6 +54,7 @@ class Refutation:
         }  # fmt: skip
 
 
+@uncollected()
 def refute(proofs: Proofs, proof: Proof) -> Refutation:
     """Return a step that breaks a claim, and the way to where it starts.
 

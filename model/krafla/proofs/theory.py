@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from krafla.collector import uncollected
 from krafla.oracle.errors import SpecError
 from krafla.oracle.syntax import Apply, Definition, Module, read_module
 from krafla.proofs import declared
@@ -79,6 +80,7 @@ class Theory:
         self.types = {symbol.name: self._types[symbol.key] for symbol in module.variables}
 
     @classmethod
+    @uncollected()
     def load(
         cls,
         name: str,

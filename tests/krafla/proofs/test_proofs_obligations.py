@@ -5,6 +5,7 @@ What is expected is read from the text here, not by the code that makes the obli
 
 from __future__ import annotations
 
+import gc
 import re
 import shutil
 import tomllib
@@ -160,6 +161,18 @@ def test_each_obligation_is_answered_once(proofs, cases_of):
     asked = [goal.obligation for case in cases_of("epochs") for goal in case.goals]
     assert [answer.obligation for answer in report.answers] == asked
     assert all(case.is_possible is True for case in report.cases)
+
+
+def test_formulas_are_not_collected_by_another_thread_while_z3_runs():
+    enabled = []
+    proofs = Proofs(SPECS, "lease", progress=lambda *_: enabled.append(gc.isenabled()))
+    gc.enable()
+
+    proofs.run("epochs/initial")
+
+    assert enabled
+    assert not any(enabled)
+    assert gc.isenabled()
 
 
 def test_an_init_that_contradicts_itself_proves_nothing(tmp_path):
