@@ -143,9 +143,14 @@ Counts(m) ==
   /\ m.epoch = epoch[m.to]
   /\ IsNominee(m.to)
 
-(* The receiver of answer m learns who leads its epoch. *)
+(* The receiver of answer m learns who leads its epoch; or where, if it came *)
+(* back knowing no more than the leader's name.                              *)
 LearnsLeader(m) ==
-  ~IsRequest(m) /\ m.epoch = epoch[m.to] /\ m.leader # Nil /\ leader[m.to] = Nil
+  /\ ~IsRequest(m)
+  /\ m.epoch = epoch[m.to]
+  /\ m.leader # Nil
+  /\ \/ leader[m.to] = Nil
+     \/ leader[m.to] = m.leader /\ role[m.to] = "Unattached"
 
 (* With answer m its receiver has a majority. *)
 Wins(m) == m.granted /\ IsMajority(m.to, granted[m.to] \cup {m.from})

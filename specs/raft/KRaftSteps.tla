@@ -134,29 +134,37 @@ AppendBatch(r, values) ==
   /\ UNCHANGED <<quorum_state, log_start, snapshots, role, election, following, end_offset,
                  messages>>
 
+(* Whether the voters in r's log may have endpoints or versions of r that are *)
+(* r's no more. Endpoints are not modelled: a definition that models replace. *)
+MayHaveMoved(r) == FALSE
+
 (* What a leader's epoch begins with. In a cluster that was formatted with a *)
 (* voter set, the first leader writes the set into the log, and before it    *)
 (* the version that lets it: everybody has both from the format, but only    *)
-(* what is in the log can be changed.                                        *)
+(* what is in the log can be changed. A leader that has moved writes them    *)
+(* again. The set is the same; no change of its own waits for it.            *)
 EpochRecords(r, e) ==
-  LET first == [epoch |-> e, kind |-> "LeaderChange", value |-> r] IN
-  IF VotersOffset(History(r)) # NoOffset THEN <<first>>
-  ELSE <<first,
-         [epoch |-> e, kind |-> "Data", value |-> VersionValue],
-         [epoch |-> e, kind |-> "Voters", value |-> Voters(r)]>>
+  LET first == [epoch |-> e, kind |-> "LeaderChange", value |-> r]
+      all == <<first,
+               [epoch |-> e, kind |-> "Data", value |-> VersionValue],
+               [epoch |-> e, kind |-> "Voters", value |-> Voters(r)]>>
+  IN
+  IF VotersOffset(History(r)) = NoOffset THEN {all}
+  ELSE IF MayHaveMoved(r) THEN {<<first>>, all}
+  ELSE {<<first>>}
 
 (* Lead of KRaftElection, for models of such clusters: Lead <- LeadWithVoters. *)
 (* All that begins the epoch is one batch. The epoch counts from its first   *)
 (* record on (!).                                                            *)
 (* Kafka: LeaderState.appendStartOfEpochControlRecords.                      *)
 LeadWithVoters(r, e, bag) ==
-  LET entries == EpochRecords(r, e) IN
   /\ WriteQuorumState(r, e, r, Nil)
   /\ role' = [role EXCEPT ![r] = "Leader"]
   /\ NoElection(r) /\ NoFollowing(r) /\ NoLeading(r)
-  /\ log' = [log EXCEPT ![r] = @ \o entries]
-  /\ flushed' = [flushed EXCEPT ![r] = FlushedWith(r, LogEnd(r) + Len(entries))]
-  /\ UpdateHighWatermark(r, NoOffset, LogEnd(r), History(r) \o entries, NoEndOffsets)    \* (!)
+  /\ \E entries \in EpochRecords(r, e) :
+       /\ log' = [log EXCEPT ![r] = @ \o entries]
+       /\ flushed' = [flushed EXCEPT ![r] = FlushedWith(r, LogEnd(r) + Len(entries))]
+       /\ UpdateHighWatermark(r, NoOffset, LogEnd(r), History(r) \o entries, NoEndOffsets)    \* (!)
   /\ messages' = PutAll(bag,
        {[type |-> "BeginQuorumEpochRequest", from |-> r, to |-> other, awaited |-> TRUE,
          epoch |-> e] : other \in Voters(r) \ {r}})

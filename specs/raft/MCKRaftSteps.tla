@@ -17,6 +17,8 @@ NoOtherDisk(m, r) == Never
 NoOtherAnswer(m) == Never
 NoRedirection(m, r) == Never
 
+Anybody(r) == TRUE
+
 (* Two voters, and the disk in the place of one. *)
 TwoAndDisk == {r1, r3, s3}
 FirstAndThird == {r1, r3}
@@ -60,6 +62,14 @@ VotersAgainReach ==
     /\ Len(log[r]) = 3
     /\ log[r][3].kind = "Voters"
     /\ log[r][3].epoch > 1
+
+(* A leader of another epoch has moved: its log has the voters twice.        *)
+MovedLeaderReach ==
+  \E r \in Replica : \E i, j \in 1 .. Len(log[r]) :
+    /\ role[r] = "Leader"
+    /\ log[r][i].kind = "Voters"
+    /\ log[r][j].kind = "Voters"
+    /\ log[r][i].epoch < log[r][j].epoch
 
 (* Who waited for a leader has its first records, without having asked twice. *)
 FollowedWithRecordsReach ==

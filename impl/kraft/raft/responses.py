@@ -12,7 +12,7 @@ from kraft.errors import ErrorCode
 from kraft.raft.connections import received
 from kraft.raft.effects import Fatal
 from kraft.raft.quorum import become_follower, become_unattached, leader_of
-from kraft.raft.roles import Candidate
+from kraft.raft.roles import Candidate, Unattached
 
 if TYPE_CHECKING:
     from kraft.ids import NodeId
@@ -100,15 +100,17 @@ def discover(turn: Turn, epoch: int, leader_id: NodeId | None) -> None:
 
 
 def learns_leader(turn: Turn, leader_id: NodeId | None) -> bool:
-    """Return whether the leader of the replica's own epoch is news to it.
+    """Return whether an answer of the replica's own epoch tells it the leader, or where that is.
 
-    Spec: KRaftElection!LearnsLeader.
+    An unattached replica may have the leader's id from its file. It follows when an answer names
+    the leader again, with its endpoints.
+
+    Spec: KRaftElection!LearnsLeader. Kafka: KafkaRaftClient.maybeTransition.
     """
-    return (
-        leader_id is not None
-        and leader_of(turn.role) is None
-        and leader_id != turn.configuration.node_id
-    )
+    if leader_id is None or leader_id == turn.configuration.node_id:
+        return False
+    known = leader_of(turn.role)
+    return known is None or (known == leader_id and isinstance(turn.role, Unattached))
 
 
 def is_other_leader(turn: Turn, epoch: int, leader_id: NodeId | None) -> bool:

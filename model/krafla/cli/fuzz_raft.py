@@ -58,7 +58,10 @@ def run(campaign: Campaign, *, save: Path | None, as_json: bool, quiet: bool) ->
         sys.stdout.write(json.dumps(rendering.document(report, saved), indent=2) + "\n")
     else:
         _show(report, saved)
-    return report.verdict.exit_code
+    if report.exit_code is ExitCode.INTERRUPTED:
+        # What was found until then has been shown.
+        raise KeyboardInterrupt
+    return report.exit_code
 
 
 def _show(report: Report, saved: str) -> None:
@@ -157,4 +160,6 @@ def seeded_bugs(names: str, budget: dict[str, float | None], *, quiet: bool) -> 
         (verdict.name, screen.VERDICT_STYLES[verdict]),
         f"  {len(hunts)} seeded bugs; {said}",
     )
+    given = "".join(f" --{name} {value}" for name, value in budget.items() if value is not None)
+    screen.line(console, f"  reproduce  krafla fuzz raft --mutants {names}{given}")
     return verdict.exit_code

@@ -152,7 +152,7 @@ def test_help_teaches_both_protocols():
 
 
 @pytest.mark.parametrize(("workers", "times"), [("1", 1), ("2", 1), ("2", 3)])
-def test_ctrl_c_leaves_one_sentence_and_no_process(workers, times):
+def test_ctrl_c_leaves_the_tally_one_sentence_and_no_process(workers, times):
     arguments = ["fuzz", "raft", "--seconds", "600", "--workers", workers]
     with subprocess.Popen(
         [sys.executable, "-c", WATCHED, *arguments],
@@ -164,13 +164,15 @@ def test_ctrl_c_leaves_one_sentence_and_no_process(workers, times):
         for _ in range(times):
             os.killpg(process.pid, signal.SIGINT)
             time.sleep(0.05)
-        _, error = process.communicate(timeout=120)
+        shown, error = process.communicate(timeout=120)
     assert len(started) == (2 if workers == "2" else 0)
     assert not [worker for worker in started if _is_there(worker)]
     assert "Traceback" not in error
     if times == 1:
         assert process.returncode == 130
         assert error.splitlines()[-1] == "krafla: interrupted"
+        assert "INCONCLUSIVE" in shown
+        assert "  it was interrupted\n" in shown
     else:
         # The last one may come when Python has put its own handlers away.
         assert process.returncode in (130, -signal.SIGINT)

@@ -33,7 +33,7 @@ from kraft.raft.effects import (
     WriteQuorumState,
 )
 from kraft.raft.events import Poll
-from kraft.raft.roles import Candidate, Prospective, Unattached
+from kraft.raft.roles import Candidate, Follower, Prospective, Unattached
 from kraft.records.builder import with_crc
 from kraft.rpc.fetch import FetchRequest
 from kraft.rpc.fetch_snapshot import FetchSnapshotRequest
@@ -222,6 +222,27 @@ def test_s65_an_observer_that_hears_of_the_leader_follows_and_asks_it_for_the_re
     assert (again.destination, again.request.fetch_offset) == (server, 1)
     driven.answer(server, answer)
     assert driven.order() == ["AppendLog", "FlushLog"]
+
+
+@pytest.mark.parametrize("error", [ErrorCode.NONE, ErrorCode.NOT_LEADER_OR_FOLLOWER])
+def test_s07_who_remembers_only_the_name_of_its_leader_follows_when_it_is_named_again(error):
+    driven = observer(unattached(leader=2), log_of())
+    (asked,) = driven.poll()
+    driven.answer(asked.destination, fetched(leader_id=2, error=error))
+    assert isinstance(driven.role, Follower)
+    assert driven.role.leader_id == 2
+    # The file said so before.
+    assert driven.written() == []
+    (again,) = driven.poll()
+    assert again.destination == 2
+
+
+def test_s07_who_remembers_its_leader_does_not_hear_of_another():
+    driven = observer(unattached(leader=2), log_of())
+    (asked,) = driven.poll()
+    driven.answer(asked.destination, fetched(leader_id=3, error=ErrorCode.NOT_LEADER_OR_FOLLOWER))
+    (fatal,) = driven.of(Fatal)
+    assert "leader 3 of epoch" in fatal.reason
 
 
 def test_s66_who_knows_no_leader_asks_one_voter_at_a_time_and_each_of_them_in_time():

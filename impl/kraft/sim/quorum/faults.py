@@ -57,7 +57,16 @@ _DURATIONS_MS: Final = {
     "old-image": (6_000, 500),
 }
 _DOWN: Final = frozenset(
-    ("kill", "power-loss", "crash-point", "cluster-power-loss", "shutdown", "lost-disk", "bit-rot")
+    (
+        "kill",
+        "power-loss",
+        "crash-point",
+        "cluster-power-loss",
+        "shutdown",
+        "lost-disk",
+        "bit-rot",
+        "new-port",
+    )
 )
 # How many of five draws hit the leader instead of a machine of chance.
 LEADER: Final = -1

@@ -94,6 +94,12 @@ _ALL: Final = (
         _RARELY,
     ),
     FaultKind("add-voter", "voters", "A replica is made a voter.", _SOMETIMES),
+    FaultKind(
+        "new-port",
+        "voters",
+        "A process ends and comes back on another port, which a voter has the leader write.",
+        _SOMETIMES,
+    ),
     FaultKind("remove-voter", "voters", "A voter is made an observer.", _SOMETIMES),
     FaultKind(
         "bit-rot",

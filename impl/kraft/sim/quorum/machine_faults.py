@@ -42,6 +42,17 @@ def stop(sim: Simulation, fault: Fault) -> None:
         sim.processes.start_later(machine, fault.duration)
 
 
+def move(sim: Simulation, fault: Fault) -> None:
+    """End a process, and start it again later where it listens on another port."""
+    machine = sim.machine_of(fault.target)
+    if machine is None:
+        return
+    if sim.processes.stop(machine, fault.kind, power=False, chance=fault.chance):
+        machine.port += 1
+        sim.count(fault.kind)
+        sim.processes.start_later(machine, fault.duration)
+
+
 def stop_all(sim: Simulation, fault: Fault) -> None:
     """Take the power from all machines; they come back one by one."""
     chance = Stream(fault.chance, "cluster")
@@ -193,4 +204,5 @@ HANDLERS: Final[dict[str, Handler]] = {
     "full-disk": full_disk,
     "add-voter": change_voters,
     "remove-voter": change_voters,
+    "new-port": move,
 }

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 # The code mixes the chance of an event itself, so a plain congruential sequence will do here.
 # L'Ecuyer, "Tables of linear congruential generators of different sizes", 1999.
 _MULTIPLIER: Final = 2862933555777941757
+# Where a process listens at first.
+_PORT: Final = 9093
 
 
 class Opened(NamedTuple):
@@ -151,7 +153,7 @@ class Machine:
 
     __slots__ = (
         "clock", "directory_id", "disk", "index", "is_extra", "is_gone", "is_paused", "last_state",
-        "node_id", "process", "refused", "starts_at", "swapped",
+        "node_id", "port", "process", "refused", "starts_at", "swapped",
     )  # fmt: skip
 
     def __init__(self, index: int, node_id: NodeId, disk: SimulatedDisk, clock: Clock) -> None:
@@ -160,6 +162,7 @@ class Machine:
         self.disk = disk
         self.clock = clock
         self.directory_id = DirectoryId("")
+        self.port = _PORT
         self.process: Process | None = None
         self.is_paused = False
         self.is_extra = False
@@ -177,7 +180,7 @@ class Machine:
     @property
     def endpoints(self) -> Endpoints:
         """Where its process listens."""
-        return endpoints_of(self.node_id)
+        return endpoints_of(self.node_id, self.port)
 
     @property
     def runs(self) -> bool:
@@ -185,9 +188,9 @@ class Machine:
         return self.process is not None and not self.is_paused
 
 
-def endpoints_of(node_id: NodeId) -> Endpoints:
+def endpoints_of(node_id: NodeId, port: int) -> Endpoints:
     """Return where a node listens."""
-    return (Endpoint("CONTROLLER", f"node-{node_id}", 9093),)
+    return (Endpoint("CONTROLLER", f"node-{node_id}", port),)
 
 
 def directory_id_of(seed: int, number: int) -> DirectoryId:

@@ -27,7 +27,6 @@ from kraft.sim.quorum.machines import (
     Machine,
     Process,
     directory_id_of,
-    endpoints_of,
 )
 from kraft.sim.quorum.performing import Outcome, Performer
 from kraft.sim.quorum.randomness import Stream, mix
@@ -125,7 +124,7 @@ class Processes:
         return VoterSet.of(
             Voter(
                 machine.key if knows_disks else machine.key._replace(directory_id=None),
-                endpoints_of(machine.node_id),
+                machine.endpoints,
             )
             for machine in self._sim.nodes[: configuration.voters]
         )
@@ -138,7 +137,7 @@ class Processes:
             CLUSTER_ID,
             machine.node_id,
             machine.directory_id,
-            endpoints_of(machine.node_id),
+            machine.endpoints,
             VoterSet() if is_dynamic else self.first_voters,
             self.first_voters.node_ids,
             sim.configuration.timeouts,

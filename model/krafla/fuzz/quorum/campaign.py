@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from krafla.fuzz.quorum.playing import case_of, play
 from krafla.fuzz.quorum.shrinking import shrink
-from krafla.verdict import KraflaError, Verdict
+from krafla.verdict import ExitCode, KraflaError, Verdict
 from kraft.sim.quorum.kinds import DEFAULT_KINDS, kinds_of
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ class Report:
     actions: Counter[str] = field(default_factory=Counter)
     all_actions: tuple[str, ...] = ()
     finding: Finding | None = None
+    is_interrupted: bool = False
     _digest: Any = field(default_factory=lambda: blake2b(digest_size=16))
 
     @property
@@ -108,7 +109,7 @@ class Report:
     @property
     def doubts(self) -> tuple[str, ...]:
         """Return why the campaign shows less than it should."""
-        doubts = []
+        doubts = ["it was interrupted"] if self.is_interrupted else []
         if not self.acknowledged:
             doubts.append("no value was ever acknowledged")
         if self.missed_actions:
@@ -121,6 +122,12 @@ class Report:
         if self.finding is not None:
             return Verdict.VIOLATED
         return Verdict.INCONCLUSIVE if self.doubts else Verdict.HELD
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Return the exit status that says the same, or that somebody ended it before a finding."""
+        ended = self.is_interrupted and self.finding is None
+        return ExitCode.INTERRUPTED if ended else self.verdict.exit_code
 
     @property
     def progress(self) -> str:
@@ -151,7 +158,10 @@ def kinds_chosen(text: str | None) -> tuple[str, ...]:
 
 
 def run_campaign(campaign: Campaign, progress: Callable[[str], object] = lambda _: None) -> Report:
-    """Return what a campaign comes to; it ends with its first finding, shrunk."""
+    """Return what a campaign comes to; it ends with its first finding, shrunk.
+
+    Ctrl-C ends it, too, with what was found so far.
+    """
     report = Report(campaign)
     if campaign.lockstep:
         from krafla.fuzz.quorum.judging import action_names
@@ -164,13 +174,16 @@ def run_campaign(campaign: Campaign, progress: Callable[[str], object] = lambda 
             report.seconds = time.monotonic() - began
             report.add(one)
             if one.violation is not None:
-                shrunk = one
+                # It is kept as it is if shrinking is interrupted.
+                report.finding = Finding(report.examples - 1, one, one)
                 if campaign.shrinks:
                     player = _player(campaign)
                     shrunk = shrink(one, player, lambda n: progress(f"found; {n} faults are left"))
-                report.finding = Finding(report.examples - 1, one, shrunk)
+                    report.finding = Finding(report.examples - 1, one, shrunk)
                 break
             progress(report.progress)
+    except KeyboardInterrupt:
+        report.is_interrupted = True
     finally:
         played.close()
     report.seconds = time.monotonic() - began

@@ -53,7 +53,7 @@ PROPERTIES: Final = (
     "ListenerLeaderProp", "LogMatchingInv", "MonotonicEpochProp",
     "NeverCommitOldEpochDirectlyProp", "NewLeaderForgetsHighWatermarkProp", "NoIllegalStateInv",
     "NoTruncationBelowHighWatermarkProp", "NotedIsDurableInv", "OneLeaderPerEpochInv",
-    "OneRequestPerConnectionInv", "OneUncommittedVoterSetInv", "OnlyLeaderOwesFlushInv",
+    "OneRequestPerConnectionInv", "OneUncommittedChangeInv", "OnlyLeaderOwesFlushInv",
     "OnlyVotersStandInv", "OverlappingMajoritiesInv", "PermittedLogChangesProp",
     "RestartProp", "RoleMatchesStateInv", "SnapshotAtLogStartInv", "SnapshotCommittedInv",
     "StableLeadershipProp", "StateMachineSafetyInv", "StateTransitionsProp", "VoteOncePerEpochProp",

@@ -26,7 +26,7 @@ ELECTION: Final[list[Mutant]] = []
 @seed_bug(
     ELECTION,
     "boots-as-leader",
-    "M01 KAFKA-10527",
+    "KAFKA-10527",
     "kraft.raft.boot:_role_at_boot",
     "A leader that starts again leads its epoch on.",
 )
@@ -46,7 +46,7 @@ def _boots_as_leader(right: Any, probe: Probe) -> Any:
 @seed_bug(
     ELECTION,
     "boots-unattached",
-    "M02 KAFKA-10661",
+    "KAFKA-10661",
     "kraft.raft.boot:_role_at_boot",
     "A leader that starts again may vote in the epoch that it led.",
 )
@@ -63,7 +63,7 @@ def _boots_unattached(right: Any, probe: Probe) -> Any:
 @seed_bug(
     ELECTION,
     "boots-without-vote",
-    "M22 KAFKA-15412",
+    "KAFKA-15412",
     "kraft.raft.boot:_election",
     "A file that is there is taken for epoch 0.",
 )
@@ -77,7 +77,7 @@ def _boots_without_vote(right: Any, probe: Probe) -> Any:
 @seed_bug(
     ELECTION,
     "boots-without-leader",
-    "M23 KAFKA-16529",
+    "KAFKA-16529",
     "kraft.raft.boot:_election",
     "A start forgets who leads the epoch of the file.",
 )
@@ -93,7 +93,7 @@ def _boots_without_leader(right: Any, probe: Probe) -> Any:
 @seed_bug(
     ELECTION,
     "second-vote",
-    "M24 redpanda 14",
+    "redpanda 14",
     "kraft.raft.votes:can_grant_vote",
     "A voter says yes to a second candidate of one epoch.",
 )
@@ -109,7 +109,7 @@ def _second_vote(right: Any, probe: Probe) -> Any:
 @seed_bug(
     ELECTION,
     "vote-before-write",
-    "M25",
+    "any Raft",
     "kraft.raft.votes:on_vote_request",
     "A vote is answered first, and written then.",
 )
@@ -126,7 +126,7 @@ def _vote_before_write(right: Any, probe: Probe) -> Any:
 @seed_bug(
     ELECTION,
     "asks-before-write",
-    "M25",
+    "any Raft",
     "kraft.raft.quorum:become_candidate",
     "A candidate asks for votes before its own is written.",
 )
@@ -145,7 +145,7 @@ def _asks_before_write(right: Any, probe: Probe) -> Any:
 @seed_bug(
     ELECTION,
     "vote-not-written",
-    "M24 M25",
+    "any Raft",
     "kraft.raft.quorum:write_quorum_state",
     "A vote for another is kept in memory only.",
 )
@@ -162,7 +162,7 @@ def _vote_not_written(right: Any, probe: Probe) -> Any:
 @seed_bug(
     ELECTION,
     "epoch-not-written",
-    "M22 S22",
+    "KAFKA-15412",
     "kraft.raft.quorum:write_quorum_state",
     "A higher epoch without a vote is kept in memory only.",
 )
@@ -179,7 +179,7 @@ def _epoch_not_written(right: Any, probe: Probe) -> Any:
 @seed_bug(
     ELECTION,
     "pre-vote-drops-vote",
-    "M26 KAFKA-17642",
+    "KAFKA-17642",
     "kraft.raft.poll:_lose_pre_vote",
     "Who loses a pre-vote forgets the vote of the epoch.",
 )
@@ -194,7 +194,7 @@ def _pre_vote_drops_vote(right: Any, probe: Probe) -> Any:
 @seed_bug(
     ELECTION,
     "pre-vote-drops-leader",
-    "M23 KAFKA-16529",
+    "KAFKA-16529",
     "kraft.raft.poll:_lose_pre_vote",
     "Who loses a pre-vote forgets the leader of the epoch.",
 )
@@ -209,7 +209,7 @@ def _pre_vote_drops_leader(right: Any, probe: Probe) -> Any:
 @seed_bug(
     ELECTION,
     "votes-knowing-leader",
-    "M23 M24",
+    "KAFKA-16529",
     "kraft.raft.votes:can_grant_vote",
     "A follower votes in the epoch of its leader.",
 )
@@ -224,7 +224,11 @@ def _votes_knowing_leader(right: Any, probe: Probe) -> Any:
 
 
 @seed_bug(
-    ELECTION, "half-majority", "M55", "kraft.raft.quorum:is_majority", "Half of the voters elect."
+    ELECTION,
+    "half-majority",
+    "any Raft",
+    "kraft.raft.quorum:is_majority",
+    "Half of the voters elect.",
 )
 def _half_majority(right: Any, probe: Probe) -> Any:
     def is_majority(voters: Any, some: Any) -> Any:
@@ -235,7 +239,11 @@ def _half_majority(right: Any, probe: Probe) -> Any:
 
 
 @seed_bug(
-    ELECTION, "refusals-count", "M55", "kraft.raft.votes:_record", "A refusal is counted as a vote."
+    ELECTION,
+    "refusals-count",
+    "any Raft",
+    "kraft.raft.votes:_record",
+    "A refusal is counted as a vote.",
 )
 def _refusals_count(right: Any, probe: Probe) -> Any:
     def record(turn: Any, role: Any, sender: Any, granted: bool) -> None:
@@ -249,7 +257,7 @@ def _refusals_count(right: Any, probe: Probe) -> Any:
 @seed_bug(
     ELECTION,
     "any-log-wins",
-    "M55",
+    "any Raft",
     "kraft.raft.votes:is_up_to_date",
     "Votes are given whatever the candidate's log.",
 )
@@ -263,7 +271,7 @@ def _any_log_wins(right: Any, probe: Probe) -> Any:
 @seed_bug(
     ELECTION,
     "longest-log-wins",
-    "M55",
+    "any Raft",
     "kraft.raft.votes:is_up_to_date",
     "Logs are compared by their length alone.",
 )
@@ -277,7 +285,7 @@ def _longest_log_wins(right: Any, probe: Probe) -> Any:
 @seed_bug(
     ELECTION,
     "observer-stands",
-    "M12 KAFKA-17067",
+    "KAFKA-17067",
     "kraft.raft.follower:poll_follower",
     "Who is no voter stands for election when its leader is silent.",
 )
@@ -335,7 +343,7 @@ def _candidate_without_pre_vote(right: Any, probe: Probe) -> Any:
 @seed_bug(
     ELECTION,
     "sole-voter-resigns",
-    "M08 KAFKA-16144",
+    "KAFKA-16144",
     "kraft.raft.leading:poll_leader",
     "A sole voter resigns since nobody fetches.",
 )

@@ -19,7 +19,7 @@ LISTENER: Final[list[Mutant]] = []
 @seed_bug(
     LISTENER,
     "snapshot-id-inclusive",
-    "M17 KAFKA-14618",
+    "KAFKA-14618",
     "kraft.raft.snapshots:on_snapshot_created",
     "A snapshot is named by its last offset, not by its end.",
 )
@@ -38,7 +38,7 @@ def _snapshot_id_inclusive(right: Any, probe: Probe) -> Any:
 @seed_bug(
     LISTENER,
     "leader-loads-snapshot",
-    "M14 KAFKA-12958",
+    "KAFKA-12958",
     "kraft.raft.listening:_tell_commits",
     "A state machine that has read just up to the start of its log is given the snapshot again.",
     (("resign", 3_000),),
@@ -59,7 +59,7 @@ def _leader_loads_snapshot(right: Any, probe: Probe) -> Any:
 @seed_bug(
     LISTENER,
     "leader-told-early",
-    "M13 KAFKA-15345",
+    "KAFKA-15345",
     "kraft.raft.listening:_tell_leader",
     "A state machine is told that it leads before it has read up to its epoch.",
 )
@@ -111,7 +111,7 @@ def _needs_no_snapshot(right: Any, probe: Probe) -> Any:
 @seed_bug(
     LISTENER,
     "vote-lost-on-fetch",
-    "M24 camunda 5356",
+    "camunda 5356",
     "kraft.raft.follower:heard_leader",
     "A follower forgets the vote of its epoch once its leader has answered.",
 )

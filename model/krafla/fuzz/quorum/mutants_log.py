@@ -23,7 +23,7 @@ _LEADER_CHANGE: Final = 2
 @seed_bug(
     LOG,
     "leader-never-flushes",
-    "M03 KAFKA-10533",
+    "KAFKA-10533",
     "kraft.raft.leading:poll_leader",
     "A leader serves and commits what it has not flushed.",
 )
@@ -42,7 +42,7 @@ def _leader_never_flushes(right: Any, probe: Probe) -> Any:
 @seed_bug(
     LOG,
     "follower-never-flushes",
-    "M03 KAFKA-10533",
+    "KAFKA-10533",
     "kraft.raft.follower:_append",
     "A follower fetches on without flushing what it has.",
 )
@@ -59,7 +59,7 @@ def _follower_never_flushes(right: Any, probe: Probe) -> Any:
 @seed_bug(
     LOG,
     "observer-never-flushes",
-    "M11 KAFKA-17332",
+    "KAFKA-17332",
     "kraft.raft.follower:_append",
     "An observer does not flush, and may be made a voter.",
 )
@@ -77,7 +77,7 @@ def _observer_never_flushes(right: Any, probe: Probe) -> Any:
 @seed_bug(
     LOG,
     "epoch-start-counts",
-    "M04 KAFKA-12619",
+    "KAFKA-12619",
     "kraft.raft.high_watermark:update_leader_high_watermark",
     "A leader commits up to the first record of its epoch, not beyond it.",
 )
@@ -101,7 +101,7 @@ def _epoch_start_counts(right: Any, probe: Probe) -> Any:
 @seed_bug(
     LOG,
     "diverging-fetch-counts",
-    "M05 KAFKA-13141",
+    "KAFKA-13141",
     "kraft.raft.fetching:on_fetch_request",
     "A leader notes the position of a fetch before it compares the logs.",
 )
@@ -128,7 +128,7 @@ def _diverging_fetch_counts(right: Any, probe: Probe) -> Any:
 @seed_bug(
     LOG,
     "sent-is-received",
-    "M05",
+    "KAFKA-13141",
     "kraft.raft.fetching:_note_position",
     "A leader counts what it sends as if the follower had it.",
 )
@@ -144,7 +144,7 @@ def _sent_is_received(right: Any, probe: Probe) -> Any:
 @seed_bug(
     LOG,
     "absent-leader-counts",
-    "M10 KAFKA-16530",
+    "KAFKA-16530",
     "kraft.raft.high_watermark:majority_offset",
     "A leader that is no voter any more counts its own log.",
 )
@@ -166,7 +166,7 @@ def _absent_leader_counts(right: Any, probe: Probe) -> Any:
 @seed_bug(
     LOG,
     "half-commits",
-    "M55",
+    "any Raft",
     "kraft.raft.high_watermark:majority_offset",
     "Half of the voters commit.",
 )
@@ -188,7 +188,7 @@ def _half_commits(right: Any, probe: Probe) -> Any:
 @seed_bug(
     LOG,
     "observers-commit",
-    "M10",
+    "KAFKA-16530",
     "kraft.raft.high_watermark:majority_offset",
     "Observers are counted where voters should be.",
 )
@@ -206,7 +206,7 @@ def _observers_commit(right: Any, probe: Probe) -> Any:
 @seed_bug(
     LOG,
     "leader-keeps-high-watermark",
-    "M54",
+    "any Raft",
     "kraft.raft.quorum:_lead",
     "A new leader goes on with the high watermark that it knew as a follower.",
 )
@@ -225,7 +225,7 @@ def _leader_keeps_high_watermark(right: Any, probe: Probe) -> Any:
 @seed_bug(
     LOG,
     "high-watermark-goes-back",
-    "M45 KAFKA-14825",
+    "KAFKA-14825",
     "kraft.raft.high_watermark:update_follower_high_watermark",
     "A follower takes over a lower high watermark.",
 )
@@ -244,7 +244,7 @@ def _high_watermark_goes_back(right: Any, probe: Probe) -> Any:
 @seed_bug(
     LOG,
     "high-watermark-beyond-log",
-    "M45 KAFKA-14825",
+    "KAFKA-14825",
     "kraft.raft.high_watermark:update_follower_high_watermark",
     "A follower takes over a high watermark that its log does not reach.",
 )
@@ -262,7 +262,7 @@ def _high_watermark_beyond_log(right: Any, probe: Probe) -> Any:
 @seed_bug(
     LOG,
     "truncates-by-offset",
-    "M56",
+    "any Raft",
     "kraft.raft.follower:_truncate",
     "A follower that diverges looks at the offset only, and not at the epoch.",
     # It takes a leader that nobody copies from, and one of an epoch before that returns.
@@ -279,7 +279,11 @@ def _truncates_by_offset(right: Any, probe: Probe) -> Any:
 
 
 @seed_bug(
-    LOG, "nobody-diverges", "M56", "kraft.raft.fetching:divergence", "A leader compares no logs."
+    LOG,
+    "nobody-diverges",
+    "any Raft",
+    "kraft.raft.fetching:divergence",
+    "A leader compares no logs.",
 )
 def _nobody_diverges(right: Any, probe: Probe) -> Any:
     def divergence(log: Any, offset: int, last_epoch: int) -> Any:
@@ -291,7 +295,7 @@ def _nobody_diverges(right: Any, probe: Probe) -> Any:
 @seed_bug(
     LOG,
     "diverges-by-length",
-    "M48 KAFKA-10511",
+    "KAFKA-10511",
     "kraft.raft.fetching:divergence",
     "A log diverges only if it is longer than the leader's.",
 )
@@ -306,7 +310,7 @@ def _diverges_by_length(right: Any, probe: Probe) -> Any:
 @seed_bug(
     LOG,
     "first-batch-at-zero",
-    "M47 KAFKA-12331",
+    "KAFKA-12331",
     "kraft.raft.leading:append_batch",
     "The first batch of an epoch is written as if the log were empty.",
 )

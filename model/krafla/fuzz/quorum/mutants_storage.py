@@ -31,7 +31,7 @@ STORAGE: Final[list[Mutant]] = []
 @seed_bug(
     STORAGE,
     "vote-file-not-flushed",
-    "M21 KAFKA-15312",
+    "KAFKA-15312",
     "kraft.log.text_writing:replace_file",
     "A small file is renamed into place before its content is flushed.",
 )
@@ -52,7 +52,7 @@ def _vote_file_not_flushed(_right: Any, probe: Probe) -> Any:
 @seed_bug(
     STORAGE,
     "vote-name-not-flushed",
-    "M21",
+    "KAFKA-15312",
     "kraft.log.text_writing:replace_file",
     "A small file is renamed, and the new name is not flushed.",
 )
@@ -72,7 +72,7 @@ def _vote_name_not_flushed(_right: Any, probe: Probe) -> Any:
 @seed_bug(
     STORAGE,
     "vote-file-in-place",
-    "M21 M22",
+    "KAFKA-15312",
     "kraft.log.text_writing:replace_file",
     "A small file is written over, not beside its place.",
 )
@@ -92,7 +92,7 @@ def _vote_file_in_place(right: Any, probe: Probe) -> Any:
 @seed_bug(
     STORAGE,
     "flush-does-nothing",
-    "M03",
+    "KAFKA-10533",
     "kraft.log.raft_storage:RaftStorage.flush",
     "The log is never flushed.",
 )
@@ -106,7 +106,7 @@ def _flush_does_nothing(_right: Any, probe: Probe) -> Any:
 @seed_bug(
     STORAGE,
     "vote-not-stored",
-    "M24",
+    "redpanda 14",
     "kraft.log.raft_storage:RaftStorage.write_quorum_state",
     "The file has epoch and leader, and no vote.",
 )
@@ -121,7 +121,7 @@ def _vote_not_stored(right: Any, probe: Probe) -> Any:
 @seed_bug(
     STORAGE,
     "leader-not-stored",
-    "M23",
+    "KAFKA-16529",
     "kraft.log.raft_storage:RaftStorage.write_quorum_state",
     "The file has epoch and vote, and no leader.",
 )
@@ -152,7 +152,7 @@ def _voted_directory_lost(right: Any, probe: Probe) -> Any:
 @seed_bug(
     STORAGE,
     "recovery-drops-a-batch",
-    "M19",
+    "KAFKA-14240",
     "kraft.log.recovery:_image",
     "A start takes the last batch of the log for a torn one.",
 )
@@ -170,7 +170,7 @@ def _recovery_drops_a_batch(right: Any, probe: Probe) -> Any:
 @seed_bug(
     STORAGE,
     "snapshot-not-flushed",
-    "M21",
+    "KAFKA-15312",
     "kraft.log.raft_storage:RaftStorage.freeze_snapshot",
     "A snapshot is renamed into place before its content is flushed.",
 )
@@ -206,7 +206,7 @@ def _tail_not_flushed(right: Any, probe: Probe) -> Any:
 @seed_bug(
     STORAGE,
     "clean-drops-the-newest",
-    "M20 KAFKA-12205",
+    "KAFKA-12205",
     "kraft.log.raft_storage:RaftStorage.clean",
     "Cleaning removes the snapshot that the log begins at, too.",
 )

@@ -18,7 +18,7 @@ _CHANGING: Final = (("add-voter", 150), ("isolation", 2_500), ("remove-voter", 1
 @seed_bug(
     CHANGES,
     "change-before-commit",
-    "M43",
+    "Raft, 2015",
     "kraft.raft.voter_changes:_refusal",
     "Voters are changed before anything of the epoch is committed.",
     _CHANGING,
@@ -37,7 +37,7 @@ def _change_before_commit(right: Any, probe: Probe) -> Any:
 @seed_bug(
     CHANGES,
     "two-changes",
-    "M42 R6",
+    "KAFKA-17973",
     "kraft.raft.voter_changes:_refusal",
     "Voters are changed while the last change is not committed.",
     _CHANGING,
@@ -54,7 +54,7 @@ def _two_changes(right: Any, probe: Probe) -> Any:
 @seed_bug(
     CHANGES,
     "two-voters-at-once",
-    "M42 KAFKA-17973",
+    "KAFKA-17973",
     "kraft.raft.voters:VoterSet.remove",
     "A record removes two voters.",
 )
@@ -85,7 +85,7 @@ def _adds_a_stranger(right: Any, probe: Probe) -> Any:
 @seed_bug(
     CHANGES,
     "truncation-keeps-voters",
-    "M57",
+    "any Raft",
     "kraft.raft.controls:ControlHistory.truncated",
     "Voters whose record was cut off stay in force.",
     _CHANGING,
@@ -100,7 +100,7 @@ def _truncation_keeps_voters(right: Any, probe: Probe) -> Any:
 @seed_bug(
     CHANGES,
     "effective-at-commit",
-    "M57",
+    "any Raft",
     "kraft.raft.high_watermark:majority_offset",
     "The high watermark goes by the committed voters, not by the latest.",
     _CHANGING,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from krafla.fuzz.quorum.checks import PROPERTIES
 from kraft.sim.quorum.kinds import KINDS
 
 if TYPE_CHECKING:
@@ -19,8 +20,12 @@ _SECOND: Final = 1_000_000_000
 
 def text_lines(report: Report, saved: str = "") -> Iterator[str]:
     """Yield the report line by line; ``saved`` is the file that the finding was written to."""
+    if report.all_actions:
+        yield "steps by the action of the spec that each of them is:"
     for name in sorted(report.all_actions, key=lambda name: (-report.actions[name], name)):
         yield f"  {report.actions[name]:>11,}  {name}"
+    if report.faults:
+        yield "effects of faults, by kind:"
     for name, count in sorted(report.faults.items(), key=lambda item: (-item[1], item[0])):
         yield f"  {count:>11,}  {name}{'' if name in KINDS else ' (an effect of faults)'}"
     for name, count in sorted(report.hazards.items()):
@@ -60,7 +65,7 @@ def _counts(report: Report) -> str:
         f"{report.examples:,} runs, {report.events:,} events ({report.events / seconds:,.0f}/s), "
         f"{simulated:,.0f} simulated s ({simulated / seconds:,.0f} a second), "
         f"{sum(report.faults.values()):,} effects of faults, {report.acknowledged:,} values "
-        f"acknowledged; at the end {ends or 'nothing'}"
+        f"acknowledged, {len(PROPERTIES)} properties; at the end {ends or 'nothing'}"
     )
 
 
@@ -92,7 +97,7 @@ def document(report: Report, saved: str = "") -> dict[str, Any]:
     return {
         "schema": 1,
         "verdict": report.verdict.value,
-        "exit_code": int(report.verdict.exit_code),
+        "exit_code": int(report.exit_code),
         "seed": report.campaign.seed,
         "runs": report.examples,
         "events": report.events,

@@ -28,6 +28,7 @@ TheVoters == {voters}
 TheNodes == {nodes}
 AnyValue == STRING
 StaticVoters(records) == TheVoters
+Anybody(r) == TRUE
 AnybodyElse(r) == Replica \\ {{r}}
 Joined(one, other) == one \\o other
 Piece(one, from, to) == SubSeq(one, from, to)
@@ -46,6 +47,7 @@ _SETTINGS: Final = """CONSTANTS
   EndOffsetForEpoch <- FoundEndOffsetForEpoch
   EpochStart <- FoundEpochStart
   Restarts <- StartsAgain
+  MayHaveMoved <- Anybody
 {lead}INIT Init
 NEXT StepsNext
 CHECK_DEADLOCK FALSE

@@ -19,7 +19,7 @@ from kraft.raft.effects import (
 )
 from kraft.raft.events import RequestReceived, SnapshotCreated
 from kraft.raft.quorum import leader_of
-from kraft.raft.roles import Candidate, Follower, Leader, Prospective
+from kraft.raft.roles import Candidate, Follower, Leader, Prospective, Unattached
 from kraft.records.control_schemas import KRAFT_VOTERS
 from kraft.rpc.fetch import FetchResponse
 from kraft.rpc.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse
@@ -136,7 +136,10 @@ class Reader:
             return "DiscoverEpoch"
         if epoch < role.epoch:
             return "IgnoreResponse"
-        if leader is not None and leader_of(role) is None:
+        known = leader_of(role)
+        if leader is not None and (
+            known is None or (known == leader and isinstance(role, Unattached))
+        ):
             follows = isinstance(after.role, Follower) and after.role.has_fetched
             return "FollowAndFetch" if follows else "DiscoverEpoch"
         match response:

@@ -209,8 +209,8 @@ def changing(*sets, **noted):
     return hand
 
 
-@breaks("OneUncommittedVoterSetInv")
-def two_voter_sets_are_uncommitted():
+@breaks("OneUncommittedChangeInv")
+def two_changes_of_the_voters_are_uncommitted():
     return changing(voters(A, B), voters(A, B, C), b=2, c=2)
 
 

@@ -17,7 +17,7 @@ from krafla.fuzz.quorum.mutants import find_mutant
 from krafla.fuzz.quorum.playing import case_of, play
 from krafla.fuzz.quorum.replay import read, record, replay, write
 from krafla.fuzz.quorum.shrinking import shrink
-from krafla.verdict import KraflaError, Verdict
+from krafla.verdict import ExitCode, KraflaError, Verdict
 
 SMALL = Campaign(seed=3, examples=4)
 PROCESSES = 100 if os.environ.get("KRAFLA_NIGHTLY") else 10
@@ -36,12 +36,12 @@ print(played.digest, played.violation)
 @pytest.fixture(scope="module")
 def failing():
     """A run of a seeded bug that fails only after faults have had their effects."""
-    mutant = find_mutant("boots-unattached")
-    with mutant.applied():
-        example = 0
-        while (played := play(case_of(0, example))).violation is None:
-            example += 1
-    return played
+    with find_mutant("boots-unattached").applied():
+        for example in range(20):
+            played = play(case_of(0, example))
+            if played.violation is not None:
+                return played
+    pytest.fail("none of 20 examples finds the seeded bug")
 
 
 def test_the_same_seed_gives_the_same_runs_and_another_gives_others():
@@ -116,6 +116,18 @@ def test_a_failing_run_is_shrunk_to_the_faults_that_it_needs(failing):
     assert 1 <= len(shrunk.case.plan) <= 3
     assert len(shrunk.case.plan) < len(failing.case.plan)
     assert set(shrunk.case.plan) <= set(failing.case.plan)
+
+
+def test_what_was_found_survives_an_interrupt_while_it_is_shrunk():
+    def interrupt(text):
+        if text.startswith("found; "):
+            raise KeyboardInterrupt
+
+    with find_mutant("boots-unattached").applied():
+        report = run_campaign(Campaign(examples=20), interrupt)
+    assert report.is_interrupted
+    assert report.finding.shrunk is report.finding.played
+    assert report.exit_code is ExitCode.VIOLATED
 
 
 def test_a_run_that_holds_is_not_shrunk():

@@ -66,6 +66,11 @@ def test_a_voter_set_that_is_committed_may_be_followed_by_another():
     assert hand.checks.violation is None
 
 
+def test_a_leader_that_has_moved_may_write_the_same_voters_again():
+    hand = breaking_voters.changing(voters(A, B), voters(A, B), b=2, c=2)
+    assert hand.checks.violation is None
+
+
 def test_only_the_first_violation_is_kept():
     hand = breaking_elections.two_replicas_of_an_epoch_know_two_leaders()
     first = hand.checks.violation
