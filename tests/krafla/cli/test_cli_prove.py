@@ -93,6 +93,7 @@ def test_bad_input_is_one_line_and_exit_status_2(arguments, said):
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.nightly
 def test_the_behaviour_that_refutes_is_saved_and_replayed_on_both_sides(tmp_path):
     path = tmp_path / "overlap.ndjson"
 
@@ -140,6 +141,7 @@ def test_models_in_which_an_action_is_never_taken_are_inconclusive(monkeypatch):
     assert "TLC takes no such step in these models" in out
 
 
+@pytest.mark.nightly
 def test_json_of_a_needed_clause_and_of_a_mutant(monkeypatch):
     def few(proofs):
         cases = proofs.cases_of(proofs.plans[0])

@@ -13,6 +13,7 @@ TestLease = LeaseMachine.TestCase
 TestLease.settings = settings(stateful_step_count=40, deadline=None)
 
 
+@pytest.mark.nightly
 def test_a_failing_example_shows_the_plan_the_steps_and_the_false_conjunct(monkeypatch):
     mutant = next(one for one in MUTANTS if one.id == "a heartbeat does not renew the session")
     for place, wrong in mutant.patches.items():

@@ -32,12 +32,14 @@ def of_the_lease(lease):
     return agreement(lease, lease_instances(6))
 
 
+@pytest.mark.nightly
 def test_the_actions_of_the_lease_are_those_of_tlc(of_the_lease):
     assert len(of_the_lease.actions) == 27
     assert not of_the_lease.differences
     assert all(row.steps_tlc == row.steps_z3 for row in of_the_lease.actions)
 
 
+@pytest.mark.nightly
 def test_the_initial_states_of_the_lease_are_those_of_tlc(of_the_lease):
     row = of_the_lease.initial
 
@@ -65,6 +67,7 @@ def test_another_init_is_seen(proof_specs, tmp_path, text, reason):
     assert any(reason in one.reason for one in found)
 
 
+@pytest.mark.nightly
 def test_every_action_of_the_lease_is_taken_in_some_instance(of_the_lease):
     assert [row.action for row in of_the_lease.actions if not row.steps_tlc] == []
 

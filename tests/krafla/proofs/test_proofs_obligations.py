@@ -124,6 +124,7 @@ def test_in_one_proof_whatever_an_action_evaluates_is_defined(proofs, cases_of):
     assert len(report.answers) == sum(len(case.goals) for case in defined)
 
 
+@pytest.mark.nightly
 def test_a_use_without_meaning_is_refuted_by_a_state_in_which_tlc_stops(tmp_path):
     guard = "IN Registered(b) /\\ registrations[b].epoch = m.epoch"
     specs = changed(tmp_path, (guard, guard.replace("Registered(b) /\\ ", "")))
@@ -155,6 +156,7 @@ def test_only_clauses_are_assumed_and_each_is_shown_by_some_proof(cases_of, name
         assert assumed <= shown
 
 
+@pytest.mark.nightly
 def test_each_obligation_is_answered_once(proofs, cases_of):
     report = proofs.run("epochs")
 

@@ -69,6 +69,7 @@ def test_a_recorded_trace_that_is_judged_otherwise_than_listed_is_violated(tmp_p
     assert any(accepted.stem in reason for reason in row.reasons)
 
 
+@pytest.mark.nightly
 def test_a_proof_of_what_is_false_is_not_held(tmp_path, monkeypatch):
     specs = tmp_path / "specs"
     shutil.copytree(find_specs(), specs)

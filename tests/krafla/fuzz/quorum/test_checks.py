@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.krafla.fuzz.quorum import (  # noqa: F401 - they note their histories
@@ -39,6 +40,8 @@ from kraft.raft.effects import (
 )
 from kraft.raft.roles import Resigned
 
+REPOSITORY = Path(__file__).parents[4]
+
 
 @pytest.mark.parametrize(("name", "history"), HISTORIES.values(), ids=list(HISTORIES))
 def test_a_history_that_breaks_a_property_is_caught_by_that_property(name, history):
@@ -48,6 +51,11 @@ def test_a_history_that_breaks_a_property_is_caught_by_that_property(name, histo
 
 def test_every_property_has_a_history_that_breaks_it():
     assert {name for name, _ in HISTORIES.values()} == set(PROPERTIES)
+
+
+def test_every_property_is_in_the_documentation():
+    text = (REPOSITORY / "docs/internals/raft-fuzzing.md").read_text(encoding="utf-8")
+    assert [name for name in PROPERTIES if f"`{name}`" not in text] == []
 
 
 def test_a_good_history_breaks_nothing():
