@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from krafla.fuzz.quorum.checks import Checks
 from krafla.fuzz.quorum.violation import Violation
+from kraft.raft.configuration import MILLISECOND, Timeouts
 from kraft.sim.quorum.cluster import Simulation
 from kraft.sim.quorum.configuration import QuorumConfiguration
 from kraft.sim.quorum.kinds import DEFAULT_KINDS
@@ -26,6 +27,10 @@ __all__ = ["Case", "Judge", "Played", "case_of", "play"]
 
 _VOTERS: Final = (1, 2, 3, 3, 3, 4, 5, 5)
 _OBSERVERS: Final = (0, 0, 1, 2)
+# Kafka's own, mostly. With the others a leader forgets observers that are silent for seconds, and
+# who has resigned gives up on a voter and tells it again.
+_OBSERVER_SESSIONS_MS: Final = (300_000, 300_000, 3_000)
+_REQUESTS_MS: Final = (2_000, 2_000, 700)
 _SEED_BITS: Final = 63
 _LOOK_EVERY: Final = 16
 
@@ -72,6 +77,10 @@ def case_of(seed: int, example: int, kinds: tuple[str, ...] = DEFAULT_KINDS) -> 
         voters=voters,
         observers=chance.choice(_OBSERVERS),
         kraft_version=0 if chance.below(4) == 0 else 1,
+        timeouts=Timeouts(
+            observer_session=chance.choice(_OBSERVER_SESSIONS_MS) * MILLISECOND,
+            request=chance.choice(_REQUESTS_MS) * MILLISECOND,
+        ),
         kinds=kinds,
     )
     return Case(configuration, own)

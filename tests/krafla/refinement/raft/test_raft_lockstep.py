@@ -102,6 +102,23 @@ def test_another_disk_of_a_node_is_another_replica():
     assert lockstep.side.rows["n2b"].epoch > 0
 
 
+def test_a_leader_that_has_moved_writes_the_voters_again_and_a_follower_has_it_done():
+    moves = tuple(
+        Fault(2 * SECOND + node * SECOND // 2, "new-port", node, 11 * node, SECOND // 20)
+        for node in range(3)
+    )
+    resignation = Fault(4 * SECOND, "resign", -1, 0, 0)
+
+    lockstep, last = judged(simulation(3, plan=(*moves, resignation)), 3500)
+
+    assert isinstance(last, Agreed)
+    side = lockstep.side
+    history = side.evaluate("History", side.state, lockstep.terms.plain("n0"))
+    voters = re.findall(r'epoch \|-> (\d+), kind \|-> "Voters"', str(history.toString()))
+    assert len(set(voters)) >= 2
+    assert lockstep.coverage["UpdateVoter"] >= 1
+
+
 def test_a_disk_that_nobody_announced_is_an_error_and_no_verdict():
     simulated = simulation(4, plan=(Fault(3 * SECOND, "other-disk", 2, 5, 6 * SECOND),))
     lockstep = Lockstep(replace(quorum_of(simulated), disks={0: 1, 1: 1, 2: 1, 3: 1}))
