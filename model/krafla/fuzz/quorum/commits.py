@@ -70,7 +70,8 @@ def _check_leaders(history: History, replica: Replica, after: RaftState, known: 
             having += other.flushed >= known or other.damaged or len(voters) == 1
         elif other is not None:
             having += other.has_durably(known, epoch)
-    if having < voters.majority:
+    # Not what the judged takes for a majority: `VoterSet.majority`.
+    if 2 * having <= len(voters.voters):
         raise Violated(
             "CommittedOnMajorityInv",
             f"{who} commits up to {known}; {having} of {len(voters)} voters have that on disk",
