@@ -240,6 +240,20 @@ def _half_majority(right: Any, probe: Probe) -> Any:
 
 @seed_bug(
     ELECTION,
+    "majority-is-half",
+    "any Raft",
+    "kraft.raft.voters:VoterSet.majority",
+    "Half of the voters are a majority, whatever it is for.",
+)
+def _majority_is_half(right: Any, probe: Probe) -> Any:
+    def majority(voters: Any) -> Any:
+        return probe.choose(right.fget(voters), max(1, len(voters.voters) // 2))
+
+    return property(majority)
+
+
+@seed_bug(
+    ELECTION,
     "refusals-count",
     "any Raft",
     "kraft.raft.votes:_record",
