@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from krafla.oracle import EvaluationError
 from krafla.oracle.conjunction import Conjunction
 from krafla.oracle.state import State
+from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -76,7 +77,7 @@ class Asked:
             pass  # Which one it is, and why, is found below.
         return self._first_broken(old, new)
 
-    def _first_broken(self, old: State, new: State) -> tuple[str, Explanation] | None:
+    def _first_broken(self, old: State, new: State) -> tuple[str, Explanation]:
         spec = self._spec
         for name in INVARIANTS:
             found = spec.explain_invariant(name, new)
@@ -86,4 +87,4 @@ class Asked:
             found = spec.explain_action_property(name, old, new)
             if found.reasons:
                 return name, found
-        return None
+        raise KraflaError("TLC has a property broken, and each of them alone kept: a bug of krafla")
