@@ -28,16 +28,21 @@ BecomeProspective(r) ==
 (***************************************************************************)
 (* A prospective voter was refused, or waited too long. It goes back to    *)
 (* the leader it knew, or waits for one; in the same epoch, so the vote it *)
-(* may have given there stays (!).                                         *)
+(* may have given there stays (!). Of a leader that is no voter it may     *)
+(* know no more than the name: then it keeps that, and asks who leads.     *)
 (*                                                                         *)
-(* Kafka: KafkaRaftClient.pollProspective.                                 *)
+(* Kafka: KafkaRaftClient.prospectiveTransitionAfterElectionLoss.          *)
 (***************************************************************************)
 LosePreVote(r) ==
   /\ Idle(r)
   /\ role[r] = "Prospective"
   /\ IF leader[r] = Nil
      THEN TransitionToUnattached(r, epoch[r], voted[r])                        \* (!)
-     ELSE TransitionToFollower(r, epoch[r], leader[r])
+     ELSE \/ TransitionToFollower(r, epoch[r], leader[r])
+          \/ /\ leader[r] \notin Voters(r)
+             /\ role' = [role EXCEPT ![r] = "Unattached"]
+             /\ NoElection(r) /\ NoFollowing(r) /\ NoLeading(r)
+             /\ UNCHANGED quorum_state
   /\ messages' = Disconnected(r)
   /\ UNCHANGED <<log_state, commit>>
 

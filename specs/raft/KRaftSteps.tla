@@ -89,6 +89,7 @@ FollowAndFetch(m) ==
   /\ m.type = "FetchResponse"
   /\ Idle(r)
   /\ LearnsLeader(m)
+  /\ leader[r] = Nil
   /\ m.leader = m.from
   /\ m.error = "NONE"
   /\ WriteQuorumState(r, epoch[r], m.leader, voted[r])
@@ -150,7 +151,7 @@ EpochRecords(r, e) ==
                [epoch |-> e, kind |-> "Voters", value |-> Voters(r)]>>
   IN
   IF VotersOffset(History(r)) = NoOffset THEN {all}
-  ELSE IF MayHaveMoved(r) THEN {<<first>>, all}
+  ELSE IF MayHaveMoved(r) /\ IsVoter(r) THEN {<<first>>, all}
   ELSE {<<first>>}
 
 (* Lead of KRaftElection, for models of such clusters: Lead <- LeadWithVoters. *)

@@ -39,20 +39,29 @@ UncommittedVoters(r) ==
      /\ EntryAt(r, o).kind = "Voters"
      /\ o < Len(committed) => committed[o + 1] # EntryAt(r, o)}
 
-(* Those of them that change the set.                                        *)
+(* Those of them that change the set, or that somebody asked for. The others *)
+(* begin an epoch, right after its first record and one of the version, with *)
+(* the set that counted before.                                              *)
+BeginsEpoch(r, o) ==
+  /\ o > 1
+  /\ History(r)[o - 1].kind = "LeaderChange"
+  /\ History(r)[o - 1].epoch = EntryAt(r, o).epoch
 UncommittedChanges(r) ==
-  {o \in UncommittedVoters(r) : EntryAt(r, o).value # VotersOf(SubSeq(History(r), 1, o))}
+  {o \in UncommittedVoters(r) :
+     BeginsEpoch(r, o) => EntryAt(r, o).value # VotersOf(SubSeq(History(r), 1, o))}
 ------------------------------------------------------------------------------
 (* Invariants                                                                *)
 
 (* No log holds two voter sets that are not committed.                       *)
-(* Source: KIP-853; Kafka, RaftEventSimulationTest.AtMostOneUncommittedVoterSet. *)
-(* A leader that has moved breaks it in Kafka (expected failure MovedLeader). *)
+(* Source: KIP-853; Kafka, RaftEventSimulationTest.AtMostOneUncommittedVoterSet, *)
+(* adapted: that counts sets that differ, this counts records. A leader that *)
+(* has moved breaks it in Kafka (expected failure MovedLeader).              *)
 (* Broken by: a change while another is pending.                             *)
 OneUncommittedVoterSetInv == \A r \in Replica : Cardinality(UncommittedVoters(r)) <= 1
 
 (* No log holds two changes of the voters that are not committed. The same   *)
-(* set may be there again: a leader that has moved writes it, whatever waits. *)
+(* set may be there again where an epoch begins: a leader that has moved     *)
+(* writes it, whatever waits.                                                *)
 (* Source: KIP-853, adapted.                                                 *)
 (* Broken by: a change while a replica that is to be added has yet to answer. *)
 OneUncommittedChangeInv == \A r \in Replica : Cardinality(UncommittedChanges(r)) <= 1
@@ -153,6 +162,17 @@ RemovedLeaderWaitsReach ==
 (* It is committed, and it leads still. *)
 RemovedLeaderLeadsReach ==
   \E l \in Replica : role[l] = "Leader" /\ ~IsVoter(l) /\ VotersAreCommitted(l)
+
+(* A replica came back, and has no more than the name of a removed leader.   *)
+NamedLeaderReach ==
+  \E r \in Replica : role[r] = "Unattached" /\ leader[r] # Nil
+
+(* It has heard where that leader is, and follows it.                        *)
+FoundAgainReach ==
+  \E r \in Replica :
+    /\ role[r] = "Follower"
+    /\ leader[r] \notin Voters(r)
+    /\ high_watermark[r] = NoOffset
 
 (* A log holds a voter set that will never be committed: it must go again.   *)
 DoomedVotersReach ==

@@ -71,6 +71,13 @@ MovedLeaderReach ==
     /\ log[r][j].kind = "Voters"
     /\ log[r][i].epoch < log[r][j].epoch
 
+(* It did so while a change of the voters was waiting.                       *)
+MovedOverChangeReach ==
+  \E r \in Replica : \E change \in UncommittedChanges(r) :
+    \E again \in UncommittedVoters(r) \ UncommittedChanges(r) :
+      /\ role[r] = "Leader"
+      /\ change < again
+
 (* Who waited for a leader has its first records, without having asked twice. *)
 FollowedWithRecordsReach ==
   \E r \in Replica :

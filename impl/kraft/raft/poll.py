@@ -167,10 +167,13 @@ def _poll_nominee(turn: Turn, role: Nominee) -> None:
 def _lose_pre_vote(turn: Turn, role: Prospective) -> None:
     """Go back to the leader that was known, or wait for one; the vote of the epoch stays.
 
-    Spec: KRaftElection!LosePreVote. Kafka: KafkaRaftClient.pollProspective.
+    Who knows no more than the leader's name keeps that, and asks where it is.
+
+    Spec: KRaftElection!LosePreVote.
+    Kafka: KafkaRaftClient.prospectiveTransitionAfterElectionLoss.
     """
-    if role.leader_id is None:
-        become_unattached(turn, role.epoch, role.voted)
+    if role.leader_id is None or not role.leader_endpoints:
+        become_unattached(turn, role.epoch, role.voted, role.leader_id)
     else:
         become_follower(turn, role.epoch, role.leader_id, role.leader_endpoints)
 

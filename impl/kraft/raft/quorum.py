@@ -87,8 +87,10 @@ def can_still_win(turn: Turn, role: Nominee) -> bool:
     return sum(node not in role.rejected for node in nodes) >= turn.voters.majority
 
 
-def become_unattached(turn: Turn, epoch: int, voted: ReplicaKey | None = None) -> None:
-    """Wait for a leader of an epoch, or for the election timer.
+def become_unattached(
+    turn: Turn, epoch: int, voted: ReplicaKey | None = None, leader_id: NodeId | None = None
+) -> None:
+    """Wait for a leader of an epoch, or to hear where the one with this id is, or for the timer.
 
     Who votes waits anew, since his candidate's chances are no worse than his own. Who does not
     keeps what was left to wait, so that hearing of epochs cannot keep a voter from standing.
@@ -106,7 +108,7 @@ def become_unattached(turn: Turn, epoch: int, voted: ReplicaKey | None = None) -
         deadline = NEVER
     elif deadline == NEVER:
         deadline = turn.now + election_timeout(turn)
-    _enter(turn, Unattached(epoch, None, voted, deadline))
+    _enter(turn, Unattached(epoch, leader_id, voted, deadline))
 
 
 def become_follower(turn: Turn, epoch: int, leader_id: NodeId, endpoints: Endpoints = ()) -> None:

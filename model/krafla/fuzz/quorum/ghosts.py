@@ -233,7 +233,8 @@ class History:
     """All that was ever true of a run, and each replica's disk.
 
     ``written``: every batch ever written, by epoch and offset. ``snapshots``: the values of every
-    snapshot ever written, by its id. ``suspended``: why nothing that is said of committed records
+    snapshot ever written, by its id. ``begun_with_voters``: the offsets of voters that were written
+    in the batch that begins an epoch. ``suspended``: why nothing that is said of committed records
     can be asked any more, empty as long as it can. ``unsafe``: the fault after which Raft promises
     nothing.
     """
@@ -243,6 +244,7 @@ class History:
     committed: CommittedLog = field(default_factory=CommittedLog)
     written: dict[tuple[int, int], Written] = field(default_factory=dict)
     snapshots: dict[tuple[int, int], int] = field(default_factory=dict)
+    begun_with_voters: set[int] = field(default_factory=set)
     suspended: str = ""
     unsafe: str = ""
     _prune_at: int = _PRUNED_AT

@@ -79,7 +79,10 @@ def check_append(
             if control == _LEADER_CHANGE:
                 history.elections.begins(batch.epoch, fields["leaderId"], batch.base_offset)
             elif control == _VOTERS:
-                replica.voters.append((batch.end_offset - 1, _keys(fields["voters"])))
+                offset = batch.end_offset - 1
+                replica.voters.append((offset, _keys(fields["voters"])))
+                if batch.controls[0][0] == _LEADER_CHANGE:
+                    history.begun_with_voters.add(offset)
         last = replica.last_epoch = batch.epoch
         replica.end = batch.end_offset
 

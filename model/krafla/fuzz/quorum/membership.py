@@ -74,11 +74,14 @@ def check_voters(
 
 def _check_uncommitted(history: History, replica: Replica, who: str) -> None:
     end = max(history.committed.end, replica.verified)
-    # A leader that has moved writes the same set again, whatever waits.
-    changes = replica.voters[:1] + [
-        new for old, new in pairwise(replica.voters) if new[1] != old[1]
-    ]
-    uncommitted = [offset for offset, _ in changes if offset >= end]
+    uncommitted: list[int] = []
+    latest: frozenset[ReplicaKey] | None = None
+    for offset, voters in replica.voters:
+        # A leader that has moved begins its epoch with the same voters again, whatever waits.
+        again = offset in history.begun_with_voters and latest in (None, voters)
+        if offset >= end and not again:
+            uncommitted.append(offset)
+        latest = voters
     if len(uncommitted) > 1:
         raise Violated(
             "OneUncommittedChangeInv",
