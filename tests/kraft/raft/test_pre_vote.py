@@ -150,6 +150,15 @@ def test_s107_who_loses_goes_back_to_the_leader_it_knew():
     assert one.written() == []
 
 
+def test_s107_who_loses_and_knows_only_the_leaders_name_keeps_that_and_asks_where_it_is():
+    nameless = replace(prospective(leader=9, voted=key(3)), leader_endpoints=())
+    one = Replica(replica(nameless)).asks(2, 3)
+    lose(one)
+    assert isinstance(one.role, Unattached)
+    assert (one.role.epoch, one.leader, one.voted) == (EPOCH, 9, key(3))
+    assert one.written() == []
+
+
 def test_s107_who_loses_and_knows_no_leader_waits_anew_and_keeps_its_vote():
     one = Replica(replica(prospective(voted=key(3)))).asks(2, 3)
     lose(one)
