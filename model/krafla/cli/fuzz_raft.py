@@ -42,13 +42,14 @@ def run(campaign: Campaign, *, save: Path | None, as_json: bool, quiet: bool) ->
     from krafla.fuzz.quorum import rendering, replay
     from krafla.fuzz.quorum.campaign import run_campaign
 
+    # What was found after hours is not to be lost for want of a folder.
+    folder = Path() if save is None else save
+    folder.mkdir(parents=True, exist_ok=True)
     with screen.LiveLine(quiet=quiet) as live:
         live.show("starting")
         report = run_campaign(campaign, live.show)
     saved = ""
     if report.finding is not None:
-        folder = Path() if save is None else save
-        folder.mkdir(parents=True, exist_ok=True)
         name = _SAVED.format(seed=campaign.seed, example=report.finding.example)
         shrunk = report.finding.shrunk
         recorded = replay.record(shrunk, lockstep=campaign.lockstep)

@@ -235,9 +235,10 @@ def _together(campaign: Campaign, began: float) -> Generator[Played, None, None]
             if not waiting:
                 is_over = True
                 return
-            yield waiting.popleft().result()
+            yield waiting[0].result()
+            waiting.popleft()
     except BrokenProcessPool:
-        awaited = example - len(waiting) - 1
+        awaited = example - len(waiting)
         raise KraflaError(
             "a worker process ended in the middle of an example: it was killed, or the machine ran "
             f"out of memory; look at it with --seed {campaign.seed} --examples {awaited + 1} and "

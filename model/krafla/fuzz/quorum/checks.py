@@ -59,7 +59,10 @@ PROPERTIES: Final = (
     "StableLeadershipProp", "StateMachineSafetyInv", "StateTransitionsProp", "VoteOncePerEpochProp",
     "VoteWrittenBeforeAnsweredInv", "VoterSetInv",
 )  # fmt: skip
-"""Every property that a run is held to, by its name."""
+"""Every property that each step is held to, by its name.
+
+The end of a run is held to ProgressProp besides, and a step that fails breaks HandlersReturnInv.
+"""
 
 
 class Checks:

@@ -6,6 +6,7 @@ from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from krafla.fuzz.quorum.checks import DAMAGING
 from krafla.fuzz.quorum.playing import play
 from krafla.fuzz.quorum.violation import Violation
 from krafla.refinement.raft.lockstep import Lockstep
@@ -26,7 +27,7 @@ REFINEMENT: Final = "KRaftSteps"
 _NEW_DISKS: Final = frozenset({"duplicate-node-id", "lost-disk", "other-disk"})
 # The spec says that a sole voter may lose what it did not flush; there is no other way to say that
 # a fault changed a disk.
-_NOT_IN_THE_SPEC: Final = frozenset({"bit-rot", "cloned-disk", "misdirected-write", "old-image"})
+_NOT_IN_THE_SPEC: Final = DAMAGING - {"lost-disk"}
 _DISKS_MAXIMUM: Final = 25
 
 
@@ -34,7 +35,7 @@ class Judge:
     """The spec's judgement of one run. A step that no action is ends it."""
 
     def __init__(self, simulation: Simulation) -> None:
-        self._lockstep = Lockstep(_quorum(simulation))
+        self._lockstep = Lockstep(_quorum(simulation), simulation.core.on_event)
         self._is_over = False
 
     def judge(self, step: SimStep) -> Violation | None:

@@ -102,7 +102,7 @@ def _check_change(history: History, replica: Replica, before: RaftState) -> None
             "ChangeOnlyAfterOwnEpochCommitProp",
             f"{who} changes the voters in epoch {role.epoch}, of which nothing is committed",
         )
-    for key in sorted(replica.voters[-1][1] - _keys(before.controls.voters)):
+    for key in sorted(replica.voters[-1][1] - _keys(before.controls.voters), key=_order):
         progress = role.progress.get(key)
         if key != before.configuration.key and (progress is None or progress.end_offset is None):
             raise Violated(

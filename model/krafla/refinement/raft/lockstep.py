@@ -349,8 +349,7 @@ class Lockstep(Judging):
         """Judge that a process ends itself: a finding, unless Kafka's would end there as well.
 
         Kafka tells two disks of a node apart in votes only: who hears that its own node leads, and
-        has another disk than the leader, dies of it. And so does who asks for votes in an epoch of
-        which it has records, if it asks one that knows no leader either.
+        has another disk than the leader, dies of it.
         """
         name = self.vocabulary.name(step.replica)
         reason = next(effect.reason for effect in step.effects if isinstance(effect, Fatal))

@@ -186,7 +186,8 @@ class Reader:
             for key, progress in left.progress.items()
             if progress.end_offset is not None and key not in role.progress
         ]
-        return [Action("ForgetObserver", (name, self.naming.replica(key))) for key in sorted(gone)]
+        forgotten = sorted(self.naming.replica(key) for key in gone)
+        return [Action("ForgetObserver", (name, observer)) for observer in forgotten]
 
     def _for_me(self, name: str, message: Message) -> tuple[tuple[Action, ...], Message]:
         if message.receiver == name:

@@ -114,7 +114,8 @@ class SpecSide:
         for variable in changed:
             value = self.terms.by_replica(self._columns[variable])
             expected.bind(self._variables[variable], value)
-        if exchanges.has_changed:
+        has_sent = exchanges.has_changed
+        if has_sent:
             expected.bind(self._variables["messages"], exchanges.java())
         for way in ways:
             if "high_watermark" in changed:
@@ -128,7 +129,7 @@ class SpecSide:
                 key=lambda pair: len(pair[0]),
             )
             raise RefusalError(actions[-1], way[-2], wrong)
-        if exchanges.has_changed:
+        if has_sent:
             changed.append("messages")
         before, self.state = self.state, expected
         if "high_watermark" in changed:

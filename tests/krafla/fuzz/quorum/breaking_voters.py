@@ -192,9 +192,13 @@ def an_acknowledged_value_is_gone():
     return hand
 
 
-def changing(*sets, **noted):
-    """A leads {A, B, C} and has committed; then it appends these voter sets, one a step."""
+def changing(*sets, begun=(), **noted):
+    """A leads {A, B, C} and has committed; then it appends these voter sets, one a step.
+
+    Those at offsets in `begun` count as written with the record that begins an epoch.
+    """
     hand = committed()
+    hand.checks.history.begun_with_voters.update(begun)
     if noted:
         hand.note(A, 2, **noted)
     known = []
@@ -212,6 +216,16 @@ def changing(*sets, **noted):
 @breaks("OneUncommittedChangeInv")
 def two_changes_of_the_voters_are_uncommitted():
     return changing(voters(A, B), voters(A, B, C), b=2, c=2)
+
+
+@breaks("OneUncommittedChangeInv")
+def the_same_voters_are_written_twice_in_the_middle_of_an_epoch():
+    return changing(voters(A, B), voters(A, B), b=2, c=2)
+
+
+@breaks("OneUncommittedChangeInv")
+def a_leader_that_has_moved_writes_other_voters():
+    return changing(voters(A, B), voters(A, B, C), begun=(3,), b=2, c=2)
 
 
 @breaks("OverlappingMajoritiesInv")

@@ -75,7 +75,7 @@ def test_a_voter_set_that_is_committed_may_be_followed_by_another():
 
 
 def test_a_leader_that_has_moved_may_write_the_same_voters_again():
-    hand = breaking_voters.changing(voters(A, B), voters(A, B), b=2, c=2)
+    hand = breaking_voters.changing(voters(A, B), voters(A, B), begun=(3,), b=2, c=2)
     assert hand.checks.violation is None
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from krafla.refinement.judgement import Agreed, Divergence
 from krafla.refinement.raft.lockstep import Lockstep
+from krafla.refinement.raft.properties import Asked
 from krafla.refinement.raft.runs import quorum_of
 from krafla.verdict import KraflaError
 from kraft.errors import ErrorCode
@@ -132,6 +133,18 @@ def test_properties_are_asked_of_every_state_and_step():
 
     assert isinstance(last, Agreed)
     assert lockstep.coverage["AppendFetched"] > 10
+
+
+def test_properties_are_told_of_every_variable_that_a_step_changed(monkeypatch):
+    told = set()
+    monkeypatch.setattr(
+        Asked, "broken_by", lambda _asked, _old, _new, changed: told.update(changed)
+    )
+
+    judged(simulation(2), 600, with_properties=True)
+
+    # Those that only a snapshot, or a truncation of it, changes are not among the first steps.
+    assert {"epoch", "voted", "log", "flushed", "high_watermark", "committed", "messages"} <= told
 
 
 def finding(mistake, most=4000):
