@@ -10,6 +10,11 @@
 (* Who judges an implementation step by step needs each of its steps as    *)
 (* one action with parameters; docs/internals/raft-lockstep.md has the     *)
 (* table.                                                                  *)
+(*                                                                         *)
+(* What is not modelled (docs/not-modelled.md has all of it):              *)
+(*  - Time: any timer may be due, any fetch held, any observer be forgotten. *)
+(*  - The pieces of a snapshot, and endpoints: who leads may have moved.   *)
+(*  - Whether an error that says nothing was right: any request may get it. *)
 (***************************************************************************)
 EXTENDS KRaftVoters
 
@@ -224,8 +229,8 @@ BootWith(r, kept) ==
 (***************************************************************************)
 (* A replica starts again. The disk has kept all that was flushed, and of  *)
 (* the rest what is before an end: all of it if only the process ended,    *)
-(* and some if the machine lost power, since a batch of which a part is    *)
-(* missing is cut off.                                                     *)
+(* and some if the machine lost power. Any record may be the last, which   *)
+(* is more than Kafka does: there a batch is whole, or cut off.            *)
 (*                                                                         *)
 (* Kafka: LogLoader.recoverLog, KafkaRaftClient.initialize.                *)
 (***************************************************************************)
