@@ -136,18 +136,27 @@ def test_an_implementation_that_must_follow_and_does_not_is_a_failure(project):
     ],
 )
 def test_a_counterexample_that_shows_no_violation_is_a_failure(project, spoil, words):
+    target = with_counterexample(project)
+    write(spoiled(read(target), spoil), target)
+    finished = run(project, "-m", "counterexamples")
+    assert finished.returncode == 1
+    assert words in " ".join(finished.stdout.split())
+    assert "Traceback" not in finished.stdout
+
+
+def test_a_counterexample_that_shows_its_violation_passes(project):
+    with_counterexample(project)
+    assert run(project, "-m", "counterexamples").returncode == 0
+
+
+def with_counterexample(project):
     source = min((CORPUS / "counterexamples" / "lease").glob("*.ndjson"))
     target = project / "kept" / "counterexamples" / "lease" / source.name
     target.parent.mkdir(parents=True)
     with (project / "kept" / "index.toml").open("a") as index:
         index.write(OVERLAP.format(name=source.name))
     shutil.copyfile(source, target)
-    assert run(project, "-m", "counterexamples").returncode == 0
-    write(spoiled(read(source), spoil), target)
-    finished = run(project, "-m", "counterexamples")
-    assert finished.returncode == 1
-    assert words in " ".join(finished.stdout.split())
-    assert "Traceback" not in finished.stdout
+    return target
 
 
 def spoiled(trace, spoil):

@@ -35,6 +35,9 @@ from kraft.rpc.endpoints import Endpoint
 if TYPE_CHECKING:
     from kraft.log.image import LogImage
 
+# One process fetches Kafka's jars; another would only wait for it.
+pytestmark = pytest.mark.xdist_group("kafka-jars")
+
 TRACES = Path(__file__).resolve().parents[2] / "traces" / "kafka-4.1"
 LARGE = 4 * 1024 * 1024
 """Of longer files, Kafka dumps the batches only."""

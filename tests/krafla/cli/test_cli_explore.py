@@ -124,6 +124,7 @@ def test_a_long_histogram_has_ranges_that_lose_nothing():
     assert lines[-1].split()[0] == "512-999"
 
 
+@pytest.mark.nightly
 def test_a_report_on_several_models_is_written_and_one_model_is_needed_without(krafla, tmp_path):
     done = krafla("--report", "graphs.html", "MCBrokerStates", "MCUntimedLease")
 

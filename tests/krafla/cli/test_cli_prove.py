@@ -43,6 +43,7 @@ def test_json_names_every_obligation_with_its_verdict():
     assert "epochs/initial/TypeOK" in {one["name"] for one in document["obligations"]}
 
 
+@pytest.mark.nightly
 def test_what_is_false_is_shown_with_its_step_and_exit_status_1(tmp_path, monkeypatch):
     specs = tmp_path / "specs"
     shutil.copytree(find_specs(), specs)

@@ -8,10 +8,11 @@ from krafla.graph import build, components, dead_ends
 from krafla.manifest import load
 from krafla.tlc.run import run
 
-NAMES = ("MCBrokerLeaseRefinementRepeat", "MCUntimedLease")
 
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    ["MCUntimedLease", pytest.param("MCBrokerLeaseRefinementRepeat", marks=pytest.mark.nightly)],
+)
 def test_states_steps_and_the_use_of_each_action_are_those_of_tlc(name):
     (model,) = load().select((name,))
     reference = run(model, workers=1)

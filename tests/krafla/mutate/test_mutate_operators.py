@@ -103,7 +103,7 @@ def test_bullets_keep_their_column_where_something_is_put_before_them() -> None:
     ]
 
 
-@pytest.mark.parametrize("room", ["ballot", "layout"])
+@pytest.mark.parametrize("room", ["ballot", pytest.param("layout", marks=pytest.mark.nightly)])
 def test_every_mutant_is_a_module_and_differs_in_one_place(room: str, tmp_path: Path) -> None:
     mutants = mutants_of(room).mutants
     assert len(mutants) > 40

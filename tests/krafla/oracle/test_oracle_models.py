@@ -13,11 +13,11 @@ from krafla.tlc.run import run
 
 HOLDING = [model for model in load().select(tier="smoke") if model.expect == "holds"]
 # Of these TLC runs here as well; of the others its pinned number of states must do.
-SMALL = [model for model in HOLDING if model.distinct <= 600]
+SMALL = [model for model in HOLDING if model.distinct <= 300]
 # What takes longer is left to `make nightly`, which sets KRAFLA_NIGHTLY.
 NIGHTLY = bool(os.environ.get("KRAFLA_NIGHTLY"))
 # What TLC runs here is counted there.
-TRIED = [model for model in HOLDING if NIGHTLY or 600 < model.distinct <= 1_000]
+TRIED = [model for model in HOLDING if NIGHTLY or 300 < model.distinct <= 1_000]
 
 
 def enumerated(model):

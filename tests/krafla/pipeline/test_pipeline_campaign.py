@@ -57,12 +57,14 @@ def test_a_campaign_that_missed_an_action_is_inconclusive(undisturbed):
     assert "actions never taken" in undisturbed.doubts[0]
 
 
+@pytest.mark.nightly
 def test_chunks_of_another_size_give_the_same_digest(spark, undisturbed, tmp_path):
     other = run_campaign(replace(PLAN, chunk=9), tmp_path / "out", spark)
     assert other.digest == undisturbed.digest
     assert other.counts == undisturbed.counts
 
 
+@pytest.mark.nightly
 def test_other_seeds_give_another_digest(spark, undisturbed, tmp_path):
     other = run_campaign(replace(PLAN, last=27, chunk=12), tmp_path / "out", spark)
     assert other.digest != undisturbed.digest

@@ -45,6 +45,7 @@ def test_an_ingest_shows_what_is_in_quarantine_and_what_the_audit_said(spark, lo
     assert "unreadable: corrupt" in text
 
 
+@pytest.mark.nightly
 def test_a_campaign_shows_its_findings_with_the_command_that_replays_each(
     spark, tmp_path, monkeypatch
 ):

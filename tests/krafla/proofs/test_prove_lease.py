@@ -15,7 +15,7 @@ from krafla.proofs.refuting import refute
 from krafla.verdict import KraflaError, Verdict
 
 # One of each sort by day, and those that z3 refutes soonest.
-BY_DAY = {"any-broker-removed", "lease-from-answer", "skew-not-counted"}
+BY_DAY = {"lease-from-answer", "skew-not-counted"}
 MUTANTS = [
     pytest.param(one, id=one.id, marks=() if one.id in BY_DAY else pytest.mark.nightly)
     for one in load_mutants(find_specs())

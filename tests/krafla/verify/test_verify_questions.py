@@ -43,6 +43,7 @@ def test_a_model_with_another_number_of_states_is_in_doubt(tmp_path):
     assert ask(asked.model_question(model)).verdict is Verdict.HELD
 
 
+@pytest.mark.nightly
 def test_an_action_that_no_model_takes_is_in_doubt_though_each_model_holds():
     manifest = load()
     (model,) = manifest.select(("MCUntimedLease",))
