@@ -86,6 +86,9 @@ def replay(path: Path, *, as_json: bool) -> ExitCode:
     played = _play_again(recorded)
     same = played.digest == recorded.digest
     verdict = Verdict.HELD if played.violation is None else Verdict.VIOLATED
+    if played.violation is None and not recorded.failed and not same:
+        # A run that held before is another run now: this says nothing of the one in the file.
+        verdict = Verdict.INCONCLUSIVE
     if as_json:
         document = {
             "schema": 1,
@@ -138,6 +141,7 @@ def seeded_bugs(names: str, budget: dict[str, float | None], *, quiet: bool) -> 
     from krafla.fuzz.quorum.mutants import MUTANTS, find_mutant
 
     chosen = MUTANTS if names == "all" else tuple(map(find_mutant, names.split(",")))
+    examples, seconds = budget["examples"], budget["seconds"]
     hunts = []
     console = screen.stdout()
     with screen.LiveLine(quiet=quiet) as live:
@@ -147,8 +151,8 @@ def seeded_bugs(names: str, budget: dict[str, float | None], *, quiet: bool) -> 
                 hunt(
                     mutant,
                     int(budget["seed"] or 0),
-                    int(budget["examples"] or EXAMPLES_MAXIMUM),
-                    budget["seconds"] or SECONDS_MAXIMUM,
+                    EXAMPLES_MAXIMUM if examples is None else int(examples),
+                    SECONDS_MAXIMUM if seconds is None else seconds,
                 )
             )
     for text in table_lines(hunts):

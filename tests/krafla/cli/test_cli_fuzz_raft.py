@@ -60,6 +60,15 @@ def test_in_lockstep_the_spec_judges_each_step_and_untaken_actions_are_told():
     assert counts["SendFetch"] > counts["BecomeLeader"] > counts["UpdateVoter"] == 0
     assert "INCONCLUSIVE  1 runs, " in result.output
     assert re.search("actions never taken: .*UpdateVoter", result.output)
+    (events, judged) = re.search(r"([\d,]+) events .*, ([\d,]+) judged", result.output).groups()
+    assert events == judged
+
+
+def test_after_damage_that_the_spec_does_not_know_fewer_events_are_judged_and_it_is_said():
+    arguments = ("--seed", "5", "--examples", "2", "--faults", "bit-rot", "--lockstep", "--json")
+    document = json.loads(fuzz(*arguments).stdout)
+    assert document["faults"]["bit-rot"] > 0
+    assert 0 < document["judged"] < document["events"]
 
 
 def test_json_says_the_same():
@@ -87,6 +96,16 @@ def test_a_kept_run_replays_with_the_bug_and_holds_without_it(kept):
     healed = fuzz("--replay", str(path))
     assert healed.exit_code == 0
     assert "not the run in the file" in healed.output
+
+
+def test_a_run_that_held_and_is_another_run_now_is_inconclusive(kept, tmp_path):
+    _, path = kept
+    held = tmp_path / "held.json"
+    held.write_text(json.dumps({**json.loads(path.read_text()), "failed": "", "text": ""}))
+    result = fuzz("--replay", str(held))
+    assert result.exit_code == 3
+    assert "INCONCLUSIVE" in result.output
+    assert "not the run in the file" in result.output
 
 
 def test_only_the_faults_that_are_named_happen():

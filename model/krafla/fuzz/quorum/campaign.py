@@ -72,6 +72,7 @@ class Report:
     campaign: Campaign
     examples: int = 0
     events: int = 0
+    judged: int = 0
     simulated: int = 0
     acknowledged: int = 0
     seconds: float = 0.0
@@ -93,6 +94,7 @@ class Report:
         """Take in the next example."""
         self.examples += 1
         self.events += played.events
+        self.judged += played.judged
         self.simulated += played.simulated
         self.acknowledged += played.acknowledged
         self.faults.update(dict(played.faults))

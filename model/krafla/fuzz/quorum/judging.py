@@ -32,11 +32,16 @@ _DISKS_MAXIMUM: Final = 25
 
 
 class Judge:
-    """The spec's judgement of one run. A step that no action is ends it."""
+    """The spec's judgement of one run. A step that no action is ends it.
+
+    So does a fault that the spec does not know, such as a disk that loses what was flushed:
+    ``judged`` counts the steps up to there.
+    """
 
     def __init__(self, simulation: Simulation) -> None:
         self._lockstep = Lockstep(_quorum(simulation), simulation.core.on_event)
         self._is_over = False
+        self.judged = 0
 
     def judge(self, step: SimStep) -> Violation | None:
         """Return what the spec has against a step, if anything."""
@@ -44,6 +49,7 @@ class Judge:
             self._is_over = True
         if self._is_over:
             return None
+        self.judged += 1
         self._lockstep.judge(step)
         finding = self._lockstep.finding
         if finding is None:

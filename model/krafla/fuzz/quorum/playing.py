@@ -53,7 +53,7 @@ class Played:
     effects that faults had; ``hazards`` what broke after promises were over; ``liveness`` is what
     the simulation says of the end: progress, stuck, excused, not tried. ``digest`` is of all that
     happened: equal digests, equal runs. ``actions``: how often each action of the spec was taken,
-    empty without lockstep.
+    and ``judged``: of how many events the spec was asked; empty and 0 without lockstep.
     """
 
     case: Case
@@ -66,6 +66,7 @@ class Played:
     hazards: tuple[tuple[str, int], ...]
     liveness: str
     actions: tuple[tuple[str, int], ...] = ()
+    judged: int = 0
 
 
 def case_of(seed: int, example: int, kinds: tuple[str, ...] = DEFAULT_KINDS) -> Case:
@@ -95,6 +96,10 @@ class Judge(Protocol):
     @property
     def actions(self) -> Counter[str]:
         """How often each action of the spec was taken."""
+
+    @property
+    def judged(self) -> int:
+        """Of how many steps it was asked and had an opinion."""
 
 
 def play(case: Case, judge_of: Callable[[Simulation], Judge] | None = None) -> Played:
@@ -126,6 +131,7 @@ def play(case: Case, judge_of: Callable[[Simulation], Judge] | None = None) -> P
         tuple(sorted(checks.hazards.items())),
         liveness,
         () if judge is None else tuple(sorted(judge.actions.items())),
+        0 if judge is None else judge.judged,
     )
 
 

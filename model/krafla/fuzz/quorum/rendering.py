@@ -61,8 +61,10 @@ def _counts(report: Report) -> str:
     seconds = max(report.seconds, 1e-9)
     simulated = report.simulated / _SECOND
     ends = ", ".join(f"{count:,} {name}" for name, count in sorted(report.liveness.items()))
+    judged = f", {report.judged:,} judged by the spec" if report.all_actions else ""
     return (
-        f"{report.examples:,} runs, {report.events:,} events ({report.events / seconds:,.0f}/s), "
+        f"{report.examples:,} runs, {report.events:,} events ({report.events / seconds:,.0f}/s)"
+        f"{judged}, "
         f"{simulated:,.0f} simulated s ({simulated / seconds:,.0f} a second), "
         f"{sum(report.faults.values()):,} effects of faults, {report.acknowledged:,} values "
         f"acknowledged, {len(PROPERTIES)} properties; at the end {ends or 'nothing'}"
@@ -101,6 +103,7 @@ def document(report: Report, saved: str = "") -> dict[str, Any]:
         "seed": report.campaign.seed,
         "runs": report.examples,
         "events": report.events,
+        "judged": report.judged,
         "simulated_seconds": report.simulated / _SECOND,
         "seconds": round(report.seconds, 3),
         "acknowledged": report.acknowledged,
