@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tomllib
+from collections import Counter
 from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
@@ -74,7 +75,18 @@ def lot(mutant: Mutant) -> bytes:
     return blake2b(mutant.id.encode()).digest()
 
 
-TRIED = MUTANTS if NIGHTLY else sorted(SHORT, key=lot)[:BY_DAY]
+def by_turns(mutants: list[Mutant]) -> list[Mutant]:
+    """Return the mutants in an order in which each room has its turn."""
+    drawn = sorted(mutants, key=lot)
+    turns: Counter[str] = Counter()
+    ordered = []
+    for mutant in drawn:
+        ordered.append((turns[mutant.room], len(ordered), mutant))
+        turns[mutant.room] += 1
+    return [mutant for _, _, mutant in sorted(ordered)]
+
+
+TRIED = MUTANTS if NIGHTLY else by_turns(SHORT)[:BY_DAY]
 
 
 def test_there_are_mutants_of_every_sort_and_each_has_its_own_name() -> None:

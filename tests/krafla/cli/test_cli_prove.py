@@ -33,6 +33,7 @@ def test_what_is_proved_is_told_by_case_and_how_to_repeat_it():
     assert lines[-1].strip() == "reproduce: krafla prove lease --only 'epochs/Crash'"
 
 
+@pytest.mark.nightly
 def test_json_names_every_obligation_with_its_verdict():
     status, out, _ = krafla("prove", "lease", "--only", "epochs/initial", "--json")
 

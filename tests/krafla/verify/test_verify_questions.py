@@ -27,6 +27,7 @@ def ask(question: Question) -> Row:
     return row
 
 
+@pytest.mark.nightly
 def test_a_model_with_another_number_of_states_is_in_doubt(tmp_path):
     specs = tmp_path / "specs"
     shutil.copytree(find_specs(), specs)
