@@ -114,6 +114,8 @@ class Simulation:
         received: Envelope | None = None,
         detail: str = "",
         process: Process | None = None,
+        fault: str = "",
+        error: Exception | None = None,
     ) -> None:
         """Give observers a step in which no process does anything."""
         before = None if process is None else process.state
@@ -128,12 +130,19 @@ class Simulation:
                 before=before,
                 detail=detail,
                 incarnation=incarnation,
+                fault=fault,
+                error=error,
             )
         )
 
-    def report(self, detail: str, replica: ReplicaKey = NOBODY) -> None:
-        """Tell observers that a fault takes effect, or ends."""
-        self.tell_observers("fault", replica, None, detail)
+    def report(self, kind: str, replica: ReplicaKey = NOBODY, detail: str = "") -> None:
+        """Tell observers that a fault of a kind takes effect, and how."""
+        said = f"{kind} {detail}" if detail else kind
+        self.tell_observers("fault", replica, None, said, fault=kind)
+
+    def report_end(self, kind: str, replica: ReplicaKey = NOBODY) -> None:
+        """Tell observers that a fault of a kind has ended."""
+        self.tell_observers("fault", replica, None, f"{kind} is over")
 
     def count(self, kind: str, many: int = 1) -> None:
         """Count an effect that a fault had."""

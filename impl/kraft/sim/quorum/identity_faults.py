@@ -29,7 +29,7 @@ def _may_damage(sim: Simulation, machine: Machine) -> bool:
 def _note(sim: Simulation, fault: Fault, machine: Machine, detail: str) -> None:
     sim.count(fault.kind)
     sim.atlas.note(Damage(sim.time, fault.kind, machine.key, detail))
-    sim.report(f"{fault.kind} {detail}".strip(), machine.key)
+    sim.report(fault.kind, machine.key, detail)
 
 
 def lose_disk(sim: Simulation, fault: Fault) -> None:
@@ -76,7 +76,7 @@ def put_own_disk_back(sim: Simulation, machine: Machine) -> None:
         machine.directory_id, image, machine.last_state = machine.swapped
         machine.disk.restore(image)
         machine.swapped = None
-        sim.report("other-disk is over", machine.key)
+        sim.report_end("other-disk", machine.key)
 
 
 def _second_process(sim: Simulation, fault: Fault, first: Machine, second: Machine) -> Ending:
@@ -86,7 +86,7 @@ def _second_process(sim: Simulation, fault: Fault, first: Machine, second: Machi
 
     def take_away() -> None:
         sim.processes.remove_extra(second, f"{fault.kind} is over")
-        sim.report(f"{fault.kind} is over", first.key)
+        sim.report_end(fault.kind, first.key)
 
     return take_away
 
@@ -145,7 +145,7 @@ def misdirect(sim: Simulation, fault: Fault) -> None:
 
 def _landed(sim: Simulation, fault: Fault, machine: Machine, place: str) -> None:
     sim.count(fault.kind)
-    sim.report(f"{fault.kind} {place}", machine.key)
+    sim.report(fault.kind, machine.key, place)
 
 
 def old_image(sim: Simulation, fault: Fault) -> Ending:

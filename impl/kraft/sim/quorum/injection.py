@@ -59,7 +59,7 @@ class Injector:
         def heal() -> None:
             for index in range(len(rules)):
                 sim.network.end((number, index))
-            sim.report(f"{fault.kind} is over")
+            sim.report_end(fault.kind)
 
         self._endings[number] = heal
         sim.schedule(sim.time + fault.duration, self.end, number)

@@ -98,7 +98,8 @@ class Liveness:
         hears = bool(chance.below(2))
         sim.network.heal_core(self.core, hears=hears)
         members = ", ".join(str(index) for index in sorted(self.core))
-        sim.report(f"heal machines {members}; they hear {'all' if hears else 'only each other'}")
+        whom = "all" if hears else "only each other"
+        sim.report("heal", detail=f"machines {members}; they hear {whom}")
         for machine in sim.nodes:
             if machine.index not in self.core:
                 continue

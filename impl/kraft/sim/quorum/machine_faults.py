@@ -103,7 +103,7 @@ def pause(sim: Simulation, fault: Fault) -> Ending:
         if process is not None and process.incarnation == incarnation:
             machine.is_paused = False
             sim.processes.look_again(machine)
-            sim.report("pause is over", machine.key)
+            sim.report_end("pause", machine.key)
 
     return resume
 
@@ -126,7 +126,7 @@ def drift(sim: Simulation, fault: Fault) -> None:
         machine.clock.drift(sim.time, rate)
         sim.processes.look_again(machine)
         sim.count(fault.kind)
-        sim.report(f"{fault.kind} {rate} ppm", machine.key)
+        sim.report(fault.kind, machine.key, f"{rate} ppm")
 
 
 def jump(sim: Simulation, fault: Fault) -> None:
@@ -139,7 +139,7 @@ def jump(sim: Simulation, fault: Fault) -> None:
         machine.clock.jump(sim.time, by)
         sim.processes.look_again(machine)
         sim.count(fault.kind)
-        sim.report(f"{fault.kind} {by} ns", machine.key)
+        sim.report(fault.kind, machine.key, f"{by} ns")
 
 
 def slow_disk(sim: Simulation, fault: Fault) -> Ending:
@@ -154,7 +154,7 @@ def slow_disk(sim: Simulation, fault: Fault) -> Ending:
 
     def heal() -> None:
         machine.disk.latency = usual
-        sim.report("slow-disk is over", machine.key)
+        sim.report_end("slow-disk", machine.key)
 
     return heal
 
@@ -169,7 +169,7 @@ def full_disk(sim: Simulation, fault: Fault) -> Ending:
 
     def heal() -> None:
         machine.disk.is_full = False
-        sim.report("full-disk is over", machine.key)
+        sim.report_end("full-disk", machine.key)
 
     return heal
 

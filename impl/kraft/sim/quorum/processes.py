@@ -164,12 +164,13 @@ class Processes:
             )
         except _REFUSALS as error:
             machine.refused = str(error)
-            sim.tell_observers("start", machine.key, None, f"refused: {error}")
+            sim.tell_observers("start", machine.key, None, f"refused: {error}", error=error)
             return
         except OSError as error:
             if error.errno != errno.ENOSPC:
                 raise self._handler_error(machine, "boot", error) from error
-            sim.tell_observers("start", machine.key, None, f"refused: {error.strerror}")
+            said = f"refused: {error.strerror}"
+            sim.tell_observers("start", machine.key, None, said, error=error)
             self.start_later(machine, _RETRY)
             return
         except Exception as error:
@@ -332,10 +333,12 @@ class Processes:
             before,
             state if crashed is None else None,
             effects if crashed is None else effects[: crashed.done],
-            None if crashed is None else crashed.done,
+            None if crashed is None else step,
             sent,
             "" if crashed is None else crashed.ended,
             process.incarnation,
+            "",
+            None,
         )
         sim.emit(tuple.__new__(SimStep, fields))
         if sent:

@@ -62,8 +62,8 @@ class Digest:
 
     def add(self, step: SimStep) -> None:
         """Take in one step."""
-        number, time, kind, _, received, event, _, after, effects, crashed, sent = step[:11]
-        detail, incarnation = step[11:]
+        number, time, kind, _, received, event, _, after, effects, whole, sent = step[:11]
+        detail, incarnation = step[11:13]
         if after is None:
             state = ""
         else:
@@ -72,6 +72,7 @@ class Digest:
                 f"{role.__class__.__name__} {role.epoch} {log.start_offset} {log.end_offset}"
                 f" {log.last_epoch} {after.high_watermark}"
             )
+        crashed = None if whole is None else len(effects)
         done = ",".join([effect.__class__.__name__ for effect in effects]) if effects else ""
         self._lines.append(
             f"{number} {time} {kind} {incarnation} {received.message_id if received else -1}"

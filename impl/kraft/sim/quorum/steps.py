@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kraft.ids import ReplicaKey
     from kraft.raft.effects import Effect
     from kraft.raft.events import Event
-    from kraft.raft.state import RaftState
+    from kraft.raft.state import RaftState, Step
     from kraft.rpc.requests import RaftRequest, RaftResponse
 
 CLIENT: Final = NodeId(-1)
@@ -50,17 +50,20 @@ class SimStep(NamedTuple):
 
     * "event": `replica` took `event`, because of the message `received` if there is one, and went
       from `before` to `after`; `effects` are those that were performed. If it crashed while it
-      performed them, `crashed_after` counts those that were, and `after` is None.
+      performed them, `after` is None, and `whole` has the state and all effects that it would have
+      come to.
     * "start": a process starts from what is on its disk; `after` is its state, or None if it
-      refused (`detail` says why) or crashed while it performed the effects of the start.
+      refused (`error` says why) or crashed while it performed the effects of the start (`whole`).
     * "crash": a process ends between two events. What its disk then has is seen at its start.
     * "lose", "duplicate": the network loses a message, or will deliver it once more; `received` is
       that message, the new copy for "duplicate".
-    * "fault": a fault of the plan takes effect, or ends; `detail` names it.
+    * "fault": a fault of the plan takes effect, or ends; `fault` is its kind, or "heal" where all
+      of them end. What a fault ends with is an effect of none: `fault` is empty then.
 
     The `source` of a RequestReceived has the sender's node id, and as its correlation id the
     `message_id` of the message: that is how the answer finds its connection. `sent` are the
     messages that were sent, also those that the network will lose; `time` is in true nanoseconds.
+    `detail` says the same to people.
     """
 
     number: int
@@ -72,7 +75,9 @@ class SimStep(NamedTuple):
     before: RaftState | None = None
     after: RaftState | None = None
     effects: tuple[Effect, ...] = ()
-    crashed_after: int | None = None
+    whole: Step | None = None
     sent: tuple[Envelope, ...] = ()
     detail: str = ""
     incarnation: int = NO_MESSAGE
+    fault: str = ""
+    error: Exception | None = None

@@ -9,6 +9,7 @@ AcknowledgedStaysProp of its clients, StableLeadershipProp of runs without fault
 
 from __future__ import annotations
 
+import errno
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
@@ -178,8 +179,8 @@ class Checks:
         replica = history.replica(step.replica)
         listening.forget(replica)
         replica.last_correlation = -1
-        if after is None and step.crashed_after is None:
-            if not replica.damaged and _FULL not in step.detail:
+        if after is None and step.whole is None:
+            if not replica.damaged and not _is_full_disk(step.error):
                 raise Violated(
                     "AlwaysRestartsInv",
                     f"{name_of(replica.key)} does not start from its own disk: {step.detail}",
@@ -216,7 +217,7 @@ class Checks:
 
     def _fault(self, step: SimStep) -> None:
         """Excuse a replica from what it owed once a fault has changed what it had flushed."""
-        kind = step.detail.partition(" ")[0]
+        kind = step.fault
         if kind == "heal":
             # Whoever is not in the core is cut off, the leader perhaps, too.
             self._stable = False
@@ -232,7 +233,8 @@ DAMAGING: Final = frozenset(
 """The faults after which a disk is no longer what its replica made it."""
 
 
-_FULL: Final = "no space left"
+def _is_full_disk(error: Exception | None) -> bool:
+    return isinstance(error, OSError) and error.errno == errno.ENOSPC
 
 
 def _take_over(replica: Replica, step: SimStep) -> None:

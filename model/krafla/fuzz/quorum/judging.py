@@ -39,13 +39,13 @@ class Judge:
     """
 
     def __init__(self, simulation: Simulation) -> None:
-        self._lockstep = Lockstep(_quorum(simulation), simulation.core.on_event)
+        self._lockstep = Lockstep(_quorum(simulation))
         self._is_over = False
         self.judged = 0
 
     def judge(self, step: SimStep) -> Violation | None:
         """Return what the spec has against a step, if anything."""
-        if step.kind == "fault" and step.detail.partition(" ")[0] in _NOT_IN_THE_SPEC:
+        if step.fault in _NOT_IN_THE_SPEC:
             self._is_over = True
         if self._is_over:
             return None

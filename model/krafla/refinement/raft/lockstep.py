@@ -6,7 +6,7 @@ and what the replica is then, and what is in flight, must be what the spec says.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from krafla.oracle.explain import Explanation
 from krafla.refinement.actions import SpecAction
@@ -17,7 +17,6 @@ from krafla.refinement.raft.network import CARRIED, Exchange
 from krafla.refinement.raft.reading import Action, Reader, is_piece
 from krafla.refinement.raft.requests import request_of
 from krafla.refinement.raft.spec_side import RefusalError
-from kraft.raft import machine
 from kraft.raft.effects import Fatal, SendRequest, SendResponse
 from kraft.raft.events import Poll
 from kraft.raft.roles import Leader
@@ -25,39 +24,30 @@ from kraft.rpc.fetch_snapshot import FetchSnapshotRequest
 from kraft.rpc.raft_voters import ApiVersionsRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from krafla.refinement.raft.terms import Message
     from krafla.refinement.raft.vocabulary import Quorum
     from kraft.raft.effects import Effect
     from kraft.raft.events import Event
-    from kraft.raft.state import RaftState, Step
+    from kraft.raft.state import RaftState
     from kraft.sim.quorum.steps import Envelope, SimStep
 
 __all__ = ["Judged", "Lockstep"]
-
-
-class _Pending(NamedTuple):
-    """A step in which a process crashed, before anybody else could see anything of it."""
-
-    step: SimStep
-    whole: Step
 
 
 class Lockstep(Judging):
     """The judge of one run. It stops at its first finding: what follows means nothing.
 
     `coverage` counts the actions that were taken, `steps` the judgements given, `deaths` the
-    processes that ended themselves where Kafka's would. `on_event` is the
-    code that is simulated: a step that a crash cut short is taken once more, to know the whole.
+    processes that ended themselves where Kafka's would.
     With properties, those of KRaft are asked of every state and step as well, which is slow.
     """
 
     def __init__(
         self,
         quorum: Quorum,
-        on_event: Callable[[RaftState, Event], Step] = machine.on_event,
         path: Path | None = None,
         *,
         with_properties: bool = False,
@@ -65,9 +55,8 @@ class Lockstep(Judging):
         super().__init__(quorum, path, with_properties=with_properties)
         self.reader = Reader(self.naming)
         self.finding: Divergence | PropertyViolated | None = None
-        self._on_event = on_event
         self._incarnations: dict[str, int] = {}
-        self._pending: dict[str, _Pending] = {}
+        self._pending: dict[str, SimStep] = {}
 
     def judge(self, step: SimStep) -> Judged:
         """Return what the spec says of the next step of the run."""
@@ -114,18 +103,17 @@ class Lockstep(Judging):
     # One event
 
     def _event(self, step: SimStep) -> Judged:
-        before, event = step.before, step.event
-        assert before is not None, "an event happens to a process"
-        assert event is not None, "an event is of a kind"
         name = self.vocabulary.name(step.replica)
         self._incarnations[name] = step.incarnation
         if any(isinstance(effect, Fatal) for effect in step.effects):
             return self._died(step)
         if step.after is not None:
             return self._taken(name, step, step.after, step.effects)
-        whole = self._on_event(before, event)
+        whole = step.whole
+        assert whole is not None, "a crash has cut it short"
         if not step.sent:
-            self._pending[name] = _Pending(step, whole)
+            # Nobody else can have seen anything of it.
+            self._pending[name] = step
             return self._ended(step.incarnation)
         judged = self._taken(name, step, whole.state, whole.effects)
         return self._ended(step.incarnation) if isinstance(judged, Agreed) else judged
@@ -316,22 +304,20 @@ class Lockstep(Judging):
         actions: list[Action] = []
         disk = self.side.disks[name]
         if cut is not None:
-            pending = cut.step
-            answer = writes_records(cut.whole, pending.effects)
+            whole = cut.whole
+            assert whole is not None, "a crash has cut it short"
             exchange = None
-            if answer and pending.received is not None:
-                exchange = self.exchanges.asked(
-                    pending.incarnation, pending.received.correlation_id
-                )
+            if writes_records(whole, cut.effects) and cut.received is not None:
+                exchange = self.exchanges.asked(cut.incarnation, cut.received.correlation_id)
             if exchange is not None and exchange.message is not None:
                 message = exchange.message
                 actions.append(Action("CrashAppending", (message, after.log.end_offset)))
-            elif happened(pending, cut.whole, after):
-                judged = self._taken(name, pending, cut.whole.state, cut.whole.effects)
+            elif happened(cut, whole, after):
+                judged = self._taken(name, cut, whole.state, whole.effects)
                 if not isinstance(judged, Agreed):
                     return judged
-            if pending.received is not None and pending.received.is_request:
-                lost += self.exchanges.lose(pending.received.message_id)
+            if cut.received is not None and cut.received.is_request:
+                lost += self.exchanges.lose(cut.received.message_id)
         if not actions:
             actions.append(Action("StartAgain", (name, after.log.end_offset)))
         previous = self._incarnations.get(name)

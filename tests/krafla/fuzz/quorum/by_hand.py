@@ -25,7 +25,7 @@ from kraft.raft.effects import (
 from kraft.raft.events import Poll
 from kraft.raft.roles import Candidate, Follower, Leader, Prospective, ReplicaProgress, Unattached
 from kraft.raft.snapshot_file import snapshot_bytes
-from kraft.raft.state import RaftState
+from kraft.raft.state import RaftState, Step
 from kraft.raft.voters import Voter, VoterSet
 from kraft.sim.quorum.steps import SimStep
 
@@ -159,7 +159,7 @@ class Hand:
             key,
             before=self.states[key],
             effects=effects,
-            crashed_after=len(effects),
+            whole=Step(self.states[key], effects),
             event=Poll(0, 0),
         )
 

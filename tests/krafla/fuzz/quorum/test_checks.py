@@ -107,7 +107,7 @@ def test_a_crash_may_take_what_was_not_flushed_and_may_leave_it():
 
 def test_a_disk_that_was_damaged_owes_nothing():
     hand = committed()
-    hand.step("fault", B, detail="old-image")
+    hand.step("fault", B, fault="old-image")
     hand.start(B, unattached(0))
     assert hand.checks.violation is None
 

@@ -34,9 +34,9 @@ def simulation(seed=1, *, kinds="", core=KRAFT, plan=None, **fields):
     return Simulation(configuration, seed, plan, core=core)
 
 
-def judged(simulated, most, *, on_event=KRAFT.on_event, **options):
+def judged(simulated, most, **options):
     """Return the judge of so many steps of a run, and its last judgement."""
-    lockstep = Lockstep(quorum_of(simulated), on_event, **options)
+    lockstep = Lockstep(quorum_of(simulated), **options)
     last = None
     for step in simulated.steps():
         last = lockstep.judge(step)
@@ -150,7 +150,7 @@ def test_properties_are_told_of_every_variable_that_a_step_changed(monkeypatch):
 def finding(mistake, most=4000):
     """Return what is found of a mistake in a run without faults."""
     core = broken(mistake)
-    lockstep, last = judged(simulation(core=core), most, on_event=core.on_event)
+    lockstep, last = judged(simulation(core=core), most)
     assert isinstance(last, Divergence), "the mistake was not noticed"
     assert lockstep.finding is last
     return last

@@ -119,10 +119,11 @@ def test_a_crash_can_come_after_any_number_of_effects_and_inside_one():
     for seed in range(4):
         simulation = Simulation(configuration, seed, None, knobs)
         for step in simulation.steps():
-            if step.crashed_after is not None:
+            if step.whole is not None:
                 assert step.after is None
-                assert len(step.effects) == step.crashed_after
-                after.add(step.crashed_after)
+                done = len(step.effects)
+                assert step.effects == step.whole.effects[:done]
+                after.add(done)
         inside += simulation.faults["torn-write"] + simulation.faults["lost-write"]
 
     assert {0, 1, 2} <= after
