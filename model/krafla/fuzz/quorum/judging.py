@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -10,10 +9,13 @@ from krafla.fuzz.quorum.checks import DAMAGING
 from krafla.fuzz.quorum.playing import play
 from krafla.fuzz.quorum.violation import Violation
 from krafla.refinement.raft.lockstep import Lockstep
+from krafla.refinement.raft.runs import quorum_of
 from krafla.refinement.raft.vocabulary import Quorum
 from kraft.ids import NodeId, ReplicaKey
 
 if TYPE_CHECKING:
+    from collections import Counter
+
     from krafla.fuzz.quorum.playing import Case, Played
     from kraft.sim.quorum.cluster import Simulation
     from kraft.sim.quorum.steps import SimStep
@@ -23,12 +25,9 @@ __all__ = ["REFINEMENT", "action_names", "play_judged"]
 REFINEMENT: Final = "KRaftSteps"
 """The name under which a step that the spec has not is reported."""
 
-# Each of these faults gives a node one more disk.
-_NEW_DISKS: Final = frozenset({"duplicate-node-id", "lost-disk", "other-disk"})
 # The spec says that a sole voter may lose what it did not flush; there is no other way to say that
 # a fault changed a disk.
 _NOT_IN_THE_SPEC: Final = DAMAGING - {"lost-disk"}
-_DISKS_MAXIMUM: Final = 25
 
 
 class Judge:
@@ -39,7 +38,7 @@ class Judge:
     """
 
     def __init__(self, simulation: Simulation) -> None:
-        self._lockstep = Lockstep(_quorum(simulation))
+        self._lockstep = Lockstep(quorum_of(simulation))
         self._is_over = False
         self.judged = 0
 
@@ -61,21 +60,6 @@ class Judge:
     def actions(self) -> Counter[str]:
         """How often each action of the spec was taken."""
         return self._lockstep.coverage
-
-
-def _quorum(simulation: Simulation) -> Quorum:
-    """Return what the judge must know before the first step, such as how many disks there are."""
-    count = len(simulation.nodes)
-    disks = Counter({NodeId(index): 1 for index in range(count)})
-    for fault in simulation.plan:
-        if fault.kind in _NEW_DISKS:
-            disks[NodeId(fault.target % count)] += 1
-    first = tuple(voter.key for voter in simulation.processes.first_voters.voters)
-    return Quorum(
-        {node: min(many, _DISKS_MAXIMUM) for node, many in sorted(disks.items())},
-        first,
-        simulation.configuration.kraft_version > 0,
-    )
 
 
 def play_judged(case: Case) -> Played:

@@ -95,7 +95,7 @@ class Reader:
                 actions, taken = self._for_me(name, message)
                 return Taken((*actions, Action("ParkFetch", (taken,))), taken, None, is_held=True)
             return Taken((), message, None, is_lost=True)
-        if isinstance(response, FetchSnapshotResponse) and _is_piece(response):
+        if is_piece(response):
             return Taken((), message, None, is_held=True)
         if not is_seen(response):
             if message.receiver != name and message.type in _TO_ONE_DISK:
@@ -254,16 +254,13 @@ class Reader:
         return Action(kind, (name, voter))
 
 
-def _is_piece(response: FetchSnapshotResponse) -> bool:
-    return (
-        response.error_code == ErrorCode.NONE
-        and response.position + len(response.data) < response.size
-    )
-
-
 def is_piece(response: object) -> bool:
     """Return whether an answer holds a part of a snapshot that is not the last."""
-    return isinstance(response, FetchSnapshotResponse) and _is_piece(response)
+    return (
+        isinstance(response, FetchSnapshotResponse)
+        and response.error_code == ErrorCode.NONE
+        and response.position + len(response.data) < response.size
+    )
 
 
 def _taking(payload: object, response: RaftResponse) -> str:

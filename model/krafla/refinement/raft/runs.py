@@ -15,6 +15,8 @@ __all__ = ["quorum_of"]
 
 _NEW_DISKS: Final = frozenset(("lost-disk", "other-disk", "duplicate-node-id"))
 """The faults that give a node one more disk."""
+_DISKS_MAXIMUM: Final = 25
+"""The vocabulary has letters for so many disks of one node."""
 
 
 def quorum_of(simulation: Simulation) -> Quorum:
@@ -27,5 +29,7 @@ def quorum_of(simulation: Simulation) -> Quorum:
             disks[NodeId(fault.target % machines)] += 1
     voters = simulation.processes.first_voters.voters
     return Quorum(
-        dict(disks), tuple(voter.key for voter in voters), configuration.kraft_version > 0
+        {node: min(many, _DISKS_MAXIMUM) for node, many in disks.items()},
+        tuple(voter.key for voter in voters),
+        configuration.kraft_version > 0,
     )
