@@ -16,7 +16,7 @@ from krafla.values import Function, ModelValue, freeze
 
 NIGHTLY = bool(os.environ.get("KRAFLA_NIGHTLY"))
 # Of each of the six profiles: at night 504 good traces, 204 spoiled ones, 504 with gaps.
-GOOD, SPOILED, GAPPED = (84, 34, 84) if NIGHTLY else (4, 10, 2)
+GOOD, SPOILED, GAPPED = (84, 34, 84) if NIGHTLY else (2, 10, 2)
 PROFILES = sorted(set(DEFAULT_PROFILES))
 STEPS = 31
 

@@ -85,6 +85,7 @@ def test_processes_killed_in_the_middle_change_nothing(spark, undisturbed, tmp_p
     assert disturbed.counts == undisturbed.counts
 
 
+@pytest.mark.nightly
 def test_a_killed_driver_resumes_to_the_same_result(spark, undisturbed, tmp_path):
     out = tmp_path / "out"
     arguments = ["campaign", "lease", str(out), "--seeds", "5..28", "--steps", "60"]
