@@ -9,6 +9,7 @@ Kafka: KafkaRaftClient.handleFetchRequest, LeaderState.updateReplicaState.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kraft.errors import ErrorCode
@@ -171,19 +172,7 @@ def _note_position(turn: Turn, role: Leader, request: FetchRequest) -> None:
     fetched, deadline = role.fetched, role.check_quorum_deadline
     if counts:
         fetched, deadline = heard_of_voter(turn, role, key.node_id)
-    turn.role = Leader(
-        role.epoch,
-        role.leader_id,
-        role.epoch_start,
-        deadline,
-        progress,
-        fetched,
-        role.must_flush,
-        role.parked,
-        role.accumulator,
-        role.pending_change,
-        role.resign_requested,
-    )
+    turn.role = replace(role, progress=progress, fetched=fetched, check_quorum_deadline=deadline)
     if counts and offset != old.end_offset:
         update_leader_high_watermark(turn)
 

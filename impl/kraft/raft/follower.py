@@ -167,15 +167,12 @@ def heard_leader(turn: Turn, role: Follower, fetching_snapshot: OffsetAndEpoch |
 
     Spec: KRaftState!has_fetched. Kafka: FollowerState.resetFetchTimeoutForSuccessfulFetch.
     """
-    turn.role = Follower(
-        role.epoch,
-        role.leader_id,
-        role.leader_endpoints,
-        role.voted,
-        turn.now + turn.configuration.timeouts.fetch,
-        role.update_voter_deadline,
-        True,
-        fetching_snapshot,
+    turn.role = replace(
+        role,
+        fetch_deadline=turn.now + turn.configuration.timeouts.fetch,
+        has_fetched=True,
+        fetching_snapshot=fetching_snapshot,
+        snapshot_pieces=(),
     )
 
 
@@ -217,6 +214,7 @@ def _truncate(turn: Turn, role: Follower, diverging: OffsetAndEpoch) -> None:
     known = log.start_offset if turn.high_watermark is None else turn.high_watermark
     own = log.end_offset_for_epoch(diverging.epoch)
     if diverging.epoch == 0:
+        # Before every epoch: the logs have none in common.
         end = min(diverging.end_offset, log.end_offset)
     elif own.epoch != diverging.epoch:
         end = own.end_offset
@@ -226,8 +224,9 @@ def _truncate(turn: Turn, role: Follower, diverging: OffsetAndEpoch) -> None:
     if diverging.end_offset < known or cut is None or cut.end_offset < known:
         turn.do(
             Fatal(
-                f"the leader of epoch {role.epoch} wants the log cut at offset {end},"
-                f" up to {known} it is committed"
+                f"the leader of epoch {role.epoch} has epoch {diverging.epoch} up to offset"
+                f" {diverging.end_offset}, so the log would be cut at {end}; but up to {known}"
+                " it is committed"
             )
         )
         return

@@ -10,6 +10,7 @@ Kafka: KafkaRaftClient.fetchPurgatory.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kraft.errors import ErrorCode
@@ -111,19 +112,7 @@ def parked_deadline(state: RaftState) -> int:
 
 def with_parked(role: Leader, parked: tuple[ParkedFetch, ...]) -> Leader:
     """Return the leader with other parked fetches."""
-    return Leader(
-        role.epoch,
-        role.leader_id,
-        role.epoch_start,
-        role.check_quorum_deadline,
-        role.progress,
-        role.fetched,
-        role.must_flush,
-        parked,
-        role.accumulator,
-        role.pending_change,
-        role.resign_requested,
-    )
+    return replace(role, parked=parked)
 
 
 def _has_news(request: FetchRequest, end: int, high_watermark: int | None) -> bool:
