@@ -136,7 +136,7 @@ class Checks:
         self._effects(replica, step)
         if after is None:
             replica.log = logs.log_after(None if before is None else before.log, step.effects)
-            replica.state, replica.interrupted = None, True
+            _cut_short(replica, step)
             return
         if before is None:
             before = replica.state
@@ -196,9 +196,9 @@ class Checks:
             self._excuse_sole_voter(replica, after)
         self._effects(replica, step)
         if after is None:
-            replica.state, replica.interrupted = None, True
+            _cut_short(replica, step)
             return
-        replica.interrupted = False
+        replica.interrupted, replica.may_end_at = False, None
         elections.check_matches(replica, after)
         if after.high_watermark is not None:
             commits.check_high_watermark(history, replica, None, after)
@@ -235,6 +235,15 @@ DAMAGING: Final = frozenset(
 
 def _is_full_disk(error: Exception | None) -> bool:
     return isinstance(error, OSError) and error.errno == errno.ENOSPC
+
+
+def _cut_short(replica: Replica, step: SimStep) -> None:
+    """Note that a process crashed in the middle of a step, and in which effect."""
+    replica.state, replica.interrupted = None, True
+    assert step.whole is not None, "a crash has cut it short"
+    done = len(step.effects)
+    if done < len(step.whole.effects):
+        logs.check_cut_short(replica, step.whole.effects[done], step.before)
 
 
 def _take_over(replica: Replica, step: SimStep) -> None:

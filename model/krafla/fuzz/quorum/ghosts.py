@@ -71,7 +71,8 @@ class Replica:
     ``start``, ``end`` and ``flushed`` are of its log on the disk. ``verified``: up to there its log
     was compared with what is committed. ``voters`` are the records of voters in its log, as offset
     and keys. ``damaged``: a fault took or changed what it had flushed, so that it owes nothing.
-    ``interrupted``: it crashed in the middle of a step, so that a write may be done or not.
+    ``interrupted``: it crashed in the middle of a step, so that a write may be done or not; if that
+    write cuts the log, it may now end at ``may_end_at``.
     """
 
     key: ReplicaKey
@@ -87,6 +88,7 @@ class Replica:
     voters: list[tuple[int, frozenset[ReplicaKey]]] = field(default_factory=list)
     damaged: bool = False
     interrupted: bool = False
+    may_end_at: int | None = None
     next_commit: int = -1
     told: tuple[int, NodeId | None] = (-1, None)
     last_correlation: int = -1

@@ -25,6 +25,7 @@ __all__ = [
     "batches_between",
     "check_append",
     "check_clean",
+    "check_cut_short",
     "check_flushed",
     "check_loaded",
     "check_log",
@@ -102,6 +103,21 @@ def _keys(voters: list[dict[str, object]]) -> frozenset[ReplicaKey]:
 
 def check_truncate(replica: Replica, effect: TruncateLog, before: RaftState | None) -> None:
     """Check that nothing committed is cut off, and that no leader cuts."""
+    _refuse_cut(replica, effect, before)
+    _cut(replica, effect.end_offset)
+
+
+def check_cut_short(replica: Replica, effect: Effect, before: RaftState | None) -> None:
+    """Check that an effect in which a crash came, done or not, was one that may be asked for."""
+    if isinstance(effect, TruncateLog):
+        _refuse_cut(replica, effect, before)
+        replica.may_end_at = effect.end_offset
+    elif isinstance(effect, TruncateToSnapshot):
+        _refuse_load(replica, effect, before)
+        replica.may_end_at = effect.snapshot_id.end_offset
+
+
+def _refuse_cut(replica: Replica, effect: TruncateLog, before: RaftState | None) -> None:
     who, end = name_of(replica.key), effect.end_offset
     if before is not None:
         if isinstance(before.role, Leader) and before.role.epoch == replica.file.epoch:
@@ -117,7 +133,6 @@ def check_truncate(replica: Replica, effect: TruncateLog, before: RaftState | No
             "PermittedLogChangesProp",
             f"{who} cuts at {end} a log from {replica.start} to {replica.end}",
         )
-    _cut(replica, end)
 
 
 def _cut(replica: Replica, end: int) -> None:
@@ -131,6 +146,14 @@ def _cut(replica: Replica, end: int) -> None:
 
 def check_loaded(replica: Replica, effect: TruncateToSnapshot, before: RaftState | None) -> None:
     """Check that a log is replaced by a snapshot only if that goes further, and by no leader."""
+    _refuse_load(replica, effect, before)
+    replica.start = replica.end = replica.flushed = effect.snapshot_id.end_offset
+    replica.last_epoch = effect.snapshot_id.epoch
+    replica.verified = 0
+    replica.voters.clear()
+
+
+def _refuse_load(replica: Replica, effect: TruncateToSnapshot, before: RaftState | None) -> None:
     who, end = name_of(replica.key), effect.snapshot_id.end_offset
     if before is not None and isinstance(before.role, Leader):
         raise Violated("LeaderNeverLoadsSnapshotProp", f"{who} leads and loads snapshot {end}")
@@ -140,10 +163,6 @@ def check_loaded(replica: Replica, effect: TruncateToSnapshot, before: RaftState
             "NoTruncationBelowHighWatermarkProp",
             f"{who} loads a snapshot that ends at {end}, its high watermark is {known}",
         )
-    replica.start = replica.end = replica.flushed = end
-    replica.last_epoch = effect.snapshot_id.epoch
-    replica.verified = 0
-    replica.voters.clear()
 
 
 def check_clean(replica: Replica, effect: CleanLog) -> None:
@@ -240,16 +259,19 @@ def check_snapshot_at_start(who: str, log: LogImage) -> None:
 def check_start_log(history: History, replica: Replica, after: RaftState) -> None:
     """Check that a start finds on the disk what was flushed, and nothing that was not written.
 
-    The write that a crash interrupted may be there, whole; so the tail is noted as written.
+    The write that a crash interrupted may be there, whole; so the tail is noted as written. The cut
+    that a crash interrupted may be there as well, or a part of it.
     """
     log, who = after.log, name_of(replica.key)
     if not replica.damaged and replica.log is not None:
         old = replica.log
-        if log.end_offset < replica.flushed:
+        least = replica.flushed
+        if replica.may_end_at is not None:
+            least = min(least, replica.may_end_at)
+        if log.end_offset < least:
             raise Violated(
                 "FlushedSurvivesInv",
-                f"{who} starts with a log up to {log.end_offset}, it had flushed up to "
-                f"{replica.flushed}",
+                f"{who} starts with a log up to {log.end_offset}, it had flushed up to {least}",
             )
         shared = min(log.end_offset, replica.end)
         if shared > max(log.start_offset, old.start_offset) and (

@@ -152,14 +152,14 @@ class Hand:
             "event", key, before=before, after=after, effects=effects, event=event or Poll(0, 0)
         )
 
-    def crash(self, key: ReplicaKey, *effects: Any) -> None:
-        """A process dies within an event, after these effects."""
+    def crash(self, key: ReplicaKey, *effects: Any, unfinished: tuple[Any, ...] = ()) -> None:
+        """A process dies within an event, after these effects and before the others, or in one."""
         self.step(
             "event",
             key,
             before=self.states[key],
             effects=effects,
-            whole=Step(self.states[key], effects),
+            whole=Step(self.states[key], (*effects, *unfinished)),
             event=Poll(0, 0),
         )
 

@@ -16,12 +16,14 @@ from tests.krafla.fuzz.quorum.breaking import HISTORIES
 from tests.krafla.fuzz.quorum.by_hand import (
     A,
     B,
+    C,
     Hand,
     candidate,
     change,
     committed,
     data,
     file,
+    follower,
     leader,
     prospective,
     snapshot,
@@ -31,11 +33,14 @@ from tests.krafla.fuzz.quorum.by_hand import (
 
 from krafla.fuzz.quorum.checks import PROPERTIES
 from kraft.ids import DirectoryId, OffsetAndEpoch
+from kraft.log.image import LogImage
 from kraft.raft.effects import (
     AppendLog,
     Fatal,
     HandleCommit,
     HandleLeaderChange,
+    TruncateLog,
+    TruncateToSnapshot,
     WriteSnapshot,
 )
 from kraft.raft.roles import Resigned
@@ -103,6 +108,37 @@ def test_a_crash_may_take_what_was_not_flushed_and_may_leave_it():
         log = log.truncate(1) if kept == 1 else log
         hand.start(A, Resigned(1, A.node_id, frozenset(), (), 0), log)
         assert hand.broken == ("FlushedSurvivesInv" if kept == 1 else None)
+
+
+@pytest.mark.parametrize(("found", "broken"), [(2, None), (3, None), (1, "FlushedSurvivesInv")])
+def test_a_cut_in_which_a_crash_came_may_be_done_or_not_and_no_more_is_lost(found, broken):
+    hand = committed()
+    hand.append(A, b"two")
+    hand.copy(C, A)
+    log = hand.states[C].log
+    assert log.end_offset == 3
+    hand.crash(C, unfinished=(TruncateLog(2),))
+    hand.start(C, follower(1, A), log.truncate(found))
+    assert hand.broken == broken
+    if broken is None:
+        hand.start(C, follower(1, A), log.truncate(1))
+        assert hand.broken == "FlushedSurvivesInv"
+
+
+def test_a_snapshot_whose_loading_a_crash_cut_short_may_have_taken_the_place_of_the_log():
+    hand = committed()
+    hand.append(A, b"two")
+    hand.copy(C, A)
+    hand.crash(C, unfinished=(TruncateToSnapshot(OffsetAndEpoch(2, 1)),))
+    hand.start(C, follower(1, A), LogImage().begin_at(snapshot(2, 1)))
+    assert hand.checks.violation is None
+
+
+def test_a_cut_that_is_not_allowed_is_noticed_though_a_crash_came_in_it():
+    hand = committed()
+    hand.event(C, high_watermark=2)
+    hand.crash(C, unfinished=(TruncateLog(1),))
+    assert hand.broken == "NoTruncationBelowHighWatermarkProp"
 
 
 def test_a_disk_that_was_damaged_owes_nothing():
