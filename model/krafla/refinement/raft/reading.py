@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from krafla.refinement.raft.terms import Message
     from kraft.raft.effects import Effect
     from kraft.raft.events import Event
+    from kraft.raft.roles import Role
     from kraft.raft.state import RaftState
     from kraft.rpc.requests import RaftResponse
 
@@ -136,10 +137,7 @@ class Reader:
             return "DiscoverEpoch"
         if epoch < role.epoch:
             return "IgnoreResponse"
-        known = leader_of(role)
-        if leader is not None and (
-            known is None or (known == leader and isinstance(role, Unattached))
-        ):
+        if leader is not None and self._learns_leader(role, leader):
             follows = isinstance(after.role, Follower) and after.role.has_fetched
             return "FollowAndFetch" if follows else "DiscoverEpoch"
         match response:
@@ -157,6 +155,13 @@ class Reader:
                 appends = any(isinstance(effect, AppendLog) for effect in effects)
                 return "CompleteAddVoter" if appends else "IgnoreResponse"
         return "IgnoreResponse"
+
+    def _learns_leader(self, role: Role, leader: object) -> bool:
+        """Return whether an answer of its own epoch tells a replica the leader, or where it is."""
+        known = leader_of(role)
+        if known is None:
+            return True
+        return isinstance(role, Unattached) and self.naming.leader(role.epoch, known) == leader
 
     def own(
         self, name: str, event: Event, before: RaftState, after: RaftState,

@@ -14,7 +14,7 @@ from krafla.verdict import KraflaError
 from kraft.errors import ErrorCode
 from kraft.raft.effects import AppendLog, FlushLog, SendResponse, WriteQuorumState
 from kraft.raft.events import RequestReceived
-from kraft.raft.roles import Leader
+from kraft.raft.roles import Leader, Unattached
 from kraft.raft.state import Step
 from kraft.rpc.fetch import FetchResponse
 from kraft.rpc.vote import VoteRequest, VoteResponse
@@ -145,6 +145,22 @@ def test_properties_are_told_of_every_variable_that_a_step_changed(monkeypatch):
 
     # Those that only a snapshot, or a truncation of it, changes are not among the first steps.
     assert {"epoch", "voted", "log", "flushed", "high_watermark", "committed", "messages"} <= told
+
+
+@pytest.mark.parametrize(
+    ("known", "named", "action"),
+    [(None, "n0", "DiscoverEpoch"), (0, "n0", "DiscoverEpoch"), (0, None, "IgnoreResponse")],
+)
+def test_who_came_back_with_the_leaders_name_alone_discovers_where_it_is(known, named, action):
+    simulated = simulation()
+    lockstep, _ = judged(simulated, 3)
+    started = next(step.after for step in simulation().steps() if step.kind == "start")
+    before = replace(started, role=Unattached(1, known, None, 10**18))
+    fields = (("epoch", 1), ("leader", named), ("error", "NOT_LEADER_OR_FOLLOWER"))
+    message = lockstep.terms.message("FetchResponse", "n0", "n3", None, *fields)
+    response = FetchResponse(ErrorCode.NOT_LEADER_OR_FOLLOWER, 1, 0 if named else None)
+
+    assert lockstep.reader.response(message, before, before, response, ()) == action
 
 
 def finding(mistake, most=4000):
