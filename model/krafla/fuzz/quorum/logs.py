@@ -252,8 +252,6 @@ def check_snapshot_at_start(who: str, log: LogImage) -> None:
         raise Violated(
             "SnapshotAtLogStartInv", f"{who} has a log from {start} and no snapshot there"
         )
-    if earliest is not None and earliest.snapshot_id.end_offset < start:
-        raise Violated("SnapshotAtLogStartInv", f"{who} keeps a snapshot before {start}")
 
 
 def check_start_log(history: History, replica: Replica, after: RaftState) -> None:

@@ -15,6 +15,7 @@ from tests.krafla.fuzz.quorum.by_hand import (
     committed,
     data,
     file,
+    follower,
     leader,
     unattached,
 )
@@ -163,4 +164,22 @@ def a_leader_commits_records_of_an_old_epoch():
     hand.elect(A, 3, C)
     hand.follow(B, A, 3)
     hand.note(A, 1, b=1)
+    return hand
+
+
+@breaks("CommittedOnMajorityInv")
+def a_leader_counts_itself_though_it_has_not_flushed():
+    hand = committed()
+    role = replace(leader(1, A), must_flush=True)
+    hand.event(A, AppendLog((data(2, 1, b"two"),)), role=role)
+    hand.copy(B, A)
+    hand.event(A, role=replace(leader(1, A, b=3), must_flush=True), high_watermark=3)
+    return hand
+
+
+@breaks("HighWatermarkWithinLogInv")
+def a_start_knows_a_high_watermark_beyond_its_log():
+    hand = committed()
+    started = hand.state(B, follower(1, A, A), hand.states[B].log)
+    hand.step("start", B, after=replace(started, high_watermark=7))
     return hand

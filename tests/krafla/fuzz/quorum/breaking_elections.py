@@ -286,3 +286,11 @@ def an_answer_is_taken_that_nobody_waits_for():
     answer = ResponseReceived(0, 0, A.node_id, 7, VoteResponse(ErrorCode.NONE, 1, None))
     hand.event(B, file(1), event=answer, role=unattached(1))
     return hand
+
+
+@breaks("OneRequestPerConnectionInv")
+def an_answer_that_nobody_waits_for_changes_what_is_known():
+    hand = committed()
+    answer = ResponseReceived(0, 0, A.node_id, 7, VoteResponse(ErrorCode.NONE, 1, None))
+    hand.event(B, event=answer, high_watermark=2)
+    return hand

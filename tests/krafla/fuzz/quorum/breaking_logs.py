@@ -13,15 +13,18 @@ from tests.krafla.fuzz.quorum.by_hand import (
     data,
     file,
     follower,
+    snapshot,
     unattached,
 )
 
+from kraft.ids import OffsetAndEpoch
 from kraft.log.image import LogImage
 from kraft.raft.effects import (
     AppendLog,
     FlushLog,
     SendRequest,
     TruncateLog,
+    TruncateToSnapshot,
 )
 from kraft.rpc.fetch import FetchRequest
 
@@ -132,4 +135,14 @@ def a_leader_notes_a_log_that_is_not_its_own():
 def a_leader_cuts_its_log():
     hand = committed()
     hand.event(A, TruncateLog(1))
+    return hand
+
+
+@breaks("NoTruncationBelowHighWatermarkProp")
+def a_snapshot_takes_the_place_of_more_than_it_has():
+    hand = committed()
+    hand.event(B, high_watermark=2)
+    older = OffsetAndEpoch(1, 1)
+    hand.snapshots[older] = snapshot(1, 1)
+    hand.event(B, TruncateToSnapshot(older))
     return hand

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from tests.krafla.fuzz.quorum import (  # noqa: F401 - they note their histories
     breaking_commits,
     breaking_elections,
+    breaking_listener,
     breaking_logs,
     breaking_voters,
 )
@@ -31,7 +33,7 @@ from tests.krafla.fuzz.quorum.by_hand import (
     voters,
 )
 
-from krafla.fuzz.quorum.checks import PROPERTIES
+from krafla.fuzz.quorum.checks import DAMAGING, PROPERTIES
 from kraft.ids import DirectoryId, OffsetAndEpoch
 from kraft.log.image import LogImage
 from kraft.raft.effects import (
@@ -44,6 +46,7 @@ from kraft.raft.effects import (
     WriteSnapshot,
 )
 from kraft.raft.roles import Resigned
+from kraft.sim.quorum.kinds import KINDS
 
 REPOSITORY = Path(__file__).parents[4]
 
@@ -139,6 +142,33 @@ def test_a_cut_that_is_not_allowed_is_noticed_though_a_crash_came_in_it():
     hand.event(C, high_watermark=2)
     hand.crash(C, unfinished=(TruncateLog(1),))
     assert hand.broken == "NoTruncationBelowHighWatermarkProp"
+
+
+def test_only_a_fault_that_damages_a_disk_ends_the_promises():
+    assert {"bit-rot", "cloned-disk", "lost-disk", "misdirected-write", "old-image"} == DAMAGING
+    for kind in sorted(KINDS):
+        hand = committed()
+        hand.step("fault", B, fault=kind)
+        hand.event(A, high_watermark=1)
+        excused = kind in DAMAGING and kind != "lost-disk"
+        assert (hand.broken is None) == excused, kind
+        assert bool(hand.checks.hazards) == excused, kind
+
+
+def test_a_start_on_a_full_disk_breaks_no_promise_and_another_refusal_does():
+    for number, broken in ((errno.ENOSPC, None), (errno.EIO, "AlwaysRestartsInv")):
+        hand = committed()
+        hand.step("start", B, error=OSError(number, "no"))
+        assert hand.broken == broken
+
+
+def test_once_all_faults_end_another_leader_may_come_though_nothing_went_wrong():
+    for healed in (True, False):
+        hand = committed(stable=True)
+        if healed:
+            hand.step("fault", B, fault="heal")
+        hand.elect(C, 2, B)
+        assert hand.broken == (None if healed else "StableLeadershipProp")
 
 
 def test_a_disk_that_was_damaged_owes_nothing():
