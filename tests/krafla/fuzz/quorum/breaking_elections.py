@@ -30,6 +30,7 @@ from kraft.raft.effects import (
     SendResponse,
 )
 from kraft.raft.events import RequestReceived, ResponseReceived, Source
+from kraft.raft.roles import Resigned
 from kraft.rpc.fetch import FetchRequest
 from kraft.rpc.quorum_epoch import BeginQuorumEpochRequest
 from kraft.rpc.vote import VoteRequest, VoteResponse
@@ -293,4 +294,20 @@ def an_answer_that_nobody_waits_for_changes_what_is_known():
     hand = committed()
     answer = ResponseReceived(0, 0, A.node_id, 7, VoteResponse(ErrorCode.NONE, 1, None))
     hand.event(B, event=answer, high_watermark=2)
+    return hand
+
+
+@breaks("RestartProp")
+def a_start_is_resigned_from_the_lead_of_another():
+    hand = committed()
+    hand.start(C, Resigned(1, A.node_id, frozenset(), (), 0), hand.states[C].log)
+    return hand
+
+
+@breaks("RestartProp")
+def a_start_follows_whom_the_file_does_not_name():
+    hand = Hand()
+    hand.elect(A, 1, B)
+    hand.event(C, file(1), role=unattached(1))
+    hand.start(C, follower(1, A))
     return hand

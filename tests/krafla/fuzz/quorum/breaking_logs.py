@@ -21,6 +21,7 @@ from kraft.ids import OffsetAndEpoch
 from kraft.log.image import LogImage
 from kraft.raft.effects import (
     AppendLog,
+    CleanLog,
     FlushLog,
     SendRequest,
     TruncateLog,
@@ -145,4 +146,26 @@ def a_snapshot_takes_the_place_of_more_than_it_has():
     older = OffsetAndEpoch(1, 1)
     hand.snapshots[older] = snapshot(1, 1)
     hand.event(B, TruncateToSnapshot(older))
+    return hand
+
+
+@breaks("PermittedLogChangesProp")
+def who_follows_nobody_writes():
+    hand = Hand()
+    hand.elect(A, 1, B)
+    hand.event(B, AppendLog(hand.states[A].log.read(0, 2**20)), FlushLog())
+    return hand
+
+
+@breaks("PermittedLogChangesProp")
+def a_log_is_cut_where_it_does_not_reach():
+    hand = committed()
+    hand.event(B, TruncateLog(9), log=hand.states[B].log)
+    return hand
+
+
+@breaks("SnapshotAtLogStartInv")
+def a_log_is_cleaned_up_to_where_it_does_not_reach():
+    hand = committed()
+    hand.event(B, CleanLog(OffsetAndEpoch(9, 1)), log=hand.states[B].log)
     return hand
