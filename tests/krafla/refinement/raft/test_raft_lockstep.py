@@ -12,7 +12,7 @@ from krafla.refinement.raft.properties import Asked
 from krafla.refinement.raft.runs import quorum_of
 from krafla.verdict import KraflaError
 from kraft.errors import ErrorCode
-from kraft.raft.effects import AppendLog, FlushLog, SendResponse, WriteQuorumState
+from kraft.raft.effects import AppendLog, Fatal, FlushLog, SendResponse, WriteQuorumState
 from kraft.raft.events import RequestReceived
 from kraft.raft.roles import Leader, Unattached
 from kraft.raft.state import Step
@@ -184,6 +184,30 @@ def test_a_vote_that_is_given_without_being_written_is_noticed():
 
     assert found.action.name == "GrantVote"
     assert "voted" in found.variables
+
+
+def test_a_process_that_ends_itself_for_no_reason_of_kafkas_is_noticed():
+    def give_up(_state, event, step):
+        asked = isinstance(event, RequestReceived) and isinstance(event.request, VoteRequest)
+        return Step(step.state, (Fatal("enough"),)) if asked else step
+
+    found = finding(give_up)
+
+    assert re.fullmatch(r"replica n\d cannot go on: enough", found.explanation.finding)
+
+
+def test_a_log_in_memory_that_is_not_the_one_on_the_disk_is_noticed():
+    def forget_to_write(_state, _event, step):
+        kept = tuple(effect for effect in step.effects if not isinstance(effect, AppendLog))
+        return Step(step.state, kept)
+
+    found = finding(forget_to_write)
+
+    assert re.fullmatch(
+        r"the log of replica n\d is 0 \.\. 0 on its disk and 0 \.\. \d in memory",
+        found.explanation.finding,
+    )
+    assert found.variables == ("log",)
 
 
 def test_a_vote_that_is_refused_without_a_reason_is_noticed():
