@@ -114,6 +114,8 @@ class Report:
         doubts = ["it was interrupted"] if self.is_interrupted else []
         if not self.acknowledged:
             doubts.append("no value was ever acknowledged")
+        elif not self.liveness["progress"]:
+            doubts.append("no run came to its end and made progress there")
         if self.missed_actions:
             doubts.append(f"actions never taken: {', '.join(self.missed_actions)}")
         return tuple(doubts)

@@ -102,9 +102,16 @@ def test_a_campaign_that_acknowledged_nothing_is_inconclusive():
     assert report.doubts == ("no value was ever acknowledged",)
 
 
+def test_a_campaign_in_which_every_run_was_excused_from_progress_is_inconclusive():
+    report = Report(SMALL, examples=4, acknowledged=1)
+    report.liveness["excused"] = 4
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert report.doubts == ("no run came to its end and made progress there",)
+
+
 def test_an_action_of_the_spec_that_was_never_taken_is_a_doubt():
     report = Report(SMALL, acknowledged=1, all_actions=("Restart", "Flush"))
-    report.actions["Restart"] = 1
+    report.actions["Restart"] = report.liveness["progress"] = 1
     assert report.verdict is Verdict.INCONCLUSIVE
     assert report.doubts == ("actions never taken: Flush",)
 
