@@ -4,7 +4,8 @@ It looks at the replica that took the step only, and there at what changed only;
 the others and of the past is in the ghost history. The names are those of the spec's properties:
 KRaftProperties, KRaftVotersProperties. Some are of the implementation alone: FlushedSurvivesInv
 and AlwaysRestartsInv of its storage, ListenerInOrderInv and ListenerLeaderProp of its listener,
-AcknowledgedStaysProp of its clients, StableLeadershipProp of runs without faults.
+AcknowledgedStaysProp and ChangeAnsweredProp of its clients, CheckQuorumProp, HeardLeaderStaysProp
+and OldAnswerProp of its timers and messages, StableLeadershipProp of runs without faults.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import errno
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from krafla.fuzz.quorum import commits, elections, listening, logs, membership, speaking
+from krafla.fuzz.quorum import commits, elections, leading, listening, logs, membership, speaking
 from krafla.fuzz.quorum.ghosts import NO_FILE, History, Replica, name_of
 from krafla.fuzz.quorum.violation import Violated, Violation
 from kraft.raft.effects import (
@@ -45,15 +46,17 @@ if TYPE_CHECKING:
 __all__ = ["PROPERTIES", "Checks"]
 
 PROPERTIES: Final = (
-    "AcknowledgedStaysProp", "AddedHasFetchedProp", "AlwaysRestartsInv",
-    "ChangeOnlyAfterOwnEpochCommitProp",
+    "AcknowledgedStaysProp", "AddedHasFetchedProp", "AlwaysRestartsInv", "ChangeAnsweredProp",
+    "ChangeOnlyAfterOwnEpochCommitProp", "CheckQuorumProp",
     "CommittedOnMajorityInv", "CommittedOnlyGrowsProp", "ElectionSafetyInv", "EpochsAscendInv",
-    "FlushedSurvivesInv", "HighWatermarkMonotonicProp", "HighWatermarkWithinLogInv",
+    "FlushedSurvivesInv", "HeardLeaderStaysProp", "HighWatermarkMonotonicProp",
+    "HighWatermarkWithinLogInv",
     "LatestVotersCountInv", "LeaderAppendOnlyProp", "LeaderCompletenessInv",
     "LeaderNeverLoadsSnapshotProp", "LeaderRememberedProp", "ListenerInOrderInv",
     "ListenerLeaderProp", "LogMatchingInv", "MonotonicEpochProp",
     "NeverCommitOldEpochDirectlyProp", "NewLeaderForgetsHighWatermarkProp", "NoIllegalStateInv",
-    "NoTruncationBelowHighWatermarkProp", "NotedIsDurableInv", "OneLeaderPerEpochInv",
+    "NoTruncationBelowHighWatermarkProp", "NotedIsDurableInv", "OldAnswerProp",
+    "OneLeaderPerEpochInv",
     "OneRequestPerConnectionInv", "OneUncommittedChangeInv", "OnlyLeaderOwesFlushInv",
     "OnlyVotersStandInv", "OverlappingMajoritiesInv", "PermittedLogChangesProp",
     "RestartProp", "RoleMatchesStateInv", "SnapshotAtLogStartInv", "SnapshotCommittedInv",
@@ -132,17 +135,15 @@ class Checks:
         history = self.history
         replica = history.replicas.get(step.replica) or history.replica(step.replica)
         before, after = step.before, step.after
+        assert before is not None, "a replica that takes an event runs"
         latest_voters = replica.voters[-1] if replica.voters else None
+        if type(step.event) is ResponseReceived and after is not None:
+            speaking.check_awaited(replica, step.event, before, step)
         self._effects(replica, step)
         if after is None:
-            replica.log = logs.log_after(None if before is None else before.log, step.effects)
+            replica.log = logs.log_after(before.log, step.effects)
             _cut_short(replica, step)
             return
-        if before is None:
-            before = replica.state
-        assert before is not None, "a replica that takes an event runs"
-        if type(step.event) is ResponseReceived:
-            speaking.check_awaited(replica, step.event, before, step)
         begins = False
         if after.role is not before.role:
             elections.check_role(history, replica, before, after)
@@ -161,6 +162,11 @@ class Checks:
         if begins:
             commits.check_new_leader(history, replica, after)
             self._check_stable(replica)
+            assert step.event is not None
+            leading.begin_lead(replica, step.event.now)
+        elif isinstance(before.role, Leader):
+            leading.check_heard(replica, step, before, after)
+            leading.check_pending(replica, step, before, after)
         if after.role is not before.role:
             commits.check_noted(history, before, after)
         if begins or after.high_watermark != before.high_watermark:
@@ -291,7 +297,7 @@ _EFFECTS: Final[dict[type, Callable[..., None]]] = {
     WriteSnapshot: lambda c, r, e, _s: logs.note_snapshot(c.history, r, e.snapshot_id, e.data),
     FreezeSnapshot: _on_freeze,
     SendRequest: lambda _c, r, e, _s: speaking.check_request(r, e),
-    SendResponse: lambda _c, r, e, s: speaking.check_response(r, e, s.event, s.after),
+    SendResponse: lambda _c, r, e, s: speaking.check_response(r, e, s),
     HandleCommit: lambda _c, r, e, s: listening.check_commit(r, e, s.after),
     HandleLoadSnapshot: lambda _c, r, e, s: listening.check_load(r, e, s.after),
     HandleLeaderChange: lambda _c, r, e, s: listening.check_leader_change(r, e, s.after),

@@ -72,7 +72,9 @@ class Replica:
     was compared with what is committed. ``voters`` are the records of voters in its log, as offset
     and keys. ``damaged``: a fault took or changed what it had flushed, so that it owes nothing.
     ``interrupted``: it crashed in the middle of a step, so that a write may be done or not; if that
-    write cuts the log, it may now end at ``may_end_at``.
+    write cuts the log, it may now end at ``may_end_at``. While it leads, ``fetched_at`` says when
+    each node fetched last, ``quorum_heard`` since when a majority has, and ``overdue`` how many
+    polls it has led on after it should have resigned; times are of its own clock.
     """
 
     key: ReplicaKey
@@ -92,6 +94,9 @@ class Replica:
     next_commit: int = -1
     told: tuple[int, NodeId | None] = (-1, None)
     last_correlation: int = -1
+    fetched_at: dict[NodeId, int] = field(default_factory=dict)
+    quorum_heard: int = 0
+    overdue: int = 0
 
     def has_durably(self, end: int, epoch: int) -> bool:
         """Return whether its disk keeps, whatever happens, a log that has ``epoch`` before ``end``.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.quorum.mutants_election import ELECTION
+from krafla.fuzz.quorum.mutants_leading import LEADING
 from krafla.fuzz.quorum.mutants_listener import LISTENER
 from krafla.fuzz.quorum.mutants_log import LOG
 from krafla.fuzz.quorum.mutants_storage import STORAGE
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["MUTANTS", "find_mutant"]
 
-MUTANTS: Final[tuple[Mutant, ...]] = (*ELECTION, *LOG, *LISTENER, *CHANGES, *STORAGE)
-"""Of elections, logs, snapshots and listeners, changes of voters with identity, storage."""
+MUTANTS: Final[tuple[Mutant, ...]] = (
+    *ELECTION, *LEADING, *LOG, *LISTENER, *CHANGES, *STORAGE
+)  # fmt: skip
+"""Of elections, who goes on leading, logs, snapshots with listeners, voters and disks, storage."""
 
 _BY_NAME: Final = {mutant.name: mutant for mutant in MUTANTS}
 assert len(_BY_NAME) == len(MUTANTS), "two seeded bugs have one name"

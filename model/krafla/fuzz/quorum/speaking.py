@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from krafla.fuzz.quorum.ghosts import name_of
 from krafla.fuzz.quorum.violation import Violated
 from kraft.raft.events import RequestReceived, ResponseReceived
+from kraft.raft.roles import Follower, Leader
 from kraft.rpc.fetch import FetchRequest, FetchResponse
 from kraft.rpc.quorum_epoch import BeginQuorumEpochRequest
 from kraft.rpc.vote import VoteRequest, VoteResponse
@@ -85,12 +86,19 @@ def _check_vote_request(replica: Replica, request: VoteRequest) -> None:
 def check_awaited(
     replica: Replica, event: ResponseReceived, before: RaftState, step: SimStep
 ) -> None:
-    """Check that an answer for which nobody waits changes nothing.
+    """Check that an answer for which nobody waits changes nothing, nor one of an epoch gone by.
 
-    Spec: KRaftState!Waiting.
+    The second only frees the connection. Spec: KRaftState!Waiting, KRaftElection!IgnoreResponse.
     """
     connection = before.connections.get(event.sender)
     if connection is not None and connection.correlation_id == event.correlation_id:
+        epoch = getattr(event.response, "epoch", before.role.epoch)
+        if epoch < before.role.epoch and not _is_only_heard(before, step):
+            raise Violated(
+                "OldAnswerProp",
+                f"{name_of(replica.key)}, in epoch {before.role.epoch}, acts on an answer of node "
+                f"{event.sender} from epoch {epoch}",
+            )
         return
     if step.effects or step.after != before:
         raise Violated(
@@ -99,11 +107,19 @@ def check_awaited(
         )
 
 
-def check_response(
-    replica: Replica, effect: SendResponse, event: Event | None, after: RaftState | None
-) -> None:
+def _is_only_heard(before: RaftState, step: SimStep) -> bool:
+    after = step.after
+    return not step.effects and (
+        after is None
+        or (after.role is before.role and after.log is before.log)
+        or (after.role == before.role and after.log == before.log)
+    )
+
+
+def check_response(replica: Replica, effect: SendResponse, step: SimStep) -> None:
     """Check an answer at the moment at which it is sent."""
     response, file, who = effect.response, replica.file, name_of(replica.key)
+    event, after = step.event, step.after
     if isinstance(response, FetchResponse):
         known = None if after is None else after.high_watermark
         if after is not None and response.high_watermark > (-1 if known is None else known):
@@ -112,15 +128,20 @@ def check_response(
                 f"{who} tells a high watermark of {response.high_watermark} and knows {known}",
             )
     elif isinstance(response, VoteResponse) and response.vote_granted:
-        _check_granted(replica, response, event)
+        _check_granted(replica, response, event, step.before)
     epoch = getattr(response, "epoch", 0)
     if epoch > file.epoch:
         raise Violated(_WRITTEN, f"{who} tells of epoch {epoch}, its file says {file.epoch}")
 
 
-def _check_granted(replica: Replica, response: VoteResponse, event: Event | None) -> None:
+def _check_granted(
+    replica: Replica, response: VoteResponse, event: Event | None, before: RaftState | None
+) -> None:
     request = event.request if isinstance(event, RequestReceived) else None
-    if not isinstance(request, VoteRequest) or request.pre_vote:
+    if not isinstance(request, VoteRequest):
+        return
+    if request.pre_vote:
+        _check_pre_vote(replica, request, before)
         return
     file = replica.file
     if (
@@ -133,4 +154,19 @@ def _check_granted(replica: Replica, response: VoteResponse, event: Event | None
             _WRITTEN,
             f"{name_of(replica.key)} grants node {request.candidate_id} its vote of epoch "
             f"{response.epoch}; its file says epoch {file.epoch}, and a vote for {voted}",
+        )
+
+
+def _check_pre_vote(replica: Replica, request: VoteRequest, before: RaftState | None) -> None:
+    """Check that nobody helps to depose a leader that it hears, or is: KIP-996.
+
+    In a higher epoch there is no such leader.
+    """
+    role = None if before is None else before.role
+    content = isinstance(role, Leader) or (isinstance(role, Follower) and role.has_fetched)
+    if role is not None and content and request.epoch == role.epoch:
+        raise Violated(
+            "HeardLeaderStaysProp",
+            f"{name_of(replica.key)} says yes to a pre-vote of node {request.candidate_id}, and "
+            f"{'leads' if isinstance(role, Leader) else 'hears the leader of'} epoch {role.epoch}",
         )

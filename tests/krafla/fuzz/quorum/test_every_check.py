@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.krafla.fuzz.quorum import (  # noqa: F401 - they note their histories
     breaking_commits,
     breaking_elections,
+    breaking_leading,
     breaking_listener,
     breaking_logs,
     breaking_voters,

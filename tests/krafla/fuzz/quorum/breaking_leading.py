@@ -1,0 +1,136 @@
+"""Histories that break what is said of who goes on leading, and of answers that come too late."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from immutables import Map
+from tests.krafla.fuzz.quorum.breaking import breaks
+from tests.krafla.fuzz.quorum.breaking_elections import asked, vote_request
+from tests.krafla.fuzz.quorum.by_hand import (
+    KEYS,
+    A,
+    B,
+    C,
+    Hand,
+    committed,
+    file,
+    follower,
+    unattached,
+)
+
+from kraft.errors import ErrorCode
+from kraft.ids import NodeId
+from kraft.raft.effects import SendResponse
+from kraft.raft.events import Poll, RequestReceived, ResponseReceived, Source
+from kraft.raft.pending import PendingVoterChange
+from kraft.raft.state import Connection
+from kraft.raft.voters import Voter
+from kraft.rpc.fetch import FetchRequest, FetchResponse
+from kraft.rpc.raft_voters import AddRaftVoterResponse
+from kraft.rpc.vote import VoteResponse
+
+CLIENT = Source(NodeId(-1), 7)
+YES = VoteResponse(ErrorCode.NONE, 1, A.node_id, vote_granted=True)
+
+
+def poll(hand: Hand, now: int, times: int = 1, **changes) -> None:
+    """Let the leader poll so often at one time of its clock."""
+    for _ in range(times):
+        hand.event(A, event=Poll(now, 0), **changes)
+
+
+def fetch(hand: Hand, by, now: int) -> None:
+    """Let a replica's fetch come to the leader."""
+    request = FetchRequest("c", by.node_id, by.directory_id, 1, 2, 1)
+    hand.event(A, event=RequestReceived(now, 0, Source(by.node_id, 0), request))
+
+
+def check_quorum(hand: Hand) -> int:
+    """Within which time a majority must fetch, in nanoseconds."""
+    return hand.states[A].configuration.timeouts.check_quorum
+
+
+def answered(hand: Hand, by, response, **changes) -> Hand:
+    """Let a replica get an answer of A that it waits for."""
+    hand.states[by] = replace(hand.states[by], connections=Map({A.node_id: Connection(5, 10**9)}))
+    free = Map({A.node_id: Connection()})
+    event = ResponseReceived(0, 0, A.node_id, 5, response)
+    hand.event(by, event=event, connections=free, **changes)
+    return hand
+
+
+def with_pending(hand: Hand) -> Hand:
+    """Let a client have asked the leader for another voter."""
+    pending = PendingVoterChange("add", CLIENT, Voter(C), 10**9)
+    hand.states[A] = replace(
+        hand.states[A], role=replace(hand.states[A].role, pending_change=pending)
+    )
+    return hand
+
+
+@breaks("CheckQuorumProp")
+def a_leader_from_which_nobody_fetches_leads_on():
+    hand = committed()
+    poll(hand, 2 * check_quorum(hand), times=17)
+    return hand
+
+
+@breaks("CheckQuorumProp")
+def a_leader_of_five_from_which_one_voter_fetches_leads_on():
+    hand = Hand(*KEYS)
+    hand.elect(A, 1, B, C)
+    fetch(hand, C, 0)
+    for time in range(1, 20):
+        fetch(hand, B, time * check_quorum(hand))
+        poll(hand, time * check_quorum(hand))
+    return hand
+
+
+@breaks("HeardLeaderStaysProp")
+def a_follower_that_hears_its_leader_says_yes_to_a_pre_vote():
+    hand = committed()
+    hand.event(B, role=replace(follower(1, A, A), has_fetched=True))
+    event = asked(vote_request(C, 1, (2, 1), pre_vote=True))
+    hand.event(B, SendResponse(Source(C.node_id, 0), YES), event=event)
+    return hand
+
+
+@breaks("HeardLeaderStaysProp")
+def a_leader_says_yes_to_a_pre_vote():
+    hand = committed()
+    event = asked(vote_request(C, 1, (2, 1), pre_vote=True))
+    hand.event(A, SendResponse(Source(C.node_id, 0), YES), event=event)
+    return hand
+
+
+@breaks("OldAnswerProp")
+def an_answer_of_an_old_epoch_names_the_leader_of_a_new_one():
+    hand = Hand()
+    hand.event(B, file(2), role=unattached(2))
+    answer = FetchResponse(ErrorCode.UNKNOWN_LEADER_EPOCH, 1, A.node_id)
+    return answered(hand, B, answer, role=follower(2, A))
+
+
+@breaks("ChangeAnsweredProp")
+def who_asked_for_a_voter_is_forgotten():
+    hand = with_pending(committed())
+    hand.event(A, role=replace(hand.states[A].role, pending_change=None))
+    return hand
+
+
+@breaks("ChangeAnsweredProp")
+def who_asked_for_a_voter_is_forgotten_for_another():
+    hand = with_pending(committed())
+    role = hand.states[A].role
+    other = replace(role.pending_change, source=Source(NodeId(-1), 8))
+    answer = SendResponse(other.source, AddRaftVoterResponse(ErrorCode.NONE, ""))
+    hand.event(A, answer, role=replace(role, pending_change=other))
+    return hand
+
+
+@breaks("ChangeAnsweredProp")
+def a_leader_that_is_deposed_leaves_who_asked_for_a_voter_without_an_answer():
+    hand = with_pending(committed())
+    hand.event(A, file(2), role=unattached(2))
+    return hand
