@@ -18,6 +18,7 @@ from krafla.cli.check_total import Total, total_of
 from krafla.manifest import TIERS, load
 from krafla.tlc.checking import Check, check_model
 from krafla.tlc.command import Simulation
+from krafla.tlc.kept import KeptChecks
 from krafla.tlc.pace import Pace
 from krafla.tlc.side_by_side import jobs_at_once, side_by_side
 from krafla.traces import write
@@ -76,6 +77,13 @@ _Seed = Annotated[int, typer.Option(help="Seed of the simulation.")]
 _TraceFile = Annotated[
     str | None, typer.Option(metavar="FILE", help="Write the counterexample to a file.")
 ]
+_Results = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Keep what held; a later run goes on from there, as far as no file has changed.",
+    ),
+]
 _Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 _List = Annotated[bool, typer.Option("--list", help="List the models and stop.")]
 _Markdown = Annotated[bool, typer.Option("--markdown", help="With --list: the page of models.")]
@@ -94,6 +102,7 @@ def command(
     depth: _Depth = 100,
     seed: _Seed = 1,
     trace: _TraceFile = None,
+    results: _Results = None,
     as_json: _Json = False,
     list_models: _List = False,
     markdown: _Markdown = False,
@@ -113,6 +122,7 @@ def command(
       krafla check 'MCKRaft*' --coverage    those that are called so
       krafla check --tag raft --tier full   those of a room
       krafla check MCBrokerLeaseSmoke --simulate 1000 --seed 7
+      krafla check --tier full --results full.jsonl   an hour, in as many parts as you like
     """
     manifest = load()
     selection = Selection(tuple(models or ()), tuple(tag or ()), tier)
@@ -124,9 +134,12 @@ def command(
     simulation = None if simulate is None else Simulation(simulate, depth, seed)
     if trace is not None and len(chosen) != 1:
         raise typer.BadParameter("--trace takes the counterexample of one model; name it")
+    if results is not None and simulation is not None:
+        raise typer.BadParameter("--results keeps what was searched whole, no simulations")
+    kept = None if results is None else KeptChecks(results)
     at_once, threads = _at_once(chosen, jobs, _threads(workers))
     with screen.LiveLine() as live:
-        asking = _Asking(live, threads, timeout, heap, simulation)
+        asking = _Asking(live, threads, timeout, heap, simulation, kept)
         answers: list[Answer] = []
         for answer in side_by_side(asking.tasks(chosen), at_once):
             with asking.quiet():
@@ -186,12 +199,14 @@ class _Asking:
         timeout: float | None,
         heap_mb: int | None,
         simulation: Simulation | None,
+        kept: KeptChecks | None,
     ) -> None:
         self._live = live
         self._threads = threads
         self._timeout = timeout
         self._heap_mb = heap_mb
         self._simulation = simulation
+        self._kept = kept
         self._one_at_a_time = threading.Lock()
 
     def tasks(self, models: Sequence[Model]) -> list[Callable[[], Answer]]:
@@ -213,9 +228,12 @@ class _Asking:
 
     def _answer(self, model: Model, prefix: str) -> Answer:
         """Return the check of a model, or why it could not be checked."""
-        self._show(f"{prefix}{model.name}: starting TLC")
         try:
-            return check_model(
+            earlier = self._kept.find(model) if self._kept is not None else None
+            if earlier is not None:
+                return earlier
+            self._show(f"{prefix}{model.name}: starting TLC")
+            check = check_model(
                 model,
                 workers=self._threads,
                 progress=_reporter(self._show, model, f"{prefix}{model.name}: "),
@@ -223,8 +241,11 @@ class _Asking:
                 simulation=self._simulation,
                 heap_mb=self._heap_mb,
             )
+            if self._kept is not None:
+                self._kept.add(check)
         except KraflaError as error:
             return error
+        return check
 
 
 def _reporter(show: Callable[[str], None], model: Model, prefix: str) -> Callable[[Progress], None]:

@@ -49,6 +49,9 @@ class Total:
                 counts[one.verdict] += 1
         failed = len(self.answers) - sum(counts.values())
         parts = [f"{count} {verdict.value}" for verdict, count in counts.items() if count]
+        kept = sum(isinstance(one, Check) and one.is_kept for one in self.answers)
+        if kept:
+            parts[0] += f" ({kept} of them in earlier runs)"
         parts += [f"{failed} could not run"] * bool(failed)
         if self.doubts:
             parts.append(f"{count(len(self.doubts), 'doubt', 'doubts')} about the tier")

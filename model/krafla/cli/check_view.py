@@ -45,7 +45,7 @@ def show(console: Console, answer: Answer, *, coverage: bool, asked_for: bool) -
     screen.line(console, word, f"  {model.name}: {answer.judgement.reasons[0]}")
     for reason in answer.judgement.reasons[1:]:
         screen.line(console, f"    {reason}")
-    screen.line(console, f"    {', '.join(evidence(model, result))}")
+    screen.line(console, f"    {', '.join(evidence(answer))}")
     if model.bounds:
         screen.line(console, f"    bounds: {model.bounds}")
     if coverage:
@@ -186,6 +186,7 @@ def data(answer: Answer, *, coverage: bool) -> dict[str, Any]:
         "depth": result.depth,
         "queue_left": result.queue_left,
         "seconds": round(result.seconds, 3),
+        "earlier_run": answer.is_kept,
         "actions": None if result.coverage is None else _actions(answer, coverage=coverage),
         "properties_checked": list(result.checked),
         "witnesses_reached": list(result.reached),

@@ -23,11 +23,15 @@ __all__ = ["Check", "check_model", "count", "evidence"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A model, the run it had, and the sentence passed on it."""
+    """A model, the run it had, and the sentence passed on it.
+
+    ``is_kept``: the run was an earlier one, of the same files.
+    """
 
     model: Model
     result: RunResult
     judgement: Judgement
+    is_kept: bool = False
 
     @property
     def verdict(self) -> Verdict:
@@ -70,8 +74,9 @@ def count(number: int, one: str, several: str) -> str:
     return f"{number:,} {one if number == 1 else several}"
 
 
-def evidence(model: Model, result: RunResult) -> tuple[str, ...]:
+def evidence(check: Check) -> tuple[str, ...]:
     """Return what was counted and seen in the run, one short sentence each."""
+    model, result = check.model, check.result
     facts: list[str] = []
     if result.simulation is not None:
         simulation = result.simulation
@@ -98,5 +103,5 @@ def evidence(model: Model, result: RunResult) -> tuple[str, ...]:
         facts.append(f"{seen} of {len(model.witnesses)} witnesses reached")
     if isinstance(result.outcome, Finished) and result.outcome.collision_probability is not None:
         facts.append(f"odds of a missed state {result.outcome.collision_probability:.1g}")
-    facts.append(f"{result.seconds:.1f} s")
+    facts.append(f"{result.seconds:.1f} s{' in an earlier run' if check.is_kept else ''}")
     return tuple(facts)

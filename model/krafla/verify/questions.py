@@ -79,7 +79,7 @@ def model_question(
         )
         checked(check)
         reasons = check.judgement.reasons
-        *facts, _seconds = evidence(model, check.result)
+        *facts, _seconds = evidence(check)
         if model.expect != "holds":
             facts.insert(0, reasons[0])
         return Row(

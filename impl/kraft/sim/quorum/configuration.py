@@ -92,7 +92,7 @@ def draw_knobs(seed: int, configuration: QuorumConfiguration) -> Knobs:
     """
     chance = Stream(seed, "knobs")
     likely = chance.choice((0, 150_000, 300_000, 500_000, 700_000, 1_000_000))
-    between = chance.choice((400, 800, 1_600)) * MILLISECOND
+    between = chance.choice((200, 400, 800, 1_600)) * MILLISECOND
     rates = []
     for name in sorted(configuration.kinds):
         own = Stream(seed, "knob", name)
