@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from krafla.tlc.comments import without_comments
 from krafla.values_text import ValueTextError, parse
 from krafla.verdict import KraflaError
 
@@ -26,7 +27,6 @@ _KEYWORD = re.compile(
     )(?!\S)""",
     re.VERBOSE,
 )
-_COMMENT = re.compile(r"\(\*.*?\*\)|\\\*[^\n]*", re.DOTALL)
 _BINDING = re.compile(r"(\w+)\s*(=|<-)\s*(?:\[\s*\w+\s*\])?")
 _REPLACEMENT = re.compile(r"(\w+)\s*<-\s*(?:\[\s*\w+\s*\]\s*)?(\w+)")
 INVARIANT_KEYWORDS = ("INVARIANT", "INVARIANTS")
@@ -42,7 +42,7 @@ class ModelConfig:
     @cached_property
     def _plain(self) -> str:
         # Comments become blanks, so that offsets stay true.
-        return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), self.text)
+        return without_comments(self.text)
 
     @cached_property
     def _sections(self) -> list[tuple[str, int, int, int]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.json_lines import append_line, read_lines
 from krafla.tlc.checking import Check
-from krafla.tlc.command import Options, reproduce
+from krafla.tlc.comments import without_comments
 from krafla.tlc.config import read_config
 from krafla.tlc.jar import find_jar
 from krafla.tlc.jre import find_jre
@@ -33,7 +33,6 @@ __all__ = ["KeptChecks", "inputs_of"]
 
 # Goes up when a line would say something else, or a run look for something else.
 _VERSION = 1
-_COMMENT = re.compile(r"\(\*.*?\*\)|\\\*[^\n]*", re.DOTALL)
 _WORD = re.compile(r"\w+")
 
 
@@ -78,7 +77,7 @@ class KeptChecks:
             )
             tuple(_coverage(record["actions"]))
             tuple(record["reached"] + record["reached_at_start"])
-            f"{record['tlc']:s}{record['java']:s}"
+            "".join(record[each] for each in ("tlc", "java", "reproduce"))
             self._records[name] = record
 
 
@@ -106,7 +105,7 @@ def _modules(model: Model) -> list[Path]:
     known, waiting = {model.module.stem}, [model.module.stem]
     while waiting:
         text = there[waiting.pop()].read_text(encoding="utf-8", errors="replace")
-        new = (set(_WORD.findall(_COMMENT.sub(" ", text))) & there.keys()) - known
+        new = (set(_WORD.findall(without_comments(text))) & there.keys()) - known
         known |= new
         waiting += sorted(new)
     return [there[name] for name in sorted(known)]
@@ -127,6 +126,7 @@ def _record(check: Check, outcome: Finished) -> dict[str, Any]:
         "seconds": round(result.seconds, 3),
         "tlc": result.version,
         "java": result.java.version,
+        "reproduce": result.reproduce,
         "actions": [
             [one.name, one.taken, one.distinct, one.location, _counts(one)]
             for one in result.coverage or ()
@@ -173,6 +173,6 @@ def _result(model: Model, record: dict[str, Any]) -> RunResult:
         warnings=(),
         printed=(),
         java_command=(),
-        reproduce=reproduce(model, Options()),
+        reproduce=record["reproduce"],
         checked=(*config.invariants, *config.properties),
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from krafla.tlc.actions import SourceText, parse_label
 from krafla.tlc.command import Options, Simulation, prepare, reproduce
+from krafla.tlc.comments import without_comments
 from krafla.tlc.config import INVARIANT_KEYWORDS, PROPERTY_KEYWORDS, ModelConfig, read_config
 from krafla.tlc.counterexample import counterexample
 from krafla.tlc.jar import TlcJar, find_jar
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ActionCoverage", "Progress", "RunResult", "Simulation", "run"]
 
-_COMMENT = re.compile(r"\(\*.*?\*\)|\\\*[^\n]*", re.DOTALL)
 _HEADER = re.compile(r"^[ \t]*-{4,}[ \t]*MODULE[ \t]+(\w+)[ \t]*-{4,}", re.MULTILINE)
 _DECLARED = re.compile(r"\bCONSTANTS?\s+(\w+(?:\s*\([_, ]*\))?(?:\s*,\s*\w+(?:\s*\([_, ]*\))?)*)")
 _NO_MEMORY = re.compile(r"OutOfMemoryError|insufficient memory|Could not reserve enough space")
@@ -248,14 +248,12 @@ class _Run:
             name
             for path in output.files.values()
             if path.is_file()
-            for found in _DECLARED.finditer(_plain(path))
+            for found in _DECLARED.finditer(
+                without_comments(path.read_text(encoding="utf-8", errors="replace"))
+            )
             for name in re.findall(r"\w+", found[1])
         }
         return next((name for name in wanted if name not in declared), None)
-
-
-def _plain(path: Path) -> str:
-    return _COMMENT.sub(" ", path.read_text(encoding="utf-8", errors="replace"))
 
 
 def _check_module(path: Path) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from krafla.manifest import rooms_of
+from krafla.tlc.comments import without_comments
 from krafla.tlc.config import read_config
 from krafla.tlc.next_actions import actions_of
 from krafla.tlc.outcome import Finished
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SpecTotal", "manifest_doubts", "spec_totals"]
 
-_COMMENT = re.compile(r"\(\*.*?\*\)|\\\*[^\n]*", re.DOTALL)
 _DEFINITION = re.compile(r"^(?P<name>[A-Za-z]\w*)(?P<formals>\([^=]*?\))?[ \t]*==", re.MULTILINE)
 _CLAIM = re.compile(r"\w+(?:Inv|Prop|Live|Reach)")
 _PROOFS_NAME = "proofs.toml"
@@ -179,7 +179,7 @@ def _asked(manifest: Manifest) -> set[str]:
 
 def definitions(text: str) -> dict[str, str]:
     """Return the operators without parameters that a module defines, with their bodies."""
-    plain = _COMMENT.sub(" ", text)
+    plain = without_comments(text)
     heads = list(_DEFINITION.finditer(plain))
     ends = [head.start() for head in heads[1:]] + [len(plain)] * bool(heads)
     return {

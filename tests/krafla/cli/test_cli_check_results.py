@@ -1,0 +1,176 @@
+"""``krafla check --results``: what held is kept, and counts as long as nothing has changed."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+from tests.krafla.cli.lamp_room import edit, environment, krafla, lay_out
+
+from krafla.manifest import load
+from krafla.tlc.checking import check_model
+from krafla.tlc.kept import KeptChecks, inputs_of
+from krafla.verdict import KraflaError
+
+
+@pytest.fixture
+def specs(tmp_path):
+    return lay_out(tmp_path)
+
+
+@pytest.fixture
+def results(tmp_path):
+    return tmp_path / "results.jsonl"
+
+
+def model_of(specs, name="LampShort"):
+    return load(specs).select((name,))[0]
+
+
+@pytest.fixture(scope="module")
+def line(tmp_path_factory):
+    """What is kept of LampShort, which held somewhere else: only what is in the files counts."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    KeptChecks(folder / "results").add(check_model(model_of(lay_out(folder)), workers=1))
+    return (folder / "results").read_text()
+
+
+@pytest.fixture
+def kept(results, line):
+    results.write_text(line)
+    return json.loads(line)
+
+
+def test_a_second_run_says_the_same_and_runs_only_what_must_fail(specs, results):
+    command = ("check", "--results", str(results), "--json", "--coverage", "--jobs", "1")
+    first = krafla(specs, *command)
+    second = krafla(specs, *command)
+
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
+    documents = [json.loads(one.stdout) for one in (first, second)]
+    earlier = {one["model"]: one.pop("earlier_run") for one in documents[1]["models"]}
+    assert earlier == {"LampShort": True, "LampLong": True, "LampOn": False}
+    assert not any(one.pop("earlier_run") for one in documents[0]["models"])
+    for document in documents:
+        for one in document["models"]:
+            del one["seconds"]
+    assert documents[0] == documents[1]
+    assert len(results.read_text().splitlines()) == 2
+
+
+@pytest.mark.usefixtures("kept")
+def test_the_report_says_what_was_run_earlier(specs, results):
+    said = krafla(specs, "check", "--results", str(results), "--jobs", "1").stdout
+    assert said.count("in an earlier run\n") == 1
+    assert said.endswith("3 models: 3 held (1 of them in earlier runs)\n")
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("lamp/LampShort.cfg", "Limit = 2", "Limit = 2 "),
+        ("lamp/LampProperties.tla", "OnReach ==", "OnReach  =="),
+        ("lamp/Lamp.tla", "---- MODULE", "----- MODULE"),
+        ("lamp/models.toml", 'witnesses = ["OnReach"]', "witnesses = []"),
+        ("lamp/models.toml", "distinct = 3", "distinct = 4"),
+        ("lamp/models.toml", "properties = 3", "properties = 4"),
+        ("lamp/models.toml", 'Burn = "two', 'Press = "two'),
+    ],
+)
+def test_a_model_of_which_something_has_changed_is_run_again(specs, results, path, old, new):
+    assert KeptChecks(results).find(model_of(specs)) is not None
+    edit(specs / path, old, new)
+    assert KeptChecks(results).find(model_of(specs)) is None
+
+
+def test_what_no_module_names_changes_nothing(specs):
+    before = inputs_of(model_of(specs))
+    (specs / "lamp" / "Other.tla").write_text("---- MODULE Other ----\n====\n")
+    edit(specs / "lamp" / "LampLong.cfg", "Limit = 4", "Limit = 5")
+    assert inputs_of(model_of(specs)) == before
+    edit(specs / "lamp" / "Lamp.tla", "EXTENDS ", "EXTENDS Other, ")
+    assert inputs_of(model_of(specs)) != before
+
+
+def test_only_what_held_is_kept(specs, results):
+    keeping = KeptChecks(results)
+    keeping.add(check_model(model_of(specs, "LampOn"), workers=1))
+    edit(specs / "lamp" / "models.toml", "distinct = 7", "distinct = 8")
+    keeping.add(check_model(model_of(specs, "LampLong"), workers=1))
+    assert results.read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("distinct", "3"),
+        ("seconds", None),
+        ("reached", 3),
+        ("actions", [["Press"]]),
+        ("java", 17),
+        ("inputs", None),
+    ],
+)
+def test_a_line_with_a_wrong_value_is_refused_with_its_place(results, kept, name, value):
+    results.write_text("\n".join(json.dumps(one) for one in (kept, {**kept, name: value})) + "\n")
+    with pytest.raises(KraflaError, match="this is no line of models that held") as refused:
+        KeptChecks(results)
+    assert refused.value.place == f"{results}:2"
+
+
+def test_a_file_of_something_else_is_refused_in_one_line(specs, results):
+    results.write_text("verdict: held\n")
+    run = krafla(specs, "check", "LampShort", "--results", str(results))
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr == f"krafla: {results}:1: this is no line of models that held\n"
+    assert results.read_text() == "verdict: held\n"
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_line_that_was_cut_short_is_taken_off(specs, results):
+    whole = results.read_text()
+    results.write_text(whole + whole[:40])
+    assert KeptChecks(results).find(model_of(specs)) is not None
+    assert results.read_text() == whole
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_anything_runs(specs, tmp_path):
+    run = krafla(specs, "check", "LampShort", "--results", str(tmp_path / "none" / "results"))
+    assert run.returncode == 2
+    assert run.stdout == ""
+    assert run.stderr.count("\n") == 1
+    assert "cannot be written: No such file or directory" in run.stderr
+
+
+def test_simulations_are_not_kept(specs, results):
+    run = krafla(specs, "check", "LampShort", "--simulate", "5", "--results", str(results))
+    assert run.returncode == 2
+    assert "no simulations" in run.stderr
+    assert not results.exists()
+
+
+def test_a_run_that_is_ended_has_kept_what_came_before(specs, results):
+    edit(specs / "lamp" / "LampLong.cfg", "Limit = 4", "Limit = 900000")
+    watched = (
+        "import krafla.cli.screen as screen\n"
+        "screen.LiveLine.show = lambda self, text: "
+        "'LampLong' in text and 'depth' in text and print('at work', flush=True)\n"
+        "from krafla.cli import main; main()"
+    )
+    command = [
+        sys.executable, "-c", watched, "check", "LampShort", "LampLong", "--jobs", "1",
+        "--results", str(results), "--json",
+    ]  # fmt: skip
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(specs),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as run:  # fmt: skip
+        assert run.stdout.readline() == "at work\n"
+        run.send_signal(signal.SIGINT)
+        run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert KeptChecks(results).find(model_of(specs)) is not None
