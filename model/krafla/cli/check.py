@@ -134,9 +134,7 @@ def command(
     simulation = None if simulate is None else Simulation(simulate, depth, seed)
     if trace is not None and len(chosen) != 1:
         raise typer.BadParameter("--trace takes the counterexample of one model; name it")
-    if results is not None and simulation is not None:
-        raise typer.BadParameter("--results keeps what was searched whole, no simulations")
-    kept = None if results is None else KeptChecks(results)
+    kept = _kept(results, simulation)
     at_once, threads = _at_once(chosen, jobs, _threads(workers))
     with screen.LiveLine() as live:
         asking = _Asking(live, threads, timeout, heap, simulation, kept)
@@ -151,6 +149,12 @@ def command(
             answers.append(answer)
     total = total_of(manifest, selection, chosen, answers)
     return _end(console, total, as_json=as_json, coverage=coverage)
+
+
+def _kept(path: Path | None, simulation: Simulation | None) -> KeptChecks | None:
+    if path is not None and simulation is not None:
+        raise typer.BadParameter("--results keeps what was searched whole, no simulations")
+    return None if path is None else KeptChecks(path)
 
 
 def _end(console: Console, total: Total, *, as_json: bool, coverage: bool) -> ExitCode:
