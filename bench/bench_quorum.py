@@ -76,7 +76,7 @@ def measure_kafka() -> float:
 
 def measure_judged() -> float | None:
     """Print one line; return the steps a second that the spec judges in lockstep."""
-    from krafla.fuzz.quorum.judging import play_judged
+    from krafla.fuzz.quorum.in_lockstep import play_judged
 
     small = replace(CONFIGURATION, voters=3, observers=0)
     play_judged(Case(small, 1))

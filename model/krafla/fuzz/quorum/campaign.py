@@ -168,7 +168,7 @@ def run_campaign(campaign: Campaign, progress: Callable[[str], object] = lambda 
     """
     report = Report(campaign)
     if campaign.lockstep:
-        from krafla.fuzz.quorum.judging import action_names
+        from krafla.fuzz.quorum.in_lockstep import action_names
 
         report.all_actions = action_names()
     began = time.monotonic()
@@ -206,7 +206,7 @@ def _player(campaign: Campaign) -> Callable[[Case], Played]:
 
     def player(case: Case) -> Played:
         if campaign.lockstep:
-            from krafla.fuzz.quorum.judging import play_judged
+            from krafla.fuzz.quorum.in_lockstep import play_judged
 
             return play_judged(case)
         return play(case)

@@ -112,7 +112,7 @@ def read(path: Path) -> Recorded:
 def replay(recorded: Recorded) -> Played:
     """Return what a recorded run comes to now, with the code as it is."""
     if recorded.lockstep:
-        from krafla.fuzz.quorum.judging import play_judged
+        from krafla.fuzz.quorum.in_lockstep import play_judged
 
         return play_judged(recorded.case)
     return play(recorded.case)

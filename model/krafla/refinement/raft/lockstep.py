@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from krafla.oracle.explain import Explanation
 from krafla.refinement.actions import SpecAction
-from krafla.refinement.judgement import Agreed, Divergence, PropertyViolated
+from krafla.refinement.judgement import Agreed, Divergence, Finding, Judgement
 from krafla.refinement.raft.crashes import happened, writes_records
-from krafla.refinement.raft.judging import Judged, Judging
 from krafla.refinement.raft.network import CARRIED, Exchange
 from krafla.refinement.raft.reading import Action, Reader, is_piece
 from krafla.refinement.raft.requests import request_of
+from krafla.refinement.raft.spec_of_run import SpecOfRun
 from krafla.refinement.raft.spec_side import RefusalError
 from kraft.raft.effects import Fatal, SendRequest, SendResponse
 from kraft.raft.events import Poll
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from kraft.raft.state import RaftState
     from kraft.sim.quorum.steps import Envelope, SimStep
 
-__all__ = ["Judged", "Lockstep"]
+__all__ = ["Lockstep"]
 
 
-class Lockstep(Judging):
+class Lockstep(SpecOfRun):
     """The judge of one run. It stops at its first finding: what follows means nothing.
 
     `coverage` counts the actions that were taken, `steps` the judgements given, `deaths` the
@@ -54,11 +54,11 @@ class Lockstep(Judging):
     ) -> None:
         super().__init__(quorum, path, with_properties=with_properties)
         self.reader = Reader(self.naming)
-        self.finding: Divergence | PropertyViolated | None = None
+        self.finding: Finding | None = None
         self._incarnations: dict[str, int] = {}
         self._pending: dict[str, SimStep] = {}
 
-    def judge(self, step: SimStep) -> Judged:
+    def judge(self, step: SimStep) -> Judgement:
         """Return what the spec says of the next step of the run."""
         assert self.finding is None, "the run was judged already"
         self.steps += 1
@@ -84,13 +84,13 @@ class Lockstep(Judging):
 
     # The network
 
-    def _lost(self, step: SimStep) -> Judged:
+    def _lost(self, step: SimStep) -> Judgement:
         envelope = step.received
         if envelope is None or not envelope.is_request:
             return Agreed(None)
         return self.conclude(None, None, [], list(self.exchanges.lose(envelope.message_id)))
 
-    def _duplicated(self, step: SimStep) -> Judged:
+    def _duplicated(self, step: SimStep) -> Judgement:
         copy = step.received
         message = None if copy is None else self.exchanges.request(copy.copy_of)
         if copy is None or message is None or message.type == "FetchSnapshotRequest":
@@ -102,7 +102,7 @@ class Lockstep(Judging):
 
     # One event
 
-    def _event(self, step: SimStep) -> Judged:
+    def _event(self, step: SimStep) -> Judgement:
         name = self.vocabulary.name(step.replica)
         self._incarnations[name] = step.incarnation
         if any(isinstance(effect, Fatal) for effect in step.effects):
@@ -120,7 +120,7 @@ class Lockstep(Judging):
 
     def _taken(
         self, name: str, step: SimStep, after: RaftState, effects: Sequence[Effect]
-    ) -> Judged:
+    ) -> Judgement:
         """Judge a whole step of a replica."""
         before, event = step.before, step.event
         assert before is not None, "an event happens to a process"
@@ -287,14 +287,14 @@ class Lockstep(Judging):
 
     # The end and the beginning of a process
 
-    def _ended(self, incarnation: int) -> Judged:
+    def _ended(self, incarnation: int) -> Judgement:
         """Note that nobody will answer what a process held."""
         lost: list[Message] = []
         for request_id in self.exchanges.parked_by(incarnation):
             lost += self.exchanges.lose(request_id)
         return self.conclude(None, None, [], lost)
 
-    def _start(self, step: SimStep) -> Judged:
+    def _start(self, step: SimStep) -> Judgement:
         after = step.after
         if after is None:
             return Agreed(None)
@@ -331,7 +331,7 @@ class Lockstep(Judging):
         self._send(name, step.incarnation, after, step.sent, step.effects)
         return self.conclude(name, after, actions, lost, has_new_log=True)
 
-    def _died(self, step: SimStep) -> Judged:
+    def _died(self, step: SimStep) -> Judgement:
         """Judge that a process ends itself: a finding, unless Kafka's would end there as well.
 
         Kafka tells two disks of a node apart in votes only: who hears that its own node leads, and

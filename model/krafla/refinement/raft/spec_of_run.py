@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from krafla.oracle.explain import Explanation
 from krafla.refinement.actions import SpecAction
-from krafla.refinement.judgement import Agreed, Divergence, PropertyViolated
+from krafla.refinement.judgement import Agreed, Divergence, Judgement, PropertyViolated
 from krafla.refinement.raft.naming import Naming
 from krafla.refinement.raft.network import Exchanges
 from krafla.refinement.raft.properties import Asked
@@ -27,12 +27,10 @@ if TYPE_CHECKING:
     from kraft.raft.state import RaftState
     from kraft.sim.quorum.steps import SimStep
 
-__all__ = ["Judged", "Judging"]
-
-Judged = Agreed | Divergence | PropertyViolated
+__all__ = ["SpecOfRun"]
 
 
-class Judging:
+class SpecOfRun:
     """The spec and its names for one run, and what it says."""
 
     def __init__(self, quorum: Quorum, path: Path | None, *, with_properties: bool) -> None:
@@ -50,7 +48,7 @@ class Judging:
     def conclude(
         self, name: str | None, after: RaftState | None, actions: list[Action],
         lost: list[Message], has_new_log: bool = False,
-    ) -> Judged:  # fmt: skip
+    ) -> Judgement:  # fmt: skip
         """Ask the spec about some actions, after which a replica has this state, if it changed."""
         if lost:
             actions = [*actions, *(Action("LoseMessage", (message,)) for message in lost)]

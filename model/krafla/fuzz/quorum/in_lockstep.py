@@ -30,7 +30,7 @@ REFINEMENT: Final = "KRaftSteps"
 _NOT_IN_THE_SPEC: Final = DAMAGING - {"lost-disk"}
 
 
-class Judge:
+class LockstepJudge:
     """The spec's judgement of one run. A step that no action is ends it.
 
     So does a fault that the spec does not know, such as a disk that loses what was flushed:
@@ -64,7 +64,7 @@ class Judge:
 
 def play_judged(case: Case) -> Played:
     """Return what a case comes to when the spec judges each step."""
-    return play(case, Judge)
+    return play(case, LockstepJudge)
 
 
 _NEVER_TAKEN: Final = frozenset(
