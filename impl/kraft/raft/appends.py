@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kraft.log.batches import data_batch
-from kraft.raft import leading
 from kraft.raft.accumulator import AccumulatedBatch, Accumulator
 from kraft.raft.configuration import MILLISECOND
 from kraft.raft.effects import AppendRefused
+from kraft.raft.leader_log import append_batches
 from kraft.raft.roles import NEVER, Leader
 from kraft.raft.state import Step
 from kraft.raft.turn import Turn
@@ -106,7 +106,7 @@ def drain(turn: Turn) -> bool:
         turn,
         Accumulator(gathered.epoch, gathered.next_offset, rest, lingers, gathered.scheduled_end),
     )
-    leading.append_batches(turn, batches)
+    append_batches(turn, batches)
     return True
 
 
@@ -119,18 +119,6 @@ def drain_deadline(role: Leader) -> int:
     if gathered is None or gathered.drain_deadline is None or not _scheduled_count(gathered):
         return NEVER
     return gathered.drain_deadline
-
-
-def shifted(gathered: Accumulator, count: int) -> Accumulator:
-    """Return what is gathered after so many other records went into the log before it."""
-    return replace(
-        gathered,
-        next_offset=gathered.next_offset + count,
-        batches=tuple(
-            replace(batch, base_offset=batch.base_offset + count) for batch in gathered.batches
-        ),
-        scheduled_end=gathered.scheduled_end + count,
-    )
 
 
 def _refuse(state: RaftState, reason: str) -> Step:

@@ -11,15 +11,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kraft.errors import ErrorCode
 from kraft.raft.effects import SendRequest
 from kraft.raft.roles import NEVER
 from kraft.raft.state import NO_CONNECTIONS, Connection
 
 if TYPE_CHECKING:
     from kraft.ids import NodeId
+    from kraft.raft.events import ResponseReceived
     from kraft.raft.state import RaftState
     from kraft.raft.turn import Turn
     from kraft.rpc.requests import RaftRequest
+
+NOT_READY = frozenset(
+    {
+        ErrorCode.BROKER_NOT_AVAILABLE,
+        ErrorCode.INCONSISTENT_CLUSTER_ID,
+        ErrorCode.REQUEST_TIMED_OUT,
+        ErrorCode.UNKNOWN_SERVER_ERROR,
+        ErrorCode.UNSUPPORTED_VERSION,
+    }
+)
+"""Errors after which a node is left alone for a while."""
 
 
 def can_send(turn: Turn, node: NodeId) -> bool:
@@ -117,3 +130,13 @@ def nothing_under_way(turn: Turn) -> bool:
     Kafka: RequestManager.hasAnyInflightRequest.
     """
     return all(connection.correlation_id is None for connection in turn.connections.values())
+
+
+def accept(turn: Turn, event: ResponseReceived) -> bool:
+    """Return whether the replica waits for this answer, and wait for it no longer.
+
+    After an error that says the node cannot help now, it is left alone for a while.
+    Kafka: KafkaRaftClient.handleResponse.
+    """
+    ok = event.response.error_code not in NOT_READY
+    return received(turn, event.sender, event.correlation_id, ok)

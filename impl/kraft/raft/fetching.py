@@ -13,18 +13,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kraft.errors import ErrorCode
-from kraft.ids import NodeId, OffsetAndEpoch, ReplicaKey
+from kraft.ids import NodeId, ReplicaKey
 from kraft.raft import parking
 from kraft.raft.effects import SendResponse
+from kraft.raft.fetch_answers import answer, divergence, needed_snapshot, refused
+from kraft.raft.hearing import heard_of_voter
 from kraft.raft.high_watermark import update_leader_high_watermark
-from kraft.raft.quorum import leader_of
 from kraft.raft.roles import Leader, ReplicaProgress
 from kraft.raft.turn import Turn
 from kraft.raft.validation import cluster_id_is_valid, leader_only_error
 from kraft.rpc.fetch import FetchResponse
 
 if TYPE_CHECKING:
-    from kraft.log.image import LogImage
     from kraft.raft.events import RequestReceived
     from kraft.raft.state import RaftState, Step
     from kraft.rpc.fetch import FetchRequest
@@ -86,68 +86,6 @@ def _refuse(turn: Turn, request: FetchRequest) -> ErrorCode:
     return error
 
 
-def refused(turn: Turn, error: ErrorCode) -> FetchResponse:
-    """Return the answer to a fetch that gets nothing but an error, the epoch and its leader.
-
-    Spec: KRaft!FetchAnswer. Kafka: KafkaRaftClient.buildEmptyFetchResponse.
-    """
-    return FetchResponse(error, turn.role.epoch, leader_of(turn.role))
-
-
-def answer(turn: Turn, role: Leader, request: FetchRequest) -> FetchResponse:
-    """Return the batches from the offset of a fetch on, and the high watermark.
-
-    Spec: KRaft!AnswerFetch. Kafka: KafkaRaftClient.tryCompleteFetchRequest.
-    """
-    log, known = turn.log, turn.high_watermark
-    if request.fetch_offset < log.end_offset:
-        size = min(request.maximum_bytes, turn.configuration.maximum_fetch_bytes)
-        records = b"".join(batch.raw for batch in log.read(request.fetch_offset, size))
-    else:
-        records = b""
-    return FetchResponse(
-        ErrorCode.NONE,
-        role.epoch,
-        role.leader_id,
-        -1 if known is None else known,
-        log.start_offset,
-        records,
-    )
-
-
-def needed_snapshot(log: LogImage, offset: int, last_epoch: int) -> OffsetAndEpoch | None:
-    """Return the snapshot that a replica with this end of its log must load first, if any.
-
-    A bootstrap snapshot, which ends at offset 0, is none of them: it stands for no record.
-
-    Spec: KRaft!NeedsSnapshot.
-    Kafka: KafkaRaftClient.validateFetchOffsetAndEpoch, ReplicatedLog.validateOffsetAndEpoch.
-    """
-    latest = log.latest_snapshot
-    if latest is None or latest.snapshot_id.end_offset == 0:
-        return None
-    earliest = next(s.snapshot_id for s in log.snapshots if s.snapshot_id.end_offset > 0)
-    if (
-        offset == 0
-        or offset < log.start_offset
-        or (offset == log.start_offset and last_epoch != earliest.epoch)
-        or last_epoch < earliest.epoch
-    ):
-        return latest.snapshot_id
-    return None
-
-
-def divergence(log: LogImage, offset: int, last_epoch: int) -> OffsetAndEpoch | None:
-    """Return where a replica's last epoch ends here, if its log is not the beginning of this one.
-
-    Spec: KRaft!Diverges. Kafka: ReplicatedLog.validateOffsetAndEpoch.
-    """
-    if offset == 0:
-        return None
-    end = log.end_offset_for_epoch(last_epoch)
-    return end if end.epoch != last_epoch or end.end_offset < offset else None
-
-
 def _note_position(turn: Turn, role: Leader, request: FetchRequest) -> None:
     """Note how far a replica has come, and what that commits.
 
@@ -175,18 +113,3 @@ def _note_position(turn: Turn, role: Leader, request: FetchRequest) -> None:
     turn.role = replace(role, progress=progress, fetched=fetched, check_quorum_deadline=deadline)
     if counts and offset != old.end_offset:
         update_leader_high_watermark(turn)
-
-
-def heard_of_voter(turn: Turn, role: Leader, node: NodeId) -> tuple[frozenset[NodeId], int]:
-    """Return who has fetched since the check of the quorum began, and when that runs out.
-
-    With a majority, in which a leader that is a voter counts itself, it begins anew.
-
-    Kafka: LeaderState.updateCheckQuorumForFollowingVoter.
-    """
-    voters = turn.controls.voters
-    fetched = role.fetched if node in role.fetched else role.fetched | {node}
-    needed = voters.majority - 1 if turn.is_voter else voters.majority
-    if sum(voter.key.node_id in fetched for voter in voters.voters) >= needed:
-        return frozenset(), turn.now + turn.configuration.timeouts.check_quorum
-    return fetched, role.check_quorum_deadline

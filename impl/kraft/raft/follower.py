@@ -17,11 +17,12 @@ from kraft.ids import NodeId
 from kraft.log.batches import read_batches
 from kraft.raft import snapshots, voter_updates
 from kraft.raft.configuration import MILLISECOND
-from kraft.raft.connections import back_off, can_send, nothing_under_way, ready_at, send
+from kraft.raft.connections import accept, back_off, can_send, nothing_under_way, ready_at, send
 from kraft.raft.effects import AppendLog, Fatal, FlushLog, TruncateLog
+from kraft.raft.hearing import heard_leader
 from kraft.raft.high_watermark import update_follower_high_watermark
 from kraft.raft.quorum import become_prospective
-from kraft.raft.responses import accept, handle_common
+from kraft.raft.responses import handle_common
 from kraft.raft.roles import NEVER, Follower, Unattached
 from kraft.raft.state import Step
 from kraft.raft.turn import Turn
@@ -160,20 +161,6 @@ def on_fetch_response(state: RaftState, event: ResponseReceived, response: Fetch
         else:
             _append(turn, role, event.sender, response)
     return turn.step()
-
-
-def heard_leader(turn: Turn, role: Follower, fetching_snapshot: OffsetAndEpoch | None) -> None:
-    """Note that the leader has answered, and which snapshot is to be loaded now, from its start.
-
-    Spec: KRaftState!has_fetched. Kafka: FollowerState.resetFetchTimeoutForSuccessfulFetch.
-    """
-    turn.role = replace(
-        role,
-        fetch_deadline=turn.now + turn.configuration.timeouts.fetch,
-        has_fetched=True,
-        fetching_snapshot=fetching_snapshot,
-        snapshot_pieces=(),
-    )
 
 
 def _append(turn: Turn, role: Follower, leader: NodeId, response: FetchResponse) -> None:

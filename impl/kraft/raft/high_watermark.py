@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraft.raft import voter_changes
+from kraft.raft import pending_changes
 from kraft.raft.roles import Leader
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def update_leader_high_watermark(turn: Turn) -> None:
     known = _UNKNOWN if turn.high_watermark is None else turn.high_watermark
     if offset > role.epoch_start and offset > known:
         turn.high_watermark = offset
-        voter_changes.high_watermark_advanced(turn)
+        pending_changes.high_watermark_advanced(turn)
 
 
 def update_follower_high_watermark(turn: Turn, value: int) -> None:

@@ -9,83 +9,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kraft.errors import ErrorCode
-from kraft.log.batches import controls_batch
-from kraft.raft import appends, parking, quorum, voter_changes, voter_updates
-from kraft.raft.accumulator import Accumulator
-from kraft.raft.configuration import MILLISECOND
+from kraft.raft import appends, parking, pending_changes, quorum
 from kraft.raft.connections import can_send
-from kraft.raft.effects import AppendLog, FlushLog
-from kraft.raft.high_watermark import update_leader_high_watermark
+from kraft.raft.effects import FlushLog
 from kraft.raft.roles import NEVER, Leader, ReplicaProgress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kraft.ids import NodeId
-    from kraft.log.batches import LogBatch
     from kraft.raft.state import RaftState
     from kraft.raft.turn import Turn
 
 _NOW = 0
 """A deadline that is over: Poll has something to do."""
-
-
-def begin_epoch(turn: Turn, granting: Iterable[NodeId]) -> None:
-    """Append the first batch of the epoch that `turn.role` leads, which names its leader.
-
-    The quorum-state file says so already. It is flushed by the next Poll.
-
-    Spec: KRaftElection!Lead.
-    Kafka: KafkaRaftClient.onBecomeLeader, LeaderState.appendStartOfEpochControlRecords.
-    """
-    role = turn.role
-    if not isinstance(role, Leader):
-        raise TypeError("only a leader begins an epoch")
-    end = turn.log.end_offset
-    records = voter_updates.epoch_records(turn, granting)
-    turn.role = replace(role, accumulator=Accumulator(role.epoch, end, scheduled_end=end))
-    append_batch(turn, controls_batch(end, role.epoch, turn.now // MILLISECOND, records))
-
-
-def end_leading(turn: Turn) -> None:
-    """Answer all who wait for the leader that `turn.role` still is; what it gathered is dropped.
-
-    To be called after the quorum-state file is written, before the role is left.
-    Kafka: KafkaRaftClient.resetVoteCollector, LeaderState.close.
-    """
-    role = turn.role
-    if isinstance(role, Leader):
-        parking.abort_all(turn, role)
-        voter_changes.end_pending(turn, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-
-
-def append_batch(turn: Turn, batch: LogBatch) -> None:
-    """Append a batch that begins at the end of the leader's log; what is gathered comes after it.
-
-    Spec: KRaft!AppendEntry, KRaftVoters!AppendVoters. Kafka: KafkaRaftClient.appendBatch.
-    """
-    role = turn.role
-    if isinstance(role, Leader) and role.accumulator is not None:
-        turn.role = replace(role, accumulator=appends.shifted(role.accumulator, batch.count))
-    append_batches(turn, (batch,))
-
-
-def append_batches(turn: Turn, batches: tuple[LogBatch, ...]) -> None:
-    """Append batches to the leader's log, to be flushed by a later Poll.
-
-    The leader counts itself at once: a sole voter has committed them before they are flushed.
-
-    Spec: KRaft!AppendEntry. Kafka: KafkaRaftClient.maybeAppendBatches, appendAsLeader.
-    """
-    turn.do(AppendLog(batches))
-    turn.log = turn.log.append(batches)
-    if any(batch.controls for batch in batches):
-        turn.controls = turn.controls.with_batches(batches)
-    role = turn.role
-    if isinstance(role, Leader) and not role.must_flush:
-        turn.role = replace(role, must_flush=True)
-    update_leader_high_watermark(turn)
 
 
 def poll_leader(turn: Turn) -> bool:
@@ -115,7 +49,7 @@ def poll_leader(turn: Turn) -> bool:
         quorum.become_resigned(turn)
         return True
     return (
-        voter_changes.expire_pending(turn)
+        pending_changes.expire_pending(turn)
         or appends.drain(turn)
         or parking.answer_expired(turn)
         or _send_begin_quorum_epoch(turn, role)
@@ -137,7 +71,7 @@ def leader_deadline(state: RaftState) -> int:
     deadline = min(
         parking.parked_deadline(state),
         appends.drain_deadline(role),
-        voter_changes.pending_deadline(state),
+        pending_changes.pending_deadline(state),
     )
     if len(voters) > 1:
         deadline = min(deadline, role.check_quorum_deadline)

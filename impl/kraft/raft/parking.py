@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kraft.errors import ErrorCode
-from kraft.raft import fetching
+from kraft.raft import fetch_answers
 from kraft.raft.configuration import MILLISECOND
 from kraft.raft.effects import SendResponse, WriteQuorumState
 from kraft.raft.pending import ParkedFetch
@@ -126,7 +126,7 @@ def _may_answer(turn: Turn, role: Leader, parked: ParkedFetch) -> bool:
     request = parked.request
     return (
         not role.must_flush
-        or fetching.needed_snapshot(turn.log, request.fetch_offset, request.last_fetched_epoch)
+        or fetch_answers.needed_snapshot(turn.log, request.fetch_offset, request.last_fetched_epoch)
         is None
     )
 
@@ -138,9 +138,9 @@ def _answer(turn: Turn, role: Leader, index: int) -> None:
     role = with_parked(role, role.parked[:index] + role.parked[index + 1 :])
     turn.role = role
     offset, last_epoch = request.fetch_offset, request.last_fetched_epoch
-    snapshot_id = fetching.needed_snapshot(turn.log, offset, last_epoch)
+    snapshot_id = fetch_answers.needed_snapshot(turn.log, offset, last_epoch)
     if snapshot_id is None:
-        response = fetching.answer(turn, role, request)
+        response = fetch_answers.answer(turn, role, request)
     else:
         response = FetchResponse(
             ErrorCode.NONE,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from kraft.raft.connections import reset_all, send
 from kraft.raft.effects import WriteQuorumState
+from kraft.raft.leadership import begin_epoch, end_leading
 from kraft.raft.roles import (
     NEVER,
     NO_PROGRESS,
@@ -24,6 +25,9 @@ from kraft.raft.roles import (
     ReplicaProgress,
     Resigned,
     Unattached,
+    leader_endpoints_of,
+    leader_of,
+    voted_of,
 )
 from kraft.rpc.quorum_epoch import BeginQuorumEpochRequest, EndQuorumEpochRequest
 from kraft.rpc.vote import VoteRequest
@@ -34,24 +38,6 @@ if TYPE_CHECKING:
     from kraft.raft.turn import Turn
     from kraft.raft.voters import Voter, VoterSet
     from kraft.rpc.endpoints import Endpoints
-
-
-def leader_of(role: Role) -> NodeId | None:
-    """Return who leads the epoch of a role, as far as it is known; a resigned leader is named too.
-
-    Spec: KRaftState!leader. Kafka: QuorumState.leaderId.
-    """
-    return None if isinstance(role, Candidate) else role.leader_id
-
-
-def voted_of(role: Role) -> ReplicaKey | None:
-    """Return who got the vote of the epoch. Spec: KRaftState!voted. Kafka: QuorumState.votedKey."""
-    return None if isinstance(role, Leader | Resigned) else role.voted
-
-
-def leader_endpoints_of(role: Role) -> Endpoints:
-    """Return where the leader of the epoch listens, as far as it is known."""
-    return role.leader_endpoints if isinstance(role, Prospective | Follower) else ()
 
 
 def election_timeout(turn: Turn) -> int:
@@ -328,8 +314,6 @@ def _lead(turn: Turn, epoch: int, granting: frozenset[NodeId]) -> None:
 
     Spec: KRaftElection!Lead.
     """
-    from kraft.raft.leading import begin_epoch
-
     key = turn.key
     if key is None:
         raise ValueError("a replica without an id cannot lead")
@@ -363,8 +347,6 @@ def _enter(turn: Turn, role: Role) -> None:
     if (role.epoch, leader_of(role), voted_of(role)) != said:
         write_quorum_state(turn, role)
     if isinstance(left, Leader):
-        from kraft.raft.leading import end_leading
-
         end_leading(turn)
     reset_all(turn)
     turn.role = role

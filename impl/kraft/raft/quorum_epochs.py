@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from kraft.errors import ErrorCode
 from kraft.raft.configuration import MILLISECOND
+from kraft.raft.connections import accept
 from kraft.raft.effects import SendResponse
-from kraft.raft.quorum import become_follower, leader_of
-from kraft.raft.responses import accept, handle_common, is_other_leader, refuse_leader
-from kraft.raft.roles import Follower, Resigned, Unattached
+from kraft.raft.quorum import become_follower
+from kraft.raft.responses import handle_common, is_other_leader, refuse_leader
+from kraft.raft.roles import Follower, Resigned, Unattached, leader_of
 from kraft.raft.state import Step
 from kraft.raft.turn import Turn
 from kraft.raft.validation import cluster_id_is_valid, is_addressed, voter_only_error

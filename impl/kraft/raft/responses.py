@@ -1,7 +1,7 @@
-"""What all answers have in common: that somebody waits for them, and what they tell of the epoch.
+"""What all answers have in common: what they tell of the epoch and of its leader.
 
 Spec: KRaftElection!DiscoverEpoch, IgnoreResponse.
-Kafka: KafkaRaftClient.handleResponse, maybeHandleCommonResponse.
+Kafka: KafkaRaftClient.maybeHandleCommonResponse, maybeTransition.
 """
 
 from __future__ import annotations
@@ -9,26 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kraft.errors import ErrorCode
-from kraft.raft.connections import received
+from kraft.raft.connections import NOT_READY
 from kraft.raft.effects import Fatal
-from kraft.raft.quorum import become_follower, become_unattached, leader_of
-from kraft.raft.roles import Candidate, Unattached
+from kraft.raft.quorum import become_follower, become_unattached
+from kraft.raft.roles import Candidate, Unattached, leader_of
 
 if TYPE_CHECKING:
     from kraft.ids import NodeId
-    from kraft.raft.events import ResponseReceived
     from kraft.raft.turn import Turn
-
-_NOT_READY = frozenset(
-    {
-        ErrorCode.BROKER_NOT_AVAILABLE,
-        ErrorCode.INCONSISTENT_CLUSTER_ID,
-        ErrorCode.REQUEST_TIMED_OUT,
-        ErrorCode.UNKNOWN_SERVER_ERROR,
-        ErrorCode.UNSUPPORTED_VERSION,
-    }
-)
-"""Errors after which a node is left alone for a while."""
 
 _STALE = frozenset({ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.NOT_LEADER_OR_FOLLOWER})
 """Errors that tell who asked that he is behind."""
@@ -36,16 +24,6 @@ _STALE = frozenset({ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.NOT_LEADER_OR_FOLLO
 
 _SAYS_NOTHING = frozenset({ErrorCode.INVALID_REQUEST, ErrorCode.INVALID_VOTER_KEY})
 """Errors from which nothing follows, if they may come at all."""
-
-
-def accept(turn: Turn, event: ResponseReceived) -> bool:
-    """Return whether the replica waits for this answer, and wait for it no longer.
-
-    After an error that says the node cannot help now, it is left alone for a while.
-    Kafka: KafkaRaftClient.handleResponse.
-    """
-    ok = event.response.error_code not in _NOT_READY
-    return received(turn, event.sender, event.correlation_id, ok)
 
 
 def handle_common(turn: Turn, error: ErrorCode, epoch: int, leader_id: NodeId | None) -> bool:
@@ -74,7 +52,7 @@ def handle_common(turn: Turn, error: ErrorCode, epoch: int, leader_id: NodeId | 
     if error == ErrorCode.INVALID_REQUEST and not _followed_before(turn):
         turn.do(Fatal(f"a request of epoch {epoch} was refused as invalid"))
         return True
-    return error in _NOT_READY or error in _SAYS_NOTHING
+    return error in NOT_READY or error in _SAYS_NOTHING
 
 
 def _followed_before(turn: Turn) -> bool:

@@ -136,3 +136,21 @@ class Resigned:
 
 Role = Unattached | Prospective | Candidate | Leader | Follower | Resigned
 Nominee = Prospective | Candidate
+
+
+def leader_of(role: Role) -> NodeId | None:
+    """Return who leads the epoch of a role, as far as it is known; a resigned leader is named too.
+
+    Spec: KRaftState!leader. Kafka: QuorumState.leaderId.
+    """
+    return None if isinstance(role, Candidate) else role.leader_id
+
+
+def voted_of(role: Role) -> ReplicaKey | None:
+    """Return who got the vote of the epoch. Spec: KRaftState!voted. Kafka: QuorumState.votedKey."""
+    return None if isinstance(role, Leader | Resigned) else role.voted
+
+
+def leader_endpoints_of(role: Role) -> Endpoints:
+    """Return where the leader of the epoch listens, as far as it is known."""
+    return role.leader_endpoints if isinstance(role, Prospective | Follower) else ()

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kraft.raft.effects import ResignRefused, ShutdownCompleted
-from kraft.raft.quorum import is_only_voter, leader_of
-from kraft.raft.roles import NEVER, Leader
+from kraft.raft.quorum import is_only_voter
+from kraft.raft.roles import NEVER, Leader, leader_of
 from kraft.raft.turn import Turn
 
 if TYPE_CHECKING:

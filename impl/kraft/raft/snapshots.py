@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from kraft.errors import CorruptRecordError, ErrorCode
 from kraft.ids import NodeId, ReplicaKey
 from kraft.log.image import Snapshot
-from kraft.raft import follower
-from kraft.raft.connections import back_off, send
+from kraft.raft.connections import accept, back_off, send
 from kraft.raft.controls import ControlHistory
 from kraft.raft.effects import (
     CleanLog,
@@ -25,10 +24,9 @@ from kraft.raft.effects import (
     WriteSnapshot,
     WriteSnapshotPart,
 )
-from kraft.raft.fetching import heard_of_voter
-from kraft.raft.quorum import leader_of
-from kraft.raft.responses import accept, handle_common
-from kraft.raft.roles import Follower, Leader
+from kraft.raft.hearing import heard_leader, heard_of_voter
+from kraft.raft.responses import handle_common
+from kraft.raft.roles import Follower, Leader, leader_of
 from kraft.raft.snapshot_file import snapshot_bytes
 from kraft.raft.state import Step
 from kraft.raft.turn import Turn
@@ -178,7 +176,7 @@ def on_fetch_snapshot_response(
     if not handle_common(turn, error, response.epoch, response.leader_id):
         if isinstance(role, Follower) and event.sender == role.leader_id:
             if error == ErrorCode.SNAPSHOT_NOT_FOUND or _is_nonsense(snapshot_id):
-                follower.heard_leader(turn, role, None)
+                heard_leader(turn, role, None)
             elif error != ErrorCode.NONE:
                 back_off(turn, event.sender)
             else:
@@ -208,7 +206,7 @@ def _take_piece(turn: Turn, role: Follower, response: FetchSnapshotResponse) -> 
         )
     elif end < response.size:
         turn.do(WriteSnapshotPart(snapshot_id, position, response.data))
-        follower.heard_leader(turn, role, snapshot_id)
+        heard_leader(turn, role, snapshot_id)
         _keep_pieces(turn, (*pieces, response.data))
     else:
         _load(turn, role, Snapshot(snapshot_id, b"".join((*pieces, response.data))), position)
@@ -244,4 +242,4 @@ def _load(turn: Turn, role: Follower, snapshot: Snapshot, position: int) -> None
     turn.log = turn.log.begin_at(snapshot)
     turn.controls = controls
     turn.high_watermark = snapshot_id.end_offset
-    follower.heard_leader(turn, role, None)
+    heard_leader(turn, role, None)

@@ -17,12 +17,12 @@ from kraft.errors import ErrorCode
 from kraft.ids import ZERO_UUID, DirectoryId, ReplicaKey
 from kraft.log.batches import controls_batch
 from kraft.raft.configuration import MILLISECOND
-from kraft.raft.connections import can_send, send
+from kraft.raft.connections import accept, can_send, send
 from kraft.raft.effects import SendResponse
+from kraft.raft.leader_log import append_batch
 from kraft.raft.pending import PendingVoterChange
-from kraft.raft.quorum import leader_endpoints_of, leader_of
-from kraft.raft.responses import accept
-from kraft.raft.roles import NEVER, Leader
+from kraft.raft.pending_changes import end_pending
+from kraft.raft.roles import Leader, leader_endpoints_of, leader_of
 from kraft.raft.state import Step
 from kraft.raft.turn import Turn
 from kraft.raft.validation import cluster_id_is_valid, leader_only_error
@@ -248,68 +248,6 @@ def _update_voter(turn: Turn, request: UpdateRaftVoterRequest) -> ErrorCode:
     return ErrorCode.NONE
 
 
-def high_watermark_advanced(turn: Turn) -> None:
-    """Answer the pending change whose record is committed now.
-
-    A leader that has thereby removed itself asks itself to resign: its work is done.
-
-    Spec: KRaftVoters!ResignRemoved.
-    Kafka: AddVoterHandler.highWatermarkUpdated, RemoveVoterHandler.highWatermarkUpdated.
-    """
-    leader = turn.role
-    if not isinstance(leader, Leader) or leader.pending_change is None:
-        return
-    pending = leader.pending_change
-    if pending.offset is None or (turn.high_watermark or 0) <= pending.offset:
-        return
-    if pending.kind == "remove" and not turn.is_voter:
-        turn.role = replace(leader, resign_requested=True)
-    end_pending(turn, ErrorCode.NONE)
-
-
-def expire_pending(turn: Turn) -> bool:
-    """Answer the pending change that takes too long; True: there was one.
-
-    A record that is appended stays, and may be committed later. The request to a new voter that
-    has not answered is given up before that, in a step of its own, since its time ends when that
-    of the change does.
-
-    Kafka: LeaderState.maybeExpirePendingOperation.
-    """
-    leader = turn.role
-    pending = leader.pending_change if isinstance(leader, Leader) else None
-    if pending is None or pending.deadline > turn.now:
-        return False
-    end_pending(turn, ErrorCode.REQUEST_TIMED_OUT)
-    return True
-
-
-def pending_deadline(state: RaftState) -> int:
-    """Return when the pending change is given up, in ns of the replica's clock; NEVER without one.
-
-    Kafka: LeaderState.maybeExpirePendingOperation.
-    """
-    leader = state.role
-    pending = leader.pending_change if isinstance(leader, Leader) else None
-    return NEVER if pending is None else pending.deadline
-
-
-def end_pending(turn: Turn, error: ErrorCode, message: str | None = None) -> None:
-    """Answer whoever asked for the pending change, if there is one; it is pending no more.
-
-    Kafka: LeaderState.resetAddVoterHandlerState, resetRemoveVoterHandlerState.
-    """
-    leader = turn.role
-    if not isinstance(leader, Leader) or leader.pending_change is None:
-        return
-    pending = leader.pending_change
-    turn.role = replace(leader, pending_change=None)
-    if pending.kind == "add":
-        turn.do(SendResponse(pending.source, AddRaftVoterResponse(error, message)))
-    else:
-        turn.do(SendResponse(pending.source, RemoveRaftVoterResponse(error, message)))
-
-
 def _refusal(turn: Turn, leader: Leader) -> Outcome | None:
     """Return why a leader may not change the voters now, None if it may.
 
@@ -334,8 +272,6 @@ def _append_voters(
 
     Spec: KRaftVoters!AppendVoters. Kafka: LeaderState.appendVotersRecord.
     """
-    from kraft.raft.leading import append_batch
-
     turn.role = replace(leader, pending_change=pending)
     milliseconds = turn.now // MILLISECOND
     records = [voters_record(voters)]

@@ -22,6 +22,7 @@ from kraft.rpc.endpoints import Endpoint
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kraft.raft.configuration import Configuration
     from kraft.records.schema import Fields
 
 Control = tuple[int, "Fields"]
@@ -113,4 +114,19 @@ def _voter_of(fields: Fields) -> Voter:
         tuple(Endpoint(each["name"], each["host"], each["port"]) for each in fields["endpoints"]),
         versions["minSupportedVersion"],
         versions["maxSupportedVersion"],
+    )
+
+
+def local_voter(configuration: Configuration) -> Voter | None:
+    """Return the replica as it would be a voter, None without a node id.
+
+    Kafka: QuorumState.localVoterNodeOrThrow.
+    """
+    if configuration.key is None:
+        return None
+    return Voter(
+        configuration.key,
+        configuration.endpoints,
+        configuration.minimum_version,
+        configuration.maximum_version,
     )

@@ -11,46 +11,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kraft.raft.connections import can_send, send
-from kraft.raft.responses import accept, handle_common
+from kraft.raft.connections import accept, can_send, send
+from kraft.raft.responses import handle_common
 from kraft.raft.roles import Follower
 from kraft.raft.state import Step
 from kraft.raft.turn import Turn
-from kraft.raft.voter_records import leader_change_record, version_record, voters_record
-from kraft.raft.voters import Voter
+from kraft.raft.voter_records import local_voter
 from kraft.rpc.raft_voters import UpdateRaftVoterRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kraft.ids import NodeId
-    from kraft.raft.configuration import Configuration
     from kraft.raft.events import ResponseReceived
     from kraft.raft.state import RaftState
-    from kraft.raft.voter_records import Control
     from kraft.rpc.raft_voters import UpdateRaftVoterResponse
-
-
-def epoch_records(turn: Turn, granting: Iterable[NodeId]) -> list[Control]:
-    """Return the control records of the first batch of a leader's epoch, the LeaderChange first.
-
-    With kraft.version 1 the voters follow, if the log does not have them yet, or says otherwise of
-    the leader itself than is true.
-
-    Spec: KRaftElection!Lead.
-    Kafka: LeaderState.appendStartOfEpochControlRecords.
-    """
-    controls, voters = turn.controls, turn.voters
-    local = local_voter(turn.configuration)
-    if local is None:
-        return []
-    records = [leader_change_record(local.key.node_id, voters.node_ids, granting)]
-    offset = controls.last_voters_offset
-    is_in_log = offset is not None and offset >= 0
-    if controls.version > 0 and (not is_in_log or voters.needs_update(local)):
-        updated = voters.update(local) or voters
-        records += [version_record(controls.version), voters_record(updated)]
-    return records
 
 
 def maybe_send_update_voter(turn: Turn) -> bool:
@@ -97,18 +69,3 @@ def on_update_voter_response(
         return Step(state)
     handle_common(turn, response.error_code, response.epoch, response.leader_id)
     return turn.step()
-
-
-def local_voter(configuration: Configuration) -> Voter | None:
-    """Return the replica as it would be a voter, None without a node id.
-
-    Kafka: QuorumState.localVoterNodeOrThrow.
-    """
-    if configuration.key is None:
-        return None
-    return Voter(
-        configuration.key,
-        configuration.endpoints,
-        configuration.minimum_version,
-        configuration.maximum_version,
-    )

@@ -11,18 +11,25 @@ from typing import TYPE_CHECKING
 
 from kraft.errors import ErrorCode
 from kraft.ids import OffsetAndEpoch, ReplicaKey
+from kraft.raft.connections import accept
 from kraft.raft.effects import Fatal, SendResponse
 from kraft.raft.quorum import (
     become_candidate,
     become_leader,
     become_unattached,
     is_majority,
-    leader_of,
     vote_as_prospective,
+)
+from kraft.raft.responses import handle_common
+from kraft.raft.roles import (
+    Candidate,
+    Follower,
+    Leader,
+    Prospective,
+    Unattached,
+    leader_of,
     voted_of,
 )
-from kraft.raft.responses import accept, handle_common
-from kraft.raft.roles import Candidate, Follower, Leader, Prospective, Unattached
 from kraft.raft.state import Step
 from kraft.raft.turn import Turn
 from kraft.raft.validation import cluster_id_is_valid, is_addressed, voter_only_error

@@ -31,7 +31,6 @@ from kraft.raft.effects import (
 from kraft.raft.events import Poll, RequestReceived, ResponseReceived, Source
 from kraft.raft.listening import tell_listener
 from kraft.raft.machine import next_deadline, on_event
-from kraft.raft.quorum import leader_of, voted_of
 from kraft.raft.roles import (
     Candidate,
     Follower,
@@ -40,6 +39,8 @@ from kraft.raft.roles import (
     ReplicaProgress,
     Resigned,
     Unattached,
+    leader_of,
+    voted_of,
 )
 from kraft.raft.state import Connection, RaftState
 from kraft.raft.turn import Turn

@@ -22,7 +22,7 @@ from kraft.raft.appends import drain_deadline
 from kraft.raft.configuration import MILLISECOND
 from kraft.raft.effects import AppendLog, AppendRefused, FlushLog, HandleCommit
 from kraft.raft.events import PrepareAppend, ScheduleAppend
-from kraft.raft.leading import append_batch
+from kraft.raft.leader_log import append_batch
 from kraft.raft.roles import NEVER, Leader
 from kraft.raft.turn import Turn
 from kraft.records.control_schemas import LEADER_CHANGE

@@ -20,7 +20,7 @@ from tests.kraft.raft.replication import Driven, batch, fetch, following, leadin
 
 from kraft.errors import ErrorCode
 from kraft.raft.configuration import MILLISECOND
-from kraft.raft.leading import append_batch
+from kraft.raft.leader_log import append_batch
 from kraft.raft.turn import Turn
 from kraft.rpc.describe_quorum import (
     DescribeQuorumRequest,

@@ -24,8 +24,7 @@ from kraft.raft.events import (
     Source,
 )
 from kraft.raft.machine import is_busy, next_deadline, on_event
-from kraft.raft.quorum import leader_of, voted_of
-from kraft.raft.roles import Follower, Leader
+from kraft.raft.roles import Follower, Leader, leader_of, voted_of
 from kraft.rpc.vote import VoteRequest
 
 MAXIMUM_STEPS = 20_000

@@ -20,7 +20,7 @@ from tests.kraft.raft.replicas import (
 from tests.kraft.raft.replication import Driven, batch, fetch, fetched, following, leading
 
 from kraft.raft.effects import AppendLog, FlushLog, HandleCommit
-from kraft.raft.leading import append_batch
+from kraft.raft.leader_log import append_batch
 from kraft.raft.roles import Leader
 from kraft.raft.turn import Turn
 

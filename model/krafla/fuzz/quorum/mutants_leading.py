@@ -41,7 +41,7 @@ def _leads_alone(right: Any, probe: Probe) -> Any:
     LEADING,
     "check-quorum-short",
     "any Raft",
-    "kraft.raft.fetching:heard_of_voter",
+    "kraft.raft.hearing:heard_of_voter",
     "One voter less than a majority is enough for a leader to go on.",
     (("kill", 1_500), ("bridge", 6_000), ("isolation", 4_000)),
 )

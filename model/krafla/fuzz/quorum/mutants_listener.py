@@ -97,7 +97,7 @@ def _commit_is_missed(right: Any, probe: Probe) -> Any:
     LISTENER,
     "needs-no-snapshot",
     "S76 KAFKA-15078",
-    "kraft.raft.fetching:needed_snapshot",
+    "kraft.raft.fetch_answers:needed_snapshot",
     "A follower whose log begins anew is sent records, where it needs a snapshot.",
 )
 def _needs_no_snapshot(right: Any, probe: Probe) -> Any:
@@ -112,7 +112,7 @@ def _needs_no_snapshot(right: Any, probe: Probe) -> Any:
     LISTENER,
     "vote-lost-on-fetch",
     "camunda 5356",
-    "kraft.raft.follower:heard_leader",
+    "kraft.raft.hearing:heard_leader",
     "A follower forgets the vote of its epoch once its leader has answered.",
 )
 def _forgets_vote_on_fetch(right: Any, probe: Probe) -> Any:

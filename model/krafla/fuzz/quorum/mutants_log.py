@@ -8,7 +8,7 @@ from typing import Any, Final
 from krafla.fuzz.quorum.seeding import Mutant, Probe, seed_bug
 from kraft.ids import OffsetAndEpoch
 from kraft.log.batches import controls_batch
-from kraft.raft import high_watermark, voter_changes
+from kraft.raft import high_watermark, pending_changes
 from kraft.raft.effects import FlushLog
 from kraft.raft.roles import Leader
 from kraft.raft.state import Step
@@ -91,7 +91,7 @@ def _epoch_start_counts(right: Any, probe: Probe) -> Any:
             probe.trigger(different=early)
             if early:
                 turn.high_watermark = offset
-                voter_changes.high_watermark_advanced(turn)
+                pending_changes.high_watermark_advanced(turn)
                 return
         right(turn)
 
@@ -282,7 +282,7 @@ def _truncates_by_offset(right: Any, probe: Probe) -> Any:
     LOG,
     "nobody-diverges",
     "any Raft",
-    "kraft.raft.fetching:divergence",
+    "kraft.raft.fetch_answers:divergence",
     "A leader compares no logs.",
 )
 def _nobody_diverges(right: Any, probe: Probe) -> Any:
@@ -296,7 +296,7 @@ def _nobody_diverges(right: Any, probe: Probe) -> Any:
     LOG,
     "diverges-by-length",
     "KAFKA-10511",
-    "kraft.raft.fetching:divergence",
+    "kraft.raft.fetch_answers:divergence",
     "A log diverges only if it is longer than the leader's.",
 )
 def _diverges_by_length(right: Any, probe: Probe) -> Any:
@@ -311,7 +311,7 @@ def _diverges_by_length(right: Any, probe: Probe) -> Any:
     LOG,
     "first-batch-at-zero",
     "KAFKA-12331",
-    "kraft.raft.leading:append_batch",
+    "kraft.raft.leader_log:append_batch",
     "The first batch of an epoch is written as if the log were empty.",
 )
 def _first_batch_at_zero(right: Any, probe: Probe) -> Any:

@@ -14,8 +14,7 @@ from kraft.raft.effects import (
     WriteQuorumState,
     WriteSnapshot,
 )
-from kraft.raft.quorum import leader_of, voted_of
-from kraft.raft.roles import Follower
+from kraft.raft.roles import Follower, leader_of, voted_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from krafla.refinement.raft.terms import Term
 from kraft.ids import ReplicaKey
 from kraft.log.batches import read_batches
-from kraft.raft.quorum import leader_of
+from kraft.raft.roles import leader_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -18,8 +18,7 @@ from kraft.raft.effects import (
     WriteSnapshot,
 )
 from kraft.raft.events import RequestReceived, SnapshotCreated
-from kraft.raft.quorum import leader_of
-from kraft.raft.roles import Candidate, Follower, Leader, Prospective, Unattached
+from kraft.raft.roles import Candidate, Follower, Leader, Prospective, Unattached, leader_of
 from kraft.records.control_schemas import KRAFT_VOTERS
 from kraft.rpc.fetch import FetchResponse
 from kraft.rpc.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse

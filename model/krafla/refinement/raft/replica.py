@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from kraft.raft.quorum import voted_of
-from kraft.raft.roles import Candidate, Follower, Leader, Prospective
+from kraft.raft.roles import Candidate, Follower, Leader, Prospective, voted_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

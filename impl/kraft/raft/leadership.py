@@ -1,0 +1,83 @@
+"""How an epoch begins for its leader, and what is owed when it leads no more.
+
+Spec: KRaftElection!Lead.
+Kafka: KafkaRaftClient.onBecomeLeader, LeaderState.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kraft.errors import ErrorCode
+from kraft.log.batches import controls_batch
+from kraft.raft import parking
+from kraft.raft.accumulator import Accumulator
+from kraft.raft.configuration import MILLISECOND
+from kraft.raft.leader_log import append_batch
+from kraft.raft.pending_changes import end_pending
+from kraft.raft.roles import Leader
+from kraft.raft.voter_records import (
+    leader_change_record,
+    local_voter,
+    version_record,
+    voters_record,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kraft.ids import NodeId
+    from kraft.raft.turn import Turn
+    from kraft.raft.voter_records import Control
+
+
+def begin_epoch(turn: Turn, granting: Iterable[NodeId]) -> None:
+    """Append the first batch of the epoch that `turn.role` leads, which names its leader.
+
+    The quorum-state file says so already. It is flushed by the next Poll.
+
+    Spec: KRaftElection!Lead.
+    Kafka: KafkaRaftClient.onBecomeLeader, LeaderState.appendStartOfEpochControlRecords.
+    """
+    role = turn.role
+    if not isinstance(role, Leader):
+        raise TypeError("only a leader begins an epoch")
+    end = turn.log.end_offset
+    records = _epoch_records(turn, granting)
+    turn.role = replace(role, accumulator=Accumulator(role.epoch, end, scheduled_end=end))
+    append_batch(turn, controls_batch(end, role.epoch, turn.now // MILLISECOND, records))
+
+
+def end_leading(turn: Turn) -> None:
+    """Answer all who wait for the leader that `turn.role` still is; what it gathered is dropped.
+
+    To be called after the quorum-state file is written, before the role is left.
+    Kafka: KafkaRaftClient.resetVoteCollector, LeaderState.close.
+    """
+    role = turn.role
+    if isinstance(role, Leader):
+        parking.abort_all(turn, role)
+        end_pending(turn, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+
+def _epoch_records(turn: Turn, granting: Iterable[NodeId]) -> list[Control]:
+    """Return the control records of the first batch of a leader's epoch, the LeaderChange first.
+
+    With kraft.version 1 the voters follow, if the log does not have them yet, or says otherwise of
+    the leader itself than is true.
+
+    Spec: KRaftElection!Lead.
+    Kafka: LeaderState.appendStartOfEpochControlRecords.
+    """
+    controls, voters = turn.controls, turn.voters
+    local = local_voter(turn.configuration)
+    if local is None:
+        return []
+    records = [leader_change_record(local.key.node_id, voters.node_ids, granting)]
+    offset = controls.last_voters_offset
+    is_in_log = offset is not None and offset >= 0
+    if controls.version > 0 and (not is_in_log or voters.needs_update(local)):
+        updated = voters.update(local) or voters
+        records += [version_record(controls.version), voters_record(updated)]
+    return records
