@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 600
 FUZZ_SEED ?= $(shell date +%Y%m%d)
 # A thousand runs that no night before has played.
 CAMPAIGN_SEEDS ?= $(FUZZ_SEED)000..$(FUZZ_SEED)999
-# A night that was cut off goes on from its campaign when it is started again on the same day.
+# A night that was cut off goes on with what it has when it is started again on the same day.
 NIGHT ?= $(VENV)/nightly-$(FUZZ_SEED)
 # Larger models are left out of the nightly report on state graphs: each state is kept in memory.
 GRAPH_STATES ?= 200000
@@ -46,8 +46,9 @@ check: $(DEV) ## format, lint, types, import contracts, house rules
 	$(BIN)/python -m pytest -q tests/test_tidy.py tests/test_import_contracts.py
 
 nightly: $(DEV) ## every model at its widest bounds, long fuzzing, 10,000 examples a property
-	$(BIN)/krafla check --tier all
-	mkdir -p $(NIGHT) && $(BIN)/krafla explore --report $(NIGHT)/graphs.html --tier all --max-states $(GRAPH_STATES)
+	mkdir -p $(NIGHT)
+	$(BIN)/krafla check --tier all --results $(NIGHT)/checked.jsonl
+	$(BIN)/krafla explore --report $(NIGHT)/graphs.html --tier all --max-states $(GRAPH_STATES)
 	$(BIN)/krafla fuzz lease --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	$(BIN)/krafla fuzz raft --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2
 	$(BIN)/krafla fuzz raft --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2 --lockstep
@@ -56,7 +57,7 @@ nightly: $(DEV) ## every model at its widest bounds, long fuzzing, 10,000 exampl
 	$(BIN)/krafla pipeline ingest traces/kafka-4.1 $(NIGHT)/tables
 	$(BIN)/krafla pipeline audit $(NIGHT)/tables
 	KRAFLA_NIGHTLY=1 $(PYTEST) --hypothesis-profile=nightly $(PYTEST_ARGS)
-	$(BIN)/krafla mutate specs
+	$(BIN)/krafla mutate specs --results $(NIGHT)/mutants.jsonl
 
 bench: $(DEV) ## measure speed and memory, as ratios within one run
 	$(BIN)/python bench/run.py
