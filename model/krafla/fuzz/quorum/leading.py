@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["begin_lead", "check_heard", "check_pending"]
 
-# What may be due before the check of the quorum, and is done in a Poll each: a request that nobody
-# answered for every other node, parked fetches, a flush. There are seven nodes at most.
-_POLLS_MAXIMUM: Final = 16
+# What may be due before the check of the quorum, and is done in a Poll each: a flush, perhaps anew
+# when more requests come; besides, of each node a parked fetch, and a request that it never answered.
+_POLLS_MAXIMUM: Final = 8
 
 
 def begin_lead(replica: Replica, now: int) -> None:
@@ -57,7 +57,7 @@ def check_heard(replica: Replica, step: SimStep, before: RaftState, after: RaftS
         replica.overdue = 0
         return
     replica.overdue += 1
-    if replica.overdue > _POLLS_MAXIMUM:
+    if replica.overdue > _POLLS_MAXIMUM + 2 * len(after.connections):
         raise Violated(
             "CheckQuorumProp",
             f"{name_of(replica.key)} leads epoch {after.role.epoch} on, though no majority has "

@@ -72,7 +72,7 @@ def with_pending(hand: Hand) -> Hand:
 @breaks("CheckQuorumProp")
 def a_leader_from_which_nobody_fetches_leads_on():
     hand = committed()
-    poll(hand, 2 * check_quorum(hand), times=17)
+    poll(hand, 2 * check_quorum(hand), times=9)
     return hand
 
 
