@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["begin_lead", "check_heard", "check_pending"]
 
 # What may be due before the check of the quorum, and is done in a Poll each: a flush, perhaps anew
-# when more requests come; besides, of each node a parked fetch, and a request that it never answered.
+# when more requests come; besides, of each node a parked fetch and a request without an answer.
 _POLLS_MAXIMUM: Final = 8
 
 
