@@ -21,7 +21,7 @@ from tests.krafla.fuzz.quorum.by_hand import (
 
 from kraft.errors import ErrorCode
 from kraft.ids import NodeId
-from kraft.raft.effects import SendResponse
+from kraft.raft.effects import SendRequest, SendResponse
 from kraft.raft.events import Poll, RequestReceived, ResponseReceived, Source
 from kraft.raft.pending import PendingVoterChange
 from kraft.raft.state import Connection
@@ -51,12 +51,12 @@ def check_quorum(hand: Hand) -> int:
     return hand.states[A].configuration.timeouts.check_quorum
 
 
-def answered(hand: Hand, by, response, **changes) -> Hand:
-    """Let a replica get an answer of A that it waits for."""
+def answered(hand: Hand, by, response, *effects, **changes) -> Hand:
+    """Let a replica get an answer of A that it waits for, and do this."""
     hand.states[by] = replace(hand.states[by], connections=Map({A.node_id: Connection(5, 10**9)}))
     free = Map({A.node_id: Connection()})
     event = ResponseReceived(0, 0, A.node_id, 5, response)
-    hand.event(by, event=event, connections=free, **changes)
+    hand.event(by, *effects, event=event, connections=free, **changes)
     return hand
 
 
@@ -110,6 +110,15 @@ def an_answer_of_an_old_epoch_names_the_leader_of_a_new_one():
     hand.event(B, file(2), role=unattached(2))
     answer = FetchResponse(ErrorCode.UNKNOWN_LEADER_EPOCH, 1, A.node_id)
     return answered(hand, B, answer, role=follower(2, A))
+
+
+@breaks("OldAnswerProp")
+def an_answer_of_an_old_epoch_has_another_request_sent():
+    hand = Hand()
+    hand.event(B, file(2), role=unattached(2))
+    request = FetchRequest("c", B.node_id, B.directory_id, 2, 0, 0)
+    answer = FetchResponse(ErrorCode.UNKNOWN_LEADER_EPOCH, 1, A.node_id)
+    return answered(hand, B, answer, SendRequest(C.node_id, 6, request))
 
 
 @breaks("ChangeAnsweredProp")

@@ -29,7 +29,7 @@ from tests.krafla.fuzz.quorum.by_hand import (
 )
 
 from kraft.errors import ErrorCode
-from kraft.raft.effects import SendResponse
+from kraft.raft.effects import HandleLeaderChange, SendResponse
 from kraft.raft.events import RequestReceived, Source
 from kraft.raft.state import Connection
 from kraft.rpc.fetch import FetchResponse
@@ -128,6 +128,14 @@ def test_an_old_answer_may_free_its_connection():
     hand = Hand()
     hand.event(B, file(2), role=unattached(2))
     answered(hand, B, FetchResponse(ErrorCode.UNKNOWN_LEADER_EPOCH, 1, A.node_id))
+    assert hand.broken is None
+
+
+def test_a_step_that_takes_an_old_answer_may_tell_the_listener_what_it_should_know():
+    hand = Hand()
+    hand.event(B, file(2), role=unattached(2))
+    answer = FetchResponse(ErrorCode.UNKNOWN_LEADER_EPOCH, 1, A.node_id)
+    answered(hand, B, answer, HandleLeaderChange(2, None))
     assert hand.broken is None
 
 
