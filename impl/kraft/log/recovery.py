@@ -259,6 +259,10 @@ def _check_epochs(
     if start == end > 0:
         kept = epochs_from([entry for entry in epochs if entry.start_offset <= end], start)
         kept = tuple(entry for entry in kept if entry.epoch == image.start_epoch)
+        if epochs and not kept:
+            # They are of a first record that a crash took. One must stay to say where the log
+            # begins: its segment may begin before.
+            kept = (EpochStart(image.start_epoch, start),)
     else:
         kept = epochs_from([entry for entry in epochs if entry.start_offset < end], start)
         written = [(entry.epoch, entry.start_offset) for entry in kept]

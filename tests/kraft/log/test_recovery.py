@@ -86,6 +86,29 @@ def test_a_log_cut_back_to_a_start_within_its_segment_begins_there_again():
     assert files.read(EPOCHS) == b"0\n1\n3 5\n"
 
 
+@pytest.mark.parametrize("begins_with_segment", [False, True])
+def test_where_an_empty_log_begins_is_known_after_its_first_record_is_lost(begins_with_segment):
+    storage, files = recording()
+    storage.append((batch(0, 1, 5),))
+    storage.flush()
+    if begins_with_segment:
+        storage.write_snapshot(*snapshot(7, 1))
+        storage.truncate_to_snapshot(OffsetAndEpoch(7, 1))
+    else:
+        storage.append((batch(5, 1, 2),))
+        storage.flush()
+        storage.write_snapshot(*snapshot(7, 1))
+        storage.clean(OffsetAndEpoch(7, 1))
+    storage.append((batch(7, 3),))
+    assert files.read(EPOCHS) == b"0\n1\n3 7\n"
+    # The epoch is written before its record, and the record is lost. The first start takes the
+    # epoch out of the file; the next one must still know where the log begins.
+    for _ in range(3):
+        files = files.after_crash("all")
+        log = RaftStorage(files).open(CLUSTER, NODE).log
+        assert (log.start_offset, log.start_epoch, log.end_offset) == (7, 1, 7)
+
+
 def test_unfinished_files_go_at_a_start_and_are_told():
     files = formatted()
     opened(files)
