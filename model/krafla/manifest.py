@@ -11,8 +11,9 @@ import re
 import tomllib
 from dataclasses import dataclass
 from importlib import resources
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from krafla.verdict import KraflaError
 
@@ -32,6 +33,9 @@ EXPECTATIONS = ("holds", "violates")
 KINDS = ("safety", "liveness", "refinement", "witness", "simulation")
 # Folders that belong to no search path but their own: their modules break rules on purpose.
 _APART = frozenset({"broken"})
+_HEAD = re.compile(r"\s*\[\[\s*model\s*\]\]")
+# An error lists all the names there are, if they are not more than this.
+_NAMES_TOLD = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,8 @@ def meant(name: str, known: Iterable[str]) -> str:
     part = [one for low, one in whole.items() if low not in close and name.lower() in low][:4]
     if name and (close or part):
         return f"; like it: {', '.join([whole[one] for one in close] + part)}"
+    if len(names) > _NAMES_TOLD:
+        return f"; there are {len(names)}, from {names[0]} to {names[-1]}: none is like it"
     return f"; there are: {', '.join(names) or 'none'}"
 
 
@@ -132,11 +138,12 @@ def load(specs: Path | None = None) -> Manifest:
     if unknown or not isinstance(rooms, list) or not all(isinstance(one, str) for one in rooms):
         raise KraflaError("a manifest consists of rooms and [[model]] tables", str(path))
     _refuse_forgotten(folder, path, rooms)
-    models = _models(folder, path, text, data, "")
+    tree = _Tree(folder, _folders_of_modules(folder))
+    models = _models(tree, path, text, data, "")
     for room in rooms:
         listing = folder / room / ROOM_NAME
         text, data = read_toml(listing)
-        models += _models(folder, listing, text, data, room)
+        models += _models(tree, listing, text, data, room)
     _refuse_duplicates(models)
     listed = {model.config for model in models}
     configs = sorted(config.resolve() for config in folder.rglob("*.cfg"))
@@ -157,13 +164,21 @@ def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
 
 
 def _models(
-    folder: Path, path: Path, text: str, data: dict[str, Any], room: str
+    tree: _Tree, path: Path, text: str, data: dict[str, Any], room: str
 ) -> tuple[Model, ...]:
     entries = data.get("model", [])
     if (room and data.keys() - {"model"}) or not isinstance(entries, list):
         raise KraflaError("a list of models consists of [[model]] tables only", str(path))
-    readers = [_Entry(path, text, index, entry) for index, entry in enumerate(entries)]
-    return tuple(reader.model(folder, room) for reader in readers)
+    lines = text.splitlines()
+    heads = [n for n, line in enumerate(lines) if _HEAD.match(line)]
+    parts = list(pairwise([*heads, len(lines)]))
+    if len(parts) != len(entries):
+        # TOML may be written in other ways; then the place of each is the whole file.
+        parts = [(0, len(lines))] * len(entries)
+    return tuple(
+        _Entry(path, start, lines[start:end], entry).model(tree, room)
+        for (start, end), entry in zip(parts, entries, strict=True)
+    )
 
 
 def _refuse_forgotten(folder: Path, manifest: Path, rooms: list[str]) -> None:
@@ -194,9 +209,24 @@ def model_of(module: Path, config: Path, **fields: Any) -> Model:
 
 def search_path(folder: Path, module: Path) -> tuple[Path, ...]:
     """Return where modules are looked for: beside the module, in ``lib``, in the other rooms."""
-    rooms = sorted({one.parent for one in folder.rglob("*.tla")} - {module.parent, folder / "lib"})
-    others = [room for room in rooms if not _APART.intersection(room.relative_to(folder).parts)]
-    return (module.parent, folder / "lib", *others)
+    return _Tree(folder, _folders_of_modules(folder)).search_path(module)
+
+
+class _Tree(NamedTuple):
+    """The folder of the specs, and those in it that have modules: looked for once."""
+
+    folder: Path
+    rooms: tuple[Path, ...]
+
+    def search_path(self, module: Path) -> tuple[Path, ...]:
+        lib = self.folder / "lib"
+        others = [room for room in self.rooms if room not in (module.parent, lib)]
+        return (module.parent, lib, *others)
+
+
+def _folders_of_modules(folder: Path) -> tuple[Path, ...]:
+    rooms = sorted({one.parent for one in folder.rglob("*.tla")})
+    return tuple(one for one in rooms if not _APART.intersection(one.relative_to(folder).parts))
 
 
 def _refuse_duplicates(models: tuple[Model, ...]) -> None:
@@ -240,14 +270,8 @@ _CHOICES = {"tier": TIERS, "expect": EXPECTATIONS, "kind": KINDS, "actions": ("a
 class _Entry:
     """One ``[[model]]`` table, read key by key, with the lines it came from."""
 
-    def __init__(self, path: Path, text: str, index: int, data: dict[str, Any]) -> None:
-        self.path = path
-        self.data = data
-        lines = text.splitlines()
-        heads = [n for n, line in enumerate(lines) if re.match(r"\s*\[\[\s*model\s*\]\]", line)]
-        self.start = heads[index] if index < len(heads) else 0
-        end = heads[index + 1] if index + 1 < len(heads) else len(lines)
-        self.lines = lines[self.start : end]
+    def __init__(self, path: Path, start: int, lines: list[str], data: dict[str, Any]) -> None:
+        self.path, self.start, self.lines, self.data = path, start, lines, data
 
     def place(self, key: str | None = None) -> str:
         for offset, line in enumerate(self.lines):
@@ -303,13 +327,13 @@ class _Entry:
             raise self.error(f"there is no file {self.data[key]}", key)
         return path
 
-    def model(self, folder: Path, room: str) -> Model:
+    def model(self, tree: _Tree, room: str) -> Model:
         self.check()
-        module = self.file(folder, "module")
+        module = self.file(tree.folder, "module")
         return Model(
             module=module,
-            config=self.file(folder, "cfg"),
-            search_path=search_path(folder, module),
+            config=self.file(tree.folder, "cfg"),
+            search_path=tree.search_path(module),
             witnesses=tuple(self.data.get("witnesses", ())),
             untaken=tuple(self.data.get("untaken", {}).items()),
             room=room,
