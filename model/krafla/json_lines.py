@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 from krafla.verdict import KraflaError
@@ -21,30 +22,44 @@ def read_lines(path: Path, take: Callable[[dict[str, Any]], None], what: str) ->
     ``KraflaError`` with file and line for one that is no JSON object, or that ``take`` cannot use
     (``ValueError``, ``KeyError``, ``TypeError``): it is then called no line of ``what``.
     """
+    if path.exists() and not path.is_file():
+        raise KraflaError("is no file that results could be kept in", str(path))
     try:
-        text = path.read_text(encoding="utf-8")
+        whole, end, torn = path.read_bytes().rpartition(b"\n")
     except FileNotFoundError:
         return
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise KraflaError(f"cannot be read: {error}", str(path)) from error
-    whole, _, torn = text.rpartition("\n")
-    for number, line in enumerate(whole.splitlines(), 1):
+    for number, line in enumerate(whole.split(b"\n") if end else (), 1):
         try:
             take(json.loads(line))
         except (ValueError, KeyError, TypeError) as error:
             raise KraflaError(f"this is no line of {what}", f"{path}:{number}") from error
     if torn:
-        path.write_text(whole + "\n" if whole else "", encoding="utf-8")
+        _cut(path, len(whole) + len(end))
+
+
+def _cut(path: Path, size: int) -> None:
+    try:
+        os.truncate(path, size)
+    except OSError as error:
+        raise KraflaError(f"cannot be written: {error.strerror or error}", str(path)) from error
 
 
 def append_line(path: Path, record: dict[str, Any] | None) -> None:
     """Add a line to a file; with None only find out whether that could be done.
 
-    ``KraflaError`` if the file cannot be written.
+    ``KraflaError`` if the file cannot be written; then no part of the line is in it.
     """
+    left = b"" if record is None else json.dumps(record).encode() + b"\n"
     try:
-        with path.open("a", encoding="utf-8") as file:
-            if record is not None:
-                file.write(json.dumps(record) + "\n")
+        with path.open("ab", buffering=0) as file:
+            size = file.tell()
+            try:
+                while left:
+                    left = left[file.write(left) :]
+            except OSError:
+                file.truncate(size)
+                raise
     except OSError as error:
         raise KraflaError(f"cannot be written: {error.strerror or error}", str(path)) from error

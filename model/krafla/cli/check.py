@@ -18,7 +18,7 @@ from krafla.cli.check_total import Total, total_of
 from krafla.manifest import TIERS, load
 from krafla.tlc.checking import Check, check_model
 from krafla.tlc.command import Simulation
-from krafla.tlc.kept import KeptChecks
+from krafla.tlc.kept import KeptChecks, inputs_of
 from krafla.tlc.pace import Pace
 from krafla.tlc.side_by_side import jobs_at_once, side_by_side
 from krafla.traces import write
@@ -134,7 +134,7 @@ def command(
     simulation = None if simulate is None else Simulation(simulate, depth, seed)
     if trace is not None and len(chosen) != 1:
         raise typer.BadParameter("--trace takes the counterexample of one model; name it")
-    kept = _kept(results, simulation)
+    kept = _results(results, simulation)
     at_once, threads = _at_once(chosen, jobs, _threads(workers))
     with screen.LiveLine() as live:
         asking = _Asking(live, threads, timeout, heap, simulation, kept)
@@ -145,13 +145,13 @@ def command(
                     if answers:
                         screen.line(console, "")
                     check_view.show(console, answer, coverage=coverage, asked_for=len(chosen) == 1)
-                _keep(answer, trace)
+                _save(answer, trace)
             answers.append(answer)
     total = total_of(manifest, selection, chosen, answers)
     return _end(console, total, as_json=as_json, coverage=coverage)
 
 
-def _kept(path: Path | None, simulation: Simulation | None) -> KeptChecks | None:
+def _results(path: Path | None, simulation: Simulation | None) -> KeptChecks | None:
     if path is not None and simulation is not None:
         raise typer.BadParameter("--results keeps what was searched whole, no simulations")
     return None if path is None else KeptChecks(path)
@@ -236,6 +236,7 @@ class _Asking:
             earlier = self._kept.find(model) if self._kept is not None else None
             if earlier is not None:
                 return earlier
+            inputs = inputs_of(model) if self._kept is not None else ""
             self._show(f"{prefix}{model.name}: starting TLC")
             check = check_model(
                 model,
@@ -245,11 +246,19 @@ class _Asking:
                 simulation=self._simulation,
                 heap_mb=self._heap_mb,
             )
-            if self._kept is not None:
-                self._kept.add(check)
         except KraflaError as error:
             return error
+        if self._kept is not None:
+            self._keep(self._kept, check, inputs)
         return check
+
+    def _keep(self, kept: KeptChecks, check: Check, inputs: str) -> None:
+        """Keep a check for a later run; what cannot be kept has been answered all the same."""
+        try:
+            kept.add(check, inputs)
+        except KraflaError as error:
+            with self.quiet():
+                screen.line(screen.stderr(), f"krafla: {check.model.name} is not kept: {error}")
 
 
 def _reporter(show: Callable[[str], None], model: Model, prefix: str) -> Callable[[Progress], None]:
@@ -288,7 +297,7 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:,.0f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"
 
 
-def _keep(answer: Answer, name: str | None) -> None:
+def _save(answer: Answer, name: str | None) -> None:
     if name is None or not isinstance(answer, Check):
         return
     if answer.result.counterexample is None:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from krafla.json_lines import append_line, read_lines
 from krafla.tlc.checking import Check
@@ -19,12 +21,10 @@ from krafla.tlc.jar import find_jar
 from krafla.tlc.jre import find_jre
 from krafla.tlc.judge import judge
 from krafla.tlc.outcome import Finished
-from krafla.tlc.output import Count
 from krafla.tlc.run import ActionCoverage, RunResult
-from krafla.verdict import Verdict
+from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from krafla.manifest import Model
@@ -32,8 +32,28 @@ if TYPE_CHECKING:
 __all__ = ["KeptChecks", "inputs_of"]
 
 # Goes up when a line would say something else, or a run look for something else.
-_VERSION = 1
+_VERSION: Final = 2
 _WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A search that came to its end, and a digest of what it rested on."""
+
+    version: int
+    model: str
+    inputs: str
+    generated: int
+    distinct: int
+    depth: int | None
+    collisions: float | None
+    reached: tuple[str, ...]
+    reached_at_start: tuple[str, ...]
+    seconds: float
+    tlc: str
+    java: str
+    reproduce: str
+    actions: tuple[ActionCoverage, ...] | None
 
 
 class KeptChecks:
@@ -41,54 +61,73 @@ class KeptChecks:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._records: dict[str, dict[str, Any]] = {}
+        self._lines: dict[str, _Line] = {}
         read_lines(path, self._take, "models that held")
         append_line(path, None)
 
     def find(self, model: Model) -> Check | None:
         """Return the check of a model that is kept, judged anew; None if it must be run."""
-        record = self._records.get(model.name)
-        if record is None or record["inputs"] != inputs_of(model):
+        line = self._lines.get(model.name)
+        if line is None or line.inputs != inputs_of(model):
             return None
-        result = _result(model, record)
+        result = _result(model, line)
         check = Check(model, result, judge(model, result), is_kept=True)
         return check if check.verdict is Verdict.HELD else None
 
-    def add(self, check: Check) -> None:
-        """Keep a check, if it held and was of all states."""
-        outcome = check.result.outcome
+    def add(self, check: Check, inputs: str) -> None:
+        """Keep a check, if it held and was of all states.
+
+        ``inputs`` is what `inputs_of` said before the search: if it says something else now, a file
+        was edited meanwhile, and nobody knows what the search read. ``KraflaError`` if the file
+        cannot be written.
+        """
+        result = check.result
+        outcome = result.outcome
         if (
             check.is_kept
             or check.verdict is not Verdict.HELD
             or not isinstance(outcome, Finished)
             or outcome.simulated
+            or result.generated is None
+            or result.distinct is None
+            or inputs_of(check.model) != inputs
         ):
             return
-        append_line(self._path, _record(check, outcome))
+        line = _Line(
+            _VERSION,
+            check.model.name,
+            inputs,
+            result.generated,
+            result.distinct,
+            result.depth,
+            outcome.collision_probability,
+            result.reached,
+            result.reached_at_start,
+            round(result.seconds, 3),
+            result.version,
+            result.java.version,
+            result.reproduce,
+            result.coverage,
+        )
+        append_line(self._path, msgspec.to_builtins(line))
 
     def _take(self, record: dict[str, Any]) -> None:
-        name = record["model"]
-        if not isinstance(name, str) or not isinstance(record["inputs"], str):
-            raise TypeError(name)
         if record["version"] == _VERSION:
-            # What is no number, or no list, is a TypeError here and not where it is shown.
-            sum(
-                record[each] for each in ("generated", "distinct", "depth", "seconds", "collisions")
-            )
-            tuple(_coverage(record["actions"]))
-            tuple(record["reached"] + record["reached_at_start"])
-            "".join(record[each] for each in ("tlc", "java", "reproduce"))
-            self._records[name] = record
+            line = msgspec.convert(record, _Line)
+            self._lines[line.model] = line
 
 
 def inputs_of(model: Model) -> str:
     """Return a digest of all that a search rests on.
 
     Of the modules on the search path it has every one that is named in one that it has: more than
-    TLC reads, perhaps, and never less.
+    TLC reads, perhaps, and never less. ``KraflaError`` if one cannot be read.
     """
     parts = [repr((model.name, sorted(model.witnesses), model.kind, find_jar().sha256)).encode()]
-    parts += [path.read_bytes() for path in (model.config, *_modules(model))]
+    try:
+        parts += [path.read_bytes() for path in (model.config, *_modules(model))]
+    except OSError as error:
+        raise KraflaError(error.strerror or str(error), str(error.filename)) from error
     digest = hashlib.sha256()
     for part in parts:
         digest.update(len(part).to_bytes(8, "big") + part)
@@ -111,68 +150,27 @@ def _modules(model: Model) -> list[Path]:
     return [there[name] for name in sorted(known)]
 
 
-def _record(check: Check, outcome: Finished) -> dict[str, Any]:
-    result = check.result
-    return {
-        "version": _VERSION,
-        "model": check.model.name,
-        "inputs": inputs_of(check.model),
-        "generated": result.generated,
-        "distinct": result.distinct,
-        "depth": result.depth,
-        "collisions": outcome.collision_probability,
-        "reached": result.reached,
-        "reached_at_start": result.reached_at_start,
-        "seconds": round(result.seconds, 3),
-        "tlc": result.version,
-        "java": result.java.version,
-        "reproduce": result.reproduce,
-        "actions": [
-            [one.name, one.taken, one.distinct, one.location, _counts(one)]
-            for one in result.coverage or ()
-        ],
-    }
-
-
-def _counts(action: ActionCoverage) -> list[list[list[Any]]]:
-    return [[[one.depth, list(one.span), one.number] for one in each] for each in action.counts]
-
-
-def _coverage(actions: list[Any]) -> Iterator[ActionCoverage]:
-    for name, taken, distinct, location, counts in actions:
-        parts = tuple(
-            tuple(Count(depth, _span(span), number) for depth, span, number in each)
-            for each in counts
-        )
-        yield ActionCoverage(name, taken, distinct, location, parts)
-
-
-def _span(values: list[Any]) -> tuple[str, int, int, int, int]:
-    module, line, column, last_line, last_column = values
-    return module, line, column, last_line, last_column
-
-
-def _result(model: Model, record: dict[str, Any]) -> RunResult:
+def _result(model: Model, line: _Line) -> RunResult:
     config = read_config(model.config)
     return RunResult(
-        outcome=Finished(record["collisions"]),
-        generated=record["generated"],
-        distinct=record["distinct"],
-        depth=record["depth"],
+        outcome=Finished(line.collisions),
+        generated=line.generated,
+        distinct=line.distinct,
+        depth=line.depth,
         queue_left=0,
-        seconds=record["seconds"],
-        coverage=tuple(_coverage(record["actions"])),
-        reached=tuple(record["reached"]),
-        reached_at_start=tuple(record["reached_at_start"]),
+        seconds=line.seconds,
+        coverage=line.actions,
+        reached=line.reached,
+        reached_at_start=line.reached_at_start,
         counterexample=None,
         simulation=None,
-        version=record["tlc"],
-        java=replace(find_jre(), version=record["java"]),
+        version=line.tlc,
+        java=replace(find_jre(), version=line.java),
         jar=find_jar(),
         exit_status=0,
         warnings=(),
         printed=(),
         java_command=(),
-        reproduce=record["reproduce"],
+        reproduce=line.reproduce,
         checked=(*config.invariants, *config.properties),
     )

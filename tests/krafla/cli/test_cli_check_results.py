@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import sys
 import pytest
 from tests.krafla.cli.lamp_room import edit, environment, krafla, lay_out
 
+from krafla.json_lines import append_line
 from krafla.manifest import load
 from krafla.tlc.checking import check_model
 from krafla.tlc.kept import KeptChecks, inputs_of
@@ -34,7 +36,8 @@ def model_of(specs, name="LampShort"):
 def line(tmp_path_factory):
     """What is kept of LampShort, which held somewhere else: only what is in the files counts."""
     folder = tmp_path_factory.mktemp("elsewhere")
-    KeptChecks(folder / "results").add(check_model(model_of(lay_out(folder)), workers=1))
+    model = model_of(lay_out(folder))
+    KeptChecks(folder / "results").add(check_model(model, workers=1), inputs_of(model))
     return (folder / "results").read_text()
 
 
@@ -96,12 +99,67 @@ def test_what_no_module_names_changes_nothing(specs):
     assert inputs_of(model_of(specs)) != before
 
 
+def test_a_comment_that_a_text_seems_to_begin_hides_no_module(specs):
+    (specs / "lamp" / "Other.tla").write_text("---- MODULE Other ----\n====\n")
+    edit(specs / "lamp" / "Lamp.tla", "====", 'Sign == "(*"\nO == INSTANCE Other\n(* . *)\n====')
+    before = inputs_of(model_of(specs))
+    (specs / "lamp" / "Other.tla").write_text("---- MODULE Other ----\nA == 1\n====\n")
+    assert inputs_of(model_of(specs)) != before
+
+
 def test_only_what_held_is_kept(specs, results):
     keeping = KeptChecks(results)
-    keeping.add(check_model(model_of(specs, "LampOn"), workers=1))
+    must_fail = model_of(specs, "LampOn")
+    keeping.add(check_model(must_fail, workers=1), inputs_of(must_fail))
     edit(specs / "lamp" / "models.toml", "distinct = 7", "distinct = 8")
-    keeping.add(check_model(model_of(specs, "LampLong"), workers=1))
+    miscounted = model_of(specs, "LampLong")
+    keeping.add(check_model(miscounted, workers=1), inputs_of(miscounted))
     assert results.read_text() == ""
+
+
+def test_what_was_edited_during_the_search_is_not_kept(specs, results):
+    model = model_of(specs)
+    before = inputs_of(model)
+    check = check_model(model, workers=1)
+    edit(model.config, "Limit = 2", "Limit = 2 ")
+    KeptChecks(results).add(check, before)
+    assert results.read_text() == ""
+    KeptChecks(results).add(check, inputs_of(model))
+    assert results.read_text().count("\n") == 1
+
+
+def test_a_line_for_which_there_is_no_room_leaves_the_file_whole(results, line):
+    results.write_text(line)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(line) + 20, limits[1]))
+    try:
+        with pytest.raises(KraflaError, match="cannot be written: File too large"):
+            append_line(results, {"model": "Next", "more": "x" * 100})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert results.read_text() == line
+
+
+def test_what_cannot_be_kept_is_answered_all_the_same(specs, results):
+    full_disk = (
+        "from krafla.tlc.kept import KeptChecks\n"
+        "from krafla.verdict import KraflaError\n"
+        "def add(*_): raise KraflaError('cannot be written: No space left', 'results.jsonl')\n"
+        "KeptChecks.add = add\n"
+        "from krafla.cli import main; main()"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", full_disk, "check", "LampShort", "--results", str(results)],
+        capture_output=True, text=True, env=environment(specs), check=False, timeout=300,
+    )  # fmt: skip
+    assert run.returncode == 0
+    assert "LampShort is not kept: results.jsonl: cannot be written: No space left" in run.stderr
+
+
+def test_what_is_no_file_is_refused_before_it_is_read(specs):
+    run = krafla(specs, "check", "LampShort", "--results", "/dev/null")
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr == "krafla: /dev/null: is no file that results could be kept in\n"
 
 
 @pytest.mark.parametrize(
