@@ -163,7 +163,7 @@ class Checks:
             commits.check_new_leader(history, replica, after)
             self._check_stable(replica)
             assert step.event is not None
-            leading.begin_lead(replica, step.event.now)
+            leading.begin_to_hear(replica, step.event.now)
         elif isinstance(before.role, Leader):
             leading.check_heard(replica, step, before, after)
             leading.check_pending(replica, step, before, after)

@@ -65,6 +65,20 @@ class Written(NamedTuple):
 
 
 @dataclass(slots=True)
+class Heard:
+    """Who fetches from a leader, since it leads by the voters of now; times are of its own clock.
+
+    ``fetched`` says when each replica was last answered well, ``quorum`` since when a majority was.
+    Once that is too long ago, ``polls_left`` has how often it may still do something else first.
+    """
+
+    since: int = 0
+    fetched: dict[ReplicaKey, int] = field(default_factory=dict)
+    quorum: int = 0
+    polls_left: int | None = None
+
+
+@dataclass(slots=True)
 class Replica:
     """One replica: what is on its disk, what it was seen to say, and what it is while it runs.
 
@@ -72,9 +86,7 @@ class Replica:
     was compared with what is committed. ``voters`` are the records of voters in its log, as offset
     and keys. ``damaged``: a fault took or changed what it had flushed, so that it owes nothing.
     ``interrupted``: it crashed in the middle of a step, so that a write may be done or not; if that
-    write cuts the log, it may now end at ``may_end_at``. While it leads, ``fetched_at`` says when
-    each node fetched last, ``quorum_heard`` since when a majority has, and ``overdue`` how many
-    polls it has led on after it should have resigned; times are of its own clock.
+    write cuts the log, it may now end at ``may_end_at``.
     """
 
     key: ReplicaKey
@@ -94,9 +106,7 @@ class Replica:
     next_commit: int = -1
     told: tuple[int, NodeId | None] = (-1, None)
     last_correlation: int = -1
-    fetched_at: dict[NodeId, int] = field(default_factory=dict)
-    quorum_heard: int = 0
-    overdue: int = 0
+    heard: Heard = field(default_factory=Heard)
 
     def has_durably(self, end: int, epoch: int) -> bool:
         """Return whether its disk keeps, whatever happens, a log that has ``epoch`` before ``end``.

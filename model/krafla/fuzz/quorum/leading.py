@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from krafla.fuzz.quorum.ghosts import name_of
+from krafla.fuzz.quorum.ghosts import Heard, name_of
 from krafla.fuzz.quorum.violation import Violated
+from kraft.errors import ErrorCode
+from kraft.ids import ReplicaKey
 from kraft.raft.effects import SendResponse
 from kraft.raft.events import Poll, RequestReceived
 from kraft.raft.roles import Leader
-from kraft.rpc.fetch import FetchRequest
+from kraft.rpc.fetch import FetchRequest, FetchResponse
 from kraft.rpc.fetch_snapshot import FetchSnapshotRequest
 
 if TYPE_CHECKING:
@@ -20,17 +22,16 @@ if TYPE_CHECKING:
     from kraft.raft.state import RaftState
     from kraft.sim.quorum.steps import SimStep
 
-__all__ = ["begin_lead", "check_heard", "check_pending"]
+__all__ = ["begin_to_hear", "check_heard", "check_pending"]
 
 # What may be due before the check of the quorum, and is done in a Poll each: a flush, perhaps anew
-# when more requests come; besides, of each node a parked fetch and a request without an answer.
+# when more requests come; besides, of each voter a request without an answer, and what is parked.
 _POLLS_MAXIMUM: Final = 8
 
 
-def begin_lead(replica: Replica, now: int) -> None:
+def begin_to_hear(replica: Replica, now: int) -> None:
     """Note that a replica begins to lead, or that its voters are others now."""
-    replica.fetched_at.clear()
-    replica.quorum_heard, replica.overdue = now, 0
+    replica.heard = Heard(since=now, quorum=now)
 
 
 def check_heard(replica: Replica, step: SimStep, before: RaftState, after: RaftState) -> None:
@@ -42,27 +43,44 @@ def check_heard(replica: Replica, step: SimStep, before: RaftState, after: RaftS
     event = step.event
     assert event is not None, "a leader takes events only"
     if after.controls is not before.controls:
-        begin_lead(replica, event.now)
+        begin_to_hear(replica, event.now)
     if type(event) is RequestReceived:
-        if isinstance(event.request, FetchRequest | FetchSnapshotRequest):
-            replica.fetched_at[event.request.replica_id] = event.now
+        _note_fetch(replica.heard, event, step)
         return
-    if type(event) is not Poll or not isinstance(after.role, Leader):
-        return
+    heard = replica.heard
     limit = event.now - 2 * after.configuration.timeouts.check_quorum
-    if replica.quorum_heard > limit:
+    if type(event) is not Poll or not isinstance(after.role, Leader) or heard.quorum > limit:
         return
-    replica.quorum_heard = _quorum_heard(replica, after, event.now)
-    if replica.quorum_heard > limit:
-        replica.overdue = 0
+    heard.quorum = _quorum_heard(replica, after, event.now)
+    if heard.quorum > limit:
+        heard.polls_left = None
         return
-    replica.overdue += 1
-    if replica.overdue > _POLLS_MAXIMUM + 2 * len(after.connections):
+    if heard.polls_left is None:
+        parked = len(before.role.parked) if isinstance(before.role, Leader) else 0
+        heard.polls_left = _POLLS_MAXIMUM + 2 * len(after.controls.voters) + parked
+    heard.polls_left -= 1
+    if heard.polls_left < 0:
         raise Violated(
             "CheckQuorumProp",
             f"{name_of(replica.key)} leads epoch {after.role.epoch} on, though no majority has "
-            f"fetched from it for {event.now - replica.quorum_heard} ns",
+            f"fetched from it for {(event.now - heard.quorum) / 10**9:.1f} s",
         )
+
+
+def _note_fetch(heard: Heard, event: RequestReceived, step: SimStep) -> None:
+    """Note who fetches, unless it is refused or sent elsewhere: that shows nothing of following."""
+    request = event.request
+    if not isinstance(request, FetchRequest | FetchSnapshotRequest):
+        return
+    for effect in step.effects:
+        if type(effect) is SendResponse and effect.source == event.source:
+            answer = effect.response
+            if getattr(answer, "error_code", None) != ErrorCode.NONE or (
+                isinstance(answer, FetchResponse)
+                and (answer.diverging is not None or answer.snapshot_id is not None)
+            ):
+                return
+    heard.fetched[ReplicaKey(request.replica_id, request.replica_directory_id)] = event.now
 
 
 def _quorum_heard(replica: Replica, after: RaftState, now: int) -> int:
@@ -70,11 +88,19 @@ def _quorum_heard(replica: Replica, after: RaftState, now: int) -> int:
     voters = [voter.key for voter in after.controls.voters.voters]
     if len(voters) <= 1:
         return now
-    own = replica.key.node_id
-    times = [
-        now if key.node_id == own else replica.fetched_at.get(key.node_id, -1) for key in voters
+    heard = replica.heard
+    times = [now if key.node_id == replica.key.node_id else _fetched(heard, key) for key in voters]
+    return sorted(times)[-(len(voters) // 2 + 1)]
+
+
+def _fetched(heard: Heard, voter: ReplicaKey) -> int:
+    """Return when a voter fetched; of one whose directory nobody knows, any may have."""
+    known = [
+        time
+        for key, time in heard.fetched.items()
+        if key.node_id == voter.node_id and voter.directory_id in (None, key.directory_id)
     ]
-    return max(sorted(times)[-(len(voters) // 2 + 1)], 0)
+    return max(known, default=heard.since)
 
 
 def check_pending(replica: Replica, step: SimStep, before: RaftState, after: RaftState) -> None:

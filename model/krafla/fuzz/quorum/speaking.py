@@ -5,6 +5,7 @@ Spec: KRaftProperties!VoteWrittenBeforeAnsweredInv, OnlyLeaderOwesFlushInv.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from krafla.fuzz.quorum.ghosts import name_of
@@ -18,6 +19,7 @@ from kraft.rpc.vote import VoteRequest, VoteResponse
 
 if TYPE_CHECKING:
     from krafla.fuzz.quorum.ghosts import Replica
+    from kraft.ids import NodeId
     from kraft.raft.effects import SendRequest, SendResponse
     from kraft.raft.events import Event
     from kraft.raft.state import RaftState
@@ -95,7 +97,7 @@ def check_awaited(
     connection = before.connections.get(event.sender)
     if connection is not None and connection.correlation_id == event.correlation_id:
         epoch = getattr(event.response, "epoch", before.role.epoch)
-        if epoch < before.role.epoch and not _is_only_heard(before, step):
+        if epoch < before.role.epoch and not _only_frees(before, event.sender, step):
             raise Violated(
                 "OldAnswerProp",
                 f"{name_of(replica.key)}, in epoch {before.role.epoch}, acts on an answer of node "
@@ -109,13 +111,18 @@ def check_awaited(
         )
 
 
-def _is_only_heard(before: RaftState, step: SimStep) -> bool:
+def _only_frees(before: RaftState, node: NodeId, step: SimStep) -> bool:
     """Return whether a step changes nothing but a connection; any step may tell the listener."""
     after = step.after
     assert after is not None, "it is asked of steps that come to their end"
-    same_role = after.role is before.role or after.role == before.role
-    same_log = after.log is before.log or after.log == before.log
-    return same_role and same_log and all(type(each) in _TOLD for each in step.effects)
+    connections = after.connections
+    other = {each for each in before.connections if each != node}
+    return (
+        after == replace(before, connections=connections, listener=after.listener)
+        and all(connections.get(each) == before.connections[each] for each in other)
+        and set(connections) - {node} == other
+        and all(type(each) in _TOLD for each in step.effects)
+    )
 
 
 def check_response(replica: Replica, effect: SendResponse, step: SimStep) -> None:

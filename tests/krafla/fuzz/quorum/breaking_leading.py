@@ -20,8 +20,8 @@ from tests.krafla.fuzz.quorum.by_hand import (
 )
 
 from kraft.errors import ErrorCode
-from kraft.ids import NodeId
-from kraft.raft.effects import SendRequest, SendResponse
+from kraft.ids import NodeId, OffsetAndEpoch
+from kraft.raft.effects import HandleCommit, SendRequest, SendResponse
 from kraft.raft.events import Poll, RequestReceived, ResponseReceived, Source
 from kraft.raft.pending import PendingVoterChange
 from kraft.raft.state import Connection
@@ -40,10 +40,13 @@ def poll(hand: Hand, now: int, times: int = 1, **changes) -> None:
         hand.event(A, event=Poll(now, 0), **changes)
 
 
-def fetch(hand: Hand, by, now: int) -> None:
-    """Let a replica's fetch come to the leader."""
+def fetch(hand: Hand, by, now: int, **answered) -> None:
+    """Let a replica's fetch come to the leader, which parks it, or answers it with this."""
+    source = Source(by.node_id, 0)
     request = FetchRequest("c", by.node_id, by.directory_id, 1, 2, 1)
-    hand.event(A, event=RequestReceived(now, 0, Source(by.node_id, 0), request))
+    answer = replace(FetchResponse(ErrorCode.NONE, 1, A.node_id), **answered)
+    effects = [SendResponse(source, answer)] if answered else []
+    hand.event(A, *effects, event=RequestReceived(now, 0, source, request))
 
 
 def check_quorum(hand: Hand) -> int:
@@ -72,7 +75,34 @@ def with_pending(hand: Hand) -> Hand:
 @breaks("CheckQuorumProp")
 def a_leader_from_which_nobody_fetches_leads_on():
     hand = committed()
-    poll(hand, 2 * check_quorum(hand), times=9)
+    poll(hand, 2 * check_quorum(hand), times=15)
+    return hand
+
+
+@breaks("CheckQuorumProp")
+def a_leader_goes_on_by_fetches_that_it_refuses():
+    hand = committed()
+    for time in range(1, 40):
+        fetch(hand, B, time * check_quorum(hand), error_code=ErrorCode.FENCED_LEADER_EPOCH)
+        poll(hand, time * check_quorum(hand))
+    return hand
+
+
+@breaks("CheckQuorumProp")
+def a_leader_goes_on_by_fetches_of_logs_that_diverge():
+    hand = committed()
+    for time in range(1, 40):
+        fetch(hand, B, time * check_quorum(hand), diverging=OffsetAndEpoch(1, 1))
+        poll(hand, time * check_quorum(hand))
+    return hand
+
+
+@breaks("CheckQuorumProp")
+def a_leader_goes_on_by_fetches_of_other_disks_of_its_voters():
+    hand = committed()
+    for time in range(1, 40):
+        fetch(hand, B._replace(directory_id=C.directory_id), time * check_quorum(hand))
+        poll(hand, time * check_quorum(hand))
     return hand
 
 
@@ -81,7 +111,7 @@ def a_leader_of_five_from_which_one_voter_fetches_leads_on():
     hand = Hand(*KEYS)
     hand.elect(A, 1, B, C)
     fetch(hand, C, 0)
-    for time in range(1, 20):
+    for time in range(1, 40):
         fetch(hand, B, time * check_quorum(hand))
         poll(hand, time * check_quorum(hand))
     return hand
@@ -119,6 +149,27 @@ def an_answer_of_an_old_epoch_has_another_request_sent():
     request = FetchRequest("c", B.node_id, B.directory_id, 2, 0, 0)
     answer = FetchResponse(ErrorCode.UNKNOWN_LEADER_EPOCH, 1, A.node_id)
     return answered(hand, B, answer, SendRequest(C.node_id, 6, request))
+
+
+@breaks("OldAnswerProp")
+def an_answer_of_an_old_epoch_raises_the_high_watermark():
+    hand = committed()
+    hand.event(B, file(2), role=unattached(2))
+    answer = FetchResponse(ErrorCode.NONE, 1, A.node_id, high_watermark=2)
+    return answered(hand, B, answer, HandleCommit(()), high_watermark=2)
+
+
+@breaks("OldAnswerProp")
+def an_answer_of_an_old_epoch_has_another_connection_given_up():
+    hand = Hand()
+    hand.event(B, file(2), role=unattached(2))
+    hand.states[B] = replace(
+        hand.states[B], connections=Map({A.node_id: Connection(5, 10**9), C.node_id: Connection(6)})
+    )
+    answer = FetchResponse(ErrorCode.UNKNOWN_LEADER_EPOCH, 1, A.node_id)
+    event = ResponseReceived(0, 0, A.node_id, 5, answer)
+    hand.event(B, event=event, connections=Map({A.node_id: Connection()}))
+    return hand
 
 
 @breaks("ChangeAnsweredProp")
