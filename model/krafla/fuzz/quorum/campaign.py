@@ -73,6 +73,7 @@ class Report:
     examples: int = 0
     events: int = 0
     judged: int = 0
+    unpromised: int = 0
     simulated: int = 0
     acknowledged: int = 0
     seconds: float = 0.0
@@ -95,6 +96,7 @@ class Report:
         self.examples += 1
         self.events += played.events
         self.judged += played.judged
+        self.unpromised += played.unpromised
         self.simulated += played.simulated
         self.acknowledged += played.acknowledged
         self.faults.update(dict(played.faults))

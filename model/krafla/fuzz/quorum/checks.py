@@ -74,19 +74,23 @@ class Checks:
 
     ``stable``: the run has no faults, so the leader that was elected first must stay. Once a fault
     has changed what a disk kept (`DAMAGING`, but for a lost disk, whose replica is gone with it)
-    the promises of Raft are over: what breaks then is only counted, as a hazard.
+    the promises of Raft are over: what breaks then is only counted, as a hazard. ``unpromised``
+    counts the steps to which that happened, and those after which nobody knows what is committed.
     """
 
     def __init__(self, *, stable: bool = False) -> None:
         self.history = History()
         self.violation: Violation | None = None
         self.hazards: Counter[str] = Counter()
+        self.unpromised = 0
         self._stable = stable
 
     def observe(self, step: SimStep) -> None:
         """Check a step, unless a property is broken already."""
         if self.violation is not None:
             return
+        if self.history.unsafe or self.history.suspended:
+            self.unpromised += 1
         try:
             if step.kind == "event":
                 self._event(step)

@@ -53,10 +53,11 @@ class Played:
     """What a run came to.
 
     ``case`` has its plan and knobs. ``simulated`` is in nanoseconds; ``faults`` counts by kind the
-    effects that faults had; ``hazards`` what broke after promises were over; ``liveness`` is what
-    the simulation says of the end: progress, stuck, excused, not tried. ``digest`` is of all that
-    happened: equal digests, equal runs. ``actions``: how often each action of the spec was taken,
-    and ``judged``: of how many events the spec was asked; empty and 0 without lockstep.
+    effects that faults had; ``hazards`` what broke after promises were over, ``unpromised`` the
+    steps after that; ``liveness`` is what the simulation says of the end: progress, stuck, excused,
+    not tried. ``digest`` is of all that happened: equal digests, equal runs. ``actions``: how often
+    each action of the spec was taken, and ``judged``: of how many events the spec was asked; empty
+    and 0 without lockstep.
     """
 
     case: Case
@@ -70,6 +71,7 @@ class Played:
     liveness: str
     actions: tuple[tuple[str, int], ...] = ()
     judged: int = 0
+    unpromised: int = 0
 
 
 def case_of(seed: int, example: int, kinds: tuple[str, ...] = DEFAULT_KINDS) -> Case:
@@ -138,6 +140,7 @@ def play(case: Case, judge_of: Callable[[Simulation], Judge] | None = None) -> P
         liveness,
         () if judge is None else tuple(sorted(judge.actions.items())),
         0 if judge is None else judge.judged,
+        checks.unpromised,
     )
 
 

@@ -28,6 +28,9 @@ def text_lines(report: Report, saved: str = "") -> Iterator[str]:
         yield "effects of faults, by kind:"
     for name, count in sorted(report.faults.items(), key=lambda item: (-item[1], item[0])):
         yield f"  {count:>11,}  {name}{'' if name in KINDS else ' (an effect of faults)'}"
+    if report.unpromised:
+        yield f"  {report.unpromised:>11,}  steps that promise less: a disk was damaged, or a"
+        yield f"  {'':>11}  sole voter lost what only it had"
     for name, count in sorted(report.hazards.items()):
         yield f"  {count:>11,}  times {name} broke where it was promised no more"
     if report.finding is not None:
@@ -104,6 +107,7 @@ def document(report: Report, saved: str = "") -> dict[str, Any]:
         "runs": report.examples,
         "events": report.events,
         "judged": report.judged,
+        "unpromised": report.unpromised,
         "simulated_seconds": report.simulated / _SECOND,
         "seconds": round(report.seconds, 3),
         "acknowledged": report.acknowledged,

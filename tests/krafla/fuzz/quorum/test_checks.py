@@ -7,15 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.krafla.fuzz.quorum import (  # noqa: F401 - they note their histories
-    breaking_commits,
-    breaking_elections,
-    breaking_leading,
-    breaking_listener,
-    breaking_logs,
-    breaking_voters,
-)
-from tests.krafla.fuzz.quorum.breaking import HISTORIES
+from tests.krafla.fuzz.quorum import breaking_elections, breaking_voters
 from tests.krafla.fuzz.quorum.by_hand import (
     A,
     B,
@@ -33,8 +25,11 @@ from tests.krafla.fuzz.quorum.by_hand import (
     unattached,
     voters,
 )
+from tests.krafla.fuzz.quorum.histories import HISTORIES
 
 from krafla.fuzz.quorum.checks import DAMAGING, PROPERTIES
+from krafla.fuzz.quorum.elections import check_role, file_of
+from krafla.fuzz.quorum.violation import Violated
 from kraft.ids import DirectoryId, OffsetAndEpoch
 from kraft.log.image import LogImage
 from kraft.raft.effects import (
@@ -65,6 +60,72 @@ def test_every_property_has_a_history_that_breaks_it():
 def test_every_property_is_in_the_documentation():
     text = (REPOSITORY / "docs/internals/raft-fuzzing.md").read_text(encoding="utf-8")
     assert [name for name in PROPERTIES if f"`{name}`" not in text] == []
+
+
+# By the table of roles: to which of them each may go within its epoch, and with a higher one.
+WITHIN = {
+    "Unattached": {"Unattached", "Prospective", "Follower"},
+    "Prospective": {"Prospective", "Unattached", "Follower"},
+    "Candidate": {"Candidate", "Prospective", "Leader", "Follower"},
+    "Leader": {"Leader", "Resigned"},
+    "Follower": {"Follower", "Prospective"},
+    "Resigned": {"Resigned"},
+}
+HIGHER = {name: {"Unattached", "Follower"} for name in WITHIN} | {
+    "Prospective": {"Unattached", "Follower", "Candidate"}
+}
+
+
+def role_of(name, epoch):
+    """Return a role of A in an epoch that A led, if any did, with a vote for itself."""
+    return {
+        "Unattached": unattached(epoch, A, A.node_id),
+        "Prospective": replace(prospective(epoch, A, A), leader_id=A.node_id),
+        "Candidate": candidate(epoch, A),
+        "Leader": leader(epoch, A),
+        "Follower": follower(epoch, B, A),
+        "Resigned": Resigned(epoch, A.node_id, frozenset(), (), 0),
+    }[name]
+
+
+@pytest.mark.parametrize("rises", [False, True])
+@pytest.mark.parametrize("new", WITHIN)
+@pytest.mark.parametrize("old", WITHIN)
+def test_a_replica_goes_from_role_to_role_by_the_table(old, new, rises):
+    hand = Hand()
+    before, after = (hand.state(A, role_of(*each)) for each in ((old, 1), (new, 1 + rises)))
+    history, replica = hand.checks.history, hand.checks.history.replica(A)
+    replica.file = file_of(after.role)
+
+    def move():
+        check_role(history, replica, before, after)
+
+    if new in (HIGHER if rises else WITHIN)[old]:
+        move()
+    else:
+        with pytest.raises(Violated, match=f"goes from {old} in epoch 1 to {new} in epoch"):
+            move()
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_what_was_cut_off_and_written_anew_is_compared_with_what_is_committed(loaded):
+    hand = Hand()
+    hand.elect(C, 1, B)
+    hand.append(C, b"lost")
+    hand.elect(A, 2, B)
+    hand.append(A, b"kept")
+    hand.follow(B, A, 2)
+    hand.copy(B, A)
+    hand.note(A, 2, b=2)
+    hand.event(B, high_watermark=2)
+    hand.start(B, follower(2, A, A), hand.states[B].log)
+    hand.follow(B, C, 3)
+    hand.snapshots[OffsetAndEpoch(1, 1)] = snapshot(1, 1)
+    hand.event(B, TruncateToSnapshot(OffsetAndEpoch(1, 1)) if loaded else TruncateLog(0))
+    hand.copy(B, C)
+    assert hand.broken is None, hand.checks.violation
+    hand.event(B, high_watermark=2)
+    assert hand.broken == "StateMachineSafetyInv"
 
 
 def test_a_good_history_breaks_nothing():
@@ -190,3 +251,13 @@ def test_a_sole_voter_may_lose_what_it_had_not_flushed_and_then_nothing_is_known
     hand.start(A, Resigned(1, A.node_id, frozenset(), (), 0))
     assert hand.checks.violation is None
     assert "sole voter" in hand.checks.history.suspended
+    assert hand.checks.unpromised == 0
+    hand.event(A)
+    assert hand.checks.unpromised == 1
+
+
+def test_several_voters_may_not_lose_what_one_of_them_said_is_committed():
+    hand = committed()
+    hand.start(A, Resigned(1, A.node_id, frozenset(), (), 0), hand.states[A].log.truncate(1))
+    assert not hand.checks.history.suspended
+    assert hand.broken == "FlushedSurvivesInv"

@@ -8,15 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.krafla.fuzz.quorum import (  # noqa: F401 - they note their histories
-    breaking_commits,
-    breaking_elections,
-    breaking_leading,
-    breaking_listener,
-    breaking_logs,
-    breaking_voters,
-)
-from tests.krafla.fuzz.quorum.breaking import HISTORIES
+from tests.krafla.fuzz.quorum.histories import HISTORIES
 
 import krafla.fuzz.quorum
 from krafla.fuzz.quorum.checks import PROPERTIES
