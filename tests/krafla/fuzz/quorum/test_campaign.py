@@ -7,17 +7,25 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from krafla.fuzz.quorum import rendering
+from krafla.fuzz.quorum import playing, rendering
 from krafla.fuzz.quorum.campaign import Campaign, Report, run_campaign
 from krafla.fuzz.quorum.mutants import find_mutant
-from krafla.fuzz.quorum.playing import case_of, play
+from krafla.fuzz.quorum.playing import Case, case_of, play
 from krafla.fuzz.quorum.replay import read, record, replay, write
 from krafla.fuzz.quorum.shrinking import shrink
 from krafla.verdict import ExitCode, KraflaError, Verdict
+from kraft.raft.events import RequestReceived
+from kraft.raft.state import Step
+from kraft.rpc.vote import VoteRequest
+from kraft.sim.quorum.cluster import Simulation
+from kraft.sim.quorum.configuration import QuorumConfiguration
+from kraft.sim.quorum.kinds import kinds_of
+from kraft.sim.quorum.kraft_core import KRAFT
 
 SMALL = Campaign(seed=3, examples=4)
 PROCESSES = 100 if os.environ.get("KRAFLA_NIGHTLY") else 10
@@ -84,7 +92,7 @@ def test_a_campaign_holds_if_nothing_broke_and_something_was_acknowledged():
     report = run_campaign(SMALL)
     assert report.verdict is Verdict.HELD, report.finding
     assert report.acknowledged > 0
-    assert report.liveness["progress"] + report.liveness["excused"] == report.examples
+    assert report.liveness == {"progress": report.examples}
     assert report.digest in "\n".join(rendering.text_lines(report))
 
 
@@ -184,3 +192,28 @@ def test_a_file_that_is_no_run_is_refused_with_its_path(failing, tmp_path, chang
 def test_a_file_that_is_not_there_is_refused_with_its_path(tmp_path):
     with pytest.raises(KraflaError, match="nowhere"):
         read(tmp_path / "nowhere.json")
+
+
+def test_a_quorum_that_chooses_no_leader_breaks_progress(monkeypatch):
+    def deaf(state, event):
+        votes = isinstance(event, RequestReceived) and isinstance(event.request, VoteRequest)
+        return Step(state) if votes else KRAFT.on_event(state, event)
+
+    core = KRAFT._replace(on_event=deaf)
+    monkeypatch.setattr(playing, "Simulation", partial(Simulation, core=core))
+    configuration = QuorumConfiguration(voters=3, observers=0, calm=10**9, chaos=10**9)
+    played = play(Case(configuration, 1, plan=()))
+
+    assert played.liveness == "stuck"
+    assert played.violation.property == "ProgressProp"
+    assert played.violation.text.startswith("nobody wins an election: ")
+
+
+def test_steps_that_promise_less_are_counted_and_told():
+    report = run_campaign(replace(SMALL, kinds=kinds_of("bit-rot,old-image,kill,power-loss")))
+    assert 0 < report.unpromised < report.events
+    assert f"{report.unpromised:,}  steps that promise less" in "\n".join(
+        rendering.text_lines(report)
+    )
+    assert rendering.document(report)["unpromised"] == report.unpromised
+    assert run_campaign(replace(SMALL, examples=1, kinds=())).unpromised == 0
