@@ -1,9 +1,13 @@
-"""A file that keeps answers as they come, a line of JSON for each, so that a later run goes on."""
+"""A file that keeps answers as they come, a line of JSON for each, so that a later run goes on.
+
+Two runs may write to one file: a line is written, and one cut short taken off, under a lock.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+from fcntl import LOCK_EX, flock
 from typing import TYPE_CHECKING, Any
 
 from krafla.verdict import KraflaError
@@ -25,25 +29,27 @@ def read_lines(path: Path, take: Callable[[dict[str, Any]], None], what: str) ->
     if path.exists() and not path.is_file():
         raise KraflaError("is no file that results could be kept in", str(path))
     try:
-        whole, end, torn = path.read_bytes().rpartition(b"\n")
+        with path.open("rb") as file:
+            flock(file, LOCK_EX)
+            whole, end, torn = file.read().rpartition(b"\n")
+            lines = whole.split(b"\n") if end else []
+            for number, line in enumerate(lines, 1):
+                _give(line, take, f"{path}:{number}", what)
+            if torn and not torn.startswith(b"{"):
+                raise KraflaError(f"this is no line of {what}", f"{path}:{len(lines) + 1}")
+            if torn:
+                os.truncate(path, len(whole) + len(end))
     except FileNotFoundError:
         return
     except OSError as error:
-        raise KraflaError(f"cannot be read: {error}", str(path)) from error
-    for number, line in enumerate(whole.split(b"\n") if end else (), 1):
-        try:
-            take(json.loads(line))
-        except (ValueError, KeyError, TypeError) as error:
-            raise KraflaError(f"this is no line of {what}", f"{path}:{number}") from error
-    if torn:
-        _cut(path, len(whole) + len(end))
+        raise KraflaError(f"cannot be used: {error.strerror or error}", str(path)) from error
 
 
-def _cut(path: Path, size: int) -> None:
+def _give(line: bytes, take: Callable[[dict[str, Any]], None], place: str, what: str) -> None:
     try:
-        os.truncate(path, size)
-    except OSError as error:
-        raise KraflaError(f"cannot be written: {error.strerror or error}", str(path)) from error
+        take(json.loads(line))
+    except (ValueError, KeyError, TypeError) as error:
+        raise KraflaError(f"this is no line of {what}", place) from error
 
 
 def append_line(path: Path, record: dict[str, Any] | None) -> None:
@@ -54,7 +60,8 @@ def append_line(path: Path, record: dict[str, Any] | None) -> None:
     left = b"" if record is None else json.dumps(record).encode() + b"\n"
     try:
         with path.open("ab", buffering=0) as file:
-            size = file.tell()
+            flock(file, LOCK_EX)
+            size = file.seek(0, os.SEEK_END)
             try:
                 while left:
                     left = left[file.write(left) :]

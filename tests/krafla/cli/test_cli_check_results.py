@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 import sys
+from fcntl import LOCK_EX, flock
 
 import pytest
 from tests.krafla.cli.lamp_room import edit, environment, krafla, lay_out
@@ -180,12 +181,30 @@ def test_a_line_with_a_wrong_value_is_refused_with_its_place(results, kept, name
     assert refused.value.place == f"{results}:2"
 
 
-def test_a_file_of_something_else_is_refused_in_one_line(specs, results):
-    results.write_text("verdict: held\n")
+@pytest.mark.parametrize("text", ["verdict: held\n", "verdict: held"])
+def test_a_file_of_something_else_is_refused_in_one_line(specs, results, text):
+    results.write_text(text)
     run = krafla(specs, "check", "LampShort", "--results", str(results))
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr == f"krafla: {results}:1: this is no line of models that held\n"
-    assert results.read_text() == "verdict: held\n"
+    assert results.read_text() == text
+
+
+def test_a_line_that_another_run_writes_now_is_waited_for(results, line):
+    results.write_text(line[:40])
+    code = (
+        "import sys; from pathlib import Path; from krafla.tlc.kept import KeptChecks\n"
+        "KeptChecks(Path(sys.argv[1]))"
+    )
+    with results.open("ab") as file:
+        flock(file, LOCK_EX)
+        with subprocess.Popen([sys.executable, "-c", code, str(results)]) as reader:
+            with pytest.raises(subprocess.TimeoutExpired):
+                reader.wait(3)
+            file.write(line[40:].encode())
+            file.close()
+    assert reader.returncode == 0
+    assert results.read_text() == line
 
 
 @pytest.mark.usefixtures("kept")
