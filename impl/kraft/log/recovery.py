@@ -115,7 +115,7 @@ def _examine(files: Files, directory_id: DirectoryId) -> Recovery:
         kept = _check_epochs(files, image, epochs)
         if kept != epochs:
             place = files.place(in_log(LEADER_EPOCH_CHECKPOINT))
-            stale = f"{len(epochs)} entries, {len(kept)} of them in the log"
+            stale = f"{len(epochs)} entries, {len({*epochs} & {*kept})} of them in the log"
             read.findings.append(Finding(FindingKind.STALE_EPOCHS, place, stale))
     old = [snapshot_name(each) for each in ids if each.end_offset < image.start_offset]
     read.findings += [
@@ -253,25 +253,20 @@ def _check_epochs(
     """Return the entries that belong to records of the log, after comparing them with the log.
 
     Raises UnusableLogError where they disagree. Entries behind the end are of records that a crash
-    took. Kafka: LeaderEpochFileCache.truncateFromEndAsyncFlush.
+    took. A log that is empty behind a snapshot has one entry, which says where it begins: its
+    segment may begin before. Kafka: LeaderEpochFileCache.truncateFromEndAsyncFlush.
     """
     start, end = image.start_offset, image.end_offset
     if start == end > 0:
-        kept = epochs_from([entry for entry in epochs if entry.start_offset <= end], start)
-        kept = tuple(entry for entry in kept if entry.epoch == image.start_epoch)
-        if epochs and not kept:
-            # They are of a first record that a crash took. One must stay to say where the log
-            # begins: its segment may begin before.
-            kept = (EpochStart(image.start_epoch, start),)
-    else:
-        kept = epochs_from([entry for entry in epochs if entry.start_offset < end], start)
-        written = [(entry.epoch, entry.start_offset) for entry in kept]
-        if written != list(image.epochs):
-            raise UnusableLogError(
-                f"its epochs and starts in the log are {_shown(written)}, but the log has"
-                f" {_shown(image.epochs)}",
-                path=files.place(in_log(LEADER_EPOCH_CHECKPOINT)),
-            )
+        return (EpochStart(image.start_epoch, start),) if epochs else ()
+    kept = epochs_from([entry for entry in epochs if entry.start_offset < end], start)
+    written = [(entry.epoch, entry.start_offset) for entry in kept]
+    if written != list(image.epochs):
+        raise UnusableLogError(
+            f"its epochs and starts in the log are {_shown(written)}, but the log has"
+            f" {_shown(image.epochs)}",
+            path=files.place(in_log(LEADER_EPOCH_CHECKPOINT)),
+        )
     return kept
 
 

@@ -21,7 +21,7 @@ from kraft.raft.hearing import heard_of_voter
 from kraft.raft.high_watermark import update_leader_high_watermark
 from kraft.raft.roles import Leader, ReplicaProgress
 from kraft.raft.turn import Turn
-from kraft.raft.validation import cluster_id_is_valid, leader_only_error
+from kraft.raft.validation import cluster_id_is_valid, follower_error
 from kraft.rpc.fetch import FetchResponse
 
 if TYPE_CHECKING:
@@ -80,10 +80,7 @@ def _refuse(turn: Turn, request: FetchRequest) -> ErrorCode:
         or request.last_fetched_epoch > request.current_leader_epoch
     ):
         return ErrorCode.INVALID_REQUEST
-    error = leader_only_error(turn, request.current_leader_epoch)
-    if error == ErrorCode.NONE and request.replica_id == turn.configuration.node_id:
-        return ErrorCode.UNKNOWN_SERVER_ERROR
-    return error
+    return follower_error(turn, request.current_leader_epoch, request.replica_id)
 
 
 def _note_position(turn: Turn, role: Leader, request: FetchRequest) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kraft.ids import NodeId
+    from kraft.raft.roles import Role
     from kraft.raft.turn import Turn
     from kraft.raft.voter_records import Control
 
@@ -49,15 +50,15 @@ def begin_epoch(turn: Turn, granting: Iterable[NodeId]) -> None:
     append_batch(turn, controls_batch(end, role.epoch, turn.now // MILLISECOND, records))
 
 
-def end_leading(turn: Turn) -> None:
+def end_leading(turn: Turn, next_role: Role) -> None:
     """Answer all who wait for the leader that `turn.role` still is; what it gathered is dropped.
 
-    To be called after the quorum-state file is written, before the role is left.
+    The answers tell of the next role, so its quorum-state is written before.
     Kafka: KafkaRaftClient.resetVoteCollector, LeaderState.close.
     """
     role = turn.role
     if isinstance(role, Leader):
-        parking.abort_all(turn, role)
+        parking.abort_all(turn, role, next_role)
         end_pending(turn, ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
 

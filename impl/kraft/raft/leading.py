@@ -1,7 +1,7 @@
-"""Leading an epoch: its first record, what is appended to the log, and what is due.
+"""What is due of a leader, and when.
 
-Spec: KRaftElection!Lead, KRaft!AppendEntry, KRaft!Flush, KRaftElection!SendBeginQuorumEpoch.
-Kafka: KafkaRaftClient.onBecomeLeader, pollLeader, LeaderState.
+Spec: KRaft!Flush, KRaftElection!Resign, KRaftElection!SendBeginQuorumEpoch.
+Kafka: KafkaRaftClient.pollLeader, LeaderState.
 """
 
 from __future__ import annotations
@@ -41,11 +41,7 @@ def poll_leader(turn: Turn) -> bool:
         turn.do(FlushLog())
         turn.role = replace(role, must_flush=False)
         return True
-    if (
-        role.resign_requested
-        or turn.shutdown_deadline is not None
-        or (turn.now >= role.check_quorum_deadline and len(turn.voters) > 1)
-    ):
+    if turn.now >= role.check_quorum_deadline and len(turn.voters) > 1:
         quorum.become_resigned(turn)
         return True
     return (
@@ -65,7 +61,7 @@ def leader_deadline(state: RaftState) -> int:
     role = state.role
     if not isinstance(role, Leader):
         return NEVER
-    if role.must_flush or role.resign_requested or state.shutdown_deadline is not None:
+    if role.must_flush or role.resign_requested:
         return _NOW
     voters = state.controls.voters.voters
     deadline = min(

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 from kraft.errors import ErrorCode
 from kraft.raft import fetch_answers
 from kraft.raft.configuration import MILLISECOND
-from kraft.raft.effects import SendResponse, WriteQuorumState
+from kraft.raft.effects import SendResponse
 from kraft.raft.pending import ParkedFetch
-from kraft.raft.roles import NEVER, Leader
+from kraft.raft.roles import NEVER, Leader, leader_of
 from kraft.rpc.fetch import FetchResponse
 
 if TYPE_CHECKING:
     from kraft.raft.events import Source
+    from kraft.raft.roles import Role
     from kraft.raft.state import RaftState
     from kraft.raft.turn import Turn
     from kraft.rpc.fetch import FetchRequest
@@ -78,22 +79,15 @@ def answer_expired(turn: Turn) -> bool:
     return False
 
 
-def abort_all(turn: Turn, left: Leader) -> None:
-    """Answer all parked fetches of a leader that leads no longer.
-
-    The quorum-state file, if it was written in this step, says what the epoch and its leader are
-    now: a fetch of an older epoch is fenced.
+def abort_all(turn: Turn, left: Leader, role: Role) -> None:
+    """Answer all parked fetches of a leader that takes another role: an older epoch is fenced.
 
     Spec: KRaft!RefuseFetch, KRaftElection!FenceRequest.
     Kafka: ThresholdPurgatory.completeAllExceptionally.
     """
-    epoch, leader_id = left.epoch, left.leader_id
-    error = ErrorCode.NOT_LEADER_OR_FOLLOWER
-    response = FetchResponse(error, epoch, leader_id)
-    for effect in turn.effects:
-        if isinstance(effect, WriteQuorumState) and effect.epoch > epoch:
-            error = ErrorCode.FENCED_LEADER_EPOCH
-            response = FetchResponse(error, effect.epoch, effect.leader_id)
+    fenced = role.epoch > left.epoch
+    error = ErrorCode.FENCED_LEADER_EPOCH if fenced else ErrorCode.NOT_LEADER_OR_FOLLOWER
+    response = FetchResponse(error, role.epoch, leader_of(role))
     for parked in left.parked:
         turn.do(SendResponse(parked.source, response))
 

@@ -100,9 +100,8 @@ def _role_deadline(turn: Turn, state: RaftState) -> int:
     shutting_down = turn.shutdown_deadline is not None
     match role:
         case Leader():
-            if role.resign_requested or shutting_down:
-                return _NOW
-            return leading.leader_deadline(state)
+            # It is shutting down, else it was asked before: it resigns.
+            return _NOW
         case Follower():
             return follower.follower_deadline(state)
         case Unattached():

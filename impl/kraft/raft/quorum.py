@@ -347,6 +347,6 @@ def _enter(turn: Turn, role: Role) -> None:
     if (role.epoch, leader_of(role), voted_of(role)) != said:
         write_quorum_state(turn, role)
     if isinstance(left, Leader):
-        end_leading(turn)
+        end_leading(turn, role)
     reset_all(turn)
     turn.role = role

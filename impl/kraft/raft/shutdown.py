@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kraft.raft.effects import ResignRefused, ShutdownCompleted
 from kraft.raft.quorum import is_only_voter
-from kraft.raft.roles import NEVER, Leader, leader_of
+from kraft.raft.roles import NEVER, Leader, Resigned, leader_of
 from kraft.raft.turn import Turn
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def on_resign_requested(state: RaftState, event: ResignRequested) -> Step:
     role = turn.role
     if event.epoch > role.epoch:
         turn.do(ResignRefused(f"epoch {event.epoch} is later than epoch {role.epoch}"))
-    elif event.epoch == role.epoch and leader_of(role) != turn.configuration.node_id:
+    elif event.epoch == role.epoch and not isinstance(role, Leader | Resigned):
         turn.do(ResignRefused(f"this replica does not lead epoch {role.epoch}"))
     elif event.epoch == role.epoch and isinstance(role, Leader):
         turn.role = replace(role, resign_requested=True)

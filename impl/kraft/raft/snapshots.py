@@ -30,7 +30,7 @@ from kraft.raft.roles import Follower, Leader, leader_of
 from kraft.raft.snapshot_file import snapshot_bytes
 from kraft.raft.state import Step
 from kraft.raft.turn import Turn
-from kraft.raft.validation import cluster_id_is_valid, leader_only_error
+from kraft.raft.validation import cluster_id_is_valid, follower_error
 from kraft.rpc.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def on_fetch_snapshot_request(
     if not cluster_id_is_valid(turn, request.cluster_id):
         error = ErrorCode.INCONSISTENT_CLUSTER_ID
     else:
-        error = leader_only_error(turn, request.current_leader_epoch)
+        error = follower_error(turn, request.current_leader_epoch, request.replica_id)
     if error == ErrorCode.NONE and (snapshot is None or request.snapshot_id.end_offset == 0):
         error = ErrorCode.SNAPSHOT_NOT_FOUND
     data = b"" if snapshot is None else snapshot.data
@@ -126,10 +126,7 @@ def on_fetch_snapshot_request(
         response = FetchSnapshotResponse(error, role.epoch, leader_of(role), request.snapshot_id)
         turn.do(SendResponse(event.source, response))
         return turn.step()
-    voter = turn.voters.get(request.replica_id)
-    if voter is not None and turn.voters.is_voter(
-        ReplicaKey(request.replica_id, request.replica_directory_id)
-    ):
+    if turn.voters.is_voter(ReplicaKey(request.replica_id, request.replica_directory_id)):
         fetched, deadline = heard_of_voter(turn, role, request.replica_id)
         turn.role = replace(role, fetched=fetched, check_quorum_deadline=deadline)
     maximum = min(request.maximum_bytes, turn.configuration.maximum_snapshot_bytes)

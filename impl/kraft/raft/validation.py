@@ -50,6 +50,18 @@ def leader_only_error(turn: Turn, epoch: int) -> ErrorCode:
     return ErrorCode.NONE
 
 
+def follower_error(turn: Turn, epoch: int, replica_id: NodeId) -> ErrorCode:
+    """Return why a Fetch or FetchSnapshot is refused, or NONE: nobody follows itself.
+
+    Spec: KRaft!RefuseFetch.
+    Kafka: KafkaRaftClient.validateLeaderOnlyRequest, LeaderState.updateFetchedVoters.
+    """
+    error = leader_only_error(turn, epoch)
+    if error == ErrorCode.NONE and replica_id == turn.configuration.node_id:
+        return ErrorCode.UNKNOWN_SERVER_ERROR
+    return error
+
+
 def is_addressed(turn: Turn, voter_id: NodeId, directory_id: DirectoryId | None) -> bool:
     """Return whether a request that names whom it is for is for this replica.
 

@@ -1,9 +1,8 @@
-"""A voter sees to it that the record of the voters tells where it listens, and what it supports.
+"""A follower has the record of the voters tell where it listens, and what it supports.
 
-A leader says it of itself in the first batch of its epoch; a follower asks its leader from time to
-time to write it.
+It asks its leader to write that. A leader writes it of itself when its epoch begins: leadership.
 
-Kafka: LeaderState.appendStartOfEpochControlRecords, KafkaRaftClient.pollFollowerAsVoter.
+Kafka: KafkaRaftClient.pollFollowerAsVoter.
 """
 
 from __future__ import annotations

@@ -110,10 +110,10 @@ class VoterSet:
         return self.is_voter(voter.key) and self.get(voter.key.node_id) != voter
 
     def has_overlapping_majority(self, other: VoterSet) -> bool:
-        """Return whether every majority of one set meets every majority of the other.
+        """Return whether at most one replica left and at most one came: Kafka's check.
 
-        It does if at most one replica left and at most one came. Kafka:
-        VoterSet.hasOverlappingMajority.
+        Then majorities meet, but for one that left and one that came at once: those of {1, 2, 3}
+        and {1, 2, 4} need not. Kafka: VoterSet.hasOverlappingMajority.
         """
         ours = {voter.key for voter in self.voters}
         theirs = {voter.key for voter in other.voters}

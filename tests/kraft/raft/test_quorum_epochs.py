@@ -340,6 +340,13 @@ def test_s42_a_resignation_that_cannot_be_is_refused(role, epoch):
     assert one.state == before
 
 
+def test_s42_who_has_no_id_and_knows_no_leader_does_not_lead():
+    state = replica(unattached())
+    one = Replica(replace(state, configuration=replace(state.configuration, node_id=None)))
+    one.event(ResignRequested, epoch=EPOCH)
+    assert len(one.of(ResignRefused)) == 1
+
+
 def test_s42_who_has_resigned_already_is_not_refused():
     one = Replica(replica(resigned()))
     before = one.state

@@ -156,6 +156,7 @@ def test_s77_a_log_that_begins_at_zero_says_where_an_epoch_ends_beside_its_snaps
         (fetch_snapshot(at(3, 1), cluster_id="x"), ErrorCode.INCONSISTENT_CLUSTER_ID),
         (fetch_snapshot(at(3, 1), epoch=EPOCH - 1), ErrorCode.FENCED_LEADER_EPOCH),
         (fetch_snapshot(at(3, 1), epoch=EPOCH + 1), ErrorCode.UNKNOWN_LEADER_EPOCH),
+        (fetch_snapshot(at(3, 1), sender=1), ErrorCode.UNKNOWN_SERVER_ERROR),
     ],
 )
 def test_s78_a_piece_that_is_not_there_or_not_asked_of_this_epoch_is_refused(request_of, error):
