@@ -32,12 +32,27 @@ def pytest_collection_modifyitems(config, items):
     What a module prepares once is prepared once in each process that takes one of its tests.
     """
     if not AT_NIGHT:
-        late = [item for item in items if item.get_closest_marker("nightly")]
-        config.hook.pytest_deselected(items=late)
-        items[:] = [item for item in items if not item.get_closest_marker("nightly")]
+        late = {item for item in items if item.get_closest_marker("nightly")} | _surplus(items)
+        config.hook.pytest_deselected(items=[item for item in items if item in late])
+        items[:] = [item for item in items if item not in late]
     for item in items:
         if _shares(item) and not item.get_closest_marker("xdist_group"):
             item.add_marker(pytest.mark.xdist_group(item.module.__name__))
+
+
+def _surplus(items):
+    """Return the cases of a test that are too many by day; those that stay are spread evenly."""
+    cases = {}
+    for item in items:
+        mark = item.get_closest_marker("by_day")
+        if mark is not None:
+            cases.setdefault((item.path, item.originalname, mark.args[0]), []).append(item)
+    surplus = set()
+    for (_, _, most), every in cases.items():
+        if len(every) > most:
+            kept = {every[n * len(every) // most] for n in range(most)}
+            surplus.update(item for item in every if item not in kept)
+    return surplus
 
 
 def _shares(item):

@@ -81,6 +81,7 @@ def test_each_trace_is_a_test_named_by_its_path(project):
     assert names(finished) == [GOOD, BAD]
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     ("selection", "chosen"),
     [
@@ -127,6 +128,7 @@ def test_an_implementation_that_must_follow_and_does_not_is_a_failure(project):
     assert "Traceback" not in finished.stdout
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [

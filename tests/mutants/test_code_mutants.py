@@ -36,6 +36,7 @@ def mutated(monkeypatch):
     return mutate
 
 
+@pytest.mark.by_day(12)
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.id)
 def test_a_mutant_is_killed_for_the_right_reason(mutant, mutated, record_property):
     mutated(mutant)

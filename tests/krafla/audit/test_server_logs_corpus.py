@@ -25,6 +25,7 @@ SEEN = {
 }
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize("name", sorted(SEEN))
 def test_server_logs_of_the_corpus_are_held(name: str, corpus: Path, loading: LoadingSpec) -> None:
     if not (corpus / name).is_dir():

@@ -140,6 +140,7 @@ EDITS = {
 }  # fmt: skip
 
 
+@pytest.mark.by_day(8)
 @pytest.mark.parametrize("name", sorted(EDITS))
 def test_an_edited_line_is_located(
     name: str, real_logs: Path, tmp_path: Path, loading: LoadingSpec
@@ -225,6 +226,7 @@ INVISIBLE: dict[str, tuple[str, str, Edit]] = {
 }  # fmt: skip
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize("name", sorted(INVISIBLE))
 def test_what_no_other_line_depends_on_is_not_seen(
     name: str, real_logs: Path, tmp_path: Path, loading: LoadingSpec

@@ -165,6 +165,7 @@ def test_models_are_chosen_by_pattern_tag_and_tier(specs, selection, names):
     assert [model.name for model in chosen] == names
 
 
+@pytest.mark.by_day(5)
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

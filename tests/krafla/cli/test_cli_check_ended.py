@@ -152,6 +152,7 @@ def test_a_disk_that_takes_no_more_is_told_as_such(endless):
     assert "File too large" in finished.stdout
 
 
+@pytest.mark.by_day(5)
 @pytest.mark.parametrize(
     ("name", "old", "new", "complaint"),
     [

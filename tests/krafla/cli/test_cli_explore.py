@@ -84,6 +84,7 @@ def test_the_exit_status_tells_what_was_found(krafla, arguments, status, said):
     assert said in verdict
 
 
+@pytest.mark.by_day(4)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

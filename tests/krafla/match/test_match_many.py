@@ -29,6 +29,7 @@ def test_good_traces_are_accepted(profile):
         assert report.steps == len(trace)
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize("profile", PROFILES)
 def test_good_traces_are_accepted_though_three_steps_in_ten_were_not_seen(profile):
     hidden = 0
@@ -46,6 +47,7 @@ def test_good_traces_are_accepted_though_three_steps_in_ten_were_not_seen(profil
     assert hidden > GAPPED
 
 
+@pytest.mark.by_day(2)
 @pytest.mark.parametrize("profile", PROFILES)
 def test_spoiled_traces_are_rejected_at_the_step_that_is_wrong_and_say_why(profile):
     ways = set()

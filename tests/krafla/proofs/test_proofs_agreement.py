@@ -96,6 +96,7 @@ def _whole_domain(translator, node, scope):
     return translator.set(node.arguments[0], scope)
 
 
+@pytest.mark.by_day(3)
 @pytest.mark.parametrize(
     ("operator", "rule"),
     [

@@ -85,6 +85,7 @@ def test_there_are_mutants_by_day_and_by_night():
     assert {one.id for one in load_mutants(find_specs())} > BY_DAY
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_mutant_is_refuted_by_a_step_that_tlc_agrees_to(mutant):
     answer = refute_mutant(find_specs(), "lease", mutant, 10.0)

@@ -64,14 +64,14 @@ def test_a_quorum_without_faults_takes_only_steps_of_the_spec():
 
 
 def test_a_quorum_of_kraft_version_0_is_judged_with_static_voters():
-    lockstep, last = judged(simulation(2, kraft_version=0), 1200)
+    lockstep, last = judged(simulation(2, kraft_version=0), 700)
 
     assert isinstance(last, Agreed)
     assert lockstep.coverage["BecomeLeader"] >= 1
 
 
 def test_what_the_network_does_to_messages_is_a_step_of_the_spec_too():
-    lockstep, last = judged(simulation(6, kinds="loss,duplication,delay,partition"), 2500)
+    lockstep, last = judged(simulation(6, kinds="loss,duplication,delay,partition"), 1200)
 
     assert isinstance(last, Agreed)
     assert lockstep.coverage["LoseMessage"] > 4
@@ -86,7 +86,7 @@ def test_a_crash_in_the_middle_of_a_step_is_judged_at_the_next_start():
     )
     simulated = simulation(3, plan=plan)
 
-    lockstep, last = judged(simulated, 2500)
+    lockstep, last = judged(simulated, 1500)
 
     assert isinstance(last, Agreed)
     assert simulated.faults["crash-point"] > 6
@@ -96,7 +96,7 @@ def test_a_crash_in_the_middle_of_a_step_is_judged_at_the_next_start():
 def test_another_disk_of_a_node_is_another_replica():
     plan = (Fault(3 * SECOND, "other-disk", 2, 5, 6 * SECOND),)
 
-    lockstep, last = judged(simulation(4, plan=plan), 2000)
+    lockstep, last = judged(simulation(4, plan=plan), 1200)
 
     assert isinstance(last, Agreed)
     assert "n2b" in lockstep.side.names
@@ -129,7 +129,7 @@ def test_a_disk_that_nobody_announced_is_an_error_and_no_verdict():
 
 
 def test_properties_are_asked_of_every_state_and_step():
-    lockstep, last = judged(simulation(2), 900, with_properties=True)
+    lockstep, last = judged(simulation(2), 500, with_properties=True)
 
     assert isinstance(last, Agreed)
     assert lockstep.coverage["AppendFetched"] > 10

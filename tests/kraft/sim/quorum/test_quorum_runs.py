@@ -74,6 +74,7 @@ def test_a_plan_without_one_of_its_faults_changes_nothing_before_it():
     assert [s[:5] for s in less] != [s[:5] for s in whole]
 
 
+@pytest.mark.by_day(16)
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_a_kind_of_fault_takes_effect_and_breaks_no_more_than_it_may(kind):
     configuration, knobs = only(kind)

@@ -1,8 +1,9 @@
-"""Shows that tests/conftest.py turns a skip into a failure under CI, and only there."""
+"""Shows what tests/conftest.py makes of skips under CI, and of tests with many cases by day."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -54,3 +55,24 @@ def test_an_expected_failure_is_not_a_skip(tmp_path):
     source = "import pytest\n@pytest.mark.xfail(strict=True)\ndef test_it(): assert not True\n"
 
     assert run(tmp_path, source, CI="true").returncode == 0
+
+
+def test_by_day_a_test_with_many_cases_has_some_spread_evenly_and_at_night_all(tmp_path):
+    source = (
+        "import pytest\n"
+        "@pytest.mark.by_day(3)\n"
+        "@pytest.mark.parametrize('n', range(9))\n"
+        "def test_many(n): print('case', n)\n"
+        "@pytest.mark.by_day(3)\n"
+        "@pytest.mark.parametrize('n', range(2))\n"
+        "def test_few(n): print('few', n)\n"
+    )
+    cases = {}
+    for night in ("", "1"):
+        finished = run(tmp_path, source, KRAFLA_NIGHTLY=night, PYTEST_ADDOPTS="-s -p no:randomly")
+        assert finished.returncode == 0, finished.stdout
+        cases[night] = re.findall(r"(case|few) (\d)", finished.stdout)
+
+    few = [("few", "0"), ("few", "1")]
+    assert cases[""] == [("case", "0"), ("case", "3"), ("case", "6"), *few]
+    assert cases["1"] == [*(("case", str(n)) for n in range(9)), *few]
