@@ -43,7 +43,7 @@
 (*    from ZooKeeper could.                                                *)
 (*  - A loader that publishes nothing until it has caught up for the first *)
 (*    time, and one that gathers several commits before it publishes.      *)
-(*  - Requests to a controller that is not active: refused at once.        *)
+(*  - Writes asked of a controller that is not active: refused at once.    *)
 (*  - The metadata version, and what it allows.                            *)
 (***************************************************************************)
 EXTENDS Integers, Sequences, FiniteSets, TLC

@@ -124,6 +124,13 @@ OneEffectiveWriterInv ==
     ELSE IF WholeLog[k].kind = "Data" THEN WholeLog[k].epoch = WholeLog[k - 1].epoch
     ELSE WholeLog[k].epoch > WholeLog[k - 1].epoch
 
+(* A state can take all these records, one after the other.                  *)
+RECURSIVE CanReplayAll(_, _, _)
+CanReplayAll(state, records, offset) ==
+  records # << >> =>
+    /\ ~CannotReplay(state, Head(records))
+    /\ CanReplayAll(ReplayRecord(state, Head(records), offset), Tail(records), offset)
+
 (* Nobody will be given a record that its state cannot take.                 *)
 (* Source: Kafka, OffsetControlManager.replay, where the process dies.       *)
 (* Broken by: two transactions in one; going back to a state that has        *)
@@ -131,8 +138,7 @@ OneEffectiveWriterInv ==
 ReplayNeverFailsInv ==
   \A n \in Standbys \cup Broker :
     committed_end[n] < Len(committed) =>
-      LET records == RecordsOf(committed[committed_end[n] + 1]) IN
-      records # << >> => ~CannotReplay(written[n], records[1])
+      CanReplayAll(written[n], RecordsOf(committed[committed_end[n] + 1]), committed_end[n])
 
 (* A snapshot is of what is committed, and of no half of a transaction.      *)
 (* Source: KIP-630, KIP-868. Broken by: taking it of the newest state, or in *)
@@ -159,7 +165,7 @@ DeferredWaitsInv ==
 CanGoBackInv ==
   \A c \in Controller : IsActive(c) =>
     /\ stable_end[c] \in DOMAIN timeline[c]
-    /\ committed_end[c] \in DOMAIN timeline[c] \/ committed_end[c] = write_end[c]
+    /\ committed_end[c] \in DOMAIN timeline[c]
 
 (* Not true, and kept for that (broken/StaleRefusal): what a controller      *)
 (* answers without writing is so at the time. A deposed one may say what has *)
@@ -186,7 +192,8 @@ ImageMonotonicProp ==
        Visible(n)' # Visible(n) => stable_end'[n] > stable_end[n]]_<<timeline, stable_end>>
 
 (* A controller that steps back shows what it showed, keeps of its state     *)
-(* what is committed, and tells whoever waits that it is not the controller. *)
+(* what is committed, tells whoever waits that it is not the controller, and *)
+(* leads in that epoch no longer: so it claims an epoch once.                *)
 (* Source: Kafka, QuorumController.renounce. Broken by: keeping the newest   *)
 (* state; leaving answers parked.                                            *)
 RenounceRevertsProp ==
@@ -198,11 +205,12 @@ RenounceRevertsProp ==
             /\ written'[c] = StateAt(committed_end[c])
             /\ write_end'[c] = committed_end[c]
             /\ deferred'[c] = {}
+            /\ leader_epoch'[c] # claim_epoch[c]
             /\ \A parked \in deferred[c] :
                  answers'[parked.request] = NotController]_claim_epoch
 
 (* A controller becomes active in an epoch in which it leads, only once it   *)
-(* has replayed all that was committed before; and at most once in it.       *)
+(* has replayed all that was committed before.                               *)
 (* Source: Kafka, KafkaRaftClient tells a listener that it leads only when   *)
 (* that has reached the epoch's start. Broken by: claiming as soon as Raft   *)
 (* leads.                                                                    *)
@@ -214,14 +222,16 @@ ClaimsCaughtUpProp ==
          /\ committed[committed_end[c]] = LeaderChange(leader_epoch[c], c)]_claim_epoch
 
 (* A transaction that its leader did not end is aborted by the next one,     *)
-(* before that writes anything else.                                         *)
-(* Source: KIP-868. Broken by: claiming without a look at it.                *)
+(* before that writes anything else: nothing of it is left.                  *)
+(* Source: KIP-868. Broken by: claiming without a look at it; ending it.     *)
 OpenTransactionAbortedProp ==
   [][\A c \in Controller :
-       (~IsActive(c) /\ IsActive(c)') => ~InTransaction(written'[c])]_claim_epoch
+       (~IsActive(c) /\ IsActive(c)') =>
+         /\ ~InTransaction(written'[c])
+         /\ VisibleOf(written'[c]) = VisibleOf(written[c])]_claim_epoch
 
-(* An answer is given once, and is the one that was parked, or says that the *)
-(* outcome is not known. Source: KIP-631. Broken by: answering twice.        *)
+(* An answer is given once.                                                  *)
+(* Source: KIP-631. Broken by: answering twice.                              *)
 AnsweredOnceProp ==
   [][\A r \in Request : answers'[r] # answers[r] => answers[r] = Nil]_answers
 
