@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from fcntl import LOCK_EX, flock
 
 import pytest
@@ -15,6 +16,7 @@ from tests.krafla.cli.lamp_room import edit, environment, krafla, lay_out
 from krafla.json_lines import append_line
 from krafla.manifest import load
 from krafla.tlc.checking import check_model
+from krafla.tlc.jar import find_jar
 from krafla.tlc.kept import KeptChecks, inputs_of
 from krafla.verdict import KraflaError
 
@@ -115,6 +117,37 @@ def test_only_what_held_is_kept(specs, results):
     edit(specs / "lamp" / "models.toml", "distinct = 7", "distinct = 8")
     miscounted = model_of(specs, "LampLong")
     keeping.add(check_model(miscounted, workers=1), inputs_of(miscounted))
+    assert results.read_text() == ""
+
+
+def test_a_line_of_another_version_counts_for_nothing(specs, results, kept):
+    results.write_text(json.dumps({**kept, "version": kept["version"] - 1}) + "\n")
+    assert KeptChecks(results).find(model_of(specs)) is None
+
+
+@pytest.mark.usefixtures("kept")
+def test_what_another_tlc_found_counts_for_nothing(specs, results, monkeypatch):
+    jar = find_jar()
+    monkeypatch.setattr("krafla.tlc.kept.find_jar", lambda: replace(jar, sha256="0" * 64))
+    assert KeptChecks(results).find(model_of(specs)) is None
+
+
+def test_a_module_that_is_used_by_one_that_is_used_counts(specs):
+    edit(specs / "lamp" / "Lamp.tla", "EXTENDS ", "EXTENDS Other, ")
+    (specs / "lamp" / "Other.tla").write_text("---- MODULE Other ----\nEXTENDS Deep\n====\n")
+    deep = specs / "lamp" / "Deep.tla"
+    digests = set()
+    for text in ("", "A == 1\n"):
+        deep.write_text(f"---- MODULE Deep ----\n{text}====\n")
+        digests.add(inputs_of(model_of(specs)))
+    assert len(digests) == 2
+
+
+def test_what_was_only_simulated_is_not_kept(specs, results):
+    model = model_of(specs)
+    check = check_model(model, workers=1)
+    simulated = replace(check.result, outcome=replace(check.result.outcome, simulated=True))
+    KeptChecks(results).add(replace(check, result=simulated), inputs_of(model))
     assert results.read_text() == ""
 
 
