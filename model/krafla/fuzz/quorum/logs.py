@@ -9,23 +9,28 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.quorum.ghosts import name_of
 from krafla.fuzz.quorum.violation import Violated
+from kraft.errors import ErrorCode
 from kraft.ids import ReplicaKey
 from kraft.log.image import LogImage, Snapshot
-from kraft.raft.effects import AppendLog, CleanLog, TruncateLog, TruncateToSnapshot
+from kraft.raft.effects import AppendLog, CleanLog, Fatal, TruncateLog, TruncateToSnapshot
 from kraft.raft.roles import Follower, Leader
+from kraft.rpc.fetch import FetchResponse
 
 if TYPE_CHECKING:
     from krafla.fuzz.quorum.ghosts import History, Replica
     from kraft.ids import OffsetAndEpoch
     from kraft.log.batches import LogBatch
     from kraft.raft.effects import Effect
+    from kraft.raft.events import ResponseReceived
     from kraft.raft.state import RaftState
+    from kraft.sim.quorum.steps import SimStep
 
 __all__ = [
     "batches_between",
     "check_append",
     "check_clean",
     "check_cut_short",
+    "check_diverged",
     "check_flushed",
     "check_loaded",
     "check_log",
@@ -105,6 +110,34 @@ def check_truncate(replica: Replica, effect: TruncateLog, before: RaftState | No
     """Check that nothing committed is cut off, and that no leader cuts."""
     _refuse_cut(replica, effect, before)
     _cut(replica, effect.end_offset)
+
+
+def check_diverged(replica: Replica, event: ResponseReceived, step: SimStep) -> None:
+    """Check that who is told by its leader where their logs diverge keeps nothing behind that.
+
+    Nor anything of a later epoch. If that would cut what is committed, its process ends instead.
+    Spec: KRaft!TruncateDiverging.
+    """
+    answer, after, before = event.response, step.after, step.before
+    if not isinstance(answer, FetchResponse) or answer.diverging is None:
+        return
+    if after is None or before is None or any(type(each) is Fatal for each in step.effects):
+        return
+    told = answer.diverging
+    role, waited = before.role, before.connections.get(event.sender)
+    if (
+        not (isinstance(role, Follower) and isinstance(after.role, Follower))
+        or (answer.epoch, answer.error_code) != (role.epoch, ErrorCode.NONE)
+        or waited is None
+        or waited.correlation_id != event.correlation_id
+    ):
+        return
+    if replica.last_epoch > told.epoch or replica.end > told.end_offset:
+        raise Violated(
+            "PermittedLogChangesProp",
+            f"{name_of(replica.key)} is told that the leader's log ends epoch {told.epoch} at "
+            f"{told.end_offset}; its own ends at {replica.end}, in epoch {replica.last_epoch}",
+        )
 
 
 def check_cut_short(replica: Replica, effect: Effect, before: RaftState | None) -> None:

@@ -266,7 +266,7 @@ def _high_watermark_beyond_log(right: Any, probe: Probe) -> Any:
     "kraft.raft.follower:_truncate",
     "A follower that diverges looks at the offset only, and not at the epoch.",
     # It takes a leader that nobody copies from, and one of an epoch before that returns.
-    (("clog", 500), ("isolation", 1_000), ("pause", 1_000)),
+    (("isolation", 700),),
 )
 def _truncates_by_offset(right: Any, probe: Probe) -> Any:
     def truncate(turn: Any, role: Any, diverging: Any) -> None:

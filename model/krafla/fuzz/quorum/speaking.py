@@ -149,6 +149,16 @@ def _check_granted(
     request = event.request if isinstance(event, RequestReceived) else None
     if not isinstance(request, VoteRequest):
         return
+    own = replica.key
+    if request.voter_id >= 0 and (
+        request.voter_id != own.node_id
+        or request.voter_directory_id not in (None, own.directory_id)
+    ):
+        raise Violated(
+            "OwnVoteProp",
+            f"{name_of(own)} says yes to node {request.candidate_id}, which asked another: node "
+            f"{request.voter_id} on disk {request.voter_directory_id}",
+        )
     if request.pre_vote:
         _check_pre_vote(replica, request, before)
         return

@@ -129,8 +129,25 @@ def a_follower_that_hears_its_leader_says_yes_to_a_pre_vote():
 @breaks("HeardLeaderStaysProp")
 def a_leader_says_yes_to_a_pre_vote():
     hand = committed()
-    event = asked(vote_request(C, 1, (2, 1), pre_vote=True))
+    event = asked(replace(vote_request(C, 1, (2, 1), pre_vote=True), voter_id=A.node_id))
     hand.event(A, SendResponse(Source(C.node_id, 0), YES), event=event)
+    return hand
+
+
+@breaks("OwnVoteProp")
+def a_vote_is_given_that_was_asked_of_another_disk_of_the_node():
+    hand = Hand()
+    request = replace(vote_request(A, 1), voter_id=B.node_id, voter_directory_id=C.directory_id)
+    effects = (file(1, None, A), SendResponse(Source(A.node_id, 0), YES))
+    hand.event(B, *effects, event=asked(request), role=unattached(1, A))
+    return hand
+
+
+@breaks("OwnVoteProp")
+def a_pre_vote_is_given_that_was_asked_of_another_node():
+    hand = Hand()
+    request = replace(vote_request(A, 0, pre_vote=True), voter_id=C.node_id)
+    hand.event(B, SendResponse(Source(A.node_id, 0), replace(YES, epoch=0)), event=asked(request))
     return hand
 
 

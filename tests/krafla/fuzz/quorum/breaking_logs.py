@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from immutables import Map
 from tests.krafla.fuzz.quorum.breaking import breaks
 from tests.krafla.fuzz.quorum.by_hand import (
     A,
@@ -17,6 +20,7 @@ from tests.krafla.fuzz.quorum.by_hand import (
     unattached,
 )
 
+from kraft.errors import ErrorCode
 from kraft.ids import OffsetAndEpoch
 from kraft.log.image import LogImage
 from kraft.raft.effects import (
@@ -27,7 +31,9 @@ from kraft.raft.effects import (
     TruncateLog,
     TruncateToSnapshot,
 )
-from kraft.rpc.fetch import FetchRequest
+from kraft.raft.events import ResponseReceived
+from kraft.raft.state import Connection
+from kraft.rpc.fetch import FetchRequest, FetchResponse
 
 
 @breaks("LogMatchingInv")
@@ -78,6 +84,47 @@ def a_leader_appends_to_an_old_epoch():
     hand.checks.history.replica(A).last_epoch = 1
     hand.event(A, AppendLog((batch,)), log=hand.states[A].log)
     return hand
+
+
+def told(diverging):
+    """A, which leads epoch 4, answers C where their logs diverge."""
+    answer = FetchResponse(ErrorCode.NONE, 4, A.node_id, diverging=diverging)
+    return ResponseReceived(0, 0, A.node_id, 5, answer)
+
+
+def told_to_diverge():
+    """C has a record of epoch 1 and two of epoch 3, follows A in epoch 4, and waits for it."""
+    hand = Hand()
+    hand.elect(C, 1, B)
+    hand.elect(C, 3, B)
+    hand.append(C)
+    hand.event(C, file(4, A), role=follower(4, A))
+    connections = Map({A.node_id: Connection(5, 10**9)})
+    hand.states[C] = replace(hand.states[C], connections=connections)
+    return hand
+
+
+def diverging(end, epoch, leaves):
+    """C is told that A's log ends this epoch there, and cuts its own so that this is left."""
+    hand = told_to_diverge()
+    effects = [] if leaves == hand.states[C].log.end_offset else [TruncateLog(leaves)]
+    hand.event(C, *effects, event=told(OffsetAndEpoch(end, epoch)), connections=Map())
+    return hand
+
+
+@breaks("PermittedLogChangesProp")
+def who_diverges_keeps_a_record_of_a_later_epoch():
+    return diverging(end=2, epoch=1, leaves=2)
+
+
+@breaks("PermittedLogChangesProp")
+def who_diverges_keeps_all():
+    return diverging(end=3, epoch=1, leaves=3)
+
+
+@breaks("PermittedLogChangesProp")
+def who_diverges_keeps_a_record_behind_that():
+    return diverging(end=1, epoch=3, leaves=2)
 
 
 @breaks("PermittedLogChangesProp")

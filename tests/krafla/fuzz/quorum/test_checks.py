@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.krafla.fuzz.quorum import breaking_elections, breaking_voters
+from immutables import Map
+from tests.krafla.fuzz.quorum import breaking_elections, breaking_logs, breaking_voters
 from tests.krafla.fuzz.quorum.by_hand import (
     A,
     B,
@@ -147,6 +148,18 @@ def test_a_voter_set_that_is_committed_may_be_followed_by_another():
 def test_a_leader_that_has_moved_may_write_the_same_voters_again():
     hand = breaking_voters.changing(voters(A, B), voters(A, B), begun=(3,), b=2, c=2)
     assert hand.checks.violation is None
+
+
+@pytest.mark.parametrize(("end", "epoch", "leaves"), [(2, 1, 1), (1, 3, 1), (9, 2, 1)])
+def test_who_diverges_may_keep_what_is_before_that(end, epoch, leaves):
+    assert breaking_logs.diverging(end, epoch, leaves).broken is None
+
+
+def test_who_would_have_to_cut_what_is_committed_ends_instead():
+    hand = breaking_logs.told_to_diverge()
+    hand.checks.history.replica(C).damaged = True
+    hand.event(C, Fatal("cut"), event=breaking_logs.told(OffsetAndEpoch(1, 1)), connections=Map())
+    assert hand.broken is None
 
 
 def test_only_the_first_violation_is_kept():

@@ -123,6 +123,22 @@ def test_who_hears_no_leader_may_say_yes_to_a_pre_vote(epoch):
     assert hand.broken is None
 
 
+@pytest.mark.parametrize(
+    "asks",
+    [
+        {"voter_id": -1, "voter_directory_id": C.directory_id},
+        {"voter_id": B.node_id, "voter_directory_id": None},
+        {"voter_id": B.node_id, "voter_directory_id": B.directory_id},
+    ],
+)
+def test_who_is_asked_himself_or_as_anybody_may_vote(asks):
+    hand = Hand()
+    effects = (file(1, None, A), SendResponse(Source(A.node_id, 0), YES))
+    event = asked(replace(vote_request(A, 1), **asks))
+    hand.event(B, *effects, event=event, role=unattached(1, A))
+    assert hand.broken is None
+
+
 def test_an_old_answer_may_free_its_connection():
     hand = Hand()
     hand.event(B, file(2), role=unattached(2))
