@@ -25,12 +25,13 @@ from kraft.raft.quorum import (
 )
 from kraft.raft.roles import NEVER, Candidate, Follower, Leader, Prospective, Resigned, Unattached
 from kraft.raft.shutdown import complete_shutdown, may_end
+from kraft.raft.state import Step
 from kraft.raft.turn import Turn
 
 if TYPE_CHECKING:
     from kraft.raft.events import Poll
     from kraft.raft.roles import Nominee
-    from kraft.raft.state import RaftState, Step
+    from kraft.raft.state import RaftState
     from kraft.raft.voters import Voter
 
 _NOW = 0
@@ -38,12 +39,14 @@ _NOW = 0
 
 
 def on_poll(state: RaftState, event: Poll) -> Step:
-    """Do the first thing that is due, and only that.
+    """Do the first thing that is due, and only that; nothing once it has shut down.
 
     Spec: KRaftElection!BecomeProspective, LosePreVote, LeaveResigned, BecomeSoleLeader, Resign,
     SendVoteRequest; KRaft!RequestTimeout; KRaftSteps!SendEndQuorumEpoch.
     Kafka: KafkaRaftClient.poll.
     """
+    if state.shutdown_deadline == NEVER:
+        return Step(state)
     turn = Turn.begin(state, event.now, event.chance)
     role = turn.role
     if isinstance(role, Leader) and role.must_flush:

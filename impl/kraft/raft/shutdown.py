@@ -53,7 +53,7 @@ def complete_shutdown(turn: Turn) -> bool:
     Nothing is due after that. Kafka: KafkaRaftClient.maybeCompleteShutdown.
     """
     deadline = turn.shutdown_deadline
-    if deadline is None or deadline == NEVER:
+    if deadline is None:
         return False
     graceful = turn.now < deadline
     if graceful and not may_end(turn):
