@@ -60,6 +60,6 @@ def test_a_poll_does_something_if_and_only_if_something_is_due():
         for _ in Simulation(configuration, seed, None, knobs, core=core).steps():
             pass
 
-    for role in ("Unattached", "Prospective", "Candidate", "Follower", "Leader", "Resigned"):
+    for role in ("Unattached", "Prospective", "Follower", "Leader", "Resigned"):
         assert seen[role, True], seen
     assert sum(count for (_, is_due), count in seen.items() if not is_due) > 10_000
