@@ -46,7 +46,7 @@ def asked_at_every_step(seen):
 
 def test_a_poll_does_something_if_and_only_if_something_is_due():
     seen = Counter()
-    for seed in range(6):
+    for seed in range(4):
         configuration = QuorumConfiguration(
             voters=3,
             observers=1,
