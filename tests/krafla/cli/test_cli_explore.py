@@ -89,7 +89,7 @@ def test_the_exit_status_tells_what_was_found(krafla, arguments, status, said):
     ("arguments", "said"),
     [
         (["MCBrokerLeaseSmok"], "no model 'MCBrokerLeaseSmok'; near it: MCBrokerLeaseSmoke"),
-        (["Nothing"], "no model 'Nothing'; there are: "),
+        (["Nothing"], "no model 'Nothing'; there are 2"),
         (["MCUntimedLease", "--html", "no/where.html"], "krafla: no: there is no such folder"),
         (["MCUntimedLease", "--to", "1 +"], "krafla: --to: '1 +' does not parse"),
         (["MCUntimedLease", "--from", "TRUE"], "say where it ends with --to"),

@@ -46,14 +46,14 @@ def test_the_core_must_come_further_than_anybody_ever_knew(ended):
 def again(simulation, change):
     """Return whether there would be progress if the processes of the core were others."""
     liveness = simulation.liveness
-    right = liveness._sim
+    right, took = liveness._sim, liveness.took
     nodes = [SimpleNamespace(process=SimpleNamespace(state=m.process.state)) for m in right.nodes]
     change([nodes[index] for index in sorted(liveness.core)], liveness.target)
     try:
         liveness._sim, liveness.took = SimpleNamespace(nodes=nodes, time=right.time), None
         return liveness.look()
     finally:
-        liveness._sim = right
+        liveness._sim, liveness.took = right, took
 
 
 def only_reach(members, target):
