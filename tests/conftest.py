@@ -41,7 +41,10 @@ def pytest_collection_modifyitems(config, items):
 
 
 def _surplus(items):
-    """Return the cases of a test that are too many by day; those that stay are spread evenly."""
+    """Return the cases of a test that are too many by day; those that stay are spread evenly.
+
+    They are the same ones in whatever order the tests run: what is red is red again.
+    """
     cases = {}
     for item in items:
         mark = item.get_closest_marker("by_day")
@@ -50,6 +53,7 @@ def _surplus(items):
     surplus = set()
     for (_, _, most), every in cases.items():
         if len(every) > most:
+            every.sort(key=lambda item: tuple(item.callspec.indices.values()))
             kept = {every[n * len(every) // most] for n in range(most)}
             surplus.update(item for item in every if item not in kept)
     return surplus

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -68,11 +69,13 @@ def test_by_day_a_test_with_many_cases_has_some_spread_evenly_and_at_night_all(t
         "def test_few(n): print('few', n)\n"
     )
     cases = {}
-    for night in ("", "1"):
-        finished = run(tmp_path, source, KRAFLA_NIGHTLY=night, PYTEST_ADDOPTS="-s -p no:randomly")
+    for night, order in itertools.product(("", "1"), ("no:randomly", "randomly")):
+        finished = run(tmp_path, source, KRAFLA_NIGHTLY=night, PYTEST_ADDOPTS=f"-s -p {order}")
         assert finished.returncode == 0, finished.stdout
-        cases[night] = re.findall(r"(case|few) (\d)", finished.stdout)
+        cases[night, order] = sorted(re.findall(r"(case|few) (\d)", finished.stdout))
 
     few = [("few", "0"), ("few", "1")]
-    assert cases[""] == [("case", "0"), ("case", "3"), ("case", "6"), *few]
-    assert cases["1"] == [*(("case", str(n)) for n in range(9)), *few]
+    by_day = [("case", "0"), ("case", "3"), ("case", "6"), *few]
+    at_night = [*(("case", str(n)) for n in range(9)), *few]
+    assert cases["", "no:randomly"] == cases["", "randomly"] == by_day
+    assert cases["1", "no:randomly"] == cases["1", "randomly"] == at_night
