@@ -20,7 +20,6 @@ TwoControllers == {c1, c2}
 ThreeControllers == {c1, c2, c3}
 NoBroker == {}
 OneBroker == {b1}
-TwoBrokers == {b1, b2}
 
 ZeroImage == [left |-> 0, right |-> 0]
 ReplaySet(image, record) == [image EXCEPT ![record.key] = record.value]
@@ -61,8 +60,6 @@ NoRestart(n) == Never
 NoCreateSnapshot(n) == Never
 NoLoadSnapshot(n, from) == Never
 NoLoseTail(count) == Never
-NoLoseLeadership(c) == Never
-NoRenounce(c) == Never
 
 ------------------------------------------------------------------------------
 (* In place of operators of MetadataLog, in models that must fail            *)

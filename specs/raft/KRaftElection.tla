@@ -83,7 +83,8 @@ VoteResponseTo(m, l, grant) ==
 
 (***************************************************************************)
 (* r votes for the sender of m. The vote is written before it is sent. A   *)
-(* prospective r goes on asking, from the beginning.                       *)
+(* prospective r goes on asking, and what it was answered before counts no *)
+(* more; only a higher epoch closes its connections.                       *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.handleVoteRequest.                               *)
 (***************************************************************************)
@@ -97,10 +98,13 @@ GrantVote(m) ==
   /\ CASE m.epoch = epoch[r] /\ voted[r] = m.from ->
             /\ messages' = Reply(m, VoteResponseTo(m, leader[r], TRUE))
             /\ UNCHANGED <<quorum_state, role, election, following, end_offset>>
-       [] m.epoch = epoch[r] /\ voted[r] = Nil /\ role[r] = "Prospective" ->
+       [] m.epoch = epoch[r] /\ role[r] = "Prospective" ->
             /\ WriteQuorumState(r, m.epoch, Nil, m.from)
-            /\ Stand(r, m.epoch, "Prospective",
-                     Unawaited(Reply(m, VoteResponseTo(m, Nil, TRUE)), r, Replica))
+            /\ StandOn(r)
+            /\ messages' = Reply(m, VoteResponseTo(m, Nil, TRUE))
+       [] m.epoch = epoch[r] ->
+            /\ TransitionToUnattached(r, m.epoch, m.from)
+            /\ messages' = Reply(m, VoteResponseTo(m, Nil, TRUE))
        [] OTHER ->
             /\ TransitionToUnattached(r, m.epoch, m.from)
             /\ messages' = Unawaited(Reply(m, VoteResponseTo(m, Nil, TRUE)), r, Replica)

@@ -274,7 +274,8 @@ StateMachineSafetyInv ==
 (* The epoch of the last record that is committed. *)
 LastCommittedEpoch == IF committed = << >> THEN 0 ELSE committed[Len(committed)].epoch
 
-(* A leader has all that was committed before its epoch began.               *)
+(* A leader has all that is committed, unless a later one has committed      *)
+(* since: then nobody counts what the old one sends.                         *)
 (* Source: Raft, Leader Completeness. Broken by: voting for a worse log      *)
 (* (M55); committing records of an old epoch by counting (M04).              *)
 LeaderCompletenessInv ==
@@ -307,8 +308,8 @@ HighWatermarkIsUpToDateInv ==
         high_watermark[l] >= end
 
 (* No log is cut below what its replica knows to be committed.               *)
-(* Source: Kafka, KafkaMetadataLog.truncateToEndOffset. Broken by: trusting  *)
-(* a leader that diverges there (M56).                                       *)
+(* Source: Kafka, KafkaRaftLog.truncateTo. Broken by: trusting a leader that *)
+(* diverges there (M56).                                                     *)
 NoTruncationBelowHighWatermarkProp ==
   [][\A r \in Replica : LogEnd(r)' >= high_watermark[r]]_<<log, log_start>>
 
@@ -329,7 +330,8 @@ HighWatermarkMonotonicProp ==
 NewLeaderForgetsHighWatermarkProp ==
   [][\A r \in Replica :
        (role'[r] = "Leader" /\ role[r] # "Leader") =>
-         high_watermark'[r] = NoOffset \/ Voters(r) = {r}]_role
+         \/ high_watermark'[r] = NoOffset
+         \/ Voters(r) = {r} /\ high_watermark'[r] = LogEnd(r)']_role
 
 (* What is committed stays, and a leader that says more is committed says so *)
 (* of a log that goes on where the last one ended. [MonotonicHighWatermark]  *)

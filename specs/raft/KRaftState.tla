@@ -222,7 +222,8 @@ Unawaited(bag, r, others) ==
               (IF m \in InFlight(rest) THEN rest[m] ELSE 0) + (IF m \in late THEN 1 ELSE 0)]
       ELSE rest
 
-(* Every change of role or epoch closes all connections of r.                *)
+(* Every change of role or epoch closes all connections of r; what it had    *)
+(* sent may arrive still.                                                    *)
 (* Kafka: RequestManager.resetAll.                                           *)
 Disconnected(r) == Unawaited(messages, r, Replica)
 
@@ -278,14 +279,22 @@ TransitionToFollower(r, e, l) ==
 
 (* r stands, votes for itself, and asks all others, in the same step: what   *)
 (* could happen in between could as well happen before.                      *)
-(* Kafka: QuorumState.transitionToProspective, prospectiveAddVotedState,     *)
-(* transitionToCandidate; KafkaRaftClient.maybeSendVoteRequests.             *)
+(* Kafka: QuorumState.transitionToProspective, transitionToCandidate;        *)
+(* KafkaRaftClient.maybeSendVoteRequests.                                    *)
 Stand(r, e, as, bag) ==
   /\ role' = [role EXCEPT ![r] = as]
   /\ granted' = [granted EXCEPT ![r] = {r}]
   /\ rejected' = [rejected EXCEPT ![r] = {}]
   /\ NoFollowing(r) /\ NoLeading(r)
   /\ messages' = PutAll(bag, VoteRequests(r, e, as = "Prospective", Voters(r) \ {r}))
+
+(* A prospective r has given its vote, and begins to count anew. Whom it had *)
+(* asked may answer still; the others it asks again (SendVoteRequest).       *)
+(* Kafka: QuorumState.prospectiveAddVotedState.                              *)
+StandOn(r) ==
+  /\ granted' = [granted EXCEPT ![r] = {r}]
+  /\ rejected' = [rejected EXCEPT ![r] = {}]
+  /\ UNCHANGED <<role, following, end_offset>>
 ------------------------------------------------------------------------------
 (* The high watermark                                                        *)
 

@@ -300,32 +300,37 @@ AnswerOtherwise(m) ==
   /\ messages' = Reply(m, OtherAnswer(m, epoch[m.to], leader[m.to]))
   /\ UNCHANGED <<quorum_state, log_state, role, election, following, end_offset, commit>>
 
+(* The vote request of who has records of the epoch it stands in. *)
+CannotBeRight(m) == m.type = "VoteRequest" /\ ~m.pre_vote /\ m.last_epoch >= m.epoch
+
 (***************************************************************************)
 (* A request for one disk of a node reaches another, which is in its       *)
 (* place. It says so, and for the sender the answer comes from the one it  *)
 (* asked. But it takes over a higher epoch, and a leader it is told of,    *)
-(* before it looks whom the request is for.                                *)
+(* before it looks whom the request is for; and before either, whether it  *)
+(* can be right.                                                           *)
 (*                                                                         *)
-(* Kafka: Errors.INVALID_VOTER_KEY; KafkaRaftClient.handleVoteRequest,     *)
-(* handleBeginQuorumEpochRequest.                                          *)
+(* Kafka: Errors.INVALID_VOTER_KEY, INVALID_REQUEST;                       *)
+(* KafkaRaftClient.handleVoteRequest, handleBeginQuorumEpochRequest.       *)
 (***************************************************************************)
 MeetOtherDisk(m, r) ==
   LET names_leader == m.type = "BeginQuorumEpochRequest"
       follows == names_leader /\ (m.epoch > epoch[r] \/ leader[r] = Nil \/ role[r] = "Unattached")
       known == IF names_leader THEN m.from ELSE IF m.epoch > epoch[r] THEN Nil ELSE leader[r]
-      bag == Reply(m, OtherAnswer(m, m.epoch, known))
+      bag == Reply(m, IF CannotBeRight(m) THEN OtherAnswer(m, epoch[r], leader[r])
+                      ELSE OtherAnswer(m, m.epoch, known))
   IN
   /\ m.type \in {"VoteRequest", "BeginQuorumEpochRequest"}
   /\ NodeOf[m.to] = NodeOf[r]
   /\ m.to # r
   /\ m.from # r
   /\ Idle(r)
-  /\ m.epoch >= epoch[r]
+  /\ m.epoch >= epoch[r] \/ CannotBeRight(m)
   /\ ~(names_leader /\ m.epoch = epoch[r] /\ leader[r] \notin {Nil, m.from})
   /\ CASE follows ->
             /\ TransitionToFollower(r, m.epoch, m.from)
             /\ messages' = Unawaited(bag, r, Replica)
-       [] ~names_leader /\ m.epoch > epoch[r] ->
+       [] ~names_leader /\ m.epoch > epoch[r] /\ ~CannotBeRight(m) ->
             /\ TransitionToUnattached(r, m.epoch, Nil)
             /\ messages' = Unawaited(bag, r, Replica)
        [] OTHER ->

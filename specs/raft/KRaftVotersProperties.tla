@@ -130,12 +130,12 @@ AddedHasFetchedProp ==
        ChangesVoters(l) =>
          \A r \in LastEntry(l)'.value \ Voters(l) : end_offset[l][r] # NoOffset]_log
 
-(* What a leader says is committed, a majority of its voters has in its log; *)
+(* What a leader says is committed, a majority of its voters has on disk;    *)
 (* and itself it does not count unless it is one of them.                    *)
 (* Source: KIP-853; KAFKA-16530. Broken by: counting a leader that has       *)
 (* removed itself.                                                           *)
 HasCommittedOf(r, l) ==
-  /\ LogEnd(r) >= high_watermark[l]
+  /\ (IF r = l THEN LogEnd(r) ELSE flushed[r]) >= high_watermark[l]
   /\ SubSeq(History(r), 1, high_watermark[l]) = SubSeq(History(l), 1, high_watermark[l])
 CommittedByVotersProp ==
   [][\A l \in Replica :

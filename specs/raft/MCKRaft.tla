@@ -48,7 +48,6 @@ NoDuplicate(m) == Never
 NoResignation(r) == Never
 NoHeartbeat(r, other) == Never
 NoSnapshot(r, end) == Never
-NoCleaning(r) == Never
 NoServers(r) == {}
 
 (* One request at most is under way that nobody waits for any more. *)

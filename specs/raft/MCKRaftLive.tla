@@ -78,14 +78,14 @@ Fairness ==
 LiveSpec == LiveInit /\ [][LiveNext]_live_vars /\ Fairness
 LiveSettledSpec == LiveSettled /\ [][LiveNext]_live_vars /\ Fairness
 
-(* Once the faults are over, one leads and all others follow it.             *)
+(* Once the faults are over, one leads and all others follow it, for good.   *)
 (* Source: KIP-595. Broken by: a pre-vote that nobody grants; a voter that   *)
 (* forgot its leader and is not told again (KAFKA-16536).                    *)
 AllFollow ==
   \E l \in Replica :
     /\ role[l] = "Leader"
     /\ \A r \in Replica \ {l} : role[r] = "Follower" /\ leader[r] = l /\ epoch[r] = epoch[l]
-EventuallyLeaderLive == (stable ~> AllFollow)
+EventuallyLeaderLive == <>[]AllFollow
 
 (* And then all that is in the leader's log becomes committed, and everybody *)
 (* has it and knows. Source: KIP-595. Broken by: a follower that diverges    *)
@@ -93,7 +93,7 @@ EventuallyLeaderLive == (stable ~> AllFollow)
 AllCommitted ==
   \E l \in Replica :
     role[l] = "Leader" /\ \A r \in Replica : high_watermark[r] = LogEnd(l) /\ LogEnd(r) = LogEnd(l)
-EventuallyCommittedLive == (stable ~> AllCommitted)
+EventuallyCommittedLive == <>[]AllCommitted
 
 (* A replica that lacks what the leader has only in a snapshot gets it.      *)
 (* Source: KIP-630. Broken by: asking for a snapshot that is gone, for ever. *)

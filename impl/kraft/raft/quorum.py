@@ -94,7 +94,7 @@ def become_unattached(
         deadline = NEVER
     elif deadline == NEVER:
         deadline = turn.now + election_timeout(turn)
-    _enter(turn, Unattached(epoch, leader_id, voted, deadline))
+    _enter(turn, Unattached(epoch, leader_id, voted, deadline), keeps=votes and epoch == role.epoch)
 
 
 def become_follower(turn: Turn, epoch: int, leader_id: NodeId, endpoints: Endpoints = ()) -> None:
@@ -132,15 +132,18 @@ def become_prospective(turn: Turn) -> None:
         _become_sole_leader(turn)
         return
     role = turn.role
-    _stand_as_prospective(turn, leader_of(role), leader_endpoints_of(role), voted_of(role))
+    leader_id, endpoints = leader_of(role), leader_endpoints_of(role)
+    _enter(turn, _prospective(turn, leader_id, endpoints, voted_of(role)))
+    for voter in other_voters(turn):
+        send_vote_request(turn, voter)
 
 
 def vote_as_prospective(turn: Turn, candidate: ReplicaKey) -> None:
-    """Give the vote of this epoch, and go on asking from the beginning.
+    """Give the vote of this epoch, and count anew; whom it has asked may answer still.
 
-    Spec: KRaftElection!GrantVote. Kafka: QuorumState.prospectiveAddVotedState.
+    Spec: KRaftState!StandOn. Kafka: QuorumState.prospectiveAddVotedState.
     """
-    _stand_as_prospective(turn, None, (), candidate)
+    _enter(turn, _prospective(turn, None, (), candidate), keeps=True)
 
 
 def become_candidate(turn: Turn) -> None:
@@ -279,21 +282,16 @@ def write_quorum_state(turn: Turn, role: Role) -> None:
     turn.do(WriteQuorumState(role.epoch, leader_of(role), voted_of(role), turn.controls.version))
 
 
-def _stand_as_prospective(
+def _prospective(
     turn: Turn, leader_id: NodeId | None, endpoints: Endpoints, voted: ReplicaKey | None
-) -> None:
+) -> Prospective:
     key = turn.key
     if key is None:
         raise ValueError("a replica without an id cannot stand")
     deadline = turn.now + election_timeout(turn)
     granted = frozenset({key.node_id})
     epoch = turn.role.epoch
-    _enter(
-        turn,
-        Prospective(epoch, leader_id, endpoints, voted, granted, frozenset(), deadline),
-    )
-    for voter in other_voters(turn):
-        send_vote_request(turn, voter)
+    return Prospective(epoch, leader_id, endpoints, voted, granted, frozenset(), deadline)
 
 
 def _become_sole_leader(turn: Turn) -> None:
@@ -340,13 +338,17 @@ def _lead(turn: Turn, epoch: int, granting: frozenset[NodeId]) -> None:
         send_begin_quorum_epoch(turn, voter)
 
 
-def _enter(turn: Turn, role: Role) -> None:
-    """Take a role, after the file says so."""
+def _enter(turn: Turn, role: Role, *, keeps: bool = False) -> None:
+    """Take a role, after the file says so. ``keeps``: a vote within the epoch closes no connection.
+
+    Kafka: KafkaRaftClient.resetConnections.
+    """
     left = turn.role
     said = (left.epoch, leader_of(left), voted_of(left))
     if (role.epoch, leader_of(role), voted_of(role)) != said:
         write_quorum_state(turn, role)
     if isinstance(left, Leader):
         end_leading(turn, role)
-    reset_all(turn)
+    if not keeps:
+        reset_all(turn)
     turn.role = role

@@ -51,8 +51,6 @@ def on_vote_request(state: RaftState, event: RequestReceived, request: VoteReque
     turn = Turn.begin(state, event.now, event.chance)
     error, granted = _vote(turn, request)
     response = VoteResponse(error, turn.role.epoch, leader_of(turn.role), granted)
-    # A nominee that votes asks again in the same step. The order of messages to different nodes
-    # means nothing, but the vote is on the disk before any of them.
     turn.do(SendResponse(event.source, response))
     return turn.step()
 

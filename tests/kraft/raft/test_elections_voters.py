@@ -25,7 +25,7 @@ from tests.kraft.raft.replicas import (
 
 from kraft.errors import ErrorCode
 from kraft.raft.effects import AppendLog, Fatal
-from kraft.raft.roles import NEVER, Prospective, Unattached
+from kraft.raft.roles import NEVER, Candidate, Prospective, Unattached
 from kraft.rpc.vote import VoteRequest
 
 
@@ -225,14 +225,17 @@ def test_s29_who_had_no_election_timer_draws_one(role):
     assert NOW + TIMEOUTS.election <= one.role.election_deadline < NOW + 2 * TIMEOUTS.election
 
 
-def test_a_prospective_voter_that_votes_goes_on_asking_from_the_beginning():
+def test_a_prospective_voter_that_votes_counts_anew_and_waits_on_for_whom_it_asked():
     one = Replica(replica(prospective(rejected=(3,)))).asks(2)
     assert one.request(vote(sender=3), sender=3).vote_granted
     assert isinstance(one.role, Prospective)
     assert (one.role.granted, one.role.rejected) == ({1}, frozenset())
     assert one.written() == [(EPOCH, None, key(3))]
-    assert one.order()[0] == "WriteQuorumState"
-    assert [node for node, _ in one.sent(VoteRequest)] == [2, 3]
+    assert one.order() == ["WriteQuorumState", "SendResponse"]
+    one.settle()
+    assert [node for node, _ in one.sent(VoteRequest)] == [3]
+    one.answer(2, voted_answer())
+    assert isinstance(one.role, Candidate)
     assert not one.of(AppendLog)
     assert not one.of(Fatal)
 

@@ -98,6 +98,16 @@ def draw_plan(seed: int, configuration: QuorumConfiguration, knobs: Knobs) -> Pl
     return tuple(sorted(faults))
 
 
+def whom(fault: Fault) -> str:
+    """Return in words whom a fault is about."""
+    if fault.kind not in _GROUPS:
+        return "the leader" if fault.target == LEADER else f"node {fault.target}"
+    nodes = [str(bit) for bit in range(fault.target.bit_length()) if fault.target >> bit & 1]
+    if len(nodes) < 2:
+        return f"node {nodes[0]}" if nodes else "no node"
+    return f"nodes {', '.join(nodes[:-1])} and {nodes[-1]}"
+
+
 def _fault(time: int, kind: str, machines: int, knobs: Knobs, chance: Stream) -> Fault:
     if kind in _GROUPS:
         target = chance.below(1 << machines)

@@ -32,11 +32,12 @@ from kraft.raft.effects import (
     WriteSnapshot,
 )
 from kraft.raft.events import ResponseReceived
-from kraft.raft.roles import Leader
+from kraft.raft.roles import Follower, Leader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from kraft.ids import ReplicaKey
     from kraft.raft.state import RaftState
     from kraft.sim.quorum.steps import SimStep
     from kraft.sim.quorum.workload import Acknowledged
@@ -70,7 +71,7 @@ The end of a run is held to ProgressProp besides, and a step that fails breaks H
 class Checks:
     """Holds each step of a simulation to every property; the first that breaks stays.
 
-    ``stable``: the run has no faults, so the leader that was elected first must stay. Once a fault
+    ``stable``: the run has no faults, so a leader that is followed must stay. Once a fault
     has changed what a disk kept (`DAMAGING`, but for a lost disk, whose replica is gone with it)
     the promises of Raft are over: what breaks then is only counted, as a hazard. ``unpromised``
     counts the steps to which that happened, and those after which nobody knows what is committed.
@@ -82,6 +83,7 @@ class Checks:
         self.hazards: Counter[str] = Counter()
         self.unpromised = 0
         self._stable = stable
+        self._followed: set[tuple[ReplicaKey, int]] = set()
 
     def observe(self, step: SimStep) -> None:
         """Check a step, unless a property is broken already."""
@@ -148,11 +150,7 @@ class Checks:
             replica.log = logs.log_after(before.log, step.effects)
             _cut_short(replica, step)
             return
-        begins = False
-        if after.role is not before.role:
-            elections.check_role(history, replica, before, after)
-            elections.check_resigned(replica, before, after)
-            begins = isinstance(after.role, Leader) and not isinstance(before.role, Leader)
+        begins = after.role is not before.role and self._role(replica, before, after)
         if after.log is not before.log:
             logs.check_log(replica, after)
         if replica.flushed != replica.end:
@@ -165,7 +163,7 @@ class Checks:
             membership.check_voters(history, replica, before, after, loaded=loaded)
         if begins:
             commits.check_new_leader(history, replica, after)
-            self._check_stable(replica)
+            self._check_stable(replica, after.role.epoch)
             assert step.event is not None
             leading.begin_to_hear(replica, step.event.now)
         elif isinstance(before.role, Leader):
@@ -177,11 +175,28 @@ class Checks:
             commits.check_high_watermark(history, replica, before, after)
         replica.state = after
 
-    def _check_stable(self, replica: Replica) -> None:
-        if self._stable and len(self.history.elections.leading) > 1:
+    def _role(self, replica: Replica, before: RaftState, after: RaftState) -> bool:
+        """Check a new role; return whether it begins to lead."""
+        elections.check_role(self.history, replica, before, after)
+        elections.check_resigned(replica, before, after)
+        if isinstance(after.role, Follower):
+            self._followed.add((replica.key, after.role.epoch))
+        return isinstance(after.role, Leader) and not isinstance(before.role, Leader)
+
+    def _check_stable(self, replica: Replica, epoch: int) -> None:
+        """Check that who takes over has not followed the one before: it may not have heard of it.
+
+        It may even have voted for it. Spec: KRaftState!StandOn.
+        """
+        leading = self.history.elections.leading
+        last = max((each for each in leading if each < epoch), default=None)
+        if not self._stable or last is None:
+            return
+        if leading[last] == replica.key or (replica.key, last) in self._followed:
             raise Violated(
                 "StableLeadershipProp",
-                f"{name_of(replica.key)} takes over the lead, and nothing was wrong",
+                f"{name_of(replica.key)} takes over the lead in epoch {epoch}, and nothing was "
+                f"wrong with {name_of(leading[last])}, which it followed in epoch {last}",
             )
 
     def _start(self, step: SimStep) -> None:

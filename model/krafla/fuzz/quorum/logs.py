@@ -113,10 +113,10 @@ def check_truncate(replica: Replica, effect: TruncateLog, before: RaftState | No
 
 
 def check_diverged(replica: Replica, event: ResponseReceived, step: SimStep) -> None:
-    """Check that who is told by its leader where their logs diverge keeps nothing behind that.
+    """Check that who is told where its leader's log ends an epoch keeps nothing behind that.
 
-    Nor anything of a later epoch. If that would cut what is committed, its process ends instead.
-    Spec: KRaft!TruncateDiverging.
+    Nor anything of a later epoch; about what it has of an earlier one it asks next. If that would
+    cut what is committed, its process ends instead. Spec: KRaft!TruncateDiverging.
     """
     answer, after, before = event.response, step.after, step.before
     if not isinstance(answer, FetchResponse) or answer.diverging is None:
@@ -132,7 +132,7 @@ def check_diverged(replica: Replica, event: ResponseReceived, step: SimStep) -> 
         or waited.correlation_id != event.correlation_id
     ):
         return
-    if replica.last_epoch > told.epoch or replica.end > told.end_offset:
+    if (replica.last_epoch, replica.end) > (told.epoch, told.end_offset):
         raise Violated(
             "PermittedLogChangesProp",
             f"{name_of(replica.key)} is told that the leader's log ends epoch {told.epoch} at "

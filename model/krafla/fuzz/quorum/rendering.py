@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.fuzz.quorum.checks import PROPERTIES
+from krafla.manifest import on_these_specs
+from kraft.sim.quorum.faults import whom
 from kraft.sim.quorum.kinds import KINDS
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ def text_lines(report: Report, saved: str = "") -> Iterator[str]:
         yield f"  {doubt}"
     yield f"  digest     {report.digest}"
     if saved:
-        yield f"  replay     krafla fuzz raft --replay {saved}"
+        yield f"  replay     {_on_specs(report, f'krafla fuzz raft --replay {saved}')}"
     else:
         yield f"  reproduce  {reproduce(report)}"
 
@@ -53,7 +55,12 @@ def reproduce(report: Report) -> str:
         command += f" --faults {','.join(campaign.kinds) or 'none'}"
     if campaign.lockstep:
         command += " --lockstep"
-    return command
+    return _on_specs(report, command)
+
+
+def _on_specs(report: Report, command: str) -> str:
+    """Return a command that asks the same specs, if any was asked."""
+    return on_these_specs(command) if report.campaign.lockstep else command
 
 
 def _default_kinds() -> tuple[str, ...]:
@@ -93,7 +100,7 @@ def fault_lines(played: Played) -> Iterator[str]:
     )
     for fault in played.case.plan or ():
         lasts = f" for {fault.duration / _SECOND:.3f} s" if fault.duration else ""
-        yield f"  {fault.time / _SECOND:>9.3f} s  {fault.kind} of {fault.target}{lasts}"
+        yield f"  {fault.time / _SECOND:>9.3f} s  {fault.kind} of {whom(fault)}{lasts}"
 
 
 def document(report: Report, saved: str = "") -> dict[str, Any]:

@@ -167,6 +167,14 @@ def the_leader_changes_without_a_fault():
 
 
 @breaks("StableLeadershipProp")
+def a_leader_is_elected_again_without_a_fault():
+    hand = Hand(stable=True)
+    hand.elect(A, 1, B)
+    hand.elect(A, 3, B)
+    return hand
+
+
+@breaks("StableLeadershipProp")
 def a_sole_voter_steps_down_by_itself():
     hand = Hand(A)
     hand.event(A, role=prospective(0, A))

@@ -104,6 +104,16 @@ def test_a_leader_that_removed_itself_may_be_needed_and_does_not_stand():
     assert recorded.digest == played.digest
 
 
+@pytest.mark.nightly
+def test_a_vote_request_that_cannot_be_right_may_reach_another_disk_than_it_is_for():
+    # Found by `krafla fuzz raft --lockstep --seed 20261127`: the spec had it fenced first.
+    recorded = read(Path(__file__).with_name("vote_request_for_a_lost_disk.json"))
+    assert recorded.failed == "KRaftSteps"
+    played = replay(recorded)
+    assert played.violation is None
+    assert dict(played.actions)["MeetOtherDisk"] >= 1
+
+
 def test_a_campaign_that_acknowledged_nothing_is_inconclusive():
     report = run_campaign(replace(SMALL, examples=None, seconds=0.0))
     assert report.verdict is Verdict.INCONCLUSIVE

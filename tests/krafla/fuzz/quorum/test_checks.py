@@ -150,7 +150,7 @@ def test_a_leader_that_has_moved_may_write_the_same_voters_again():
     assert hand.checks.violation is None
 
 
-@pytest.mark.parametrize(("end", "epoch", "leaves"), [(2, 1, 1), (1, 3, 1), (9, 2, 1)])
+@pytest.mark.parametrize(("end", "epoch", "leaves"), [(2, 1, 1), (1, 3, 1), (9, 2, 1), (0, 2, 1)])
 def test_who_diverges_may_keep_what_is_before_that(end, epoch, leaves):
     assert breaking_logs.diverging(end, epoch, leaves).broken is None
 
@@ -244,6 +244,14 @@ def test_once_all_faults_end_another_leader_may_come_though_nothing_went_wrong()
             hand.step("fault", B, fault="heal")
         hand.elect(C, 2, B)
         assert hand.broken == (None if healed else "StableLeadershipProp")
+
+
+def test_a_voter_may_take_over_from_a_leader_that_it_has_not_heard_of():
+    hand = Hand(stable=True)
+    hand.elect(A, 1, B)
+    hand.follow(C, A, 1)
+    hand.elect(B, 2, C)
+    assert hand.broken is None
 
 
 def test_a_disk_that_was_damaged_owes_nothing():

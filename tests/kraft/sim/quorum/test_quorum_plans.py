@@ -10,7 +10,7 @@ from kraft.sim.quorum.configuration import (
     QuorumConfigurationError,
     draw_knobs,
 )
-from kraft.sim.quorum.faults import draw_plan
+from kraft.sim.quorum.faults import Fault, draw_plan, whom
 from kraft.sim.quorum.kinds import ALL_PROMISES, DEFAULT_KINDS, KINDS, kinds_of
 
 ALL = QuorumConfiguration(kinds=tuple(KINDS))
@@ -24,6 +24,20 @@ def test_a_plan_without_a_kind_has_all_other_faults_unchanged():
 
     assert less == tuple(fault for fault in whole if fault.kind != "kill")
     assert len(less) < len(whole)
+
+
+@pytest.mark.parametrize(
+    ("kind", "target", "said"),
+    [
+        ("kill", -1, "the leader"),
+        ("kill", 5, "node 5"),
+        ("partition", 0, "no node"),
+        ("bridge", 4, "node 2"),
+        ("one-way-partition", 43, "nodes 0, 1, 3 and 5"),
+    ],
+)
+def test_whom_a_fault_is_about_is_said_in_words(kind, target, said):
+    assert whom(Fault(0, kind, target, 0)) == said
 
 
 def test_faults_happen_in_the_chaos_only_and_in_order():
