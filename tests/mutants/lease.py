@@ -6,9 +6,10 @@ KIPs warn of.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
 from tests.mutants import lease_bugs as bugs
 
 from krafla.refinement.judgement import Divergence

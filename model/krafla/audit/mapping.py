@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 SPEC: Final = "UntimedLease"
 STATE_API_KEYS: Final = frozenset(
-    record.API_KEY
+    record.SCHEMA.api_key
     for record in (
         RegisterBrokerRecord,
         UnregisterBrokerRecord,

@@ -57,9 +57,9 @@ LEASE_RECORDS = [
 
 @pytest.mark.parametrize("record", LEASE_RECORDS, ids=lambda record: type(record).__name__)
 def test_a_lease_record_survives_its_bytes(record):
-    raw = encode_value(record.API_KEY, record.VERSION, record.to_fields())
+    raw = encode_value(record.SCHEMA.api_key, record.SCHEMA.newest, record.to_fields())
     api_key, version, fields = decode_value(raw)
-    assert (api_key, version) == (record.API_KEY, record.VERSION)
+    assert (api_key, version) == (record.SCHEMA.api_key, record.SCHEMA.newest)
     assert fields == record.to_fields()
     assert lease_record(api_key, fields) == record
 

@@ -19,14 +19,16 @@ def test_every_lease_record_of_a_run_survives_kafkas_bytes():
     assert {type(record).__name__ for record in written} == {
         "RegisterBrokerRecord", "UnregisterBrokerRecord", "BrokerRegistrationChangeRecord",
     }  # fmt: skip
-    values = [(record.API_KEY, record.VERSION, record.to_fields()) for record in written]
+    values = [
+        (record.SCHEMA.api_key, record.SCHEMA.newest, record.to_fields()) for record in written
+    ]
     batch = parse_batch(metadata_batch(0, 1, 0, values))
     read = [lease_record(record.api_key, record.fields) for record in batch.metadata_records()]
     assert read == written
 
 
 def written_and_read(record, offset):
-    value = (record.API_KEY, record.VERSION, record.to_fields())
+    value = (record.SCHEMA.api_key, record.SCHEMA.newest, record.to_fields())
     (read,) = parse_batch(metadata_batch(offset, 1, 0, [value])).metadata_records()
     return lease_record(read.api_key, read.fields)
 

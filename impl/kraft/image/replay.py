@@ -1,0 +1,37 @@
+"""Replay: the only way in which an image becomes another.
+
+Kafka: MetadataDelta.replay, and the `replay` of each of the controller's managers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kraft.image.brokers import BROKER_REPLAY
+from kraft.image.delta import MetadataDelta
+from kraft.image.others import OTHER_REPLAY
+from kraft.image.topics import TOPIC_REPLAY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from kraft.image.metadata_image import MetadataImage
+    from kraft.records.typed import TypedRecord
+
+_REPLAY: Final[dict[type[TypedRecord], Callable[[Any, Any], None]]] = {
+    **BROKER_REPLAY,
+    **TOPIC_REPLAY,
+    **OTHER_REPLAY,
+}
+
+
+def replay(image: MetadataImage, records: Iterable[TypedRecord]) -> MetadataImage:
+    """Return an image after more records, in their order.
+
+    Begin, end and abort of a transaction change nothing here: who reads a log follows it.
+    Raises RefusedRecordError if a record is ruled out by those before it.
+    """
+    delta = MetadataDelta(image)
+    for record in records:
+        _REPLAY[type(record)](delta, record)
+    return delta.image()
