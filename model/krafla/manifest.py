@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+import shlex
 import tomllib
 from dataclasses import dataclass
 from importlib import resources
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("EXPECTATIONS", "KINDS", "TIERS", "Manifest", "Model"),
-    *("find_specs", "load", "meant", "model_of", "read_toml", "rooms_of"),
+    *("find_specs", "load", "meant", "model_of", "on_these_specs", "read_toml", "rooms_of"),
 ]
 
 MANIFEST_NAME = "manifest.toml"
@@ -123,6 +124,12 @@ def find_specs() -> Path:
     raise KraflaError(
         f"no specs/{MANIFEST_NAME} beside this installation; set it with KRAFLA_SPECS"
     )
+
+
+def on_these_specs(command: str) -> str:
+    """Return a command for the shell that reads the same specs as this process does."""
+    chosen = os.environ.get(ENVIRONMENT_VARIABLE)
+    return f"{ENVIRONMENT_VARIABLE}={shlex.quote(chosen)} {command}" if chosen else command
 
 
 def load(specs: Path | None = None) -> Manifest:

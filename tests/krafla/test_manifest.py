@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from krafla.manifest import find_specs, load, rooms_of
+from krafla.manifest import find_specs, load, on_these_specs, rooms_of
 from krafla.verdict import KraflaError
 
 ENTRY = {
@@ -206,3 +206,10 @@ def test_one_name_in_two_rooms_is_an_error(specs):
     (specs / "raft/models.toml").write_text(entry())
     with pytest.raises(KraflaError, match="stands also at"):
         load(in_a_room(specs, entry(), rooms='["raft", "lease"]'))
+
+
+def test_a_command_reads_the_specs_that_this_process_reads(monkeypatch):
+    monkeypatch.delenv("KRAFLA_SPECS", raising=False)
+    assert on_these_specs("krafla check") == "krafla check"
+    monkeypatch.setenv("KRAFLA_SPECS", "/my specs")
+    assert on_these_specs("krafla check") == "KRAFLA_SPECS='/my specs' krafla check"

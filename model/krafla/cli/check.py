@@ -15,6 +15,7 @@ import typer
 from krafla.cli import check_view, screen
 from krafla.cli.check_selection import Selection
 from krafla.cli.check_total import Total, total_of
+from krafla.files import check_writable
 from krafla.manifest import TIERS, load
 from krafla.tlc.checking import Check, check_model
 from krafla.tlc.command import Simulation
@@ -132,8 +133,8 @@ def command(
         check_view.show_list(console, chosen, as_page=markdown)
         return ExitCode.HELD
     simulation = None if simulate is None else Simulation(simulate, depth, seed)
-    if trace is not None and len(chosen) != 1:
-        raise typer.BadParameter("--trace takes the counterexample of one model; name it")
+    if trace is not None:
+        _check_trace(trace, chosen)
     kept = _results(results, simulation)
     at_once, threads = _at_once(chosen, jobs, _threads(workers))
     with screen.LiveLine() as live:
@@ -149,6 +150,12 @@ def command(
             answers.append(answer)
     total = total_of(manifest, selection, chosen, answers)
     return _end(console, total, as_json=as_json, coverage=coverage)
+
+
+def _check_trace(name: str, chosen: Sequence[Model]) -> None:
+    if len(chosen) != 1:
+        raise typer.BadParameter("--trace takes the counterexample of one model; name it")
+    check_writable(Path(name))
 
 
 def _results(path: Path | None, simulation: Simulation | None) -> KeptChecks | None:

@@ -113,11 +113,11 @@ def command(
         profiles = None if profile is None else tuple(profile)
         return _lease(seed, examples, seconds, steps, profiles, shrinks, save, as_json, quiet)
     if replay is not None:
+        _refuse_beside("--replay", examples, seconds, mutants, workers, faults, lockstep, save)
         return fuzz_raft.replay(replay, as_json=as_json)
     if mutants is not None:
-        _refuse_beside_mutants(workers, faults, lockstep, save, as_json or None)
-        budget = {"seed": seed, "seconds": seconds, "examples": examples}
-        return fuzz_raft.seeded_bugs(mutants, budget, quiet=quiet)
+        _refuse_beside("--mutants", workers, faults, lockstep, save, as_json or None)
+        return fuzz_raft.seeded_bugs(mutants, _budget(seed, seconds, examples), quiet=quiet)
     campaign = fuzz_raft.campaign(seed, examples, seconds, workers, faults, lockstep, shrinks)
     return fuzz_raft.run(campaign, save=save, as_json=as_json, quiet=quiet)
 
@@ -132,12 +132,23 @@ def _check_options(protocol: str, **own: dict[str, object]) -> None:
             raise KraflaError(f"{', '.join(strange)}: only for `krafla fuzz {other}`")
 
 
-def _refuse_beside_mutants(*values: object) -> None:
-    """Refuse options that a hunt for seeded bugs would not heed."""
-    names = ("--workers", "--faults", "--lockstep", "--save", "--json")
+def _budget(seed: int, seconds: float | None, examples: int | None) -> dict[str, float | None]:
+    return {"seed": seed, "seconds": seconds, "examples": examples}
+
+
+_NOT_BESIDE = {
+    "--replay": ("--examples", "--seconds", "--mutants", "--workers", "--faults", "--lockstep",
+                 "--save"),
+    "--mutants": ("--workers", "--faults", "--lockstep", "--save", "--json"),
+}  # fmt: skip
+
+
+def _refuse_beside(option: str, *values: object) -> None:
+    """Refuse options that another one would not heed."""
+    names = _NOT_BESIDE[option]
     given = [name for name, value in zip(names, values, strict=True) if value is not None]
     if given:
-        raise KraflaError(f"{', '.join(given)}: not together with --mutants")
+        raise KraflaError(f"{', '.join(given)}: not together with {option}")
 
 
 def _lease(

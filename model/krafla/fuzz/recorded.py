@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from krafla.fuzz.play import Run, play
 from krafla.fuzz.profiles import conditions_met
 from krafla.refinement.scenario import choices_of, vocabulary_of
+from krafla.traces.files import refuse_run
 from krafla.verdict import KraflaError
 from kraft.sim.configuration import ConfigurationError
 from kraft.sim.recording import RecordingError, from_json
@@ -22,9 +23,11 @@ __all__ = ["play_plan", "play_recording", "play_trace"]
 def play_recording(path: Path) -> Run:
     """Return the judged run of a recording; ``KraflaError`` if the file is none."""
     try:
-        return play_plan(path.read_bytes(), str(path))
+        data = path.read_bytes()
     except OSError as error:
         raise KraflaError(error.strerror or str(error), str(path)) from error
+    refuse_run(data, path)
+    return play_plan(data, str(path))
 
 
 def play_plan(plan: str | bytes, place: str) -> Run:

@@ -7,6 +7,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from krafla.manifest import on_these_specs
 from krafla.tlc.probe import PROBE_INVARIANT, PROBE_MODULE, probe_module
 
 if TYPE_CHECKING:
@@ -133,4 +134,4 @@ def reproduce(model: Model, options: Options) -> str:
         simulation = options.simulation
         words += ["--simulate", str(simulation.behaviours), "--depth", str(simulation.depth)]
         words += ["--seed", str(simulation.seed)]
-    return shlex.join(words)
+    return on_these_specs(shlex.join(words))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import re
+import shlex
 import zlib
 from typing import TYPE_CHECKING, Final
 
@@ -13,9 +15,11 @@ from krafla.traces.limits import MAX_BYTES, MAX_RATIO, RATIO_FROM_BYTES
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["read_text", "write_file"]
+__all__ = ["read_text", "refuse_run", "write_file"]
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
+# Such a file says so first; it is not a trace's, but easily taken for one.
+_RUN: Final = re.compile(rb'\s*\{\s*"format"\s*:\s*"krafla fuzz raft"')
 _PIECE: Final = 1024 * 1024
 # Lets zlib read the header and the checksum of gzip.
 _GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
@@ -37,12 +41,23 @@ def read_text(path: Path, most: int = MAX_BYTES) -> tuple[str, bool]:
         data, cut = _decompressed(data, path, most)
     if len(data) > most:
         raise TraceFormatError(f"larger than {most} bytes, the most of a trace", str(path))
+    refuse_run(data, path)
     try:
         return data.decode("utf-8"), cut
     except UnicodeDecodeError as error:
         if error.end == len(data) and error.reason == "unexpected end of data":
             return data[: error.start].decode("utf-8"), True
         raise TraceFormatError("not UTF-8 text", f"{path}, byte {error.start}") from error
+
+
+def refuse_run(data: bytes, path: Path) -> None:
+    """Raise ``TraceFormatError``, and say what to do, if this is a file of `krafla fuzz raft`."""
+    if _RUN.match(data):
+        raise TraceFormatError(
+            "a run of `krafla fuzz raft`, no trace: "
+            f"`krafla fuzz raft --replay {shlex.quote(str(path))}` plays it",
+            str(path),
+        )
 
 
 def _decompressed(data: bytes, path: Path, most: int) -> tuple[bytes, bool]:

@@ -68,7 +68,7 @@ def krafla(specs):
     return run
 
 
-def test_a_model_that_holds_says_so_with_its_evidence(krafla):
+def test_a_model_that_holds_says_so_with_its_evidence(krafla, specs):
     finished = krafla("check")
 
     assert finished.returncode == 0
@@ -77,7 +77,8 @@ def test_a_model_that_holds_says_so_with_its_evidence(krafla):
     assert "9 distinct states (as pinned), 17 generated" in lines[1]
     assert "3 of 3 actions taken" in lines[1]
     assert lines[2] == "    bounds: counts to three"
-    assert lines[3].startswith("    reproduce: krafla check Holds --workers ")
+    command = f"    reproduce: KRAFLA_SPECS={specs} krafla check Holds --workers "
+    assert lines[3].startswith(command)
     assert finished.stderr == ""
 
 
@@ -229,3 +230,11 @@ def test_the_doctor_says_what_is_missing_at_any_width(krafla, tmp_path):
     assert finished.returncode == 2
     assert "MISSING tlc" in finished.stdout
     assert "none.jar" in finished.stdout
+
+
+def test_a_file_for_the_counterexample_that_cannot_be_written_is_refused_at_once(krafla, tmp_path):
+    for name, said in ((str(tmp_path), "a folder"), (f"{tmp_path}/no/trace", "no such folder")):
+        finished = krafla("check", "Fails", "--trace", name)
+        assert finished.returncode == 2
+        assert said in finished.stderr
+        assert finished.stdout == ""

@@ -98,6 +98,14 @@ def test_a_kept_run_replays_with_the_bug_and_holds_without_it(kept):
     assert "not the run in the file" in healed.output
 
 
+@pytest.mark.parametrize("command", ["explain", "replay", "shrink", "validate"])
+def test_a_kept_run_is_no_trace_and_what_plays_it_is_said(kept, command):
+    result = CliRunner().invoke(application(command), [command, str(kept[1])])
+    assert result.exit_code == 2
+    said = " ".join(f"{result.output} {result.exception}".split())
+    assert f"krafla fuzz raft --replay {kept[1]}" in said
+
+
 def test_a_run_that_held_and_is_another_run_now_is_inconclusive(kept, tmp_path):
     _, path = kept
     held = tmp_path / "held.json"
@@ -146,6 +154,10 @@ def test_a_seeded_bug_that_is_not_found_exits_with_1(monkeypatch):
         (("--mutants", "no-such-bug"), "no seeded bug 'no-such-bug'"),
         (("--mutants", "all", "--lockstep", "--json"), "--lockstep, --json: not together with"),
         (("--replay", "no-such-file.json"), "no-such-file.json"),
+        (
+            ("--replay", "x", "--examples", "3", "--lockstep"),
+            "--examples, --lockstep: not together",
+        ),
         (("--steps", "5"), "--steps: only for `krafla fuzz lease`"),
         (("--profile", "restless"), "--profile: only for `krafla fuzz lease`"),
     ],
