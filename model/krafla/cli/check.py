@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from krafla.cli.check_view import Answer
     from krafla.manifest import Model
     from krafla.tlc.output import Progress
-    from krafla.traces import Trace
 
 __all__ = ["command"]
 
@@ -310,15 +309,7 @@ def _save(answer: Answer, name: str | None) -> None:
     if answer.result.counterexample is None:
         screen.line(screen.stderr(), f"no counterexample, so {name} was not written")
     else:
-        write(_saved(answer.result.counterexample, answer.model), Path(name))
+        from krafla.refinement.counterexample import replayable
+
+        write(replayable(answer.result.counterexample, answer.model), Path(name))
         screen.line(screen.stderr(), f"    saved: {name}; look: krafla explain {name}")
-
-
-def _saved(trace: Trace, model: Model) -> Trace:
-    """Return the trace of the spec alone, or of the model where constants are operators."""
-    from krafla.refinement.counterexample import explained, stands_alone
-
-    try:
-        return stands_alone(trace, model)
-    except KraflaError:
-        return explained(trace, model)

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.manifest import Model
-    from krafla.oracle import Spec
-    from krafla.traces import PartialTrace, Step
+    from krafla.traces import PartialTrace
     from krafla.values import Value
 
 __all__ = ["Known", "read_as", "text_as"]
@@ -74,12 +73,11 @@ class Known:
 
 
 def _explored(model: Model) -> dict[str, list[Value]]:
-    from krafla.oracle import Spec, explore
+    from krafla.oracle import explore
+    from krafla.refinement.validation import bounded
     from krafla.tlc.config import read_config
 
-    spec = Spec.load(
-        model.module.stem, cfg=model.config, path=model.module, search_path=model.search_path
-    )
+    spec = bounded(model)
     found = explore(spec, limit=_SAMPLES)
     known = {name: found.values(name)[1] for name in spec.variables}
     return known | {name: [value] for name, value in read_config(model.config).constants}
@@ -105,37 +103,11 @@ def read_as(format_name: str, path: Path, known: Known) -> Trace | PartialTrace:
         trace = replace(trace, constants=known.constants)
     else:
         trace = loads_printed(text, str(path), spec=spec, constants=known.constants)
-    return trace if known.model is None else _of_model(trace, known.model)
+    if known.model is None:
+        return trace
+    from krafla.refinement.counterexample import replayable
 
-
-def _of_model(trace: Trace, model: Model) -> Trace:
-    """Return the trace with the constants of the model, and its steps named by the spec."""
-    from krafla.refinement.counterexample import stands_alone
-    from krafla.refinement.validation import loaded
-
-    alone = stands_alone(replace(trace, model=model.name), model)
-    spec = loaded(alone.spec, alone.constants)
-    steps = list(alone.steps)
-    for index in range(1, len(steps)):
-        if steps[index].parameters is None:
-            steps[index] = _named(spec, steps[index - 1], steps[index])
-    return alone.with_steps(tuple(steps))
-
-
-def _named(spec: Spec, before: Step, step: Step) -> Step:
-    """Return the step under the first action that leads there; TLC knows only a part of Next.
-
-    TLC names the part of Next that it evaluated, which need not be an action: the modules that it
-    read are not at hand to look up its place.
-    """
-    start, end = (
-        spec.state({str(name): value for name, value in one.state.items()})
-        for one in (before, step)
-    )
-    for name, parameters, after in spec.successors(start):
-        if after == end:
-            return replace(step, action=name, parameters=parameters)
-    return step
+    return replayable(replace(trace, model=known.model.name), known.model)
 
 
 def text_as(format_name: str, trace: Trace | PartialTrace) -> tuple[str, tuple[str, ...]]:

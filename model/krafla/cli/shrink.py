@@ -118,10 +118,10 @@ def _of_run(
 
 def _same_spec(trace: Trace, path: Path) -> None:
     """Refuse a trace that another text of the spec was the judge of: it may mean nothing here."""
-    from krafla.oracle.digest import spec_digest
+    from krafla.refinement.validation import digest_of
 
     expected = trace.origin.digest if trace.origin else None
-    if expected is not None and expected != spec_digest(trace.spec):
+    if expected is not None and expected != digest_of(trace):
         raise KraflaError(
             f"was made with another text of {trace.spec}; set KRAFLA_SPECS to the folder of specs "
             "it came from",

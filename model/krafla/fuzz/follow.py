@@ -13,7 +13,7 @@ from krafla.refinement.lockstep import Judge
 from krafla.refinement.properties import CONDITIONAL
 from krafla.refinement.scenario import NotPossible, choice_of, vocabulary_of
 from krafla.refinement.trace_check import shows_no_step
-from krafla.refinement.validation import choices_for, loaded
+from krafla.refinement.validation import choices_for, spec_of, stands_alone
 from krafla.verdict import KraflaError, Verdict
 from kraft.sim.cluster import first_cluster
 from kraft.sim.outcome import Refused
@@ -140,7 +140,9 @@ def follow(trace: Trace) -> Followed:
 class _Follower:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        variables = set(loaded(trace.spec, trace.constants).variables)
+        if not stands_alone(trace):
+            raise KraflaError(f"the implementation knows BrokerLease, not {trace.spec}")
+        variables = set(spec_of(trace).variables)
         vocabulary = vocabulary_of(trace)
         claim = trace.claim
         also = [claim.property] if claim and claim.property in CONDITIONAL else []

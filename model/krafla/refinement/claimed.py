@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from krafla.match.whole import Whole
 from krafla.oracle import SpecError
 from krafla.refinement.lease_spec import holds
-from krafla.refinement.validation import choices_for, loaded
+from krafla.refinement.validation import choices_for, spec_of
 from krafla.traces import ClaimKind
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def claim_shown(trace: Trace) -> Shown | None:
     claim = trace.claim
     if claim is None or not trace.claims_violation:
         return None
-    spec = loaded(trace.spec, trace.constants)
+    spec = spec_of(trace)
     whole = Whole(spec, choices_for(spec))
     states = [whole.first(step) for step in trace.steps]
     if claim.kind is ClaimKind.DEADLOCK:

@@ -1,7 +1,7 @@
-"""A counterexample of TLC as a trace that stands alone: of a spec, not of a model of it.
+"""A counterexample of TLC as a trace that can be replayed, shrunk and shown.
 
 TLC prints what a model's configuration calls things: the constants are names of definitions, and
-no parameters are told. Whoever replays, shrinks or shows the trace has the spec and needs values.
+no parameters are told. Whoever has the trace needs values, or the model.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from krafla.oracle import EvaluationError, Spec
+from krafla.oracle import EvaluationError
 from krafla.oracle.digest import spec_digest
 from krafla.refinement.claims import claim_of
 from krafla.refinement.properties import MODULE
-from krafla.refinement.validation import loaded
+from krafla.refinement.validation import bounded, digest_of, loaded
 from krafla.tlc.counterexample import resolve_parameters
 from krafla.traces import Claim, ClaimKind, Origin, Step, Trace
 from krafla.values import Function
@@ -21,13 +21,31 @@ from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from krafla.manifest import Model
-    from krafla.oracle import State
+    from krafla.oracle import Spec, State
     from krafla.values import Value
 
-__all__ = ["explained", "stands_alone"]
+__all__ = ["explained", "replayable"]
 
-# Models bound the actions; the properties stand in a module that extends them.
+# Its properties stand in a module that extends it; all its constants are values.
 _LEASE = "BrokerLease"
+
+
+def replayable(trace: Trace, model: Model) -> Trace:
+    """Return a counterexample of a model so that it can be replayed, shrunk and explained.
+
+    One of the lease stands alone. Any other is a trace of its model, whose name it carries.
+    ``KraflaError`` if the model cannot be loaded.
+    """
+    if model.spec == _LEASE:
+        try:
+            alone = _alone(trace, model)
+            return _named(alone, loaded(alone.spec, alone.constants))
+        except KraflaError:
+            # Its constants are operators.
+            pass
+    found = replace(explained(trace, model), model=model.name)
+    found = replace(found, origin=Origin("tlc", digest=digest_of(found)))
+    return _named(found, bounded(model))
 
 
 def explained(trace: Trace, model: Model) -> Trace:
@@ -35,19 +53,19 @@ def explained(trace: Trace, model: Model) -> Trace:
 
     It stays one of the model: its states, its names. ``KraflaError`` if that cannot be loaded.
     """
-    bounded = _bounded(model)
-    return resolve_parameters(replace(trace, claim=_claim(bounded, trace)), _Finder(bounded, True))
+    spec = bounded(model)
+    return resolve_parameters(replace(trace, claim=_claim(spec, trace)), _Finder(spec, True))
 
 
-def stands_alone(trace: Trace, model: Model) -> Trace:
+def _alone(trace: Trace, model: Model) -> Trace:
     """Return a counterexample of a model as a trace of the module that the model bounds.
 
     Its constants are values, its steps have parameters, its claim the conjunct that is false, and
-    variables that only the model has are left out. ``KraflaError`` if the model cannot be loaded.
+    variables that only the model has are left out.
     """
-    bounded = _bounded(model)
-    name, constants = _base(bounded, model)
-    spec = loaded(name, constants)
+    whole = bounded(model)
+    constants = _constants(whole, model)
+    spec = loaded(MODULE, constants)
     states = [
         Function({one: step.state[one] for one in spec.variables if one in step.state})
         for step in trace.steps
@@ -57,54 +75,65 @@ def stands_alone(trace: Trace, model: Model) -> Trace:
         for step, state in zip(trace.steps, states, strict=True)
     )
     alone = Trace(
-        name, steps, constants, _claim(bounded, trace), trace.lasso, trace.back, trace.model,
-        Origin("tlc", digest=spec_digest(name)),
+        MODULE, steps, constants, _claim(whole, trace), trace.lasso, trace.back, trace.model,
+        Origin("tlc", digest=spec_digest(MODULE)),
     )  # fmt: skip
     return resolve_parameters(alone, _Finder(spec))
 
 
-def _bounded(model: Model) -> Spec:
-    return Spec.load(
-        model.module.stem, cfg=model.config, path=model.module, search_path=model.search_path
-    )
-
-
-def _base(bounded: Spec, model: Model) -> tuple[str, tuple[tuple[str, Value], ...]]:
-    """Return the module to replay on, and the constants that it declares, as values."""
-    root = bounded.tool.getRootModule()
+def _constants(whole: Spec, model: Model) -> tuple[tuple[str, Value], ...]:
+    """Return the constants that the module with the properties declares, as values."""
+    root = whole.tool.getRootModule()
     # A model need not have a module of its own.
     modules = [root, *root.getExtendedModuleSet(True)]
     extended = {str(one.getName().toString()): one for one in modules}
-    name = MODULE if MODULE in extended and model.spec == _LEASE else model.spec
-    if name not in extended:
-        raise KraflaError(f"{model.module.stem} does not extend {name}", model.place or None)
-    module = extended[name]
-    names = {name, *(str(one.getName().toString()) for one in module.getExtendedModuleSet(True))}
+    if MODULE not in extended:
+        raise KraflaError(f"{model.module.stem} does not extend {MODULE}", model.place or None)
+    module = extended[MODULE]
+    names = {MODULE, *(str(one.getName().toString()) for one in module.getExtendedModuleSet(True))}
     declared = [
         str(one.getName().toString())
         for one in root.getConstantDecls()
         if str(one.getLocation().source()) in names
     ]
-    return name, tuple((one, bounded.evaluate(one)) for one in sorted(declared))
+    return tuple((one, whole.evaluate(one)) for one in sorted(declared))
 
 
-def _claim(bounded: Spec, trace: Trace) -> Claim | None:
+def _claim(whole: Spec, trace: Trace) -> Claim | None:
     """Return the claim with the conjunct that is false in the last state, or of the last step."""
     claim = trace.claim
     if claim is None or claim.property is None:
         return claim
     if claim.kind is ClaimKind.INVARIANT:
-        last = _state(bounded, trace.steps[-1].state)
-        return claim_of(claim.kind, claim.property, bounded.explain_invariant(claim.property, last))
+        last = _state(whole, trace.steps[-1].state)
+        return claim_of(claim.kind, claim.property, whole.explain_invariant(claim.property, last))
     if claim.kind is ClaimKind.ACTION_PROPERTY and len(trace) > 1:
-        before, after = (_state(bounded, step.state) for step in trace.steps[-2:])
-        explanation = bounded.explain_action_property(claim.property, before, after)
+        before, after = (_state(whole, step.state) for step in trace.steps[-2:])
+        explanation = whole.explain_action_property(claim.property, before, after)
         return claim_of(claim.kind, claim.property, explanation)
     return claim
 
 
 def _state(spec: Spec, state: Function) -> State:
     return spec.state({str(name): value for name, value in state.items()})
+
+
+def _named(trace: Trace, spec: Spec) -> Trace:
+    """Return the trace with each step under an action of Next that leads there.
+
+    TLC tells what it evaluated: that may be what a configuration put in an action's place, or a
+    part of Next that is none.
+    """
+    known = {action.name for action in spec.actions}
+    steps = list(trace.steps)
+    for index, step in enumerate(steps[1:], start=1):
+        if step.parameters is None or step.action not in known:
+            end = _state(spec, step.state)
+            for name, parameters, after in spec.successors(_state(spec, steps[index - 1].state)):
+                if after == end:
+                    steps[index] = replace(step, action=name, parameters=parameters)
+                    break
+    return trace.with_steps(tuple(steps))
 
 
 class _Finder:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from krafla.match.whole import Whole
 from krafla.refinement.keeping import Keeping, properties_of
-from krafla.refinement.validation import choices_for, loaded
+from krafla.refinement.validation import choices_for, spec_of
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
     from krafla.match import Nearest
     from krafla.oracle import Explanation, Spec, State
     from krafla.traces import Step, Trace
-    from krafla.values import Value
 
 __all__ = ["Rejection", "TraceReport", "check_trace", "excused_by", "shows_no_step"]
 
@@ -79,7 +78,8 @@ def check_trace(trace: Trace, spec: Spec | None = None) -> TraceReport:
     """
     if not trace.steps:
         raise KraflaError(f"a trace of {trace.spec} without a single state shows nothing")
-    judge = _judge(trace) if spec is None else _Judge(spec, trace.spec, excused_by(trace))
+    known = spec_of(trace) if spec is None else spec
+    judge = _known_judge(known, trace.spec, excused_by(trace))
     return TraceReport(trace, *judge.judge(trace))
 
 
@@ -94,19 +94,13 @@ def excused_by(trace: Trace) -> str | None:
     return claim.property if claim is not None and trace.claims_violation else None
 
 
-def _judge(trace: Trace) -> _Judge:
-    return _known_judge(trace.spec, trace.constants, excused_by(trace))
-
-
 @lru_cache(maxsize=16)
-def _known_judge(
-    name: str, constants: tuple[tuple[str, Value], ...], excused: str | None
-) -> _Judge:
-    return _Judge(loaded(name, constants), name, excused)
+def _known_judge(spec: Spec, module: str, excused: str | None) -> _Judge:
+    return _Judge(spec, module, excused)
 
 
 class _Judge:
-    """The judge of all traces with the same constants and the same claim."""
+    """The judge of all traces of one loaded spec with the same claim."""
 
     def __init__(self, spec: Spec, module: str, excused: str | None) -> None:
         self._whole = Whole(spec, choices_for(spec))

@@ -1,4 +1,4 @@
-"""Partial traces of any spec in the tree, judged with what is known of BrokerLease."""
+"""Traces of any spec in the tree: the spec that judges one, and what partial ones show of it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from krafla import manifest
 from krafla.match import FRONTIER_DEFAULT, match
 from krafla.oracle import Spec, SpecError
+from krafla.oracle.digest import spec_digest
 from krafla.oracle.pinning import pin_constants
 from krafla.refinement.elapsed import ticks
 from krafla.refinement.keeping import Keeping, properties_of
@@ -18,11 +20,15 @@ from krafla.verdict import KraflaError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from krafla.manifest import Model
     from krafla.match import Choice, MatchReport
-    from krafla.traces import PartialTrace
+    from krafla.traces import PartialTrace, Trace
     from krafla.values import Value
 
-__all__ = ["choices_for", "loaded", "narrowed", "validate"]
+__all__ = [
+    *("bounded", "choices_for", "digest_of", "loaded", "narrowed", "spec_of", "stands_alone"),
+    "validate",
+]
 
 _NAME = re.compile(r"[A-Za-z]\w*")
 _UNKNOWN = re.compile(r"identifier (?P<name>\w+) does not appear")
@@ -76,6 +82,51 @@ def narrowed(trace: PartialTrace, only: Collection[str]) -> PartialTrace:
 def choices_for(spec: Spec) -> tuple[Choice, ...]:
     """Return how to choose parameters that Next of a spec says too little of."""
     return (ticks(spec),) if spec.name == MODULE else ()
+
+
+def stands_alone(trace: Trace) -> bool:
+    """Return whether a trace tells all that its judge needs besides the spec: its constants.
+
+    Those of the lease are values. Other specs have operators for constants, and their models
+    bound the actions: what TLC found in such a model is a trace of the model.
+    """
+    return trace.model is None or trace.spec == MODULE
+
+
+def spec_of(trace: Trace) -> Spec:
+    """Return the spec that judges a trace: its model's, or its own under the trace's constants.
+
+    ``KraflaError`` if there is no such model or spec, or the constants are not its own.
+    """
+    model = _model_of(trace)
+    return loaded(trace.spec, trace.constants) if model is None else bounded(model)
+
+
+def digest_of(trace: Trace) -> str:
+    """Return the digest of the text of the spec, or of the model, that judges a trace."""
+    model = _model_of(trace)
+    if model is None:
+        return spec_digest(trace.spec)
+    return spec_digest(model.module.stem, model.module)
+
+
+def _model_of(trace: Trace) -> Model | None:
+    """Return the model that judges a trace; ``None`` if its own spec does."""
+    if stands_alone(trace):
+        return None
+    assert trace.model is not None, "a trace without a model stands alone"
+    (model,) = manifest.load().select((trace.model,))
+    if model.spec != trace.spec:
+        raise KraflaError(f"{model.name} is a model of {model.spec}, not of {trace.spec}")
+    return model
+
+
+@lru_cache(maxsize=8)
+def bounded(model: Model) -> Spec:
+    """Return a model as TLC checks it: its spec under its configuration, loaded once."""
+    return Spec.load(
+        model.module.stem, cfg=model.config, path=model.module, search_path=model.search_path
+    )
 
 
 @lru_cache(maxsize=8)

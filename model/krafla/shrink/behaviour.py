@@ -15,7 +15,7 @@ from krafla.refinement.claimed import claim_shown
 from krafla.refinement.claims import claim_of
 from krafla.refinement.faults import FAULTS
 from krafla.refinement.trace_check import check_trace
-from krafla.refinement.validation import loaded
+from krafla.refinement.validation import spec_of, stands_alone
 from krafla.shrink.reduce import Budget, minimise, smallest
 from krafla.shrink.result import Shrunk
 from krafla.traces import ClaimKind, Step
@@ -57,7 +57,7 @@ def shrink_behaviour(
     if shown is None or not shown.is_shown:
         raise KraflaError(f"{shown.sentence if shown else 'claims nothing'}: nothing to shrink")
     budget = Budget(tries)
-    whole = _Play(_load(trace), trace.claim.property, None)
+    whole = _play(trace, trace.claim.property, None)
     first = whole.play(_wanted(trace))
     assert first is not None, "what the trace shows is shown again"
     best = _Best(replace(trace, claim=first.claim), first, budget, progress)
@@ -103,18 +103,19 @@ def _wanted(trace: Trace) -> tuple[_Wanted, ...]:
     )
 
 
-def _load(trace: Trace) -> Spec:
-    return loaded(trace.spec, trace.constants)
+def _play(trace: Trace, name: str, conjunct: Conjunct | None) -> _Play:
+    return _Play(spec_of(trace), trace.steps[0].state, name, conjunct)
 
 
 class _Play:
     """Plays candidates on one loaded spec, up to the first violation of one property."""
 
-    def __init__(self, spec: Spec, name: str, conjunct: Conjunct | None) -> None:
+    def __init__(self, spec: Spec, first: Function, name: str, conjunct: Conjunct | None) -> None:
+        """Take how all begin, the property, and the conjunct of it if only one counts."""
         self._spec = spec
         self._name = name
         self._conjunct = conjunct
-        self._initial = spec.initial_states()[0]
+        self._initial = _nearest(spec.initial_states(), first)
         self._is_of_step = self._asks_about_steps()
 
     def play(self, wanted: Sequence[_Wanted]) -> _Played | None:
@@ -211,8 +212,9 @@ class _Best:
         self._budget = budget
         self._progress = progress
         self._constants = dict(trace.constants)
+        self._is_of_model = not stands_alone(trace)
         self.trace = played.of(trace)
-        self._play = _Play(_load(self.trace), self._name, self._conjunct)
+        self._play = _play(self.trace, self._name, self._conjunct)
 
     @property
     def length(self) -> int:
@@ -230,11 +232,13 @@ class _Best:
             calm = tuple(one for one in wanted if one.action != fault)
             if len(calm) < len(wanted):
                 self._budget.allows(partial(self._fails, calm))
-        if self._constants.get("Reorder") is True:
+        if self._constants.get("Reorder") is True and not self._is_of_model:
             self._budget.allows(partial(self._with_constants, {"Reorder": False}))
 
     def smaller_data(self) -> None:
-        """Leave out nodes that do nothing, and make numbers smaller."""
+        """Leave out nodes that do nothing, and make numbers smaller; a model's are its own."""
+        if self._is_of_model:
+            return
         unused = self._without_unused_nodes()
         if unused:
             self._budget.allows(partial(self._with_constants, unused))
@@ -280,7 +284,7 @@ class _Best:
         constants = {**self._constants, **changed}
         candidate = replace(self.trace, constants=tuple(sorted(constants.items())))
         try:
-            play = _Play(_load(candidate), self._name, self._conjunct)
+            play = _play(candidate, self._name, self._conjunct)
         except (SpecError, EvaluationError):
             return False
         wanted = [_narrowed(one, constants) for one in _wanted(self.trace)]

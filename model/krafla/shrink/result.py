@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large a trace is: what shrinking makes less."""
+    """How large a trace is: what shrinking makes less. ``nodes`` and ``units`` are the lease's."""
 
     steps: int
     nodes: int
@@ -45,10 +45,12 @@ class Size:
         )
 
     def __str__(self) -> str:
-        return (
-            f"{_count(self.steps, 'step')}, {_count(self.nodes, 'process', 'processes')}, "
-            f"{_count(self.faults, 'fault')}, {_count(self.units, 'unit')} of time"
-        )
+        told = [_count(self.steps, "step"), _count(self.faults, "fault")]
+        if self.nodes:
+            # Of specs that have processes and time.
+            told.insert(1, _count(self.nodes, "process", "processes"))
+            told.append(f"{_count(self.units, 'unit')} of time")
+        return ", ".join(told)
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:

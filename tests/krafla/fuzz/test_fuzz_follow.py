@@ -15,7 +15,7 @@ from krafla.cli import application
 from krafla.fuzz.follow import follow
 from krafla.fuzz.kept import does_not_follow
 from krafla.refinement.claimed import claim_shown
-from krafla.refinement.counterexample import stands_alone
+from krafla.refinement.counterexample import replayable
 from krafla.refinement.trace_check import check_trace
 from krafla.tlc.checking import check_model
 from krafla.traces import Claim, ClaimKind, read, write
@@ -34,7 +34,7 @@ def overlap():
     """TLC's counterexample of Kafka as it is: without self-fencing a fenced broker serves."""
     (model,) = manifest.load().select(("NoSelfFence",))
     found = check_model(model, workers=1).result.counterexample
-    return stands_alone(found, model)
+    return replayable(found, model)
 
 
 def test_a_behaviour_of_the_spec_is_followed_to_its_end():

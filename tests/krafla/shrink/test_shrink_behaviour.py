@@ -92,8 +92,11 @@ def test_another_conjunct_of_the_same_property_does_not_count(shrunk):
     loaded = Spec.load(whole.spec, dict(whole.constants))
     wanted = behaviour._wanted(whole)
 
-    same = behaviour._Play(loaded, "NoOverlapInv", true).play(wanted)
-    other = behaviour._Play(loaded, "NoOverlapInv", replace(true, text="r # Nil")).play(wanted)
+    def play(conjunct):
+        start = whole.steps[0].state
+        return behaviour._Play(loaded, start, "NoOverlapInv", conjunct).play(wanted)
+
+    same, other = play(true), play(replace(true, text="r # Nil"))
 
     assert same.of(whole).steps == whole.steps
     assert other is None
@@ -106,7 +109,7 @@ def test_a_step_property_is_asked_of_the_last_step(shrunk):
         dict(whole.constants),
         expressions={"NeverFencedProp": NEVER_FENCED},
     )  # fmt: skip
-    play = behaviour._Play(loaded, "NeverFencedProp", None)
+    play = behaviour._Play(loaded, whole.steps[0].state, "NeverFencedProp", None)
 
     found = play.play(behaviour._wanted(whole))
 

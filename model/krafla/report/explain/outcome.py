@@ -122,11 +122,11 @@ def _property(trace: Trace, name: str, claimed: Conjunct | None) -> Outcome:
 
 
 def _divergence(trace: Trace) -> Outcome:
-    from krafla.refinement.validation import loaded
+    from krafla.refinement.validation import spec_of
 
     last = len(trace.steps) - 1
     step = trace.steps[last]
-    spec = loaded(trace.spec, trace.constants)
+    spec = spec_of(trace)
     before = spec.state({str(n): value for n, value in trace.steps[last - 1].state.items()})
     after = {str(name): value for name, value in step.state.items()}
     explanation = spec.explain(before, step.action, step.parameters or (), after=after)

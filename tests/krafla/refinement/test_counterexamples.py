@@ -1,0 +1,125 @@
+"""What TLC finds in a model of any room can be replayed, explained and shrunk."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from typer.testing import CliRunner
+
+from krafla import manifest
+from krafla.cli import application
+from krafla.refinement.claimed import claim_shown
+from krafla.refinement.counterexample import replayable
+from krafla.refinement.trace_check import check_trace
+from krafla.refinement.validation import spec_of
+from krafla.shrink import shrink_behaviour
+from krafla.tlc.checking import check_model
+from krafla.traces import dumps, loads
+from krafla.values import Function
+from krafla.verdict import KraflaError, Verdict
+
+# One of each room, of a property of states or of steps; some have operators for constants, one
+# puts another action in the place of the spec's, one breaks a refinement.
+MODELS = (
+    "SoleVoterLosesCommitted",
+    "ReplacedVoter",
+    "DeadStandby",
+    "UncommittedStandby",
+    "StaleAdding",
+    "DynamicQuorum",
+    "ForgottenLeave",
+)
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def found(request):
+    (model,) = manifest.load().select((request.param,))
+    trace = check_model(model, workers=1).result.counterexample
+    return replayable(trace, model)
+
+
+@pytest.fixture(scope="module")
+def standby():
+    (model,) = manifest.load().select(("DeadStandby",))
+    return replayable(check_model(model, workers=1).result.counterexample, model)
+
+
+def test_it_is_a_behaviour_of_its_model_that_violates_what_it_claims(found):
+    again = loads(dumps(found))
+
+    assert check_trace(again).verdict is Verdict.HELD
+    shown = claim_shown(again)
+    assert shown.is_shown
+    assert shown.explanation.reasons
+
+
+def test_its_steps_are_actions_of_the_spec_with_their_parameters(found):
+    actions = {action.name: action for action in spec_of(found).actions}
+
+    for step in found.steps[1:]:
+        assert len(step.parameters) == len(actions[step.action].parameters)
+
+
+def test_shrunk_it_shows_the_same_in_no_more_steps(found):
+    shrunk = shrink_behaviour(found)
+
+    assert shrunk.is_minimal
+    assert len(shrunk.result) <= len(found)
+    assert shrunk.result.claim.conjunct.is_same(found.claim.conjunct)
+    assert claim_shown(shrunk.result).is_shown
+
+
+def test_another_state_at_its_end_is_denied(found):
+    last = found.steps[-1]
+    same = replace(last, state=found.steps[0].state)
+    report = check_trace(found.with_steps((*found.steps[:-1], same)))
+
+    assert report.verdict is Verdict.VIOLATED
+    assert report.rejection.index == len(found) - 1
+
+
+def test_what_a_model_set_is_not_made_smaller(standby):
+    assert shrink_behaviour(standby).result.constants == standby.constants
+
+
+def test_a_model_that_is_not_there_or_is_of_another_spec_is_named(standby):
+    with pytest.raises(KraflaError, match="no model 'DeadStandbys'; like it: DeadStandby"):
+        spec_of(replace(standby, model="DeadStandbys"))
+    with pytest.raises(KraflaError, match="StaleAdding is a model of Reassignment, not of Met"):
+        spec_of(replace(standby, model="StaleAdding"))
+
+
+def test_a_trace_with_states_of_another_spec_is_refused(standby):
+    first = standby.steps[0]
+    odd = replace(first, state=Function({**first.state, "nonsense": 1}))
+    with pytest.raises(KraflaError, match="nonsense: no variable of MCMetadataLog"):
+        check_trace(standby.with_steps((odd, *standby.steps[1:])))
+
+
+def run(*words):
+    return CliRunner().invoke(application(words[0]), list(words))
+
+
+def test_each_command_takes_the_file_that_check_writes(tmp_path):
+    file, small = str(tmp_path / "found.ndjson"), str(tmp_path / "small.ndjson")
+
+    assert run("check", "DeadStandby", "--trace", file).exit_code == 0
+    replayed = run("replay", file)
+    assert replayed.exit_code == 1
+    assert "violates ReplayNeverFailsInv" in replayed.output
+    shrunk = run("shrink", file, "--output", small, "--quiet")
+    assert shrunk.exit_code == 0
+    assert "MINIMAL" in shrunk.output
+    explained = run("explain", small)
+    assert explained.exit_code == 0
+    assert "the spec, asked now" in explained.output
+
+
+def test_the_implementation_of_the_lease_says_that_it_is_no_other(standby, tmp_path):
+    file = tmp_path / "found.ndjson"
+    file.write_text(dumps(standby))
+    result = run("replay", str(file), "--impl")
+
+    assert result.exit_code == 2
+    assert "the implementation knows BrokerLease, not MetadataLog" in result.output
