@@ -65,6 +65,8 @@ _OF_THE_WORLD = frozenset(
     {errno.EACCES, errno.EDQUOT, errno.EISDIR, errno.ENOENT, errno.ENOSPC, errno.ENOTDIR,
      errno.EPERM, errno.EROFS}
 )  # fmt: skip
+# A write that fails so need not say of which file.
+_FULL = frozenset({errno.EDQUOT, errno.ENOSPC})
 # How long an interrupt waits for a call between Python and Java to come to its end.
 _SOON_SECONDS = 0.02
 # As a shell reports a program whose reader has left.
@@ -81,11 +83,18 @@ def main() -> None:
     arguments = sys.argv[1:]
     verb = next((word for word in arguments if not word.startswith("-")), None)
     try:
-        run = application(verb)
+        _guarded(_run)(verb)
     except typer.Exit as leaving:
-        # The verb's module could not be imported; why has been said.
+        # Where no verb was at work: its import, the help, what was left in the buffer at the end.
         raise SystemExit(leaving.exit_code) from None
-    run()
+
+
+def _run(verb: str | None) -> None:
+    run = application(verb)
+    try:
+        run()
+    finally:
+        sys.stdout.flush()
 
 
 def application(verb: str | None) -> typer.Typer:
@@ -146,14 +155,18 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
             _say("krafla: interrupted")
             raise typer.Exit(ExitCode.INTERRUPTED) from None
         except BrokenPipeError:
-            # Whoever read our output has left; the interpreter must not try to flush to it.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            # Whoever read our output has left.
+            _give_up_stdout()
             raise typer.Exit(_BROKEN_PIPE) from None
         except OSError as error:
-            if error.errno not in _OF_THE_WORLD or error.filename is None:
+            if error.errno in _FULL and error.filename is None:
+                _give_up_stdout()
+                _say(f"krafla: what was to be written was not: {error.strerror}")
+            elif error.errno in _OF_THE_WORLD and error.filename is not None:
+                _say(f"krafla: {error.filename}: {error.strerror}")
+            else:
                 _report_crash(error)
                 raise typer.Exit(ExitCode.CRASHED) from None
-            _say(f"krafla: {error.filename}: {error.strerror}")
             raise typer.Exit(ExitCode.COULD_NOT_RUN) from None
         except Exception as error:  # noqa: BLE001  # the last resort: reported whole, exit status 4
             _report_crash(error)
@@ -163,6 +176,11 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
         return result
 
     return guarded
+
+
+def _give_up_stdout() -> None:
+    """Have the interpreter not try again, at its end, to write what is left."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _report_crash(error: Exception) -> None:

@@ -25,9 +25,15 @@ VERDICT_STYLES = {
 _PLAIN_INTERVAL_SECONDS = 10.0
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Let the reader's leaving be what it is everywhere: rich would say status 1, violated."""
+        raise
+
+
 def stdout() -> Console:
-    """Return the console for results."""
-    return Console(highlight=False, soft_wrap=True)
+    """Return the console for results. ``BrokenPipeError`` if whoever reads them has left."""
+    return _Console(highlight=False, soft_wrap=True)
 
 
 def stderr() -> Console:

@@ -69,6 +69,30 @@ def test_an_error_of_the_system_that_names_no_file_is_a_crash(run_verb, monkeypa
     assert run_verb(body) == 4
 
 
+def test_a_full_disk_is_status_two_whoever_writes_to_it(run_verb, monkeypatch, capsys):
+    given_up = []
+    monkeypatch.setattr(krafla.cli, "_give_up_stdout", lambda: given_up.append(True))
+
+    def body():
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    assert run_verb(body) == 2
+    assert given_up
+    assert capsys.readouterr().err == (
+        "krafla: what was to be written was not: No space left on device\n"
+    )
+
+
+def test_a_reader_that_leaves_ends_the_command_as_a_shell_expects_and_in_silence():
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-c", "from krafla.cli import main; main()", "check", "--list"]
+    ended = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+
+    assert (ended.returncode, ended.stderr) == (128 + signal.SIGPIPE, "")
+
+
 def interrupt_within_jpype(out):
     """Send ourselves a signal in a function that belongs to JPype, by its module's name."""
     code = "os.kill(os.getpid(), signal.SIGINT)\ntime.sleep(0.05)\nout.append('undisturbed')"
