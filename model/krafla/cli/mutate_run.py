@@ -70,6 +70,9 @@ def run(request: Request) -> ExitCode:
             seed=request.seed,
             only=request.only if request.show is None else (request.show,),
             takes_all=request.every or (looks and request.size is None),
+            progress=lambda read, models: live.show(
+                f"reading the specs: {read} of {models} models"
+            ),
         )
         if looks:
             live.erase()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from krafla.manifest import load
@@ -17,7 +17,7 @@ from krafla.oracle.syntax import Apply, Let, Name, String, read_module
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from krafla.manifest import Model
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from krafla.oracle.sources import Place
     from krafla.oracle.syntax import Definition, Module, Node
 
-__all__ = ["Choice", "Population", "population"]
+__all__ = ["Choice", "Population", "narrowed", "population"]
 
 # Bounds of models, what only remembers, what only asks: no mistake in them is the protocol's.
 _BOUNDS = "MC"
@@ -59,15 +59,21 @@ class Population:
     inputs: dict[str, str]
 
 
-def population(specs: Path, choice: Choice) -> Population:
+def population(
+    specs: Path, choice: Choice, progress: Callable[[int, int], None] = lambda _read, _all: None
+) -> Population:
     """Return the mutants of the specs in a folder, as far as they are chosen.
 
-    ``KraflaError`` if a module does not parse, or nothing is called as was chosen.
+    ``progress`` hears how many models have been read, and of how many. ``KraflaError`` if a
+    module does not parse, or nothing is called as was chosen.
     """
     specs = specs.resolve()
     models = _models(specs, choice)
     known: dict[str, Module] = {}
-    scopes = [Scope(model, parsed(model, known)) for model in models]
+    scopes: list[Scope] = []
+    for model in models:
+        progress(len(scopes), len(models))
+        scopes.append(Scope(model, parsed(model, known)))
     targets = list(_targets(specs, scopes))
     _check(choice, targets, models)
     operators = choice.operators or tuple(OPERATORS)
@@ -79,6 +85,21 @@ def population(specs: Path, choice: Choice) -> Population:
     ]
     inputs = {scope.model.name: _inputs(scope) for scope in scopes}
     return Population(specs, tuple(mutants_of(wanted, operators)), tuple(models), inputs)
+
+
+def narrowed(specs: Path, choice: Choice, names: Sequence[str]) -> Choice:
+    """Return the choice that has all mutants whose ids begin so, and as few others as can be.
+
+    An id begins with its module, whose room's models alone try it; those of ``lib`` are tried by
+    the models of all rooms.
+    """
+    if choice.rooms or choice.modules:
+        return choice
+    modules = {name.partition(".")[0] for name in names}
+    places = {path.stem: path.parent.name for path in specs.glob("*/*.tla")}
+    if not modules <= places.keys() or _SHARED in (rooms := {places[one] for one in modules}):
+        return choice
+    return replace(choice, rooms=tuple(sorted(rooms)), modules=tuple(sorted(modules)))
 
 
 def _inputs(scope: Scope) -> str:

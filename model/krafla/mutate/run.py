@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from krafla.mutate.explained import explanations
 from krafla.mutate.pool import Pool, jobs
-from krafla.mutate.population import Choice, Population, population
+from krafla.mutate.population import Choice, Population, narrowed, population
 from krafla.mutate.results import Results
 from krafla.mutate.sampling import sample
 from krafla.mutate.summary import fates, summarize
@@ -72,13 +72,15 @@ def plan_of(
     seed: int | None = None,
     only: tuple[str, ...] = (),
     takes_all: bool = False,
+    progress: Callable[[int, int], None] = lambda _read, _all: None,
 ) -> Plan:
     """Return the mutants to try: those named, all, or a sample with those that are explained.
 
-    Without a size and a seed the sample is the fixed one, of ``mutation.toml``.
+    Without a size and a seed the sample is the fixed one, of ``mutation.toml``. ``progress`` hears
+    how many models have been read, and of how many.
     """
     explained = explanations(specs)
-    found = population(specs, choice)
+    found = population(specs, narrowed(specs, choice, only) if only else choice, progress)
     if only:
         mutants = tuple(_named(found, only))
     elif takes_all:

@@ -14,7 +14,7 @@ from tests.krafla.mutate.mutants import SPECS, copy_of_specs, mutants_of, named
 
 from krafla.mutate.explained import Explained, Explanation, explanations
 from krafla.mutate.pool import Pool, jobs
-from krafla.mutate.population import Choice
+from krafla.mutate.population import Choice, population
 from krafla.mutate.results import Results
 from krafla.mutate.run import plan_of, run_plan
 from krafla.mutate.sampling import sample
@@ -290,6 +290,26 @@ def test_a_model_that_is_not_held_makes_the_run_inconclusive(tmp_path: Path) -> 
     assert "Layout is not held as it stands" in report.broken["Layout"]
     assert report.summary.untried == 1
     assert report.summary.verdict is not Verdict.HELD
+
+
+def test_a_mutant_that_is_named_is_the_same_though_only_its_room_is_read() -> None:
+    names = ("Ballot.IsMajority.weaken-quorum", "Layout.Long.drop-guard")
+    read: list[tuple[int, int]] = []
+    plan = plan_of(SPECS, Choice(), only=names, progress=lambda *counts: read.append(counts))
+    one = plan_of(SPECS, Choice(), only=names[1:], progress=lambda *counts: read.append(counts))
+    whole = {mutant.id: mutant for mutant in population(SPECS, Choice()).mutants}
+
+    assert len(plan.mutants) > len(one.mutants) >= 1
+    assert all(mutant == whole[mutant.id] for mutant in (*plan.mutants, *one.mutants))
+    assert {model.room for model in plan.population.models} == {"ballot", "layout"}
+    assert {model.room for model in one.population.models} == {"layout"}
+    models = [len(each.population.models) for each in (plan, one)]
+    assert read == [(number, count) for count in models for number in range(count)]
+
+
+def test_a_name_that_begins_no_module_is_looked_for_everywhere() -> None:
+    (mutant,) = plan_of(SPECS, Choice(), only=("Layou",)).mutants[:1]
+    assert mutant.module == "Layout"
 
 
 def test_the_command_lists_the_same_mutants_under_every_hash_seed() -> None:
