@@ -64,6 +64,9 @@ def command(
     from krafla.report.explain.view import view_of
     from krafla.traces import read
 
+    for name in filter(None, (markdown, html)):
+        if name != "-" and Path(name).resolve() == trace.resolve():
+            raise KraflaError("would be overwritten: give another file", str(trace))
     loaded = read(trace)
     if not loaded.steps:
         raise KraflaError("a trace without a single state shows nothing", str(trace))

@@ -99,7 +99,7 @@ def command(
       krafla fuzz raft --seconds 600 --workers 2
       krafla fuzz raft --faults network,power-loss --seed 7 --examples 100 --lockstep
       krafla fuzz raft --replay krafla-raft-7-42.json
-      krafla fuzz raft --mutants all
+      krafla fuzz raft --mutants all --save found
     """
     _check_options(
         protocol,
@@ -116,8 +116,9 @@ def command(
         _refuse_beside("--replay", examples, seconds, mutants, workers, faults, lockstep, save)
         return fuzz_raft.replay(replay, as_json=as_json)
     if mutants is not None:
-        _refuse_beside("--mutants", workers, faults, lockstep, save, as_json or None)
-        return fuzz_raft.seeded_bugs(mutants, _budget(seed, seconds, examples), quiet=quiet)
+        _refuse_beside("--mutants", workers, faults, lockstep, as_json or None)
+        budget = _budget(seed, seconds, examples)
+        return fuzz_raft.seeded_bugs(mutants, budget, save=save, quiet=quiet)
     campaign = fuzz_raft.campaign(seed, examples, seconds, workers, faults, lockstep, shrinks)
     return fuzz_raft.run(campaign, save=save, as_json=as_json, quiet=quiet)
 
@@ -139,7 +140,7 @@ def _budget(seed: int, seconds: float | None, examples: int | None) -> dict[str,
 _NOT_BESIDE = {
     "--replay": ("--examples", "--seconds", "--mutants", "--workers", "--faults", "--lockstep",
                  "--save"),
-    "--mutants": ("--workers", "--faults", "--lockstep", "--save", "--json"),
+    "--mutants": ("--workers", "--faults", "--lockstep", "--json"),
 }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,10 @@ from typing import TYPE_CHECKING
 from krafla.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from krafla.fuzz.quorum.campaign import Campaign, Report
+    from krafla.fuzz.quorum.hunting import Hunt
     from krafla.fuzz.quorum.playing import Played
     from krafla.fuzz.quorum.replay import Recorded
 
@@ -134,14 +138,21 @@ def _show_replay(recorded: Recorded, played: Played, verdict: Verdict, *, same: 
     screen.line(console, f"  digest     {played.digest}, {remark}")
 
 
-def seeded_bugs(names: str, budget: dict[str, float | None], *, quiet: bool) -> ExitCode:
-    """Look for every seeded bug, or for those named, and print a table of what found them."""
+def seeded_bugs(
+    names: str, budget: dict[str, float | None], *, save: Path | None, quiet: bool
+) -> ExitCode:
+    """Look for every seeded bug, or for those named, and print a table of what found them.
+
+    With ``save``, the run that found each is kept there.
+    """
     from krafla.cli import screen
     from krafla.fuzz.quorum.hunting import EXAMPLES_MAXIMUM, SECONDS_MAXIMUM, hunt, table_lines
     from krafla.fuzz.quorum.mutants import MUTANTS, find_mutant
 
     chosen = MUTANTS if names == "all" else tuple(map(find_mutant, names.split(",")))
     examples, seconds = budget["examples"], budget["seconds"]
+    if save is not None:
+        save.mkdir(parents=True, exist_ok=True)
     hunts = []
     console = screen.stdout()
     with screen.LiveLine(quiet=quiet) as live:
@@ -157,6 +168,8 @@ def seeded_bugs(names: str, budget: dict[str, float | None], *, quiet: bool) -> 
             )
     for text in table_lines(hunts):
         screen.line(console, text)
+    for text in _kept(hunts, save) if save is not None else ():
+        screen.line(console, text)
     alive = [each.mutant.name for each in hunts if not each.detected]
     verdict = Verdict.VIOLATED if alive else Verdict.HELD
     said = f"not found: {', '.join(alive)}" if alive else "each was found"
@@ -168,3 +181,18 @@ def seeded_bugs(names: str, budget: dict[str, float | None], *, quiet: bool) -> 
     given = "".join(f" --{name} {value}" for name, value in budget.items() if value is not None)
     screen.line(console, f"  reproduce  krafla fuzz raft --mutants {names}{given}")
     return verdict.exit_code
+
+
+def _kept(hunts: Iterable[Hunt], folder: Path) -> Iterator[str]:
+    """Keep the runs that found seeded bugs, each with its bug; yield where, and how to play one."""
+    from krafla.fuzz.quorum import replay
+
+    kept = []
+    for each in hunts:
+        if each.found is not None:
+            path = folder / f"krafla-raft-{each.mutant.name}.json"
+            replay.write(replay.record(each.found, each.mutant.name), path)
+            kept.append(path)
+    if kept:
+        yield f"  saved      {len(kept)} of them in {folder}, each with its seeded bug"
+        yield f"  replay     krafla fuzz raft --replay {shlex.quote(os.fspath(kept[0]))}"

@@ -138,6 +138,18 @@ def test_a_seeded_bug_that_is_found_is_in_the_table():
     assert "2 seeded bugs; each was found" in result.output
 
 
+def test_the_run_that_found_a_seeded_bug_is_kept_and_replays_with_it(tmp_path):
+    result = fuzz("--mutants", "vote-before-write", "--save", str(tmp_path / "found"))
+    (kept,) = (tmp_path / "found").iterdir()
+    assert f"krafla fuzz raft --replay {kept}" in result.output
+
+    again = fuzz("--replay", str(kept))
+    assert again.exit_code == 1
+    assert "with the seeded bug vote-before-write" in again.output
+    assert "VoteWrittenBeforeAnsweredInv" in again.output
+    assert "the same run as in the file" in again.output
+
+
 def test_a_seeded_bug_that_is_not_found_exits_with_1(monkeypatch):
     # A mistake that is none: nothing can find it.
     harmless = replace(find_mutant("boots-unattached"), wrong=lambda right, _probe: right)

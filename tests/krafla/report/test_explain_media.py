@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -148,6 +149,16 @@ def test_documents_are_written_whole(tmp_path):
     assert page.read_text().startswith("<!doctype html>")
     assert text.read_text().startswith("## ")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "a.md"]
+
+
+@pytest.mark.parametrize("option", ["--html", "--markdown"])
+def test_a_trace_is_not_overwritten_by_what_is_said_of_it(tmp_path, option):
+    trace = tmp_path / "a.ndjson"
+    trace.write_text(Path(SHUTDOWN).read_text())
+    result = explain(trace, option, tmp_path / "x" / ".." / "a.ndjson", "--no-ask")
+    assert result.exit_code == 2
+    assert "would be overwritten: give another file" in result.output
+    assert trace.read_text() == Path(SHUTDOWN).read_text()
 
 
 @pytest.mark.parametrize(
