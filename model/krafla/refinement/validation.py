@@ -48,7 +48,7 @@ def validate(
     the ``excused`` one. For ``progress`` see ``match``. ``KraflaError`` if the trace is empty or
     does not fit the spec.
     """
-    spec = loaded(trace.spec, trace.constants)
+    spec = spec_of(trace)
     properties = properties_of(trace.spec)
     breaks = Keeping(spec, properties, excused).broken_by if properties.invariants else None
     return match(
@@ -66,7 +66,7 @@ def narrowed(trace: PartialTrace, only: Collection[str]) -> PartialTrace:
 
     ``KraflaError`` if the spec has no such variable: what compares nothing finds nothing wrong.
     """
-    known = loaded(trace.spec, trace.constants).variables
+    known = spec_of(trace).variables
     unknown = sorted(set(only) - set(known))
     if unknown:
         raise KraflaError(
@@ -84,7 +84,7 @@ def choices_for(spec: Spec) -> tuple[Choice, ...]:
     return (ticks(spec),) if spec.name == MODULE else ()
 
 
-def stands_alone(trace: Trace) -> bool:
+def stands_alone(trace: Trace | PartialTrace) -> bool:
     """Return whether a trace tells all that its judge needs besides the spec: its constants.
 
     Those of the lease are values. Other specs have operators for constants, and their models
@@ -93,7 +93,7 @@ def stands_alone(trace: Trace) -> bool:
     return trace.model is None or trace.spec == MODULE
 
 
-def spec_of(trace: Trace) -> Spec:
+def spec_of(trace: Trace | PartialTrace) -> Spec:
     """Return the spec that judges a trace: its model's, or its own under the trace's constants.
 
     ``KraflaError`` if there is no such model or spec, or the constants are not its own.
@@ -110,7 +110,7 @@ def digest_of(trace: Trace) -> str:
     return spec_digest(model.module.stem, model.module)
 
 
-def _model_of(trace: Trace) -> Model | None:
+def _model_of(trace: Trace | PartialTrace) -> Model | None:
     """Return the model that judges a trace; ``None`` if its own spec does."""
     if stands_alone(trace):
         return None

@@ -68,6 +68,7 @@ def partial_of(header: PartialHeaderLine, lines: Lines) -> PartialTrace:
         constants,
         None if hidden is None else tuple(hidden),
         header.partial.hidden_max,
+        header.model,
     )
     if len(observations) < header.observations or lines.ends_early:
         raise _truncated(lines, trace, len(observations), header.observations, "observations")

@@ -140,6 +140,7 @@ class PartialHeaderLine(_Line):
     spec: Name
     partial: PartialData
     observations: Annotated[int, Meta(ge=0, le=MAX_STEPS)]
+    model: Name | None = None
     constants: Named = {}
 
 

@@ -37,7 +37,8 @@ class PartialTrace:
     """Observations of one behaviour of ``spec`` in their order, from an initial state on.
 
     Between two of them, steps of the actions ``hidden`` may have happened unseen (``None``: of
-    any action; empty: none). At most ``hidden_max`` of them in a row are considered.
+    any action; empty: none). At most ``hidden_max`` of them in a row are considered. ``model``
+    bounds the spec, where its constants are not all values.
     """
 
     spec: str
@@ -45,6 +46,7 @@ class PartialTrace:
     constants: tuple[tuple[str, Value], ...] = ()
     hidden: tuple[str, ...] | None = ()
     hidden_max: int = 8
+    model: str | None = None
 
     def __len__(self) -> int:
         return len(self.observations)
@@ -55,7 +57,7 @@ def partial(trace: Trace, hidden: tuple[str, ...] | None = ()) -> PartialTrace:
     observations = tuple(
         Observation(step.action, step.parameters, _parts(step.state)) for step in trace.steps
     )
-    return PartialTrace(trace.spec, observations, trace.constants, hidden)
+    return PartialTrace(trace.spec, observations, trace.constants, hidden, model=trace.model)
 
 
 def _parts(state: Function) -> tuple[tuple[Part, Value], ...]:

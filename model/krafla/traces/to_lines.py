@@ -118,6 +118,7 @@ def _partial_header(trace: PartialTrace) -> PartialHeaderLine:
     return PartialHeaderLine(
         krafla_trace=FORMAT_VERSION,
         spec=trace.spec,
+        model=trace.model,
         partial=PartialData(hidden, trace.hidden_max),
         observations=len(trace.observations),
         constants=_named(trace.constants),

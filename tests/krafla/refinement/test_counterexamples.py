@@ -12,10 +12,10 @@ from krafla.cli import application
 from krafla.refinement.claimed import claim_shown
 from krafla.refinement.counterexample import replayable
 from krafla.refinement.trace_check import check_trace
-from krafla.refinement.validation import spec_of
+from krafla.refinement.validation import spec_of, validate
 from krafla.shrink import shrink_behaviour
 from krafla.tlc.checking import check_model
-from krafla.traces import dumps, loads
+from krafla.traces import Observation, PartialTrace, dumps, loads, read_any, write
 from krafla.values import Function
 from krafla.verdict import KraflaError, Verdict
 
@@ -114,6 +114,31 @@ def test_each_command_takes_the_file_that_check_writes(tmp_path):
     explained = run("explain", small)
     assert explained.exit_code == 0
     assert "the spec, asked now" in explained.output
+
+
+@pytest.fixture
+def partly_seen(standby):
+    """Of the steps only their actions, of the states one variable."""
+    seen = tuple(
+        Observation(step.action, None, ((("committed",), step.state["committed"]),))
+        for step in standby.steps
+    )
+    return PartialTrace(standby.spec, seen, model=standby.model)
+
+
+def test_what_was_seen_of_it_is_shown_by_a_behaviour_of_its_model(partly_seen, tmp_path):
+    file = tmp_path / "seen.ndjson"
+    write(partly_seen, file)
+
+    result = run("validate", str(file))
+    assert result.exit_code == 0, result.output
+    assert read_any(file) == partly_seen
+
+
+def test_what_no_behaviour_of_the_model_shows_is_denied(partly_seen):
+    one = replace(partly_seen.observations[-1], seen=((("committed",), ()),))
+    never = replace(partly_seen, observations=(*partly_seen.observations[:-1], one, one))
+    assert validate(never).verdict is Verdict.VIOLATED
 
 
 def test_the_implementation_of_the_lease_says_that_it_is_no_other(standby, tmp_path):
