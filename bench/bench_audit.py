@@ -149,9 +149,10 @@ def made_log() -> list[bytes]:
         epoch = offset
         add([(0, 3, register)])
         add([(17, 0, {"brokerId": broker, "brokerEpoch": epoch, "fenced": -1})])
-    partitions = []
-    for _ in range(PARTITIONS // 5):
+    partitions: list[dict[str, object]] = []
+    for number in range(PARTITIONS // 5):
         topic = uuid_text(chance.randbytes(16))
+        add([(2, 0, {"name": f"topic-{number}", "topicId": topic})])
         partitions += [{"partitionId": index, "topicId": topic} for index in range(5)]
     state = {"isr": (0, 1, 2), "leader": 0, "leaderEpoch": 0, "partitionEpoch": 0}
     directories = (uuid_text(bytes(15) + b"\x01"),) * 3

@@ -22,7 +22,7 @@ LOST: Final = DirectoryId("A" * 21 + "g")
 """What stands for a directory that is not known, not chosen yet, or gone. Kafka: DirectoryId."""
 
 
-class BrokerRegistration(msgspec.Struct, frozen=True):
+class BrokerRegistration(msgspec.Struct, frozen=True, gc=False):
     """What the log says of one broker id. Endpoints and features are in the order of their names.
 
     `directories` are sorted.
@@ -42,7 +42,7 @@ class BrokerRegistration(msgspec.Struct, frozen=True):
     directories: tuple[DirectoryId, ...] = ()
 
 
-class ControllerRegistration(msgspec.Struct, frozen=True):
+class ControllerRegistration(msgspec.Struct, frozen=True, gc=False):
     """What the log says of one controller id.
 
     Spec: ControllerRegistration!Registration.
@@ -55,7 +55,7 @@ class ControllerRegistration(msgspec.Struct, frozen=True):
     features: tuple[FeatureRange, ...]
 
 
-class Topic(msgspec.Struct, frozen=True):
+class Topic(msgspec.Struct, frozen=True, gc=False):
     """A topic, and the ids of its partitions in the order of their records."""
 
     name: str
@@ -63,7 +63,7 @@ class Topic(msgspec.Struct, frozen=True):
     partition_ids: tuple[PartitionId, ...] = ()
 
 
-class Partition(msgspec.Struct, frozen=True):
+class Partition(msgspec.Struct, frozen=True, gc=False):
     """A partition: where its replicas are, who of them is in sync, who leads.
 
     `directories` has one for each of the `replicas`. `leader` is NO_LEADER if nobody leads.
@@ -84,7 +84,7 @@ class Partition(msgspec.Struct, frozen=True):
     last_known_elr: tuple[BrokerId, ...] = ()
 
 
-class AccessControlEntry(msgspec.Struct, frozen=True):
+class AccessControlEntry(msgspec.Struct, frozen=True, gc=False):
     """Who may do what to what, from where; the numbers are those of Kafka's enums."""
 
     resource_type: int
@@ -96,7 +96,7 @@ class AccessControlEntry(msgspec.Struct, frozen=True):
     permission_type: int
 
 
-class ScramCredential(msgspec.Struct, frozen=True):
+class ScramCredential(msgspec.Struct, frozen=True, gc=False):
     """What is known of a user's password, for one mechanism of SCRAM."""
 
     salt: bytes
@@ -105,7 +105,7 @@ class ScramCredential(msgspec.Struct, frozen=True):
     iterations: int
 
 
-class DelegationToken(msgspec.Struct, frozen=True):
+class DelegationToken(msgspec.Struct, frozen=True, gc=False):
     """A delegation token; times are milliseconds since 1970."""
 
     owner: str

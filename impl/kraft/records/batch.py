@@ -18,11 +18,13 @@ from kraft.errors import CorruptRecordError, LimitExceededError, UnsupportedVers
 from kraft.records.compression import Compression, decompress
 from kraft.records.limits import DEFAULT_LIMITS, Limits
 from kraft.records.record import ControlRecord, MetadataRecord, read_control_record
-from kraft.records.scan import scan_metadata_records
+from kraft.records.scan import scan_metadata_records, scan_typed_records
 from kraft.records.wire import Reader
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from kraft.records.typed import TypedRecord
 
 HEADER: Final = struct.Struct(">qiibIhiqqqhii")
 HEADER_BYTES: Final = HEADER.size
@@ -161,6 +163,19 @@ class RecordBatch:
                 data, start, self.header.record_count, self.base_offset, self.base_timestamp,
                 position_shift=self._shift(), wanted=wanted, counts=counts,
             )  # fmt: skip
+        except CorruptRecordError as error:
+            raise self._located(error) from None
+
+    def typed_records(self) -> list[TypedRecord]:
+        """Return all records as values, after checking them; a control batch has none.
+
+        Raises CorruptRecordError and its kinds.
+        """
+        if self.is_control:
+            return []
+        data, start = self._records()
+        try:
+            return scan_typed_records(data, start, self.header.record_count, self.base_offset)
         except CorruptRecordError as error:
             raise self._located(error) from None
 

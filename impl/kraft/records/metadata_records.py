@@ -76,7 +76,7 @@ RECORD_CLASSES: Final[tuple[type[TypedRecord], ...]] = (
 )
 """In the order of their api keys."""
 
-_BY_API_KEY: Final = {record.SCHEMA.api_key: record for record in RECORD_CLASSES}
+RECORD_BY_API_KEY: Final = {record.SCHEMA.api_key: record for record in RECORD_CLASSES}
 
 
 def typed_record(api_key: int, fields: Fields) -> TypedRecord:
@@ -84,4 +84,4 @@ def typed_record(api_key: int, fields: Fields) -> TypedRecord:
 
     Raises KeyError if no record has this key.
     """
-    return _BY_API_KEY[api_key].from_fields(fields)
+    return RECORD_BY_API_KEY[api_key].from_fields(fields)

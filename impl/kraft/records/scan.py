@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Final
 
 from kraft.errors import CorruptRecordError
 from kraft.records.compiled import DECODE_FAILURES, Mismatch, body_decoder, wide_uvarint
+from kraft.records.metadata_records import typed_record
 from kraft.records.record import MetadataRecord, read_metadata_record
 from kraft.records.shape import Shape, ShapeMemo, kind_of, ordinary_start
-from kraft.records.value import FRAME_VERSION, decode_value
+from kraft.records.value import BODY_START, FRAME_VERSION, decode_value
 from kraft.records.wire import Reader
 
 if TYPE_CHECKING:
     from kraft.records.schema import Fields
+    from kraft.records.typed import TypedRecord
 
 _SHAPES: Final = ShapeMemo()
-_BODY_START: Final = 3
-"""Frame version, api key and version take one byte each in every value Kafka writes."""
 
 
 def scan_metadata_records(
@@ -69,11 +69,38 @@ def scan_metadata_records(
                 records.append(record._replace(offset=offset, timestamp=timestamp, position=at))
         tally[type_] = tally.get(type_, 0) + 1
         position = end
+    _check_end(data, position)
+    return records
+
+
+def scan_typed_records(data: bytes, start: int, count: int, base_offset: int) -> list[TypedRecord]:
+    """Return all records of `data[start:]` as values after checking that it is `count` records.
+
+    Raises as `scan_metadata_records`.
+    """
+    records: list[TypedRecord] = []
+    position = start
+    for index in range(count):
+        body, end, shape = _match(data, position, index)
+        if shape is not None and (read := shape.read) is not None:
+            records.append(read(data, body))
+        else:
+            reader = Reader(data, position)
+            record = read_metadata_record(reader, index, base_offset, 0)
+            end = reader.position
+            if shape is None:
+                _SHAPES.learn(data[body:end], index)
+            records.append(typed_record(record.api_key, record.fields))
+        position = end
+    _check_end(data, position)
+    return records
+
+
+def _check_end(data: bytes, position: int) -> None:
     if position != len(data):
         raise CorruptRecordError(
             f"{len(data) - position} bytes left over after the last record", position=position
         )
-    return records
 
 
 def _match(data: bytes, position: int, index: int) -> tuple[int, int, Shape | None]:
@@ -118,10 +145,10 @@ def _ordinary_record(data: bytes, place: tuple[int, int, int], index: int) -> Me
         value = data[value_start : end - 1]
         if (size | length) & 1 or start != body or length != 2 * len(value) or data[end - 1]:
             return None
-        frame, api_key, version = value[:_BODY_START]
+        frame, api_key, version = value[:BODY_START]
         if frame != FRAME_VERSION:
             return None
-        fields = body_decoder(api_key, version)(value, _BODY_START)
+        fields = body_decoder(api_key, version)(value, BODY_START)
     except (Mismatch, KeyError, ValueError, *DECODE_FAILURES):
         return None
     return MetadataRecord(0, 0, api_key, version, fields, value, position)
@@ -129,6 +156,6 @@ def _ordinary_record(data: bytes, place: tuple[int, int, int], index: int) -> Me
 
 def _fields(type_: tuple[int, int], value: bytes) -> Fields:
     try:
-        return body_decoder(*type_)(value, _BODY_START)
+        return body_decoder(*type_)(value, BODY_START)
     except (Mismatch, *DECODE_FAILURES):
         return decode_value(value).fields

@@ -13,28 +13,48 @@ record.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Final
 
-from kraft.records.value import read_value
+from kraft.records.metadata_records import RECORD_BY_API_KEY
+from kraft.records.unpack import reader_of
+from kraft.records.value import BODY_START, read_value
 from kraft.records.wire import Reader, encode_varint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kraft.records.typed import TypedRecord
 
 MAX_SHAPES_PER_KIND: Final = 6
 MAX_SHAPES: Final = 1024
 MAX_RECORD_BYTES: Final = 1024
 
 
-class Shape(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Shape:
     """Records whose number `record & mask == expected` are well-formed and of this type.
 
     `type` is (api key, version); the value starts at byte `value_start` of the record (counted
-    after its length) and ends before the last one.
+    after its length) and ends before the last one. `example` is a record of this shape.
     """
 
     mask: int
     expected: int
     type: tuple[int, int]
     value_start: int
+    example: bytes
+
+    @cached_property
+    def read(self) -> Callable[[bytes, int], TypedRecord] | None:
+        """What makes the record of data and the place in it where a record of this shape begins.
+
+        None for one with tagged fields that no schema names.
+        """
+        api_key, version = self.type
+        value = self.example[self.value_start : -1]
+        return reader_of(RECORD_BY_API_KEY[api_key], version, value, BODY_START, self.value_start)
 
 
 @lru_cache(maxsize=65536)
@@ -61,7 +81,7 @@ def shape_of(record: bytes, start_length: int) -> Shape:
             mask[start : start + size] = bytes((content_mask,)) * size
     number = int.from_bytes(mask, "big")
     expected = int.from_bytes(record, "big") & number
-    return Shape(number, expected, (decoded.api_key, decoded.version), value_start)
+    return Shape(number, expected, (decoded.api_key, decoded.version), value_start, record)
 
 
 class ShapeMemo:

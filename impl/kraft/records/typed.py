@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from kraft.records.schema import Field, Fields, Schema
 
 
-class Message(msgspec.Struct, frozen=True):
+# No cycle can go through a value: Python's collector need not look at each of a large log.
+class Message(msgspec.Struct, frozen=True, gc=False):
     """A struct of a schema as a value: of a record, or of an element in one of its arrays.
 
     `NAMES` has the schema's names of attributes that are not called as their fields are,

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from kraft.records.schema import Fields, Schema
 
 FRAME_VERSION: Final = 1
+BODY_START: Final = 3
+"""Frame version, api key and version take one byte each in every value Kafka writes."""
 MAX_INT16: Final = 0x7FFF
 
 

@@ -117,10 +117,9 @@ def command(
         return fuzz_raft.replay(replay, as_json=as_json)
     if mutants is not None:
         _refuse_beside("--mutants", workers, faults, lockstep, as_json or None)
-        budget = _budget(seed, seconds, examples)
-        return fuzz_raft.seeded_bugs(mutants, budget, save=save, quiet=quiet)
-    campaign = fuzz_raft.campaign(seed, examples, seconds, workers, faults, lockstep, shrinks)
-    return fuzz_raft.run(campaign, save=save, as_json=as_json, quiet=quiet)
+        return fuzz_raft.seeded_bugs(mutants, _budget(seed, seconds, examples), save, quiet=quiet)
+    chosen = fuzz_raft.campaign(seed, examples, seconds, workers, faults, lockstep, shrinks)
+    return fuzz_raft.run(chosen, save=save, as_json=as_json, quiet=quiet)
 
 
 def _check_options(protocol: str, **own: dict[str, object]) -> None:

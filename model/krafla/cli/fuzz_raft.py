@@ -139,7 +139,7 @@ def _show_replay(recorded: Recorded, played: Played, verdict: Verdict, *, same: 
 
 
 def seeded_bugs(
-    names: str, budget: dict[str, float | None], *, save: Path | None, quiet: bool
+    names: str, budget: dict[str, float | None], save: Path | None, *, quiet: bool
 ) -> ExitCode:
     """Look for every seeded bug, or for those named, and print a table of what found them.
 

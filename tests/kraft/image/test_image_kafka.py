@@ -20,7 +20,7 @@ RECORDED = Path(__file__).parents[3] / "traces" / "kafka-4.1"
 
 
 def records_of(batch):
-    return [typed_record(one.api_key, one.fields) for one in batch.metadata_records()]
+    return batch.typed_records()
 
 
 def image_of(checkpoint):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.kraft.records.samples import ALL_TYPES, every_record
@@ -10,11 +11,17 @@ from tests.kraft.records.samples import ALL_TYPES, every_record
 from kraft.errors import CorruptRecordError
 from kraft.records.batch import HEADER_BYTES
 from kraft.records.builder import encode_batch, metadata_batch
+from kraft.records.metadata_records import typed_record
 from kraft.records.record import MetadataRecord, encode_record, read_metadata_record
-from kraft.records.scan import scan_metadata_records
+from kraft.records.scan import scan_metadata_records, scan_typed_records
+from kraft.records.schema import UNKNOWN_TAGGED_FIELDS
 from kraft.records.shape import MAX_SHAPES, MAX_SHAPES_PER_KIND, ShapeMemo, ordinary_start, shape_of
+from kraft.records.topics import ClearElrRecord
 from kraft.records.value import encode_value
 from kraft.records.wire import Reader
+
+if TYPE_CHECKING:
+    from kraft.records.typed import TypedRecord
 
 MUTANTS = 15_000
 
@@ -40,6 +47,14 @@ def fast(data: bytes, count: int) -> list[MetadataRecord]:
     return scan_metadata_records(data, 0, count, 5, 1000)
 
 
+def typed(data: bytes, count: int) -> list[TypedRecord]:
+    return scan_typed_records(data, 0, count, 5)
+
+
+def typed_by_the_book(data: bytes, count: int) -> list[TypedRecord]:
+    return [typed_record(one.api_key, one.fields) for one in by_the_book(data, count)]
+
+
 def records_of(seed: int) -> tuple[bytes, int]:
     records = every_record(seed)
     return metadata_batch(5, 1, 1000, records)[HEADER_BYTES:], len(records)
@@ -49,6 +64,7 @@ def test_good_records_read_the_same_whether_their_shape_is_known_or_not():
     for seed in (1, 2, 1):
         data, count = records_of(seed)
         assert fast(data, count) == by_the_book(data, count)
+        assert typed(data, count) == typed_by_the_book(data, count)
 
 
 def test_unwanted_records_of_known_shapes_are_checked_all_the_same():
@@ -73,12 +89,13 @@ def test_mutated_records_have_the_outcome_of_reading_by_the_book():
     choose = random.Random(11)
     batches = [encode_batch(5, 1, 1000, [value] * 3)[HEADER_BYTES:] for value in values()]
     for data in batches:
-        assert len(fast(data, 3)) == 3
+        assert len(fast(data, 3)) == len(typed(data, 3)) == 3
     refused = 0
     for _ in range(MUTANTS):
         data = mutated(choose.choice(batches), choose)
         expected = outcome(by_the_book, data, 3)
         assert outcome(fast, data, 3) == expected
+        assert outcome(typed, data, 3) == outcome(typed_by_the_book, data, 3)
         refused += isinstance(expected, tuple)
     assert MUTANTS // 10 < refused < MUTANTS
 
@@ -112,6 +129,15 @@ def test_whatever_matches_a_shape_is_well_formed(place):
         (read,) = by_the_book(record[: len(record) - width] + other, 1)
         assert (read.api_key, read.version) == shape.type
         assert read.value == other[shape.value_start : -1]
+        assert repr(shape.read(other, 0)) == repr(typed_record(read.api_key, read.fields))
+
+
+def test_a_record_with_a_tag_that_no_schema_names_is_read_by_the_book_each_time():
+    fields = {"topicName": "t", UNKNOWN_TAGGED_FIELDS: ((5, b"kept"),)}
+    data = encode_batch(5, 1, 1000, [encode_value(28, 0, fields)] * 3)[HEADER_BYTES:]
+
+    assert fast(data, 3) == fast(data, 3) == by_the_book(data, 3)
+    assert typed(data, 3) == typed(data, 3) == [ClearElrRecord("t")] * 3
 
 
 def test_the_memo_of_shapes_is_bounded():

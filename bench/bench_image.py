@@ -1,0 +1,114 @@
+"""An image made of a large metadata log, beside Kafka's own reading of it, in one run.
+
+    python bench/bench_image.py [LOG]
+
+LOG is as in ``bench_audit.py``. First, in this process: how long it takes to check the batches, to
+make values of their records, and to replay those, in processor time. Then whole processes take
+turns: ours, Kafka's MetadataShell, which loads the log into its own image and lists the root of it,
+and Kafka's DumpLogSegments, which prints it. Goals: 300,000 records a second from the bytes to the
+image, less time than the shell by the median run.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from bench_audit import JAVA_FLAGS, KAFKA, LOG_NAME, Measured, measure, provide
+
+from krafla.tlc.jre import find_jre
+from kraft.image.metadata_image import EMPTY_IMAGE
+from kraft.image.replay import replay
+from kraft.log.segment import iter_batches
+
+ROUNDS = 5
+GOAL_RECORDS_PER_SECOND = 300_000
+SHELL = f"{KAFKA}+org.apache.kafka:kafka-shell:4.1.0"
+OURS = """
+import sys
+from pathlib import Path
+from kraft.image.metadata_image import EMPTY_IMAGE
+from kraft.image.replay import replay
+from kraft.log.segment import iter_batches
+log = Path(sys.argv[1])
+replay(EMPTY_IMAGE, (one for batch in iter_batches(log) for one in batch.typed_records()))
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """Print what was measured; return 0 if the goals were met."""
+    with tempfile.TemporaryDirectory(prefix="krafla-bench-") as scratch:
+        log = Path(scratch) / "__cluster_metadata-0" / LOG_NAME
+        log.parent.mkdir()
+        print(f"log: {provide(log, arguments)}, {log.stat().st_size:,} bytes")
+        speed = max(in_process(log) for _ in range(ROUNDS))
+        shell_takes = beside_kafka(log)
+    print(
+        f"{speed:,.0f} records/s at best; the shell takes {shell_takes:.1f} times as long as we do"
+    )
+    return 0 if speed >= GOAL_RECORDS_PER_SECOND and shell_takes > 1 else 1
+
+
+def in_process(log: Path) -> float:
+    """Print what one reading took in this process; return the records per second of it."""
+    began = time.process_time()
+    batches = list(iter_batches(log))
+    checked = time.process_time()
+    records = [one for batch in batches for one in batch.typed_records()]
+    typed = time.process_time()
+    replay(EMPTY_IMAGE, records)
+    ended = time.process_time()
+    print(
+        f"  {len(records):,} records: batches {checked - began:.2f} s, "
+        f"values {typed - checked:.2f} s, replay {ended - typed:.2f} s"
+    )
+    return len(records) / (ended - began)
+
+
+def beside_kafka(log: Path) -> float:
+    """Print what whole processes took; return the median of the shell's as a multiple of ours."""
+    java = [str(find_jre().home / "bin" / "java"), *JAVA_FLAGS, "-cp", classpath()]
+    commands = {
+        "krafla": [sys.executable, "-c", OURS, str(log)],
+        "Kafka's shell": [
+            *java, "org.apache.kafka.shell.MetadataShell", "--snapshot", str(log), "ls", "/"
+        ],
+        "Kafka's dump": [
+            *java, "kafka.tools.DumpLogSegments", "--cluster-metadata-decoder", "--files", str(log)
+        ],
+    }  # fmt: skip
+    runs: dict[str, list[Measured]] = {name: [] for name in commands}
+    for number in range(ROUNDS + 1):
+        for name, command in commands.items():
+            taken = measure(command)
+            if number:  # the first warms the disk cache and Python's bytecode cache
+                runs[name].append(taken)
+    print(f"{ROUNDS} rounds each  {'fastest':>9} {'median':>9} {'CPU':>9} {'memory':>9}")
+    median = {}
+    for name, taken in runs.items():
+        seconds = [run.seconds for run in taken]
+        median[name] = statistics.median(seconds)
+        print(
+            f"{name:<14}{min(seconds):>8.2f}s {median[name]:>8.2f}s"
+            f" {min(run.cpu_seconds for run in taken):>8.2f}s"
+            f" {max(run.megabytes for run in taken):>6.0f} MB"
+        )
+    return median["Kafka's shell"] / median["krafla"]
+
+
+def classpath() -> str:
+    """Return the class path of Kafka's tools, fetching the jars if they are not here."""
+    libraries = os.environ.get("KAFKA_LIBS")
+    if libraries:
+        return f"{libraries}/*"
+    import jgo
+
+    return os.pathsep.join(str(jar) for jar in jgo.build(SHELL).all_jars)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
