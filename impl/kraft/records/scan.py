@@ -121,11 +121,13 @@ def _match(data: bytes, position: int, index: int) -> tuple[int, int, Shape | No
         return len(data), 0, None
     end = body + (size >> 1)
     begin = ordinary_start(index)
-    if end <= len(data) and data.startswith(begin, body):
-        number = int.from_bytes(data[body:end], "big")
-        for shape in _SHAPES.by_kind.get(kind_of(size, len(begin)), ()):
-            if number & shape.mask == shape.expected:
-                return body, end, shape
+    if data.startswith(begin, body) and end <= len(data):
+        shapes = _SHAPES.by_kind.get(kind_of(size, len(begin)))
+        if shapes is not None:
+            number = int.from_bytes(data[body:end], "big")
+            for shape in shapes:
+                if number & shape.mask == shape.expected:
+                    return body, end, shape
     return body, end, None
 
 
