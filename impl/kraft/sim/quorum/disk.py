@@ -2,7 +2,8 @@
 
 Every operation since the last flush is kept with what undoes it. When the power fails, all of them
 are undone, and then each by itself is done again, in part, or not at all, by chance. So content
-can be lost in the middle and kept at the end, and a name can be lost whose content is safe.
+can be lost in the middle and kept at the end, and a name can be lost whose content is safe. A
+sector is what it was at one moment: it has nothing of a write if it lacks a part of one before.
 
 Kafka: java.nio.channels.FileChannel.
 """
@@ -71,29 +72,45 @@ class _File:
                 self.content[change.position :] = change.old_tail
             else:
                 self._put(change.position, change.old_tail)
-        outcomes = [self._again(change, chance) for change in self.changes]
+        stale: dict[int, tuple[int, bytes]] = {}
+        outcomes = [self._again(change, chance, stale) for change in self.changes]
         self.changes.clear()
+        for sector, (begin, before) in stale.items():
+            # Only the end of a file is known to the byte: what is followed is of whole writes.
+            if len(self.content) > (sector + 1) * SECTOR:
+                self.content[begin : begin + len(before)] = before
         return Tally(outcomes.count("kept"), outcomes.count("lost"), outcomes.count("torn"))
 
-    def _again(self, change: _Change, chance: Stream) -> str:
+    def _again(self, change: _Change, chance: Stream, stale: dict[int, tuple[int, bytes]]) -> str:
+        """Do a change again, but in the sectors that are stale.
+
+        Such a sector lacks a part of a write, and stays so. Noted are where that part of the write
+        begins which it has, and what was there before.
+        """
         luck = chance.below(4)
-        if luck == 0:
-            return "lost"
-        if change.data is None:
-            if change.position < len(self.content):
-                del self.content[change.position :]
-            return "kept"
-        if luck == 1:
-            self._put(change.position, change.data)
-            return "kept"
-        first = -change.position % SECTOR
-        ends = [0, *range(first, len(change.data), SECTOR), len(change.data)]
-        for begin, end in pairwise(ends):
-            if chance.below(2):
-                self._put(change.position + begin, change.data[begin:end])
-        if len(ends) == 2:  # the size of a file need not be a whole number of sectors
-            self._put(change.position, change.data[: chance.below(len(change.data) + 1)])
-        return "torn"
+        position, data = change.position, change.data
+        if data is None:
+            if luck and position < len(self.content):
+                del self.content[position:]
+            return "kept" if luck else "lost"
+        first = position + -position % SECTOR
+        edges = [position, *range(first, position + len(data), SECTOR), position + len(data)]
+        pieces = [(begin, end) for begin, end in pairwise(edges) if begin < end]
+        torn = luck > 1
+        for begin, end in pieces:
+            size = end - begin if luck == 1 or (torn and chance.below(2)) else 0
+            if torn and len(pieces) == 1:
+                # The size of a file need not be a whole number of sectors.
+                size = max(size, chance.below(len(data) + 1))
+            sector = begin // SECTOR
+            if sector in stale:
+                continue
+            before = bytes(self.content[begin : begin + size]).ljust(size, b"\0")
+            if size:
+                self._put(begin, data[begin - position : begin - position + size])
+            if size < end - begin:
+                stale[sector] = begin, before
+        return "torn" if torn else "kept" if luck else "lost"
 
     def _put(self, position: int, data: bytes) -> None:
         if position > len(self.content):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,6 +51,29 @@ def test_a_large_write_can_be_kept_at_its_end_and_lost_before():
 
     assert bytes(512) + b"x" * 1024 in outcomes(prepare)
     assert b"x" * 512 in outcomes(prepare)
+
+
+@given(
+    st.integers(0, 600),
+    st.lists(st.integers(1, 1200), min_size=1, max_size=8),
+    st.integers(0, 9999),
+)
+def test_a_sector_that_lacks_a_part_of_a_write_has_nothing_of_a_later_one(safe, sizes, seed):
+    disk = safe_disk(a=b"s" * safe)
+    for number, size in enumerate(sizes):
+        disk.append("a", bytes([65 + number]) * size)
+    whole = disk.read("a")
+    disk.lose_power(Stream(seed))
+    found = disk.read("a")
+
+    ends = {safe, *itertools.accumulate(sizes, initial=safe)}
+    for start in range(0, len(found), 512):
+        sector = found[start : start + 512]
+        written = sector.rstrip(b"\0")
+        assert whole[start : start + len(written)] == written
+        if start + 512 < len(found):
+            # Whole writes, or a piece of one that is a whole sector's.
+            assert len(written) in {0, 512} or start + len(written) in ends
 
 
 def test_a_flushed_file_whose_name_is_not_flushed_can_be_gone():
