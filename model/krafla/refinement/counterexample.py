@@ -13,7 +13,7 @@ from krafla.oracle import EvaluationError
 from krafla.oracle.digest import spec_digest
 from krafla.refinement.claims import claim_of
 from krafla.refinement.properties import MODULE
-from krafla.refinement.validation import bounded, digest_of, loaded
+from krafla.refinement.validation import bounded, digest_of, loaded, stand_ins
 from krafla.tlc.counterexample import resolve_parameters
 from krafla.traces import Claim, ClaimKind, Origin, Step, Trace
 from krafla.values import Function
@@ -119,12 +119,11 @@ def _state(spec: Spec, state: Function) -> State:
 
 
 def _named(trace: Trace, spec: Spec) -> Trace:
-    """Return the trace with each step under an action of Next that leads there.
+    """Return the trace with each step under an action of Next, or what stands in for it.
 
-    TLC tells what it evaluated: that may be what a configuration put in an action's place, or a
-    part of Next that is none.
+    TLC tells what it evaluated, and that may be a part of Next which is neither.
     """
-    known = {action.name for action in spec.actions}
+    known = {action.name for action in spec.actions} | stand_ins(spec).keys()
     steps = list(trace.steps)
     for index, step in enumerate(steps[1:], start=1):
         if step.parameters is None or step.action not in known:

@@ -1,4 +1,4 @@
-"""Whether states and steps of a loaded BrokerLease keep its properties, and which they break."""
+"""Whether states and steps of a loaded spec keep its properties, and which they break."""
 
 from __future__ import annotations
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from krafla.match.whole import Whole
-from krafla.refinement.keeping import Keeping, properties_of
-from krafla.refinement.validation import choices_for, spec_of
+from krafla.refinement.keeping import Keeping
+from krafla.refinement.validation import choices_for, properties_for, spec_of, stand_ins
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
     from krafla.match import Nearest
     from krafla.oracle import Explanation, Spec, State
+    from krafla.refinement.properties import Properties
     from krafla.traces import Step, Trace
 
-__all__ = ["Rejection", "TraceReport", "check_trace", "excused_by", "shows_no_step"]
+__all__ = ["Rejection", "TraceReport", "check_trace", "excused_by", "in_words_of", "shows_no_step"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +74,23 @@ def check_trace(trace: Trace, spec: Spec | None = None) -> TraceReport:
 
     A step without parameters is looked for among all steps that its action allows. A lasso must
     close: by a step of its action ``back``, or of any if it names none. Properties
-    are judged in traces of BrokerLease, except the one that the trace claims to violate.
+    are judged (see ``properties_for``), except the one that the trace claims to violate.
     ``KraflaError`` if the trace is empty or does not fit the spec.
     """
     if not trace.steps:
         raise KraflaError(f"a trace of {trace.spec} without a single state shows nothing")
     known = spec_of(trace) if spec is None else spec
-    judge = _known_judge(known, trace.spec, excused_by(trace))
-    return TraceReport(trace, *judge.judge(trace))
+    judge = _known_judge(known, properties_for(trace, known), excused_by(trace))
+    return TraceReport(trace, *judge.judge(in_words_of(trace, known)))
+
+
+def in_words_of(trace: Trace, spec: Spec) -> Trace:
+    """Return a trace whose steps are called as Next calls them, not as what stands in for them."""
+    actions = stand_ins(spec)
+    if not actions:
+        return trace
+    steps = (replace(one, action=actions.get(one.action, one.action)) for one in trace.steps)
+    return trace.with_steps(tuple(steps))
 
 
 def shows_no_step(trace: Trace) -> bool:
@@ -95,17 +105,16 @@ def excused_by(trace: Trace) -> str | None:
 
 
 @lru_cache(maxsize=16)
-def _known_judge(spec: Spec, module: str, excused: str | None) -> _Judge:
-    return _Judge(spec, module, excused)
+def _known_judge(spec: Spec, properties: Properties | None, excused: str | None) -> _Judge:
+    return _Judge(spec, properties, excused)
 
 
 class _Judge:
     """The judge of all traces of one loaded spec with the same claim."""
 
-    def __init__(self, spec: Spec, module: str, excused: str | None) -> None:
+    def __init__(self, spec: Spec, properties: Properties | None, excused: str | None) -> None:
         self._whole = Whole(spec, choices_for(spec))
-        properties = properties_of(module)
-        self._keeping = Keeping(spec, properties, excused) if properties.invariants else None
+        self._keeping = Keeping(spec, properties, excused) if properties else None
 
     def judge(self, trace: Trace) -> tuple[int, Rejection | None]:
         """Return how many steps were agreed on, and why not the next."""

@@ -14,7 +14,8 @@ from krafla.oracle.digest import spec_digest
 from krafla.oracle.pinning import pin_constants
 from krafla.refinement.elapsed import ticks
 from krafla.refinement.keeping import Keeping, properties_of
-from krafla.refinement.properties import MODULE
+from krafla.refinement.properties import MODULE, Properties
+from krafla.tlc.config import read_config
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("bounded", "choices_for", "digest_of", "loaded", "narrowed", "spec_of", "stands_alone"),
-    "validate",
+    *("properties_for", "stand_ins", "validate"),
 ]
 
 _NAME = re.compile(r"[A-Za-z]\w*")
@@ -44,13 +45,18 @@ def validate(
 ) -> MatchReport:
     """Return whether the trace's spec, under its constants, has a behaviour that it shows.
 
-    An observed step of BrokerLease that breaks a property of it is not accepted, unless it is
+    An observed step that breaks a property (see ``properties_for``) is not accepted, unless it is
     the ``excused`` one. For ``progress`` see ``match``. ``KraflaError`` if the trace is empty or
     does not fit the spec.
     """
     spec = spec_of(trace)
-    properties = properties_of(trace.spec)
-    breaks = Keeping(spec, properties, excused).broken_by if properties.invariants else None
+    actions = stand_ins(spec)
+    observations = tuple(
+        replace(one, action=actions.get(one.action or "", one.action)) for one in trace.observations
+    )
+    trace = replace(trace, observations=observations)
+    properties = properties_for(trace, spec)
+    breaks = Keeping(spec, properties, excused).broken_by if properties else None
     return match(
         spec,
         trace,
@@ -100,6 +106,42 @@ def spec_of(trace: Trace | PartialTrace) -> Spec:
     """
     model = _model_of(trace)
     return loaded(trace.spec, trace.constants) if model is None else bounded(model)
+
+
+def stand_ins(spec: Spec) -> dict[str, str]:
+    """Return which action each operator stands in for that a configuration put in its place.
+
+    TLC names what it evaluated, so the stand-in; Next has the action.
+    """
+    names = {
+        str(spec.definition(one.name).getName().toString()): one.name
+        for one in spec.actions
+        if not spec.is_constant(one.name)
+    }
+    return {name: action for name, action in names.items() if name != action}
+
+
+def properties_for(trace: Trace | PartialTrace, spec: Spec) -> Properties | None:
+    """Return the properties that the behaviour must keep; ``None`` if there are none to ask about.
+
+    Of the lease all that always hold, of a model those of its configuration that speak of states
+    or of steps. ``spec`` is that of the trace.
+    """
+    model = _model_of(trace)
+    if model is None:
+        found = properties_of(trace.spec)
+    else:
+        config = read_config(model.config)
+        steps = tuple(one for one in config.properties if _speaks_of_steps(spec, one))
+        found = Properties(config.invariants, steps, ())
+    return found if found.invariants or found.steps else None
+
+
+def _speaks_of_steps(spec: Spec, name: str) -> bool:
+    try:
+        return bool(spec.predicates.of_step(name))
+    except SpecError:
+        return False
 
 
 def digest_of(trace: Trace) -> str:

@@ -14,8 +14,8 @@ from krafla.oracle import EvaluationError, SpecError, differences
 from krafla.refinement.claimed import claim_shown
 from krafla.refinement.claims import claim_of
 from krafla.refinement.faults import FAULTS
-from krafla.refinement.trace_check import check_trace
-from krafla.refinement.validation import spec_of, stands_alone
+from krafla.refinement.trace_check import check_trace, in_words_of
+from krafla.refinement.validation import spec_of, stand_ins, stands_alone
 from krafla.shrink.reduce import Budget, minimise, smallest
 from krafla.shrink.result import Shrunk
 from krafla.traces import ClaimKind, Step
@@ -50,6 +50,9 @@ def shrink_behaviour(
         raise KraflaError(
             f"the trace claims {what}; only a violated invariant or step property can be shrunk"
         )
+    name, spec = trace.claim.property, spec_of(trace)
+    names = {action: stand_in for stand_in, action in stand_ins(spec).items()}
+    trace = in_words_of(trace, spec)
     rejection = check_trace(trace).rejection
     if rejection is not None:
         raise KraflaError(f"is no behaviour of the spec: {rejection}")
@@ -57,7 +60,7 @@ def shrink_behaviour(
     if shown is None or not shown.is_shown:
         raise KraflaError(f"{shown.sentence if shown else 'claims nothing'}: nothing to shrink")
     budget = Budget(tries)
-    whole = _play(trace, trace.claim.property, None)
+    whole = _play(trace, name, None)
     first = whole.play(_wanted(trace))
     assert first is not None, "what the trace shows is shown again"
     best = _Best(replace(trace, claim=first.claim), first, budget, progress)
@@ -66,7 +69,9 @@ def shrink_behaviour(
         best.without_steps()
         best.smaller_data()
         best.without_faults()
-    return Shrunk(best.trace, not budget.is_spent, tries - budget.left)
+    steps = (replace(one, action=names.get(one.action, one.action)) for one in best.trace.steps)
+    shortest = best.trace.with_steps(tuple(steps))
+    return Shrunk(shortest, not budget.is_spent, tries - budget.left)
 
 
 @dataclass(frozen=True, slots=True)

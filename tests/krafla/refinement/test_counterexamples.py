@@ -11,11 +11,11 @@ from krafla import manifest
 from krafla.cli import application
 from krafla.refinement.claimed import claim_shown
 from krafla.refinement.counterexample import replayable
-from krafla.refinement.trace_check import check_trace
+from krafla.refinement.trace_check import check_trace, in_words_of
 from krafla.refinement.validation import spec_of, validate
 from krafla.shrink import shrink_behaviour
 from krafla.tlc.checking import check_model
-from krafla.traces import Observation, PartialTrace, dumps, loads, read_any, write
+from krafla.traces import Observation, PartialTrace, dumps, loads, partial, read_any, write
 from krafla.values import Function
 from krafla.verdict import KraflaError, Verdict
 
@@ -54,11 +54,31 @@ def test_it_is_a_behaviour_of_its_model_that_violates_what_it_claims(found):
     assert shown.explanation.reasons
 
 
-def test_its_steps_are_actions_of_the_spec_with_their_parameters(found):
-    actions = {action.name: action for action in spec_of(found).actions}
+def test_without_its_claim_the_property_is_noticed_at_the_end(found):
+    report = check_trace(replace(found, claim=None))
 
-    for step in found.steps[1:]:
+    assert report.verdict is Verdict.VIOLATED
+    assert (report.rejection.index, report.rejection.broken) == (
+        len(found) - 1,
+        found.claim.property,
+    )
+    assert validate(partial(replace(found, claim=None))).verdict is Verdict.VIOLATED
+
+
+def test_its_steps_are_actions_of_the_spec_with_their_parameters(found):
+    spec = spec_of(found)
+    actions = {action.name: action for action in spec.actions}
+
+    for step in in_words_of(found, spec).steps[1:]:
         assert len(step.parameters) == len(actions[step.action].parameters)
+
+
+def test_what_stands_in_for_an_action_keeps_its_own_name():
+    (model,) = manifest.load().select(("ReplacedVoter",))
+    found = replayable(check_model(model, workers=1).result.counterexample, model)
+
+    assert "ReplaceVoter" in {step.action for step in found.steps}
+    assert "ReplaceVoter" in {step.action for step in shrink_behaviour(found).result.steps}
 
 
 def test_shrunk_it_shows_the_same_in_no_more_steps(found):
@@ -128,11 +148,17 @@ def partly_seen(standby):
 
 def test_what_was_seen_of_it_is_shown_by_a_behaviour_of_its_model(partly_seen, tmp_path):
     file = tmp_path / "seen.ndjson"
-    write(partly_seen, file)
+    before = replace(partly_seen, observations=partly_seen.observations[:-1])
+    write(before, file)
 
     result = run("validate", str(file))
     assert result.exit_code == 0, result.output
-    assert read_any(file) == partly_seen
+    assert read_any(file) == before
+
+    write(partly_seen, file)
+    result = run("validate", str(file))
+    assert result.exit_code == 1
+    assert "breaks ReplayNeverFailsInv" in result.output
 
 
 def test_what_no_behaviour_of_the_model_shows_is_denied(partly_seen):

@@ -112,6 +112,8 @@ class Liveness:
                 sim.processes.start_later(machine, 1)
             else:
                 machine.process.armed = None
+                # It may have been asked to end before; then it is back as soon as it has.
+                machine.process.down = 1
                 machine.is_paused = False
                 sim.processes.look_again(machine)
 

@@ -138,15 +138,15 @@ def _divergence(trace: Trace) -> Outcome:
 
 
 def _behaviour(trace: Trace) -> Outcome:
-    from krafla.refinement.keeping import properties_of
     from krafla.refinement.trace_check import check_trace
+    from krafla.refinement.validation import properties_for, spec_of
 
     report = check_trace(trace)
     words = layout_of(trace).words
     last = len(trace.steps) - 1
     if report.rejection is None:
         headline = f"every step is one of {words.text(trace.spec)}"
-        if properties_of(trace.spec).invariants:
+        if properties_for(trace, spec_of(trace)):
             headline += ", and keeps its properties"
         return Outcome(last, headline, is_bad=False, source="the spec, asked now")
     rejection = report.rejection

@@ -114,6 +114,14 @@ def test_a_vote_request_that_cannot_be_right_may_reach_another_disk_than_it_is_f
     assert dict(played.actions)["MeetOtherDisk"] >= 1
 
 
+def test_a_voter_that_was_asked_to_end_is_back_soon_once_the_core_is_healed():
+    # One of two voters, and longer away than the other has time to be elected without it.
+    recorded = read(Path(__file__).with_name("shutdown_over_the_heal.json"))
+    assert recorded.failed == "ProgressProp"
+    played = replay(recorded)
+    assert (played.violation, played.liveness) == (None, "progress")
+
+
 def test_a_campaign_that_acknowledged_nothing_is_inconclusive():
     report = run_campaign(replace(SMALL, examples=None, seconds=0.0))
     assert report.verdict is Verdict.INCONCLUSIVE
