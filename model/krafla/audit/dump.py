@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.audit.record_json import fields_json
 from krafla.audit.redact import redacted
+from krafla.verdict import KraflaError
 from kraft.errors import CorruptRecordError, UnreadableFileError, printable
 from kraft.log.checkpoint import BOOTSTRAP_NAME, checkpoint_at, read_checkpoint
 from kraft.log.directory import find_metadata_logs
@@ -39,7 +40,10 @@ def dump_lines(path: Path, *, show_secrets: bool = False) -> Iterator[str]:
     before.
     """
     if path.is_dir():
-        for log in find_metadata_logs(path):
+        logs = find_metadata_logs(path)
+        if not logs:
+            raise KraflaError("no metadata log: no .log or .checkpoint in it or below", str(path))
+        for log in logs:
             checkpoints = [checkpoint.path for checkpoint in log.checkpoints]
             for file in sorted([*checkpoints, *(segment.path for segment in log.segments)]):
                 yield from _file_lines(file, show_secrets=show_secrets)

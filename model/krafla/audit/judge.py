@@ -62,9 +62,11 @@ class LoadingSpec:
 
     def settle(self) -> None:
         """Wait until nothing is being loaded, so that this process can end."""
-        self._thread.join()
-        from krafla.oracle.jvm import settle
+        from krafla.oracle.jvm import settle, undisturbed
 
+        with undisturbed():
+            # A process that ends while Java starts may wait for it for ever, or crash.
+            self._thread.join()
         settle()
 
     def _load(self) -> None:

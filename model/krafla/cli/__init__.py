@@ -58,7 +58,8 @@ Start here:
   krafla check --help       more about one command
 \b
 Exit status: 0 held, 1 violated, 2 could not run,
-3 inconclusive, 4 crashed, 130 interrupted.
+3 inconclusive, 4 crashed, 130 interrupted, 141 if
+whoever read the output has left.
 """
 # What a file system refuses is no fault of ours, whoever met it.
 _OF_THE_WORLD = frozenset(
@@ -87,6 +88,11 @@ def main() -> None:
     except typer.Exit as leaving:
         # Where no verb was at work: its import, the help, what was left in the buffer at the end.
         raise SystemExit(leaving.exit_code) from None
+    finally:
+        # All has been said: an interrupt that comes so late shall not make another status of it.
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for number in (signal.SIGINT, signal.SIGALRM):
+            signal.signal(number, signal.SIG_IGN)
 
 
 def _run(verb: str | None) -> None:

@@ -102,11 +102,11 @@ def command(
     from krafla.audit.judge import LoadingSpec
 
     loading = LoadingSpec(brief=True)
-    from krafla.audit.render import document, text_lines
-    from krafla.audit.run import audit
-    from krafla.audit.wish import Wish
-
     try:
+        from krafla.audit.render import document, text_lines
+        from krafla.audit.run import audit
+        from krafla.audit.wish import Wish
+
         with _Progress(quiet=quiet) as progress:
             wish = Wish(clock_skew_ms, session_timeout_ms) if server_logs else None
             report = audit(paths, progress.show, loading, wish)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from krafla.files import write_text
+from krafla.manifest import on_these_specs
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def command(
     conjunct follows with its values; of one that the spec does not have, the step at which it
     parts, what the spec expects there, and what was done. Step 0 is the initial state.
 
-    Exit status: 0 if the trace could be shown, whatever it shows; 2 if not.
+    Exit status: 0 if the trace could be shown, whatever it shows; 2 if not; 3 if the file was cut
+    short: `krafla convert --salvage` saves the steps that are whole.
 
     \b
     Examples:
@@ -105,7 +107,8 @@ def _show(
     if view.outcome is not None:
         show_outcome(console, view.outcome)
         screen.line(console, (f"    said by: {view.outcome.source}", "dim"))
-    screen.line(console, (f"    reproduce: krafla replay {_quoted(path)}", "dim"))
+    command = on_these_specs(f"krafla replay {_quoted(path)}")
+    screen.line(console, (f"    reproduce: {command}", "dim"))
 
 
 def _documents(view: TraceView, path: Path, markdown: str | None, html: str | None) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from krafla.manifest import on_these_specs
 from krafla.verdict import ExitCode, KraflaError, Verdict, worst
 
 if TYPE_CHECKING:
@@ -288,7 +289,8 @@ def _summary(results: dict[str, Any]) -> str:
 
 def _reproduce(subject: str, only: str | None, results: dict[str, Any]) -> str:
     flags = [f" --{name}" for name in results if name != "proofs"]
-    return f"krafla prove {subject}{''.join(flags)}" + (f" --only '{only}'" if only else "")
+    command = f"krafla prove {subject}{''.join(flags)}" + (f" --only '{only}'" if only else "")
+    return on_these_specs(command)
 
 
 def _data(results: dict[str, Any]) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def _checked(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:
 
     report = check_trace(trace)
     if report.rejection is not None:
-        return report.verdict, _indented(str(report.rejection))
+        return report.verdict, [*_indented(str(report.rejection)), *_other_text(trace)]
     lines = [] if quiet else [f"  {report.steps - 1} steps of {trace.spec}"]
     shown = claim_shown(trace)
     if shown is None:
@@ -99,6 +99,16 @@ def _checked(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:
     if shown.explanation is not None:
         lines += _indented(str(shown.explanation))
     return Verdict.VIOLATED if shown.is_shown else Verdict.INCONCLUSIVE, lines
+
+
+def _other_text(trace: Trace) -> list[str]:
+    from krafla.refinement.validation import digest_of
+
+    made_with = None if trace.origin is None else trace.origin.digest
+    if made_with is None or made_with == digest_of(trace):
+        return []
+    what = f"the trace was made with another text of {trace.spec}: set KRAFLA_SPECS to that one"
+    return [f"  {what}"]
 
 
 def _followed(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:

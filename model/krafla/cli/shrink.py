@@ -54,7 +54,7 @@ def command(
     console = screen.stdout()
     target = output or path.with_name(f"{path.name.split('.')[0]}.shrunk.ndjson")
     if target.resolve() == path.resolve():
-        raise KraflaError("would be overwritten: give --output", str(path))
+        raise KraflaError("would be overwritten: give another file as --output", str(path))
     check_writable(target)
     with screen.LiveLine(quiet=quiet) as live:
         live.show("loading the spec")

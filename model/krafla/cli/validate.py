@@ -140,9 +140,13 @@ def _validated(
         try:
             return validate(trace, frontier=frontier, excused=excused, progress=report)
         except KraflaError as error:
-            if error.place is None:
-                raise KraflaError(error.message, str(path)) from None
-            raise
+            place = "" if error.place is None else str(error.place)
+            told = (
+                place
+                if place.startswith(str(path))
+                else ", ".join(filter(None, (str(path), place)))
+            )
+            raise KraflaError(error.message, told) from None
 
 
 def _show(console: Any, report: MatchReport) -> None:

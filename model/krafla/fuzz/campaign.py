@@ -11,6 +11,7 @@ from krafla.fuzz.coverage import Coverage
 from krafla.fuzz.play import Run, play_seed
 from krafla.fuzz.profiles import DEFAULT_PROFILES, find_profile
 from krafla.fuzz.shrink import shrink
+from krafla.manifest import on_these_specs
 from krafla.oracle.jvm import start
 from krafla.verdict import Verdict
 
@@ -101,7 +102,7 @@ class Report:
             command += f" --steps {campaign.steps}"
         if campaign.profiles != DEFAULT_PROFILES:
             command += "".join(f" --profile {name}" for name in campaign.profiles)
-        return command
+        return on_these_specs(command)
 
 
 def run_campaign(campaign: Campaign, progress: Callable[[str], None] = lambda _: None) -> Report:

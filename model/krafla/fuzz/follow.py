@@ -141,14 +141,18 @@ class _Follower:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         if not stands_alone(trace):
-            raise KraflaError(f"the implementation knows BrokerLease, not {trace.spec}")
+            raise KraflaError(
+                f"the implementation of the lease follows BrokerLease, not {trace.spec}"
+            )
         variables = set(spec_of(trace).variables)
         vocabulary = vocabulary_of(trace)
         claim = trace.claim
         also = [claim.property] if claim and claim.property in CONDITIONAL else []
         self._lease = load_lease(vocabulary, also)
         if set(self._lease.spec.variables) != variables:
-            raise KraflaError(f"the implementation knows BrokerLease, not {trace.spec}")
+            raise KraflaError(
+                f"the implementation of the lease follows BrokerLease, not {trace.spec}"
+            )
         self._whole = Whole(self._lease.spec, choices_for(self._lease.spec))
         self._mapping = self._lease.mapping
         self._judge = Judge(vocabulary.configuration, also, lease=self._lease)

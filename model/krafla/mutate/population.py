@@ -91,12 +91,15 @@ def narrowed(specs: Path, choice: Choice, names: Sequence[str]) -> Choice:
     """Return the choice that has all mutants whose ids begin so, and as few others as can be.
 
     An id begins with its module, whose room's models alone try it; those of ``lib`` are tried by
-    the models of all rooms.
+    the models of all rooms. ``KraflaError`` for one that begins with no module.
     """
-    if choice.rooms or choice.modules:
-        return choice
     modules = {name.partition(".")[0] for name in names}
     places = {path.stem: path.parent.name for path in specs.glob("*/*.tla")}
+    for name in sorted(modules):
+        if not any(one.startswith(name) for one in places):
+            raise KraflaError(f"no mutant is called {name}; krafla mutate specs --list shows all")
+    if choice.rooms or choice.modules:
+        return choice
     if not modules <= places.keys() or _SHARED in (rooms := {places[one] for one in modules}):
         return choice
     return replace(choice, rooms=tuple(sorted(rooms)), modules=tuple(sorted(modules)))

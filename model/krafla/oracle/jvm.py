@@ -10,8 +10,11 @@ import atexit
 import gc
 import os
 import shutil
+import signal
 import tempfile
-from typing import Any
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import jpype  # type: ignore[import-untyped]  # JPype ships no types
 
@@ -19,7 +22,10 @@ from krafla.oracle.errors import JvmError
 from krafla.tlc.jar import find_jar
 from krafla.tlc.jre import find_jre
 
-__all__ = ["JavaError", "TlcClasses", "java", "settle", "start"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["JavaError", "TlcClasses", "java", "settle", "start", "undisturbed"]
 
 # What TLC throws: its own complaints, and Java's.
 JavaError: Any = jpype.JException
@@ -63,9 +69,26 @@ def start(*, brief: bool = False) -> None:
         # processes sharing it could read each other's half-written files.
         scratch = tempfile.mkdtemp(prefix="krafla-oracle-")
         atexit.register(shutil.rmtree, scratch, ignore_errors=True)
-        _start_in(scratch, [_BRIEF] if brief else [])
+        with undisturbed():
+            _start_in(scratch, [_BRIEF] if brief else [])
         os.register_at_fork(after_in_child=_let_go)
     _started_in = os.getpid()
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Return a context in which interrupts wait: one that ends the start of Java half-way hangs.
+
+    Threads that Java starts in it leave signals alone for good: they come to Python's main thread.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _let_go() -> None:
@@ -104,7 +127,8 @@ def settle() -> None:
     call this where another thread started it.
     """
     if jpype.isJVMStarted():
-        jpype.JClass("java.lang.Thread").currentThread()
+        with undisturbed():
+            jpype.JClass("java.lang.Thread").currentThread()
 
 
 def java(name: str) -> Any:

@@ -14,6 +14,7 @@ from tests.kraft.records.samples import leader_change, no_ops, small_log
 from krafla.audit.dump import dump_lines
 from krafla.audit.record_json import java_double
 from krafla.audit.redact import REDACTED, is_sensitive_config
+from krafla.verdict import KraflaError
 from kraft.errors import CorruptRecordError, TornTailError, UnreadableFileError
 from kraft.records.builder import control_batch, metadata_batch
 
@@ -198,3 +199,9 @@ def test_real_logs_are_dumped_line_for_line_as_by_kafka():
             next(expected)
             for number, (line, kafka) in enumerate(zip(lines, expected, strict=True), 2):
                 assert line == kafka.rstrip("\n"), f"{reference} line {number}"
+
+
+def test_a_directory_without_a_log_is_refused(tmp_path):
+    (tmp_path / "notes.txt").write_text("no log")
+    with pytest.raises(KraflaError, match="no metadata log: no .log or .checkpoint in it or below"):
+        list(dump_lines(tmp_path))

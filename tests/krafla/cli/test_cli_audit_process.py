@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -25,3 +27,21 @@ def test_an_audit_with_nothing_to_judge_ends(tmp_path, make, status):
     assert finished.returncode == status, finished.stdout + finished.stderr
     assert str(path) in finished.stdout
     assert "Traceback" not in finished.stderr
+
+
+@pytest.mark.parametrize("after", [0.35, 0.45, 0.6, 1.0])
+def test_an_interrupt_ends_it_also_while_java_starts(corpus, after):
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from krafla.cli import main; main()", "audit", str(corpus)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell may have had this process ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    time.sleep(after)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=SECONDS_MAX)
+    # On a slow machine Python itself has not come to our program yet.
+    assert process.returncode in {130, -signal.SIGINT}, said
+    assert "FATAL" not in said

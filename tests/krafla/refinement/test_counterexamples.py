@@ -173,4 +173,4 @@ def test_the_implementation_of_the_lease_says_that_it_is_no_other(standby, tmp_p
     result = run("replay", str(file), "--impl")
 
     assert result.exit_code == 2
-    assert "the implementation knows BrokerLease, not MetadataLog" in result.output
+    assert "the implementation of the lease follows BrokerLease, not MetadataLog" in result.output

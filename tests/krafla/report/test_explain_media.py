@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from krafla.report.explain.markdown import markdown_of
 from krafla.report.explain.outcome import outcome_of
 from krafla.report.explain.terminal import show, show_outcome
 from krafla.report.explain.view import view_of
+from krafla.traces import Origin, write
 
 SHUTDOWN = str(CORPUS / "rejected/lease/shutdown-offset-moves.ndjson")
 
@@ -149,6 +151,20 @@ def test_documents_are_written_whole(tmp_path):
     assert page.read_text().startswith("<!doctype html>")
     assert text.read_text().startswith("## ")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "a.md"]
+
+
+def test_a_trace_of_another_text_of_the_spec_is_said_to_be_one(tmp_path):
+    trace = recorded("rejected/lease/shutdown-offset-moves")
+    other = replace(trace, origin=Origin("simulator", digest="0" * 64))
+    write(other, tmp_path / "other.ndjson")
+
+    shown = explain(tmp_path / "other.ndjson").output
+    replayed = (
+        CliRunner().invoke(application("replay"), ["replay", str(tmp_path / "other.ndjson")]).output
+    )
+    assert "another text than the trace was made with: set KRAFLA_SPECS" in shown
+    assert "made with another text of BrokerLeaseProperties" in replayed
+    assert "another text" not in explain(SHUTDOWN).output
 
 
 @pytest.mark.parametrize("option", ["--html", "--markdown"])

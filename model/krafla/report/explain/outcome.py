@@ -76,11 +76,22 @@ def outcome_of(trace: Trace, *, asks: bool = True) -> Outcome | None:
     why = "as the file says, the spec was not asked"
     if asks:
         try:
-            return _asked(trace)
+            found = _asked(trace)
+            return replace(found, source=found.source + _other_text(trace))
         except KraflaError as error:
             reason = layout_of(trace).words.text(str(error))
             why = f"as the file says; the spec could not be asked: {reason}"
     return _as_claimed(trace, why)
+
+
+def _other_text(trace: Trace) -> str:
+    """Return a remark if the spec that was asked is not the one that the trace was made with."""
+    from krafla.refinement.validation import digest_of
+
+    made_with = None if trace.origin is None else trace.origin.digest
+    if made_with is None or made_with == digest_of(trace):
+        return ""
+    return ", which is another text than the trace was made with: set KRAFLA_SPECS to that one"
 
 
 def _asked(trace: Trace) -> Outcome:
