@@ -203,5 +203,5 @@ def test_real_logs_are_dumped_line_for_line_as_by_kafka():
 
 def test_a_directory_without_a_log_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("no log")
-    with pytest.raises(KraflaError, match="no metadata log: no .log or .checkpoint in it or below"):
+    with pytest.raises(KraflaError, match="no metadata log"):
         list(dump_lines(tmp_path))
