@@ -77,9 +77,11 @@ def start(*, brief: bool = False) -> None:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Return a context in which interrupts wait: one that ends the start of Java half-way hangs.
+    """Return a context in which interrupts wait.
 
-    Threads that Java starts in it leave signals alone for good: they come to Python's main thread.
+    One that ends the start of Java half-way hangs, and one that comes while JPype makes the Python
+    class of a Java class crashes both. Threads that Java starts in this context leave signals alone
+    for good: they come to Python's main thread.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -104,7 +106,9 @@ def _let_go() -> None:
 
 def _start_in(scratch: str, more: list[str]) -> None:
     runtime = find_jre()
-    options = [*_OPTIONS, *more, f"-Djava.io.tmpdir={scratch}"]
+    # If Java itself crashes, its report goes to what is temporary, not into the user's folder.
+    crash_report = f"-XX:ErrorFile={tempfile.gettempdir()}/krafla_java_crash_%p.log"
+    options = [*_OPTIONS, *more, f"-Djava.io.tmpdir={scratch}", crash_report]
     if runtime.feature >= _WARNS_OF_NATIVE_CODE:
         options.append("--enable-native-access=ALL-UNNAMED")
     try:
@@ -134,7 +138,8 @@ def settle() -> None:
 def java(name: str) -> Any:
     """Return a class of the Java platform."""
     start()
-    return jpype.JClass(name)
+    with undisturbed():
+        return jpype.JClass(name)
 
 
 class TlcClasses:
@@ -152,7 +157,8 @@ class TlcClasses:
         """Return the class of this name; the same one every time."""
         if name not in self._loaded:
             try:
-                self._loaded[name] = jpype.JClass(name, loader=self._loader)
+                with undisturbed():
+                    self._loaded[name] = jpype.JClass(name, loader=self._loader)
             except (JavaError, TypeError) as error:
                 raise JvmError(f"this is no jar of TLC: it lacks {name}", self._jar) from error
         return self._loaded[name]
