@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from kraft.records.typed import TypedRecord
 
 IBP_3_3_IV0: Final = 4
+IBP_3_0_IV1: Final = 1
+IBP_3_2_IV0: Final = 3
 IBP_3_3_IV2: Final = 6
 IBP_3_3_IV3: Final = 7
 IBP_3_4_IV0: Final = 8
+IBP_3_6_IV0: Final = 12
 IBP_3_7_IV0: Final = 15
 IBP_3_7_IV2: Final = 17
 IBP_4_0_IV1: Final = 23

@@ -68,7 +68,7 @@ _OF_THE_WORLD = frozenset(
 )  # fmt: skip
 # A write that fails so need not say of which file.
 _FULL = frozenset({errno.EDQUOT, errno.ENOSPC})
-# How long an interrupt waits for a call between Python and Java to come to its end.
+# How long an interrupt waits until what cannot be interrupted has come to its end.
 _SOON_SECONDS = 0.02
 # As a shell reports a program whose reader has left.
 _BROKEN_PIPE = 128 + signal.SIGPIPE if hasattr(signal, "SIGPIPE") else 141
@@ -81,6 +81,7 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, _interrupted)
         signal.signal(signal.SIGALRM, _interrupted)
+        sys.unraisablehook = _swallowed
     arguments = sys.argv[1:]
     verb = next((word for word in arguments if not word.startswith("-")), None)
     try:
@@ -219,6 +220,17 @@ def _interrupted(_number: int, frame: FrameType | None) -> None:
             return
         frame = frame.f_back
     raise KeyboardInterrupt
+
+
+def _swallowed(lost: Any) -> None:
+    """Interrupt once more, soon, if Python met the interrupt where nothing can be raised.
+
+    Destructors and callbacks of the garbage collector are such places: the exception is dropped.
+    """
+    if lost.exc_type is KeyboardInterrupt:
+        signal.setitimer(signal.ITIMER_REAL, _SOON_SECONDS)
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def _terminated(number: int, _frame: FrameType | None) -> None:

@@ -116,6 +116,34 @@ def test_an_interrupt_waits_until_java_is_out_of_the_way():
     assert out == ["undisturbed"]
 
 
+class InterruptedAtTheEnd:
+    """Whoever drops it is interrupted in its destructor, which can raise nothing."""
+
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+
+
+def drop_what_is_interrupted():
+    InterruptedAtTheEnd()
+    time.sleep(10)
+    raise AssertionError("not interrupted")
+
+
+def test_an_interrupt_that_python_drops_comes_again(monkeypatch):
+    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM)}
+    monkeypatch.setattr(sys, "unraisablehook", krafla.cli._swallowed)
+    for number in kept:
+        signal.signal(number, krafla.cli._interrupted)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            drop_what_is_interrupted()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+
+
 def test_a_crash_is_one_line_a_file_with_the_rest_and_status_four(
     run_verb, capsys, monkeypatch, tmp_path
 ):

@@ -1,0 +1,65 @@
+"""What the controller's own configuration says, where no record says anything else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kraft.ids import NodeId
+from kraft.records.topics import BROKER_RESOURCE, TOPIC_RESOURCE
+
+if TYPE_CHECKING:
+    from kraft.image.metadata_image import MetadataImage
+
+UNCLEAN_LEADER_ELECTION: Final = "unclean.leader.election.enable"
+MIN_INSYNC_REPLICAS: Final = "min.insync.replicas"
+_CLUSTER: Final = ""
+_FIRST_NODE: Final = NodeId(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """The static configuration of a controller, with Kafka's defaults.
+
+    `node_id` is the controller's own: some configurations may be set for one node.
+
+    Kafka: KafkaConfig, ControllerConfigurationManager.
+    """
+
+    node_id: NodeId = _FIRST_NODE
+    unclean_leader_election_enable: bool = False
+    min_insync_replicas: int = 1
+    num_partitions: int = 1
+    default_replication_factor: int = 1
+
+
+def is_unclean_election_enabled(image: MetadataImage, defaults: Defaults, topic: str) -> bool:
+    """Return whether the controller may by itself elect a leader of a topic that costs data.
+
+    Kafka: ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic.
+    """
+    value = _configured(image, defaults, topic, UNCLEAN_LEADER_ELECTION)
+    return defaults.unclean_leader_election_enable if value is None else value.lower() == "true"
+
+
+def min_isr_of(image: MetadataImage, defaults: Defaults, topic: str) -> int:
+    """Return how many replicas of a topic's partitions must be in sync for a commit.
+
+    Kafka: ConfigurationControlManager.getTopicConfig.
+    """
+    value = _configured(image, defaults, topic, MIN_INSYNC_REPLICAS)
+    return defaults.min_insync_replicas if value is None else int(value)
+
+
+def _configured(image: MetadataImage, defaults: Defaults, topic: str, name: str) -> str | None:
+    """Return what is set for a topic, else for this node, else for all brokers; None if nothing."""
+    for resource in (
+        (TOPIC_RESOURCE, topic),
+        (BROKER_RESOURCE, str(defaults.node_id)),
+        (BROKER_RESOURCE, _CLUSTER),
+    ):
+        values = image.configurations.get(resource)
+        value = None if values is None else values.get(name)
+        if value is not None:
+            return value
+    return None

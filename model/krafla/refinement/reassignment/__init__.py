@@ -1,0 +1,1 @@
+"""A partition in the controller and at its leaders, as states and steps of Reassignment."""
