@@ -219,7 +219,9 @@ UncleanIsMarkedProp ==
 (* Who may change what: replicas come in by the operator only; they go by    *)
 (* the operator or by the leader's request; nobody gets in sync unless the   *)
 (* leader asks for it, or it is made the only one; what a broker does to its *)
-(* registration changes no assignment; and nobody recovers without cause.    *)
+(* registration changes no assignment, but for one that an unclean election  *)
+(* had left complete (CompletableNotCompleted): any change ends that; and    *)
+(* nobody recovers without cause.                                            *)
 (* Source: Kafka, ReplicationControlManager. Broken by: an unfencing that    *)
 (* puts the broker into the ISR (as KIP-631 has it).                         *)
 ByOperator == CancelReassignment \/ \E target \in SomeTargets : StartReassignment(target)
@@ -230,10 +232,13 @@ PermittedChangesProp ==
                = <<partition.replicas, partition.adding, partition.removing>>
           \/ HandledRequests # {}
           \/ ByOperator
+          \/ Completable(Unchanged(partition))
        /\ \/ partition'.isr \subseteq partition.isr \cup AskedFor
           \/ Cardinality(partition'.isr) = 1 /\ UncleanEnabled
           \/ ElectUncleanLeader
-       /\ registrations' = registrations \/ partition'.replicas = partition.replicas
+       /\ \/ registrations' = registrations
+          \/ partition'.replicas = partition.replicas
+          \/ Completable(Unchanged(partition))
        /\ (partition'.recovery = "RECOVERING" /\ partition.recovery = "RECOVERED") =>
             NewLeaderOutside]_partition
 

@@ -11,7 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from kraft.controller.defaults import is_unclean_election_enabled
-from kraft.controller.eligible import acceptable_leader, change_rules, metadata_version_of
+from kraft.controller.eligible import (
+    acceptable_leader,
+    change_rules,
+    is_elr_enabled,
+    metadata_version_of,
+)
 from kraft.controller.partition_ask import election_of, new_leader, without_broker
 from kraft.controller.partition_change import build
 from kraft.image.versions import IBP_3_3_IV2, IBP_3_3_IV3
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
     from kraft.ids import BrokerId, PartitionId, TopicId
     from kraft.image.entries import Partition
     from kraft.image.metadata_image import MetadataImage
+    from kraft.records.lease import RegisterBrokerRecord
     from kraft.records.topics import PartitionChangeRecord
     from kraft.records.typed import TypedRecord
 
@@ -89,6 +95,22 @@ def begin_controlled_shutdown(
             ),
         )
     return *records, *take_out_of_isr(image, defaults, broker_id)
+
+
+def register_broker(
+    image: MetadataImage, defaults: Defaults, record: RegisterBrokerRecord
+) -> tuple[TypedRecord, ...]:
+    """Return the records by which a new process of a broker registers.
+
+    With eligible leader replicas the old process may have lost what it had: it is in sync with
+    nobody before the new one is there.
+
+    Spec: Reassignment!RegisterBroker, ReassignmentElr!RegisterBrokerElr.
+    Kafka: ClusterControlManager.registerBroker, .handleUncleanBrokerShutdown. KIP-966.
+    """
+    if not is_elr_enabled(image):
+        return (record,)
+    return *take_out_of_isr(image, defaults, record.broker_id, unclean=True), record
 
 
 def unregister_broker(

@@ -27,8 +27,8 @@ class Coverage:
         """Take note of a step; a witness is noted with the step that first reached it."""
         self.steps += 1
         if not self.all_actions:
-            self.all_actions = tuple(action.name for action in judge.lease.spec.actions)
-            self.all_witnesses = judge.lease.properties.witnesses
+            self.all_actions = tuple(action.name for action in judge.judged.spec.actions)
+            self.all_witnesses = judge.judged.properties.witnesses
         if judgement.action is None:
             return
         self.actions[judgement.action.name] += 1

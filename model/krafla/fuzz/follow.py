@@ -155,7 +155,7 @@ class _Follower:
             )
         self._whole = Whole(self._lease.spec, choices_for(self._lease.spec))
         self._mapping = self._lease.mapping
-        self._judge = Judge(vocabulary.configuration, also, lease=self._lease)
+        self._judge = Judge(self._lease)
         self._cluster = first_cluster(vocabulary.configuration)
         first = trace.steps[0]
         if self._differences(first.state):

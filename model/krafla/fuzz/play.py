@@ -7,7 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from krafla.refinement.judgement import Agreed
-from krafla.refinement.lockstep import Judge
+from krafla.refinement.lease_spec import lease_judge
 from krafla.refinement.tracing import TraceRecorder
 from kraft.sim.cluster import first_cluster
 from kraft.sim.recording import Recording
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from krafla.fuzz.profiles import Profile
     from krafla.refinement.judgement import Finding, Judgement
+    from krafla.refinement.lockstep import Judge
     from krafla.traces import Trace
     from kraft.sim.choices import Choice
     from kraft.sim.cluster import Cluster
@@ -47,7 +48,7 @@ class Player:
     def __init__(self, configuration: Configuration, also: tuple[str, ...] = ()) -> None:
         self.configuration = configuration
         self.also = also
-        self.judge = Judge(configuration, also)
+        self.judge = lease_judge(configuration, also)
         self.cluster: Cluster = first_cluster(configuration)
         self.choices: list[Choice] = []
 
@@ -117,7 +118,7 @@ def play(
 def trace_of(run: Run, *, profile: str | None = None, seed: str | None = None) -> Trace:
     """Return the trace of a run, up to its finding, with the choices that make it again."""
     player = Player(run.recording.configuration, run.also)
-    recorder = TraceRecorder(player.judge.lease, player.cluster)
+    recorder = TraceRecorder(player.judge.judged, player.cluster)
     for choice in run.recording.choices:
         result, judgement = player.take(choice)
         recorder.record(choice, result, judgement)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from krafla.values import Value, fmt
 from kraft.sim.choices import (
     Deliver,
     DuplicateMessage,
@@ -22,23 +20,11 @@ from kraft.sim.network import find
 
 if TYPE_CHECKING:
     from krafla.refinement.lease import LeaseMapping
+    from krafla.values import Value
     from kraft.sim.choices import Choice
     from kraft.sim.cluster import Cluster
 
-__all__ = ["SpecAction", "parameters_of", "refused_action"]
-
-
-@dataclass(frozen=True, slots=True)
-class SpecAction:
-    """An action of the spec with its parameters in order."""
-
-    name: str
-    parameters: tuple[Value, ...]
-
-    def __str__(self) -> str:
-        return (
-            f"{self.name}({', '.join(map(fmt, self.parameters))})" if self.parameters else self.name
-        )
+__all__ = ["parameters_of", "refused_action"]
 
 
 def parameters_of(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from krafla.match.whole import Whole
 from krafla.oracle import SpecError
-from krafla.refinement.lease_spec import holds
+from krafla.refinement.judged_spec import holds
 from krafla.refinement.validation import choices_for, spec_of
 from krafla.traces import ClaimKind
 

@@ -5,12 +5,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from krafla.values import fmt
+
 if TYPE_CHECKING:
     from krafla.oracle.explain import Explanation
-    from krafla.refinement.actions import SpecAction
-    from kraft.sim.choices import Choice
+    from krafla.values import Value
 
-__all__ = ["Agreed", "Divergence", "Failed", "Finding", "Judgement", "PropertyViolated"]
+__all__ = [
+    "Agreed",
+    "Divergence",
+    "Failed",
+    "Finding",
+    "Judgement",
+    "PropertyViolated",
+    "SpecAction",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class SpecAction:
+    """An action of the spec with its parameters in order."""
+
+    name: str
+    parameters: tuple[Value, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name}({', '.join(map(fmt, self.parameters))})" if self.parameters else self.name
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +98,7 @@ class Failed:
     """The implementation gave up: one of its own assertions is false, or a record is fatal."""
 
     index: int
-    choice: Choice
+    choice: object
     error: str
 
     def __str__(self) -> str:

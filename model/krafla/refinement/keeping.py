@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from krafla.oracle.conjunction import Conjunction
 from krafla.oracle.loading import find_module
-from krafla.refinement.lease_spec import holds
+from krafla.refinement.judged_spec import holds
 from krafla.refinement.properties import MODULE, Properties, read_properties
 
 if TYPE_CHECKING:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from krafla.refinement.actions import parameters_of, refused_action
+from krafla.refinement.judged_spec import Disagreement
 from krafla.refinement.messages import MessageMapping
 from krafla.refinement.vocabulary import NIL, NO_AGE
 from krafla.values import Value, function, record
@@ -16,12 +18,14 @@ from kraft.broker.lifecycle import BrokerState, is_serving
 from kraft.sim.cluster import broker_time_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Collection, Hashable, Iterable
 
+    from krafla.oracle import Spec, State
     from krafla.refinement.vocabulary import Vocabulary
     from kraft.controller.active import ControllerState
     from kraft.controller.image import BrokerRegistration, ClusterImage
     from kraft.ids import BrokerId
+    from kraft.sim.choices import Choice
     from kraft.sim.cluster import Cluster, Process
 
 __all__ = ["LeaseMapping"]
@@ -33,6 +37,8 @@ _STATUS: Final = {state: state.name for state in BrokerState}
 _COLUMNS: Final = (
     "status", "broker_epoch", "applied_offset", "request_age", "lease_age", "clock_lead",
 )  # fmt: skip
+# What Serving depends on: nobody begins or ceases to serve but by a change of these.
+_SERVING_READS: Final = frozenset({"status", "lease_age"})
 _Row: TypeAlias = tuple[str, int, int, int, int, int]
 _CRASHED: Final[_Row] = ("CRASHED", _NO_EPOCH, _NO_OFFSET, NO_AGE, NO_AGE, 0)
 
@@ -65,6 +71,27 @@ class LeaseMapping:
             **self._of_processes(cluster),
             "messages": self.messages.bag(cluster.network),
         }
+
+    def parameters_of(self, cluster: Cluster, choice: Choice) -> tuple[Value, ...] | None:
+        """Return the parameters of the action a choice stands for, by the cluster before it."""
+        return parameters_of(self, cluster, choice)
+
+    def refused_action(self, choice: Choice) -> str | None:
+        """Return the action a refused choice would have been; ``None`` if its answer tells."""
+        return refused_action(choice)
+
+    def disagreement(
+        self, spec: Spec, reached: State, cluster: Cluster, changed: Collection[str]
+    ) -> Disagreement | None:
+        """Return that the implementation decides otherwise than the spec who may serve."""
+        if _SERVING_READS.isdisjoint(changed):
+            return None
+        expected = spec.evaluate("ServingProcesses", reached)
+        got = self.serving(cluster)
+        if got == expected:
+            return None
+        finding = "the implementation takes other processes for servers than the spec"
+        return Disagreement(finding, "ServingProcesses", expected, got)
 
     def serving(self, cluster: Cluster) -> frozenset[Value]:
         """Return the processes that take themselves for brokers that may lead.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.difference import Difference, differences
 from krafla.oracle.explain import Explanation
-from krafla.refinement.actions import SpecAction, parameters_of, refused_action
 from krafla.refinement.judgement import (
     Agreed,
     Divergence,
@@ -15,28 +14,17 @@ from krafla.refinement.judgement import (
     Finding,
     Judgement,
     PropertyViolated,
+    SpecAction,
 )
-from krafla.refinement.lease_spec import load_lease
-from krafla.refinement.vocabulary import Vocabulary
 from krafla.values import same
 from kraft.sim.outcome import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from krafla.oracle.state import State
-    from krafla.refinement.lease import LeaseMapping
-    from krafla.refinement.lease_spec import LeaseSpec
+    from krafla.refinement.judged_spec import Disagreement, JudgedSpec, StepMapping
     from krafla.values import Value
-    from kraft.sim.choices import Choice
-    from kraft.sim.cluster import Cluster
-    from kraft.sim.configuration import Configuration
-    from kraft.sim.step import StepResult
 
 __all__ = ["Judge"]
-
-# What Serving depends on: nobody begins or ceases to serve but by a change of these.
-_SERVING_READS: Final = frozenset({"status", "lease_age"})
 
 
 class Judge:
@@ -45,24 +33,17 @@ class Judge:
     ``state`` is where the spec is, ``steps`` counts the judgements given.
     """
 
-    def __init__(
-        self,
-        configuration: Configuration,
-        also: Collection[str] = (),
-        *,
-        lease: LeaseSpec | None = None,
-        mapping: LeaseMapping | None = None,
-    ) -> None:
-        self.lease = lease or load_lease(Vocabulary.of(configuration), also)
-        self.mapping = mapping or self.lease.mapping
-        self.state: State = self.lease.initial
+    def __init__(self, judged: JudgedSpec[Any], *, mapping: StepMapping | None = None) -> None:
+        self.judged = judged
+        self.mapping = mapping or judged.mapping
+        self.state: State = judged.initial
         self.steps = 0
         self.finding: Finding | None = None
-        self._cluster: Cluster | None = None
+        self._cluster: Any = None
         self._variables: dict[str, Value] = {}
         self._last_changed: dict[str, Value] = {}
 
-    def judge(self, step: StepResult) -> Judgement:
+    def judge(self, step: Any) -> Judgement:
         """Return what the spec says of the next step of the run."""
         assert self.finding is None, "the run was judged already"
         self.steps += 1
@@ -75,16 +56,16 @@ class Judge:
 
     def reaches(self, witness: str) -> bool:
         """Return whether the last step led to a state that a witness asks for."""
-        return self.lease.reaches(witness, self.state, self._last_changed)
+        return self.judged.reaches(witness, self.state, self._last_changed)
 
-    def fail(self, choice: Choice, error: Exception) -> Failed:
+    def fail(self, choice: Any, error: Exception) -> Failed:
         """Return the finding that the implementation failed on a choice."""
         self.steps += 1
         name = type(error).__name__
         self.finding = Failed(self.steps, choice, f"{name}: {error}" if str(error) else name)
         return self.finding
 
-    def _enter(self, cluster: Cluster) -> Divergence | PropertyViolated | None:
+    def _enter(self, cluster: Any) -> Divergence | PropertyViolated | None:
         """Find the spec where the step begins: at Init, or where the last step ended."""
         if cluster is self._cluster:
             return None
@@ -93,38 +74,35 @@ class Judge:
             return self._elsewhere(variables)
         self._variables = variables
         # From here on only what a step changes is asked: this once, everything.
-        broken = self.lease.all_broken_by(self.state, self.state)
+        broken = self.judged.all_broken_by(self.state, self.state)
         return self._violation(SpecAction("Init", ()), broken[0], self.state) if broken else None
 
-    def _judge(self, step: StepResult) -> Judgement:
+    def _judge(self, step: Any) -> Judgement:
         variables = self.mapping.variables(step.after)
-        parameters = parameters_of(self.mapping, step.before, step.choice)
+        parameters = self.mapping.parameters_of(step.before, step.choice)
         if isinstance(step.outcome, Refused):
             return self._judge_refusal(step, step.outcome.reason, variables)
         assert parameters is not None, f"{step.choice} was possible on nothing that exists"
         action = SpecAction(step.outcome.action, parameters)
         before = self.state
         changed = self._changed(variables)
-        reached = self.lease.spec.rebind(before, changed) if changed else before
-        if reached not in self.lease.spec.outcomes(before, action.name, *parameters):
+        reached = self.judged.spec.rebind(before, changed) if changed else before
+        if reached not in self.judged.spec.outcomes(before, action.name, *parameters):
             return self._divergence(action, variables, reached)
-        broken = self.lease.broken_by(before, reached, changed)
+        broken = self.judged.broken_by(before, reached, changed)
         if broken is not None:
             return self._violation(action, broken, reached)
-        if not _SERVING_READS.isdisjoint(changed):
-            expected = self.lease.spec.evaluate("ServingProcesses", reached)
-            got = self.mapping.serving(step.after)
-            if got != expected:
-                return self._serves_otherwise(action, expected, got)
+        other = self.mapping.disagreement(self.judged.spec, reached, step.after, changed.keys())
+        if other is not None:
+            return self._disagrees(action, other)
         self.state, self._variables, self._last_changed = reached, variables, changed
         return Agreed(action)
 
-    def _serves_otherwise(self, action: SpecAction, expected: Value, got: Value) -> Divergence:
-        """Return that the implementation decides otherwise than the spec who may serve."""
-        finding = "the implementation takes other processes for servers than the spec"
-        details = differences("ServingProcesses", expected, got)
+    def _disagrees(self, action: SpecAction, other: Disagreement) -> Divergence:
+        """Return that the implementation decides otherwise than the spec what no variable holds."""
+        details = differences(other.operator, other.expected, other.got)
         return Divergence(
-            self.steps, action, Explanation(finding, (), details), ("ServingProcesses",)
+            self.steps, action, Explanation(other.finding, (), details), (other.operator,)
         )
 
     def _changed(self, variables: dict[str, Value]) -> dict[str, Value]:
@@ -132,19 +110,17 @@ class Judge:
         old = self._variables
         return {name: value for name, value in variables.items() if value is not old[name]}
 
-    def _judge_refusal(
-        self, step: StepResult, reason: str, variables: dict[str, Value]
-    ) -> Judgement:
+    def _judge_refusal(self, step: Any, reason: str, variables: dict[str, Value]) -> Judgement:
         """Expect a choice to be refused only where the spec has no step, and to change nothing."""
         changed = self._changed(variables)
-        reached = self.lease.spec.rebind(self.state, changed) if changed else self.state
-        parameters = parameters_of(self.mapping, step.before, step.choice)
-        name = refused_action(step.choice)
+        reached = self.judged.spec.rebind(self.state, changed) if changed else self.state
+        parameters = self.mapping.parameters_of(step.before, step.choice)
+        name = self.mapping.refused_action(step.choice)
         action = SpecAction(name or "Deliver", parameters or ())
         if reached != self.state:
             return self._changed_though_refused(action, variables, reached)
         if name is not None and parameters is not None:
-            allowed = self.lease.spec.outcomes(self.state, name, *parameters)
+            allowed = self.judged.spec.outcomes(self.state, name, *parameters)
             if allowed:
                 return self._refused_though_allowed(action, reason)
         return Agreed(None)
@@ -158,7 +134,7 @@ class Judge:
     ) -> Divergence:
         details = self._differences(variables)
         explanation = Explanation(f"{action} was refused, and yet changed the state", (), details)
-        broken = self.lease.all_broken_by(self.state, reached)
+        broken = self.judged.all_broken_by(self.state, reached)
         return Divergence(self.steps, action, explanation, _variables_of(details), broken)
 
     def _elsewhere(self, variables: dict[str, Value]) -> Divergence:
@@ -169,18 +145,18 @@ class Judge:
     def _divergence(
         self, action: SpecAction, variables: dict[str, Value], reached: State
     ) -> Divergence:
-        explanation = self.lease.spec.explain(
+        explanation = self.judged.spec.explain(
             self.state, action.name, action.parameters, after=variables
         )
-        broken = self.lease.all_broken_by(self.state, reached)
+        broken = self.judged.all_broken_by(self.state, reached)
         differing = _variables_of(explanation.differences)
         return Divergence(self.steps, action, explanation, differing, broken)
 
     def _violation(self, action: SpecAction, name: str, reached: State) -> PropertyViolated:
-        spec = self.lease.spec
+        spec = self.judged.spec
         explanation = (
             spec.explain_action_property(name, self.state, reached)
-            if name in self.lease.properties.steps
+            if name in self.judged.properties.steps
             else spec.explain_invariant(name, reached)
         )
         return PropertyViolated(self.steps, action, name, explanation)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
-__all__ = ["CONDITIONAL", "MODULE", "Properties", "read_properties"]
+__all__ = ["CONDITIONAL", "MODULE", "Properties", "properties_of", "read_properties"]
 
 MODULE: Final = "BrokerLeaseProperties"
 
@@ -53,11 +53,17 @@ def read_properties(module: Path, also: Collection[str] = ()) -> Properties:
     unknown = sorted(set(also) - CONDITIONAL.keys())
     if unknown:
         raise KraflaError(f"{', '.join(unknown)}: no conditional property", str(module))
+    return properties_of(module, {*LEFT_TO_MODELS, *CONDITIONAL} - set(also))
+
+
+def properties_of(module: Path, left_out: Collection[str] = ()) -> Properties:
+    """Return the properties that a module defines, and TypeOK, but for those left out.
+
+    ``KraflaError`` if it defines none of a kind: a judge without properties would agree to all.
+    """
     found: dict[str, list[str]] = {"Inv": [], "Prop": [], "Reach": []}
     for match in _DEFINITION.finditer(module.read_text(encoding="utf-8")):
-        if match["name"] in LEFT_TO_MODELS:
-            continue
-        if match["name"] not in CONDITIONAL or match["name"] in also:
+        if match["name"] not in left_out:
             found[match["suffix"]].append(match["name"])
     empty = [suffix for suffix, names in found.items() if not names]
     if empty:

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from krafla.oracle.difference import Difference
+from krafla.refinement.judged_spec import JudgedSpec
 from krafla.refinement.judgement import Agreed, Divergence, PropertyViolated
 from krafla.refinement.lease import LeaseMapping
-from krafla.refinement.lease_spec import LeaseSpec, load_lease
+from krafla.refinement.lease_spec import lease_judge, load_lease
 from krafla.refinement.lockstep import Judge
 from krafla.refinement.properties import (
     CONDITIONAL,
@@ -53,7 +54,7 @@ def steps_of(*chosen, configuration=SMALL):
 
 
 def judged(steps, judge=None):
-    judge = judge or Judge(SMALL)
+    judge = judge or lease_judge(SMALL)
     return [judge.judge(step) for step in steps]
 
 
@@ -76,7 +77,7 @@ def test_every_step_until_a_broker_is_unfenced_is_an_action_of_the_spec():
 
 def test_the_spec_is_in_the_state_that_the_whole_cluster_maps_to():
     steps = steps_of(*UNTIL_UNFENCED)
-    judge = Judge(SMALL)
+    judge = lease_judge(SMALL)
     judged(steps, judge)
     fresh = LeaseMapping(Vocabulary.of(SMALL)).variables(steps[-1].after)
     assert fresh.keys() == set(judge.state)
@@ -85,7 +86,7 @@ def test_the_spec_is_in_the_state_that_the_whole_cluster_maps_to():
 
 def test_a_wrong_state_is_a_divergence_that_names_the_variable_and_the_values():
     *good, last = steps_of(*UNTIL_UNFENCED[:8])
-    judge = Judge(SMALL)
+    judge = lease_judge(SMALL)
     judged(good, judge)
     finding = judge.judge(replace(last, after=with_contact(last.after, 0)))
     assert isinstance(finding, Divergence)
@@ -97,7 +98,7 @@ def test_a_wrong_state_is_a_divergence_that_names_the_variable_and_the_values():
 
 def test_an_action_the_spec_does_not_allow_is_a_divergence_that_names_the_conjunct():
     *good, last = steps_of(*UNTIL_UNFENCED[:8])
-    judge = Judge(SMALL)
+    judge = lease_judge(SMALL)
     judged(good, judge)
     finding = judge.judge(replace(last, outcome=Done("UnfenceBroker")))
     assert isinstance(finding, Divergence)
@@ -107,7 +108,7 @@ def test_an_action_the_spec_does_not_allow_is_a_divergence_that_names_the_conjun
 
 
 def test_a_state_that_changed_without_a_step_is_a_divergence():
-    judge = Judge(SMALL)
+    judge = lease_judge(SMALL)
     (first,) = steps_of(choices.FailOver())
     judge.judge(first)
     moved = replace(first.after, controller_time_ms=0, network=())
@@ -133,7 +134,7 @@ def test_a_refusal_is_agreed_to_where_the_spec_has_no_step_either():
 def test_refusing_what_the_spec_allows_is_a_divergence():
     cluster = first_cluster(SMALL)
     step = StepResult(cluster, cluster, choices.StartBroker(FIRST), Refused("not today"))
-    finding = Judge(SMALL).judge(step)
+    finding = lease_judge(SMALL).judge(step)
     assert isinstance(finding, Divergence)
     assert "refuses StartBroker" in str(finding)
     assert "not today" in str(finding)
@@ -141,7 +142,7 @@ def test_refusing_what_the_spec_allows_is_a_divergence():
 
 def test_a_refusal_that_changes_something_is_a_divergence():
     (step,) = steps_of(choices.FailOver())
-    finding = Judge(SMALL).judge(replace(step, outcome=Refused("no")))
+    finding = lease_judge(SMALL).judge(replace(step, outcome=Refused("no")))
     assert isinstance(finding, Divergence)
     assert "log_end" in finding.variables
 
@@ -168,7 +169,7 @@ def test_kafka_as_built_breaks_the_promise_of_brokers_that_fence_themselves(name
         choices.Deliver(10),
         choices.Deliver(11),
     )
-    judge = Judge(SMALL, also=(name,))
+    judge = lease_judge(SMALL, also=(name,))
     for step in steps_of(*crash_free, *second_runs):
         judgement = judge.judge(step)
         if not isinstance(judgement, Agreed):
@@ -213,7 +214,7 @@ class WrongMapping(LeaseMapping):
 
 
 def test_a_wrong_mapping_is_noticed():
-    judge = Judge(SMALL, mapping=WrongMapping(Vocabulary.of(SMALL)))
+    judge = Judge(load_lease(Vocabulary.of(SMALL)), mapping=WrongMapping(Vocabulary.of(SMALL)))
     findings = []
     for step in steps_of(*UNTIL_UNFENCED):
         judgement = judge.judge(step)
@@ -226,7 +227,7 @@ def test_a_wrong_mapping_is_noticed():
 def test_a_judge_without_properties_is_told_from_one_with_them():
     """A red test of the property check itself: emptied lists would agree to a broken state."""
     whole = load_lease(Vocabulary.of(SMALL))
-    emptied = LeaseSpec(whole.spec, Properties((), (), ()), whole.mapping)
+    emptied = JudgedSpec(whole.spec, Properties((), (), ()), whole.mapping)
     before = whole.initial
     broken = before.replace(controlled_shutdown_offset=(3,))
     changed = ("controlled_shutdown_offset",)

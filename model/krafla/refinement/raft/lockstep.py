@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krafla.oracle.explain import Explanation
-from krafla.refinement.actions import SpecAction
-from krafla.refinement.judgement import Agreed, Divergence, Finding, Judgement
+from krafla.refinement.judgement import Agreed, Divergence, Finding, Judgement, SpecAction
 from krafla.refinement.raft.crashes import happened, writes_records
 from krafla.refinement.raft.network import CARRIED, Exchange
 from krafla.refinement.raft.reading import Action, Reader, is_piece

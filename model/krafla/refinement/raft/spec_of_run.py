@@ -7,8 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from krafla.oracle.explain import Explanation
-from krafla.refinement.actions import SpecAction
-from krafla.refinement.judgement import Agreed, Divergence, Judgement, PropertyViolated
+from krafla.refinement.judgement import Agreed, Divergence, Judgement, PropertyViolated, SpecAction
 from krafla.refinement.raft.naming import Naming
 from krafla.refinement.raft.network import Exchanges
 from krafla.refinement.raft.properties import Asked

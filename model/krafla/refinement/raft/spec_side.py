@@ -12,7 +12,7 @@ from krafla.oracle import EvaluationError
 from krafla.oracle.difference import Difference, differences
 from krafla.oracle.explain import Explanation
 from krafla.oracle.state import State
-from krafla.refinement.actions import SpecAction
+from krafla.refinement.judgement import SpecAction
 from krafla.refinement.raft.replica import Disk, Row
 from krafla.refinement.raft.terms import Message, Term
 

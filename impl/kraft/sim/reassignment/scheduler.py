@@ -1,0 +1,175 @@
+"""Who makes the choices of a run: random ones, most of which are possible, from a seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kraft.controller.partition_ask import in_progress
+from kraft.ids import BrokerEpoch, BrokerId
+from kraft.records.topics import NO_LEADER, RECOVERED, RECOVERING
+from kraft.sim.reassignment import choices
+from kraft.sim.reassignment.cluster import Cluster, Configuration, first_cluster, partition_of
+from kraft.sim.reassignment.step import StepResult, step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from random import Random
+
+    from kraft.image.entries import Partition
+    from kraft.sim.reassignment.choices import Choice
+
+_WEIGHTS: Final = {
+    "deliver": 30,
+    "learn": 25,
+    "send": 25,
+    "start": 4,
+    "cancel": 1.5,
+    "elect": 2,
+    "fence": 2,
+    "unfence": 9,
+    "shut_down": 0.7,
+    "register": 4,
+    "unregister": 0.3,
+    "retry": 4,
+    "stray": 3,
+    "delete": 0.1,
+}
+# An epoch that is given is mostly the present one.
+_NEAR: Final = (0, 0, 0, 1, -1)
+
+
+def draw_configuration(random: Random, *, elr: bool = False) -> Configuration:
+    """Return a configuration: three to five brokers, and each thing that may go wrong, or not."""
+    brokers = tuple(BrokerId(number) for number in range(1, random.randint(3, 5) + 1))
+    replicas = tuple(random.sample(brokers, random.randint(1, 3)))
+    unclean = random.random() < 0.3
+    return Configuration(
+        brokers,
+        replicas,
+        unclean_enabled=unclean,
+        unclean_elections=unclean or random.random() < 0.3,
+        late_heartbeats=random.random() < 0.2,
+        repeats=random.random() < 0.3,
+        strays=random.random() < 0.3,
+        min_isr=random.randint(1, 3) if elr else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduler:
+    """Draws the choices of one run."""
+
+    configuration: Configuration
+    random: Random
+
+    def next_choice(self, cluster: Cluster) -> Choice:
+        """Return a choice; it may turn out to be refused."""
+        while True:
+            (kind,) = self.random.choices(list(_WEIGHTS), list(_WEIGHTS.values()))
+            choice = self._draw(kind, cluster)
+            if choice is not None:
+                return choice
+
+    def _draw(self, kind: str, cluster: Cluster) -> Choice | None:
+        random, configuration = self.random, self.configuration
+        if kind in {"start", "cancel", "elect", "delete", "send", "stray"}:
+            return self._of_partition(kind, cluster)
+        if kind in {"deliver", "retry"}:
+            return self._of_message(kind, cluster)
+        broker_id = random.choice(configuration.brokers)
+        if kind == "learn":
+            return choices.LearnPartition(broker_id)
+        registration = cluster.image.brokers.get(broker_id)
+        if kind == "register":
+            return choices.RegisterBroker(broker_id)
+        if registration is None:
+            return None
+        if kind == "fence" and not registration.fenced:
+            return choices.FenceBroker(broker_id)
+        if kind == "unfence" and registration.fenced:
+            return choices.UnfenceBroker(broker_id)
+        if kind == "shut_down":
+            return choices.BeginControlledShutdown(broker_id)
+        return choices.UnregisterBroker(broker_id) if kind == "unregister" else None
+
+    def _of_message(self, kind: str, cluster: Cluster) -> Choice | None:
+        if not cluster.network:
+            return None
+        envelope = self.random.choice(cluster.network)
+        if kind == "deliver":
+            return choices.Deliver(envelope.message_id)
+        if envelope.response is not None or not self.configuration.repeats:
+            return None
+        return choices.RetryAlterPartition(envelope.message_id)
+
+    def _of_partition(self, kind: str, cluster: Cluster) -> Choice | None:
+        random = self.random
+        partition = partition_of(cluster)
+        if partition is None:
+            # Now and then somebody asks for what is gone.
+            return self._stray(cluster, partition) if kind == "stray" else None
+        if kind == "send":
+            return self._send(cluster)
+        if kind == "stray":
+            return self._stray(cluster, partition)
+        if kind == "start":
+            brokers = self.configuration.brokers
+            target = random.sample(brokers, random.randint(1, min(3, len(brokers))))
+            return choices.StartReassignment(tuple(target))
+        if kind == "cancel":
+            return choices.CancelReassignment() if in_progress(partition) else None
+        if kind == "elect":
+            if partition.leader == NO_LEADER and self.configuration.unclean_elections:
+                return choices.ElectUncleanLeader()
+            return choices.ElectPreferredLeader()
+        return choices.DeleteTopic()
+
+    def _send(self, cluster: Cluster) -> Choice | None:
+        """Return that a leader asks for one member more, mostly, or for some less."""
+        random = self.random
+        if not cluster.leading:
+            return None
+        broker_id = random.choice(sorted(cluster.leading))
+        view = cluster.leading[broker_id]
+        outside = [replica for replica in view.replicas if replica not in view.isr]
+        if outside and random.random() < 0.8:
+            return choices.SendAlterPartition(broker_id, (*view.isr, random.choice(outside)))
+        stay = tuple(one for one in view.isr if one == broker_id or random.random() < 0.6)
+        return choices.SendAlterPartition(broker_id, stay)
+
+    def _stray(self, cluster: Cluster, partition: Partition | None) -> Choice | None:
+        """Return a request that is almost right."""
+        if not self.configuration.strays:
+            return None
+        random = self.random
+        brokers = self.configuration.brokers
+        leader = BrokerId(partition.leader) if partition else brokers[0]
+        sender = random.choice((leader, random.choice(brokers)))
+        if sender not in brokers:
+            return None
+        isr = {*(partition.isr if partition else ()), sender}
+        changed = isr ^ {random.choice(brokers)}
+        epochs = cluster.last_epochs
+        members = tuple(
+            (member, random.choice((epochs[member], BrokerEpoch(-1), BrokerEpoch(99))))
+            for member in sorted(changed)
+        )
+        return choices.SendStrayRequest(
+            sender,
+            random.choice((epochs[sender], epochs[sender], BrokerEpoch(99))),
+            max(0, (partition.leader_epoch if partition else 0) + random.choice(_NEAR)),
+            max(0, (partition.partition_epoch if partition else 0) + random.choice(_NEAR)),
+            members,
+            random.choice((RECOVERED, RECOVERED, RECOVERING)),
+        )
+
+
+def play(configuration: Configuration, random: Random, steps: int) -> Iterator[StepResult]:
+    """Yield the steps of a scheduled run, without keeping them."""
+    scheduler = Scheduler(configuration, random)
+    cluster = first_cluster(configuration)
+    for _ in range(steps):
+        result = step(cluster, scheduler.next_choice(cluster))
+        yield result
+        cluster = result.after

@@ -1,0 +1,179 @@
+"""A simulated partition as a state of Reassignment, and a choice as one of its actions.
+
+This is a change of notation and holds no rule of the protocol. Where spec and code differ, one of
+them is mended, never this file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from krafla.refinement.reassignment.notation import RECOVERY, partition_value
+from krafla.refinement.vocabulary import NIL
+from krafla.values import function, record
+from kraft.errors import ErrorCode
+from kraft.sim.reassignment import choices
+from kraft.sim.reassignment.cluster import partition_of
+from kraft.sim.reassignment.step import find
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Hashable
+
+    from krafla.oracle import Spec
+    from krafla.oracle.state import State
+    from krafla.refinement.judged_spec import Disagreement
+    from krafla.values import Value
+    from kraft.broker.partition_leader import PartitionLeader
+    from kraft.ids import BrokerId
+    from kraft.image.entries import Partition
+    from kraft.rpc.alter_partition import AlterPartitionRequest, AlterPartitionResponse
+    from kraft.sim.reassignment.choices import Choice
+    from kraft.sim.reassignment.cluster import Cluster, Configuration, Envelope
+
+__all__ = ["ReassignmentMapping"]
+
+_REMEMBERED: Final = 50_000
+_OF_MESSAGES: Final = (choices.Deliver, choices.RetryAlterPartition)
+
+
+class ReassignmentMapping:
+    """The mapping for one configuration. Equal values are one object, so ``is`` compares them."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._brokers = tuple(sorted(configuration.brokers))
+        self._known: dict[Hashable, Value] = {}
+
+    def variables(self, cluster: Cluster) -> dict[str, Value]:
+        """Return the values of all variables. Spec: Reassignment!vars."""
+        partition = partition_of(cluster)
+        rows = tuple(self._row(cluster, broker_id) for broker_id in self._brokers)
+        views = tuple(cluster.leading.get(broker_id) for broker_id in self._brokers)
+        bag = Counter(self.message(one) for one in cluster.network)
+        return {
+            "partition": self._one(("partition", partition), lambda: _partition(partition)),
+            "registrations": self._one(
+                ("registrations", rows),
+                lambda: self._by_broker([_registration(*row) for row in rows]),
+            ),
+            "leading": self._one(
+                ("leading", views), lambda: self._by_broker([_view(view) for view in views])
+            ),
+            "messages": self._one(("messages", frozenset(bag.items())), lambda: function(bag)),
+        }
+
+    def message(self, envelope: Envelope) -> Value:
+        """Return a message. Spec: Reassignment!IsMessage."""
+        request, response = envelope.request, envelope.response
+        return self._one(
+            (request, response),
+            lambda: _request(request) if response is None else _response(request, response),
+        )
+
+    def parameters_of(self, cluster: Cluster, choice: Choice) -> tuple[Value, ...] | None:
+        """Return the parameters of the action a choice stands for, by the cluster before it."""
+        if isinstance(choice, _OF_MESSAGES):
+            envelope = find(cluster, choice.message_id)
+            return None if envelope is None else (self.message(envelope),)
+        if isinstance(choice, choices.SendStrayRequest):
+            return (_stray(choice),)
+        if isinstance(choice, choices.StartReassignment):
+            return (choice.target,)
+        broker_id = getattr(choice, "broker_id", None)
+        if broker_id is None:
+            return ()
+        if broker_id not in self._brokers:
+            return None
+        if isinstance(choice, choices.SendAlterPartition):
+            return broker_id, frozenset(choice.isr)
+        return (broker_id,)
+
+    def refused_action(self, choice: Choice) -> str | None:
+        """Return the action a refused choice would have been; a message is always delivered."""
+        return None if isinstance(choice, choices.Deliver) else type(choice).__name__
+
+    def disagreement(
+        self, spec: Spec, reached: State, cluster: Cluster, changed: Collection[str]
+    ) -> Disagreement | None:
+        """Return None: there is nothing to compare but the variables."""
+
+    def _row(self, cluster: Cluster, broker_id: BrokerId) -> tuple[int, bool, bool, bool]:
+        registration = cluster.image.brokers.get(broker_id)
+        epoch = cluster.last_epochs[broker_id]
+        if registration is None:
+            return epoch, False, True, False
+        return epoch, True, registration.fenced, registration.in_controlled_shutdown
+
+    def _by_broker(self, results: list[Value]) -> Value:
+        return function(zip(self._brokers, results, strict=True))
+
+    def _one(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            known = self._known[key] = make()
+        return known
+
+
+def _partition(partition: Partition | None) -> Value:
+    return NIL if partition is None else partition_value(partition)
+
+
+def _registration(epoch: int, registered: bool, fenced: bool, shutting_down: bool) -> Value:
+    return record(
+        epoch=epoch, registered=registered, fenced=fenced, in_controlled_shutdown=shutting_down
+    )
+
+
+def _view(view: PartitionLeader | None) -> Value:
+    if view is None:
+        return NIL
+    return record(
+        leader_epoch=view.leader_epoch,
+        partition_epoch=view.partition_epoch,
+        replicas=frozenset(view.replicas),
+        isr=frozenset(view.isr),
+        pending=frozenset(view.pending),
+    )
+
+
+def _request(request: AlterPartitionRequest) -> Value:
+    (asked,) = request.partitions
+    return record(
+        type="AlterPartitionRequest",
+        broker=request.broker_id,
+        broker_epoch=request.broker_epoch,
+        leader_epoch=asked.leader_epoch,
+        partition_epoch=asked.partition_epoch,
+        isr=function(asked.new_isr_with_epochs),
+        recovery=RECOVERY[asked.leader_recovery_state],
+    )
+
+
+def _stray(choice: choices.SendStrayRequest) -> Value:
+    return record(
+        type="AlterPartitionRequest",
+        broker=choice.broker_id,
+        broker_epoch=choice.broker_epoch,
+        leader_epoch=choice.leader_epoch,
+        partition_epoch=choice.partition_epoch,
+        isr=function(choice.isr),
+        recovery=RECOVERY[choice.leader_recovery_state],
+    )
+
+
+def _response(request: AlterPartitionRequest, response: AlterPartitionResponse) -> Value:
+    (asked,) = request.partitions
+    answer = response.partitions[0] if response.partitions else None
+    code = response.error_code if answer is None else answer.error_code
+    granted = answer is not None and code is ErrorCode.NONE
+    return record(
+        type="AlterPartitionResponse",
+        broker=request.broker_id,
+        leader_epoch=asked.leader_epoch,
+        partition_epoch=asked.partition_epoch,
+        error=code.name,
+        new_isr=frozenset(answer.isr if answer is not None and granted else ()),
+        new_partition_epoch=answer.partition_epoch if answer is not None and granted else 0,
+    )
