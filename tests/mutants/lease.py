@@ -6,56 +6,12 @@ KIPs warn of.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
 from msgspec.structs import replace
 from tests.mutants import lease_bugs as bugs
+from tests.mutants.mutant import Mutant
 
-from krafla.refinement.judgement import Divergence
 from kraft.controller.cluster_control import Decision
 from kraft.records.lease import UnregisterBrokerRecord
-
-if TYPE_CHECKING:
-    from krafla.refinement.judgement import Finding
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """A bug, and its only accepted killer: a divergence at one of these actions that names it.
-
-    `variable` is one that must differ; None where the spec does not have the action at all.
-    `conjunct` is a piece of the false conjunct's text. `breaks` is a property that the
-    implementation's state must break.
-    """
-
-    id: str
-    source: str
-    patches: dict[str, Any]
-    actions: tuple[str, ...]
-    variable: str | None = None
-    conjunct: str | None = None
-    breaks: str | None = None
-    profile: str = "restless"
-
-
-def objection(mutant: Mutant, finding: Finding | None) -> str | None:
-    """Return why a finding is not what must kill a mutant; None if it is."""
-    if finding is None:
-        return "survived"
-    if not isinstance(finding, Divergence):
-        return f"killed by something else: {finding}"
-    texts = [reason.text for reason in finding.explanation.reasons]
-    if finding.action.name not in mutant.actions:
-        return f"killed at {finding.action.name}, not at {' or '.join(mutant.actions)}: {finding}"
-    if mutant.variable is not None and mutant.variable not in finding.variables:
-        return f"{mutant.variable} does not differ: {finding}"
-    if mutant.conjunct is not None and not any(mutant.conjunct in text for text in texts):
-        return f"{mutant.conjunct} is not what is false: {finding}"
-    if mutant.breaks is not None and mutant.breaks not in finding.breaks:
-        return f"{mutant.breaks} is not broken: {finding}"
-    return None
-
 
 _HEEDING = (
     "KeepFenced", "UnfenceBroker", "KeepUnfenced", "FenceOnRequest", "BeginControlledShutdown",

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from krafla.verdict import ExitCode, KraflaError
 
-if TYPE_CHECKING:
-    from krafla.fuzz.campaign import Report
-
 __all__ = ["command"]
 
 
-_Protocol = Annotated[str, typer.Argument(metavar="PROTOCOL", help="What to fuzz: lease, raft.")]
+_Protocol = Annotated[
+    str, typer.Argument(metavar="PROTOCOL", help="What to fuzz: lease, raft, reassignment.")
+]
 _Seed = Annotated[int, typer.Option(help="Where the randomness of every run comes from.")]
 _Examples = Annotated[
     int | None, typer.Option(min=1, help="Stop after this many runs.", show_default=False)
@@ -26,10 +23,12 @@ _Seconds = Annotated[
     float | None,
     typer.Option(min=0, help="Start no run after this long; 20 if nothing else is said."),
 ]
-_Steps = Annotated[int | None, typer.Option(min=1, help="lease: steps of a run; 600.")]
+_Steps = Annotated[
+    int | None, typer.Option(min=1, help="lease, reassignment: steps of a run; 600.")
+]
 _Profile = Annotated[
     list[str] | None,
-    typer.Option(help="lease: a kind of run, again for each; without it, a mixture of them."),
+    typer.Option(help="lease, reassignment: a kind of run, again for each; without it, a mixture."),
 ]
 _Workers = Annotated[
     int | None, typer.Option(min=1, help="raft: processes; no result depends on them; 1.")
@@ -47,7 +46,7 @@ _Lockstep = Annotated[
     typer.Option("--lockstep/--no-lockstep", help="raft: have the spec judge every step."),
 ]
 _Replay = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="raft: play a run that was kept.")
+    Path | None, typer.Option(metavar="FILE", help="raft, reassignment: play a run that was kept.")
 ]
 _Mutants = Annotated[
     str | None, typer.Option(metavar="LIST", help="raft: look for these seeded bugs, or for all.")
@@ -83,6 +82,9 @@ def command(
     of BrokerLease, lead to the same state, and keep every property. What is found is shrunk, shown,
     and kept with --save as a trace and as a recording.
 
+    reassignment: a partition that moves between brokers which fail, with the controller that moves
+    it and the leaders that ask for other in-sync replicas. Judged as the lease, by Reassignment.
+
     raft: a quorum on simulated machines, disks, clocks and networks; after 30 seconds of chaos a
     core is healed and must make progress. After every event the properties of KRaftProperties and
     KRaftVotersProperties are checked, over all that was ever true in the run. What is found is kept
@@ -96,25 +98,26 @@ def command(
     \b
     Examples:
       krafla fuzz lease --seed 7 --seconds 600 --save found
+      krafla fuzz reassignment --seconds 60
       krafla fuzz raft --seconds 600 --workers 2
       krafla fuzz raft --faults network,power-loss --seed 7 --examples 100 --lockstep
       krafla fuzz raft --replay krafla-raft-7-42.json
       krafla fuzz raft --mutants all --save found
     """
-    _check_options(
-        protocol,
-        lease={"--steps": steps, "--profile": profile},
-        raft={"--workers": workers, "--faults": faults, "--lockstep": lockstep,
-              "--replay": replay, "--mutants": mutants},
-    )  # fmt: skip
-    from krafla.cli import fuzz_raft
+    lease: dict[str, object] = {"--steps": steps, "--profile": profile}
+    raft = {"--workers": workers, "--faults": faults, "--lockstep": lockstep, "--mutants": mutants}
+    again: dict[str, object] = {"--replay": replay}
+    _check_options(protocol, lease=lease, raft=raft | again, reassignment=lease | again)
+    from krafla.cli import fuzz_raft, fuzz_steps
 
-    if protocol == "lease":
-        profiles = None if profile is None else tuple(profile)
-        return _lease(seed, examples, seconds, steps, profiles, shrinks, save, as_json, quiet)
     if replay is not None:
         _refuse_beside("--replay", examples, seconds, mutants, workers, faults, lockstep, save)
-        return fuzz_raft.replay(replay, as_json=as_json)
+        if protocol == "raft":
+            return fuzz_raft.replay(replay, as_json=as_json)
+        return fuzz_steps.replay(protocol, replay, as_json=as_json)
+    if protocol != "raft":
+        judged = fuzz_steps.campaign(protocol, seed, examples, seconds, steps, profile, shrinks)
+        return fuzz_steps.run(judged, save=save, as_json=as_json, quiet=quiet)
     if mutants is not None:
         _refuse_beside("--mutants", workers, faults, lockstep, as_json or None)
         return fuzz_raft.seeded_bugs(mutants, _budget(seed, seconds, examples), save, quiet=quiet)
@@ -128,7 +131,8 @@ def _check_options(protocol: str, **own: dict[str, object]) -> None:
         raise KraflaError(f"nothing is called {protocol!r} here; there are: {', '.join(own)}")
     for other, options in own.items():
         strange = [name for name, value in options.items() if value is not None]
-        if other != protocol and strange:
+        strange = [name for name in strange if name not in own[protocol]]
+        if strange:
             raise KraflaError(f"{', '.join(strange)}: only for `krafla fuzz {other}`")
 
 
@@ -149,48 +153,3 @@ def _refuse_beside(option: str, *values: object) -> None:
     given = [name for name, value in zip(names, values, strict=True) if value is not None]
     if given:
         raise KraflaError(f"{', '.join(given)}: not together with {option}")
-
-
-def _lease(
-    seed: int,
-    examples: int | None,
-    seconds: float | None,
-    steps: int | None,
-    profiles: tuple[str, ...] | None,
-    shrinks: bool,
-    save: Path | None,
-    as_json: bool,
-    quiet: bool,
-) -> ExitCode:
-    from krafla.cli import screen
-    from krafla.fuzz import render
-    from krafla.fuzz.campaign import DEFAULT_STEPS, Campaign, run_campaign
-    from krafla.fuzz.profiles import DEFAULT_PROFILES
-
-    with screen.LiveLine(quiet=quiet) as live:
-        live.show("loading the spec")
-        chosen = profiles or DEFAULT_PROFILES
-        campaign = Campaign(seed, examples, seconds, steps or DEFAULT_STEPS, chosen, shrinks)
-        report = run_campaign(campaign, live.show)
-    kept = () if save is None or report.failure is None else render.save(report.failure, save)
-    if as_json:
-        document = render.document(report) | {"saved": [str(path) for path in kept]}
-        sys.stdout.write(json.dumps(document, indent=2) + "\n")
-    else:
-        _show(report, kept)
-    return report.verdict.exit_code
-
-
-def _show(report: Report, kept: tuple[Path, ...]) -> None:
-    from krafla.cli import screen
-    from krafla.fuzz import render
-
-    console = screen.stdout()
-    for text in render.text_lines(report):
-        word, separator, rest = text.partition("  ")
-        if word == report.verdict.name:
-            screen.line(console, (word, screen.VERDICT_STYLES[report.verdict]), separator + rest)
-        else:
-            screen.line(console, text)
-    for path in kept:
-        screen.line(console, f"  saved      {path}")

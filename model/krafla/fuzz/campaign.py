@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from krafla.collector import uncollected
 from krafla.fuzz.coverage import Coverage
 from krafla.fuzz.play import Run, play_seed
-from krafla.fuzz.profiles import DEFAULT_PROFILES, find_profile
+from krafla.fuzz.profiles import DEFAULT_PROFILES, PROFILES_OF, find_profile
 from krafla.fuzz.shrink import shrink
 from krafla.manifest import on_these_specs
 from krafla.oracle.jvm import start
@@ -41,6 +41,11 @@ class Campaign:
     steps: int = DEFAULT_STEPS
     profiles: tuple[str, ...] = DEFAULT_PROFILES
     shrinks: bool = True
+
+    @property
+    def game(self) -> str:
+        """Return the name of the simulation whose runs these are."""
+        return find_profile(self.profiles[0]).game.name
 
     @property
     def seconds_max(self) -> float | None:
@@ -97,10 +102,11 @@ class Report:
     def reproduce(self) -> str:
         """Return the command that runs the same again."""
         campaign = self.campaign
-        command = f"krafla fuzz lease --seed {campaign.seed} --examples {self.examples}"
+        game = campaign.game
+        command = f"krafla fuzz {game} --seed {campaign.seed} --examples {self.examples}"
         if campaign.steps != DEFAULT_STEPS:
             command += f" --steps {campaign.steps}"
-        if campaign.profiles != DEFAULT_PROFILES:
+        if campaign.profiles != PROFILES_OF[game]:
             command += "".join(f" --profile {name}" for name in campaign.profiles)
         return on_these_specs(command)
 

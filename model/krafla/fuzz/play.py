@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from krafla.fuzz.games import LEASE, Game
 from krafla.refinement.judgement import Agreed
-from krafla.refinement.lease_spec import lease_judge
-from krafla.refinement.tracing import TraceRecorder
-from kraft.sim.cluster import first_cluster
-from kraft.sim.recording import Recording
-from kraft.sim.step import step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,10 +16,6 @@ if TYPE_CHECKING:
     from krafla.refinement.judgement import Finding, Judgement
     from krafla.refinement.lockstep import Judge
     from krafla.traces import Trace
-    from kraft.sim.choices import Choice
-    from kraft.sim.cluster import Cluster
-    from kraft.sim.configuration import Configuration
-    from kraft.sim.step import StepResult
 
 __all__ = ["Player", "Run", "play", "play_seed", "trace_of"]
 
@@ -32,9 +24,10 @@ __all__ = ["Player", "Run", "play", "play_seed", "trace_of"]
 class Run:
     """What a run came to: the choices that reproduce it, and the finding that ended it, if any."""
 
-    recording: Recording
+    recording: Any
     finding: Finding | None
     also: tuple[str, ...] = ()
+    game: Game = LEASE
 
     @property
     def steps(self) -> int:
@@ -45,12 +38,13 @@ class Run:
 class Player:
     """A cluster in the making, each step of it judged, until the first finding."""
 
-    def __init__(self, configuration: Configuration, also: tuple[str, ...] = ()) -> None:
+    def __init__(self, configuration: Any, also: tuple[str, ...] = (), game: Game = LEASE) -> None:
         self.configuration = configuration
         self.also = also
-        self.judge = lease_judge(configuration, also)
-        self.cluster: Cluster = first_cluster(configuration)
-        self.choices: list[Choice] = []
+        self.game = game
+        self.judge = game.judge(configuration, also)
+        self.cluster: Any = game.first_cluster(configuration)
+        self.choices: list[Any] = []
 
     @property
     def finding(self) -> Finding | None:
@@ -60,15 +54,16 @@ class Player:
     @property
     def run(self) -> Run:
         """Return the run up to now."""
-        return Run(Recording(self.configuration, tuple(self.choices)), self.finding, self.also)
+        recording = self.game.recording(self.configuration, tuple(self.choices))
+        return Run(recording, self.finding, self.also, self.game)
 
-    def take(self, choice: Choice) -> tuple[StepResult | None, Judgement]:
+    def take(self, choice: Any) -> tuple[Any, Judgement]:
         """Return the step of a choice, if the implementation takes one, and what is said of it.
 
         A choice that is not possible, and rightly so, is left out of the run.
         """
         try:
-            result = step(self.cluster, choice)
+            result = self.game.step(self.cluster, choice)
         except Exception as error:  # noqa: BLE001 - whatever the implementation raises is a finding
             self.choices.append(choice)
             return None, self.judge.fail(choice, error)
@@ -92,7 +87,7 @@ def play_seed(
     random = Random(f"{profile.name} {seed}")  # noqa: S311 - to be reproducible, not secret
     configuration = profile.configuration
     driver = profile.driver(configuration, random)
-    player = Player(configuration, profile.also)
+    player = Player(configuration, profile.also, profile.game)
     for _ in range(steps):
         result, judgement = player.take(driver.next_choice(player.cluster))
         if result is None or not isinstance(judgement, Agreed):
@@ -104,10 +99,13 @@ def play_seed(
 
 
 def play(
-    configuration: Configuration, choices: Iterable[Choice], also: tuple[str, ...] = ()
+    configuration: Any,
+    choices: Iterable[Any],
+    also: tuple[str, ...] = (),
+    game: Game = LEASE,
 ) -> Run:
     """Return the run of a list of choices, cut after its first finding."""
-    player = Player(configuration, also)
+    player = Player(configuration, also, game)
     for choice in choices:
         player.take(choice)
         if player.finding is not None:
@@ -117,9 +115,10 @@ def play(
 
 def trace_of(run: Run, *, profile: str | None = None, seed: str | None = None) -> Trace:
     """Return the trace of a run, up to its finding, with the choices that make it again."""
-    player = Player(run.recording.configuration, run.also)
-    recorder = TraceRecorder(player.judge.judged, player.cluster)
+    player = Player(run.recording.configuration, run.also, run.game)
+    recorder = run.game.recorder(player.judge.judged, player.cluster)
     for choice in run.recording.choices:
         result, judgement = player.take(choice)
         recorder.record(choice, result, judgement)
-    return recorder.trace(profile=profile, seed=seed)
+    trace: Trace = recorder.trace(profile=profile, seed=seed)
+    return trace

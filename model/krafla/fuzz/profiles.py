@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
+from krafla.fuzz.games import LEASE, Game
+from krafla.fuzz.moving import CONFIGURATIONS, REASSIGNMENT, moving
 from krafla.fuzz.restless import Restless
 from krafla.verdict import KraflaError
 from kraft.sim.choices import (
@@ -32,19 +34,17 @@ if TYPE_CHECKING:
     from random import Random
 
     from kraft.sim.choices import Choice
-    from kraft.sim.cluster import Cluster
-    from kraft.sim.step import StepResult
 
-__all__ = ["DEFAULT_PROFILES", "Driver", "Profile", "conditions_met", "find_profile"]
+__all__ = ["DEFAULT_PROFILES", "PROFILES_OF", "Driver", "Profile", "conditions_met", "find_profile"]
 
 
 class Driver(Protocol):
     """Who makes the choices of a run."""
 
-    def next_choice(self, cluster: Cluster) -> Choice:
+    def next_choice(self, cluster: Any) -> Any:
         """Return what happens next."""
 
-    def observe(self, result: StepResult) -> None:
+    def observe(self, result: Any) -> None:
         """Hear what came of it."""
 
 
@@ -53,9 +53,10 @@ class Profile:
     """A kind of run; ``also`` names the conditional properties whose condition it meets."""
 
     name: str
-    configuration: Configuration
-    driver: Callable[[Configuration, Random], Driver]
+    configuration: Any
+    driver: Callable[[Any, Random], Driver]
     also: tuple[str, ...] = ()
+    game: Game = LEASE
 
 
 def _scheduled(configuration: Configuration, random: Random) -> Driver:
@@ -108,13 +109,19 @@ _ALL: Final = (
 assert all(
     promises_no_overlap(profile.configuration) for profile in _ALL if "NoOverlapInv" in profile.also
 ), "a profile may only be held to what its configuration promises"
-_BY_NAME: Final = {profile.name: profile for profile in _ALL}
+_MOVING: Final = tuple(
+    Profile(name, configuration, moving, game=REASSIGNMENT)
+    for name, configuration in CONFIGURATIONS.items()
+)
+_BY_NAME: Final = {profile.name: profile for profile in (*_ALL, *_MOVING)}
 
 # Taken in turn. kip-631 and kip-343 are left out: they differ from others in their timeouts only.
 DEFAULT_PROFILES: Final = (
     "restless", "kafka-4.1", "restless-self-fencing",
     "repeating", "self-fencing", "shutdowns",
 )  # fmt: skip
+PROFILES_OF: Final = {"lease": DEFAULT_PROFILES, "reassignment": tuple(CONFIGURATIONS)}
+"""The profiles that the runs of each game take in turn."""
 
 
 def conditions_met(configuration: Configuration, choices: Iterable[Choice]) -> tuple[str, ...]:

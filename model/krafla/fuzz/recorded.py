@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from krafla.fuzz.games import LEASE, Game
 from krafla.fuzz.play import Run, play
 from krafla.fuzz.profiles import conditions_met
 from krafla.refinement.scenario import choices_of, vocabulary_of
 from krafla.traces.files import refuse_run
 from krafla.verdict import KraflaError
 from kraft.sim.configuration import ConfigurationError
-from kraft.sim.recording import RecordingError, from_json
+from kraft.sim.recording import RecordingError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,24 +21,24 @@ if TYPE_CHECKING:
 __all__ = ["play_plan", "play_recording", "play_trace"]
 
 
-def play_recording(path: Path) -> Run:
+def play_recording(path: Path, game: Game = LEASE) -> Run:
     """Return the judged run of a recording; ``KraflaError`` if the file is none."""
     try:
         data = path.read_bytes()
     except OSError as error:
         raise KraflaError(error.strerror or str(error), str(path)) from error
     refuse_run(data, path)
-    return play_plan(data, str(path))
+    return play_plan(data, str(path), game)
 
 
-def play_plan(plan: str | bytes, place: str) -> Run:
+def play_plan(plan: str | bytes, place: str, game: Game = LEASE) -> Run:
     """Return the judged run of a recording as JSON text; ``KraflaError`` if it is none."""
     try:
-        recording = from_json(plan)
+        recording = game.from_json(plan)
     except (RecordingError, ConfigurationError) as error:
         raise KraflaError(str(error), place) from error
-    also = conditions_met(recording.configuration, recording.choices)
-    return play(recording.configuration, recording.choices, also)
+    also = conditions_met(recording.configuration, recording.choices) if game is LEASE else ()
+    return play(recording.configuration, recording.choices, also, game)
 
 
 def play_trace(trace: Trace) -> Run:

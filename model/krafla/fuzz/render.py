@@ -9,7 +9,6 @@ from krafla.files import write_bytes
 from krafla.fuzz.play import trace_of
 from krafla.traces import step_changes, write
 from krafla.values import fmt
-from kraft.sim.recording import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +55,7 @@ def _failure_lines(failure: Failure) -> Iterator[str]:
     )
     yield from step_lines(shrunk)
     yield from (f"  {text}" for text in str(shrunk.finding).splitlines())
-    yield f"  plan  {to_json(shrunk.recording).decode()}"
+    yield f"  plan  {shrunk.game.to_json(shrunk.recording).decode()}"
 
 
 def step_lines(run: Run) -> Iterator[str]:
@@ -97,7 +96,7 @@ def _failure_document(failure: Failure) -> dict[str, Any]:
         "steps": failure.run.steps,
         "shrunk_steps": shrunk.steps,
         "finding": str(shrunk.finding),
-        "recording": json.loads(to_json(shrunk.recording)),
+        "recording": json.loads(shrunk.game.to_json(shrunk.recording)),
     }
 
 
@@ -110,5 +109,5 @@ def save(failure: Failure, folder: Path) -> tuple[Path, Path]:
     stem = "".join(letter if letter.isalnum() else "-" for letter in name)[:80]
     trace, recording = folder / f"{stem}.ndjson", folder / f"{stem}.json"
     write(trace_of(shrunk, profile=failure.profile, seed=failure.seed), trace)
-    write_bytes(recording, [to_json(shrunk.recording)])
+    write_bytes(recording, [shrunk.game.to_json(shrunk.recording)])
     return trace, recording

@@ -22,7 +22,6 @@ from krafla.refinement.lease_spec import load_lease
 from krafla.refinement.properties import MODULE
 from krafla.refinement.vocabulary import Vocabulary
 from kraft import errors
-from kraft.sim.recording import to_json
 
 __all__ = ["Runs", "SeedResult", "judged_by", "play_one", "shrunk_failure", "spec_names"]
 
@@ -71,7 +70,7 @@ def play_one(number: int, runs: Runs) -> SeedResult:
     actions = tuple(sorted(coverage.actions.items()))
     finding = () if run.finding is None else tuple(run.finding.kind)
     detail = "" if run.finding is None else str(run.finding)
-    content = hashlib.sha256(to_json(run.recording))
+    content = hashlib.sha256(run.game.to_json(run.recording))
     for part in (f"{number} {profile.name}", repr(actions), repr(finding), detail):
         content.update(b"\0" + part.encode())
     return SeedResult(

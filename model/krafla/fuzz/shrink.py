@@ -8,28 +8,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from krafla.fuzz.games import LEASE
 from krafla.fuzz.play import Player, Run
 from krafla.refinement.faults import FAULTS
 from krafla.shrink.reduce import Budget, minimise, smallest
 from krafla.shrink.result import Shrunk
 from kraft.ids import Offset
-from kraft.sim.choices import Deliver, DuplicateMessage, LoseMessage, ReplayMetadata, Tick
+from kraft.sim.choices import ReplayMetadata, Tick
 from kraft.sim.configuration import ConfigurationError, promises_no_overlap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kraft.sim.choices import Choice
-    from kraft.sim.configuration import Configuration
 
 __all__ = ["shrink", "shrink_run"]
 
 _REPLAYS: Final = 3_000
-_OF_MESSAGE: Final = (Deliver, LoseMessage, DuplicateMessage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class _Named:
     """A choice, its place in the original run, and the place that put its message in flight."""
 
     place: int
-    choice: Choice
+    choice: Any
     origin: int | None = None
 
 
@@ -56,7 +54,7 @@ def shrink_run(
     """
     assert run.finding is not None, "nothing was found"
     budget = Budget(replays)
-    best = _Best(run, budget, progress)
+    best = (_BestOfLease if run.game is LEASE else _Best)(run, budget, progress)
     before: tuple[Run, int] | None = None
     while before != (before := (best.run, len(best.kept))):
         best.without_steps()
@@ -66,7 +64,7 @@ def shrink_run(
 
 
 class _Best:
-    """The best run so far, and the three ways to a better one."""
+    """The best run so far, and the ways to a better one."""
 
     def __init__(self, run: Run, budget: Budget, progress: Callable[[int], None] | None) -> None:
         assert run.finding is not None
@@ -77,12 +75,40 @@ class _Best:
         self._progress = progress
 
     @property
-    def _configuration(self) -> Configuration:
+    def _configuration(self) -> Any:
         return self.run.recording.configuration
 
     def without_steps(self) -> None:
-        """Leave out choices, and let neighbouring stretches of time be one."""
+        """Leave out choices."""
         minimise(self.kept, self._fails, self._budget)
+
+    def smaller_data(self) -> None:
+        """Make numbers smaller, where there are some to make smaller."""
+
+    def without_faults(self) -> None:
+        """Leave out all faults of a kind at once, where there are kinds of them."""
+
+    def _fails(self, candidate: Sequence[_Named]) -> bool:
+        return self._shows(self._configuration, candidate)
+
+    def _shows(self, configuration: Any, candidate: Sequence[_Named]) -> bool:
+        """Return whether a candidate shows the same finding; if so, and not longer, keep it."""
+        run, taken = _play_named(self.run, configuration, candidate)
+        if run.finding is None or run.finding.kind != self._kind:
+            return False
+        if len(taken) <= len(self.kept):
+            self.run, self.kept = run, taken
+            if self._progress is not None:
+                self._progress(run.steps)
+        return True
+
+
+class _BestOfLease(_Best):
+    """The best run of the lease so far, whose times and processes can be fewer too."""
+
+    def without_steps(self) -> None:
+        """Leave out choices, and let neighbouring stretches of time be one."""
+        super().without_steps()
         for index in range(len(self.kept) - 1, 0, -1):
             if index < len(self.kept):
                 self._merge(index)
@@ -113,20 +139,6 @@ class _Best:
                 self._budget.allows(partial(self._fails, calm))
         if self._configuration.reorder:
             self._budget.allows(partial(self._configured, reorder=False))
-
-    def _fails(self, candidate: Sequence[_Named]) -> bool:
-        return self._shows(self._configuration, candidate)
-
-    def _shows(self, configuration: Configuration, candidate: Sequence[_Named]) -> bool:
-        """Return whether a candidate shows the same finding; if so, and not longer, keep it."""
-        run, taken = _play_named(configuration, self.run.also, candidate)
-        if run.finding is None or run.finding.kind != self._kind:
-            return False
-        if len(taken) <= len(self.kept):
-            self.run, self.kept = run, taken
-            if self._progress is not None:
-                self._progress(run.steps)
-        return True
 
     def _configured(self, **changes: object) -> bool:
         try:
@@ -189,12 +201,12 @@ def _shortened(one: _Named, longest_ms: int) -> _Named:
 
 def _named(run: Run) -> tuple[_Named, ...]:
     """Return the choices of a run with their messages named by where they came from."""
-    player = Player(run.recording.configuration, run.also)
+    player = Player(run.recording.configuration, run.also, run.game)
     origins: dict[int, int] = {}
     named = []
     for place, choice in enumerate(run.recording.choices):
         origin = None
-        if isinstance(choice, _OF_MESSAGE):
+        if isinstance(choice, run.game.of_message):
             origin = origins.get(choice.message_id)
         named.append(_Named(place, choice, origin))
         before = player.cluster.next_message_id
@@ -204,18 +216,18 @@ def _named(run: Run) -> tuple[_Named, ...]:
 
 
 def _play_named(
-    configuration: Configuration, also: tuple[str, ...], candidate: Sequence[_Named]
+    original: Run, configuration: Any, candidate: Sequence[_Named]
 ) -> tuple[Run, tuple[_Named, ...]]:
     """Return the run of what is possible of a candidate, and what of it that was."""
-    player = Player(configuration, also)
+    player = Player(configuration, original.also, original.game)
     messages: dict[int, int] = {}
     taken = []
     for one in candidate:
         choice = one.choice
-        if isinstance(choice, _OF_MESSAGE):
+        if isinstance(choice, original.game.of_message):
             if one.origin is None or one.origin not in messages:
                 continue
-            choice = type(choice)(messages[one.origin])
+            choice = msgspec.structs.replace(choice, message_id=messages[one.origin])
         elif isinstance(choice, ReplayMetadata):
             # The log may be shorter than it was.
             last = max(0, len(player.cluster.log) - 1)

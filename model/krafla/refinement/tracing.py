@@ -19,12 +19,13 @@ from kraft.sim.recording import Recording, to_json
 if TYPE_CHECKING:
     from krafla.refinement.judgement import Finding, Judgement
     from krafla.refinement.lease_spec import LeaseSpec
+    from krafla.refinement.properties import Properties
     from krafla.values import Value
     from kraft.sim.choices import Choice
     from kraft.sim.cluster import Cluster
     from kraft.sim.step import StepResult
 
-__all__ = ["SIMULATOR", "TraceRecorder"]
+__all__ = ["SIMULATOR", "TraceRecorder", "claimed_by"]
 
 SIMULATOR = "simulator"
 
@@ -60,19 +61,8 @@ class TraceRecorder:
         plan = to_json(Recording(self._configuration, tuple(self._choices))).decode()
         origin = Origin(SIMULATOR, profile, seed, plan, _digest())
         constants = tuple(sorted(vocabulary.constants.items()))
-        return Trace(MODULE, tuple(self._steps), constants, self._claim(), origin=origin)
-
-    def _claim(self) -> Claim:
-        finding = self._finding
-        if finding is None:
-            return Claim(ClaimKind.BEHAVIOUR)
-        if isinstance(finding, Failed):
-            return Claim(ClaimKind.FAILURE, finding.error)
-        if isinstance(finding, Divergence):
-            return claim_of(ClaimKind.DIVERGENCE, finding.action.name, finding.explanation)
-        is_of_step = finding.name in self._lease.properties.steps
-        kind = ClaimKind.ACTION_PROPERTY if is_of_step else ClaimKind.INVARIANT
-        return claim_of(kind, finding.name, finding.explanation)
+        claim = claimed_by(self._finding, self._lease.properties)
+        return Trace(MODULE, tuple(self._steps), constants, claim, origin=origin)
 
     def _state(self, cluster: Cluster) -> Function:
         return Function(self._lease.mapping.variables(cluster))
@@ -96,6 +86,19 @@ class TraceRecorder:
             return None
         process = getattr(choice, "incarnation_id", None)
         return None if process is None else vocabulary.processes.get(process)
+
+
+def claimed_by(finding: Finding | None, properties: Properties) -> Claim:
+    """Return what the trace of a run claims: that it is a behaviour, or what was found."""
+    if finding is None:
+        return Claim(ClaimKind.BEHAVIOUR)
+    if isinstance(finding, Failed):
+        return Claim(ClaimKind.FAILURE, finding.error)
+    if isinstance(finding, Divergence):
+        return claim_of(ClaimKind.DIVERGENCE, finding.action.name, finding.explanation)
+    is_of_step = finding.name in properties.steps
+    kind = ClaimKind.ACTION_PROPERTY if is_of_step else ClaimKind.INVARIANT
+    return claim_of(kind, finding.name, finding.explanation)
 
 
 @lru_cache(maxsize=1)

@@ -33,8 +33,10 @@ _WEIGHTS: Final = {
     "unregister": 0.3,
     "retry": 4,
     "stray": 3,
-    "delete": 0.1,
+    "delete": 0.03,
 }
+# How often a stray request asks for another ISR than there is.
+_OTHERWISE: Final = 0.8
 # An epoch that is given is mostly the present one.
 _NEAR: Final = (0, 0, 0, 1, -1)
 
@@ -70,6 +72,9 @@ class Scheduler:
             choice = self._draw(kind, cluster)
             if choice is not None:
                 return choice
+
+    def observe(self, result: StepResult) -> None:
+        """Hear what came of a choice: the next one does not depend on it."""
 
     def _draw(self, kind: str, cluster: Cluster) -> Choice | None:
         random, configuration = self.random, self.configuration
@@ -149,7 +154,7 @@ class Scheduler:
         if sender not in brokers:
             return None
         isr = {*(partition.isr if partition else ()), sender}
-        changed = isr ^ {random.choice(brokers)}
+        changed = isr ^ {random.choice(brokers)} if random.random() < _OTHERWISE else isr
         epochs = cluster.last_epochs
         members = tuple(
             (member, random.choice((epochs[member], BrokerEpoch(-1), BrokerEpoch(99))))

@@ -15,6 +15,8 @@ from krafla.refinement.reassignment.mapping import ReassignmentMapping
 from krafla.refinement.vocabulary import NIL
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from kraft.sim.reassignment.cluster import Configuration
 
 __all__ = ["MODULE", "left_out", "load_reassignment", "reassignment_judge"]
@@ -65,6 +67,7 @@ def load_reassignment(configuration: Configuration) -> JudgedSpec[ReassignmentMa
     return JudgedSpec(spec, properties, ReassignmentMapping(configuration))
 
 
-def reassignment_judge(configuration: Configuration) -> Judge:
-    """Return the judge of one run."""
+def reassignment_judge(configuration: Configuration, also: Collection[str] = ()) -> Judge:
+    """Return the judge of one run; its configuration says which properties there are."""
+    assert not also, "no property of Reassignment is to be asked for"
     return Judge(load_reassignment(configuration))

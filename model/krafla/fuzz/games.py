@@ -1,0 +1,72 @@
+"""The simulations whose runs are lists of choices: how each is played, judged and written down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.refinement import tracing
+from krafla.refinement.lease_spec import lease_judge
+from krafla.refinement.reassignment.reassignment_spec import reassignment_judge
+from krafla.refinement.reassignment.tracing import ReassignmentRecorder
+from kraft.sim import choices as lease
+from kraft.sim import cluster as lease_cluster
+from kraft.sim import recording as lease_recording
+from kraft.sim.reassignment import choices as reassignment
+from kraft.sim.reassignment import cluster as reassignment_cluster
+from kraft.sim.reassignment import recording as reassignment_recording
+from kraft.sim.reassignment.step import step as reassignment_step
+from kraft.sim.step import step as lease_step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from krafla.refinement.lockstep import Judge
+
+__all__ = ["GAMES", "LEASE", "REASSIGNMENT", "Game"]
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """A simulation, its judge, and its files.
+
+    ``judge`` takes a configuration and the conditional properties to judge as well. ``of_message``
+    are the choices that name a message by its id.
+    """
+
+    name: str
+    first_cluster: Callable[[Any], Any]
+    step: Callable[[Any, Any], Any]
+    judge: Callable[[Any, tuple[str, ...]], Judge]
+    recorder: Callable[[Any, Any], Any]
+    recording: Callable[[Any, Any], Any]
+    to_json: Callable[[Any], bytes]
+    from_json: Callable[[bytes | str], Any]
+    of_message: tuple[type[Any], ...]
+
+
+LEASE: Final = Game(
+    "lease",
+    lease_cluster.first_cluster,
+    lease_step,
+    lease_judge,
+    tracing.TraceRecorder,
+    lease_recording.Recording,
+    lease_recording.to_json,
+    lease_recording.from_json,
+    (lease.Deliver, lease.LoseMessage, lease.DuplicateMessage),
+)
+
+REASSIGNMENT: Final = Game(
+    "reassignment",
+    reassignment_cluster.first_cluster,
+    reassignment_step,
+    reassignment_judge,
+    ReassignmentRecorder,
+    reassignment_recording.Recording,
+    reassignment_recording.to_json,
+    reassignment_recording.from_json,
+    (reassignment.Deliver, reassignment.RetryAlterPartition),
+)
+
+GAMES: Final = {game.name: game for game in (LEASE, REASSIGNMENT)}

@@ -1,0 +1,100 @@
+"""`krafla fuzz reassignment`: partitions that move, from the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.mutants.reassignment import MUTANTS
+from typer.testing import CliRunner
+
+from krafla.cli import application
+from krafla.fuzz.moving import CONFIGURATIONS
+from krafla.fuzz.play import play_seed, trace_of
+from krafla.fuzz.profiles import find_profile
+from krafla.refinement.reassignment.reassignment_spec import left_out, load_reassignment
+from krafla.refinement.trace_check import check_trace
+from kraft.sim.reassignment.recording import from_json, to_json
+
+
+def fuzz(*arguments):
+    return CliRunner().invoke(application("fuzz"), ["fuzz", "reassignment", *arguments])
+
+
+def test_a_short_campaign_is_agreed_with_and_says_what_it_missed():
+    ended = fuzz("--examples", "3", "--steps", "50", "-q")
+    assert ended.exit_code == 3, ended.output
+    assert "INCONCLUSIVE  3 runs, 150 judged steps" in ended.output
+    assert "witnesses never reached" in ended.output
+    assert "reproduce  krafla fuzz reassignment --seed 0 --examples 3 --steps 50" in ended.output
+
+
+def test_the_same_seed_is_the_same_run():
+    profile = find_profile("strays")
+    first, second = (play_seed(profile, 3, 200) for _ in range(2))
+    assert to_json(first.recording) == to_json(second.recording)
+    assert first.recording != play_seed(profile, 4, 200).recording
+    assert from_json(to_json(first.recording)) == first.recording
+
+
+# No model has the requests of nobody that the runs of this profile have.
+@pytest.mark.parametrize("name", sorted(CONFIGURATIONS.keys() - {"strays"}))
+def test_the_trace_of_a_run_is_a_behaviour_of_the_spec(name):
+    run = play_seed(find_profile(name), 1, 90)
+    assert run.finding is None
+    trace = trace_of(run)
+    assert len(trace.steps) > 20
+    report = check_trace(trace)
+    assert (report.rejection, report.steps) == (None, len(trace.steps))
+
+
+def test_a_finding_is_kept_and_played_again(tmp_path, monkeypatch):
+    mutant = next(one for one in MUTANTS if one.source == "KAFKA-15665")
+    with monkeypatch.context() as wrong:
+        for place, function in mutant.patches.items():
+            wrong.setattr(place, function)
+        ended = fuzz("--examples", "40", "--profile", "moves", "--save", str(tmp_path), "-q")
+        assert ended.exit_code == 1, ended.output
+        assert "expected" in ended.output
+        recording = next(tmp_path.glob("*.json"))
+        again = fuzz("--replay", str(recording))
+        assert again.exit_code == 1
+        assert "VIOLATED" in again.output
+    mended = fuzz("--replay", str(recording), "--json")
+    assert mended.exit_code == 0
+    assert json.loads(mended.output)["verdict"] == "held"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--workers", "2"), "--workers: only for `krafla fuzz raft`"),
+        (("--profile", "restless"), "restless is no profile of reassignment"),
+        (("--replay", "nothere.json"), "nothere.json"),
+        (("--replay", "x", "--examples", "2"), "--examples: not together with --replay"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_line(arguments, said):
+    ended = fuzz(*arguments)
+    assert ended.exit_code == 2
+    assert said in ended.output
+    assert "Traceback" not in ended.output
+
+
+def test_a_recording_of_something_else_is_refused(tmp_path):
+    path = tmp_path / "other.json"
+    path.write_text('{"configuration": {}, "choices": []}', encoding="utf-8")
+    ended = fuzz("--replay", str(path))
+    assert ended.exit_code == 2
+    assert "not a recording of a reassignment" in ended.output
+
+
+def test_only_what_models_show_to_be_false_is_left_out():
+    plain = left_out(CONFIGURATIONS["moves"])
+    assert plain == {"AddingRemovingDisjointInv", "TargetHonouredProp"}
+    judged = load_reassignment(CONFIGURATIONS["moves"])
+    assert len(judged.properties.invariants) >= 14
+    assert len(judged.properties.steps) >= 9
+    assert len(judged.properties.witnesses) == 24
+    for configuration in CONFIGURATIONS.values():
+        assert left_out(configuration) >= plain

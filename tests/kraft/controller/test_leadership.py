@@ -1,0 +1,282 @@
+"""Brokers come and go, and who leads changes: scenarios 67 to 94 of Kafka's controller."""
+
+from __future__ import annotations
+
+import pytest
+from tests.kraft.controller.partitions import (
+    DEFAULTS,
+    KEY,
+    TOPIC,
+    after,
+    epoch_of,
+    image_of,
+)
+
+from kraft.controller.defaults import Defaults
+from kraft.controller.elections import (
+    balance_partition_leaders,
+    elect_leaders,
+    elect_unclean_leaders,
+)
+from kraft.controller.leadership import (
+    begin_controlled_shutdown,
+    fence_broker,
+    register_broker,
+    take_out_of_isr,
+    unfence_broker,
+    unregister_broker,
+)
+from kraft.errors import ErrorCode
+from kraft.ids import BrokerEpoch, IncarnationId, PartitionId
+from kraft.image.replay import replay
+from kraft.records.lease import (
+    FENCE,
+    UNFENCE,
+    BrokerRegistrationChangeRecord,
+    FenceBrokerRecord,
+    RegisterBrokerRecord,
+    UnfenceBrokerRecord,
+    UnregisterBrokerRecord,
+)
+from kraft.records.topics import (
+    BROKER_RESOURCE,
+    NO_LEADER,
+    RECOVERED,
+    RECOVERING,
+    ConfigRecord,
+    PartitionChangeRecord,
+)
+from kraft.rpc.elect_leaders import PREFERRED_ELECTION, UNCLEAN_ELECTION, ElectLeadersRequest
+
+THREE = (1, 2, 3)
+UNCLEAN = {"unclean.leader.election.enable": "true"}
+
+
+def moved(image, operation, *arguments):
+    """Return the image after an operation on brokers."""
+    return replay(image, operation(image, DEFAULTS, *arguments))
+
+
+def state(image):
+    """Return leader, ISR and leader epoch of the partition."""
+    partition = image.partitions[KEY]
+    return partition.leader, partition.isr, partition.leader_epoch
+
+
+def elected(image, election_type, *, everything=False):
+    """Return the error codes of an election of the one partition, and the image after it."""
+    asked = None if everything else ((TOPIC, PartitionId(0)),)
+    result = elect_leaders(image, DEFAULTS, ElectLeadersRequest(election_type, asked))
+    codes = [one.error_code for one in result.response.replica_election_results]
+    return codes, replay(image, result.records)
+
+
+def test_a_fenced_leader_is_succeeded_under_a_new_epoch():
+    assert state(moved(image_of(THREE), fence_broker, 1)) == (2, (2, 3), 1)
+
+
+def test_a_fenced_follower_leaves_the_isr_and_no_epoch_changes():
+    assert state(moved(image_of(THREE), fence_broker, 2)) == (1, (1, 3), 0)
+
+
+def test_the_isr_changes_before_the_broker_is_fenced():
+    first, last = fence_broker(image_of(THREE), DEFAULTS, 1)
+    assert isinstance(first, PartitionChangeRecord)
+    assert last == BrokerRegistrationChangeRecord(1, epoch_of(1), fenced=FENCE)
+
+
+def test_the_last_of_the_isr_stays_in_it_and_nobody_leads():
+    image = image_of(THREE)
+    for broker_id in (1, 2, 3):
+        image = moved(image, fence_broker, broker_id)
+    leader, isr, _ = state(image)
+    assert (leader, isr) == (NO_LEADER, (3,))
+    outsider = moved(image, unfence_broker, 1)
+    assert state(outsider)[:2] == (NO_LEADER, (3,))
+    epoch = image.partitions[KEY].leader_epoch
+    assert state(moved(image, unfence_broker, 3)) == (3, (3,), epoch + 1)
+
+
+def test_the_unfencing_comes_before_what_it_elects():
+    image = image_of((1,), leader=NO_LEADER, fenced=(1,))
+    first, second = unfence_broker(image, DEFAULTS, 1)
+    assert first == BrokerRegistrationChangeRecord(1, epoch_of(1), fenced=UNFENCE)
+    assert second.leader == 1
+
+
+def test_unclean_elections_take_anybody_alive_and_mark_it():
+    image = moved(image_of((1, 2), (1,), configs=UNCLEAN), fence_broker, 1)
+    partition = image.partitions[KEY]
+    assert (partition.leader, partition.isr) == (2, (2,))
+    assert partition.leader_recovery_state == RECOVERING
+
+
+def test_an_operator_may_have_an_unclean_leader_whatever_the_topic_says():
+    image = image_of((1, 2), (1,), leader=NO_LEADER, fenced=(1,))
+    codes, image = elected(image, UNCLEAN_ELECTION)
+    assert codes == [ErrorCode.NONE]
+    assert image.partitions[KEY].isr == (2,)
+    assert image.partitions[KEY].leader_recovery_state == RECOVERING
+    dead = image_of((1, 2), (1,), leader=NO_LEADER, fenced=(1, 2))
+    assert elected(dead, UNCLEAN_ELECTION)[0] == [ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE]
+
+
+def test_an_unclean_election_is_not_needed_where_somebody_leads():
+    assert elected(image_of(THREE), UNCLEAN_ELECTION)[0] == [ErrorCode.ELECTION_NOT_NEEDED]
+
+
+def test_the_preferred_leader_is_elected_out_of_the_isr_only():
+    assert elected(image_of(THREE), PREFERRED_ELECTION)[0] == [ErrorCode.ELECTION_NOT_NEEDED]
+    second = image_of(THREE, leader=2)
+    codes, image = elected(second, PREFERRED_ELECTION)
+    assert (codes, state(image)) == ([ErrorCode.NONE], (1, THREE, 1))
+    outside = image_of(THREE, (2, 3), leader=2, configs=UNCLEAN)
+    codes, image = elected(outside, PREFERRED_ELECTION)
+    assert codes == [ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE]
+    assert state(image) == (2, (2, 3), 0)
+
+
+def test_the_preferred_leader_is_never_unclean():
+    image = image_of(THREE, (1,), leader=NO_LEADER, fenced=(1,), configs=UNCLEAN)
+    codes, image = elected(image, PREFERRED_ELECTION)
+    assert codes == [ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE]
+    assert image.partitions[KEY].leader == NO_LEADER
+
+
+def test_an_election_of_all_partitions_leaves_out_those_that_need_none():
+    assert elected(image_of(THREE), PREFERRED_ELECTION, everything=True)[0] == []
+    assert elected(image_of(THREE, leader=2), PREFERRED_ELECTION, everything=True)[0] == [
+        ErrorCode.NONE
+    ]
+
+
+def test_elections_of_what_is_not_there_or_of_no_kind_have_their_errors():
+    image = image_of(THREE)
+    request = ElectLeadersRequest(0, (("bar", PartitionId(0)), (TOPIC, PartitionId(9))))
+    results = elect_leaders(image, DEFAULTS, request).response.replica_election_results
+    assert {one.error_code for one in results} == {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+    unknown = elect_leaders(image, DEFAULTS, ElectLeadersRequest(7))
+    assert unknown.response.error_code is ErrorCode.INVALID_REQUEST
+
+
+def test_balancing_moves_what_can_be_moved_and_says_whether_there_is_more():
+    image = image_of(THREE, leader=2)
+    result = balance_partition_leaders(image, DEFAULTS)
+    assert [one.leader for one in result.records] == [1]
+    assert not result.response
+    none_yet = balance_partition_leaders(image, DEFAULTS, most=0)
+    assert (none_yet.records, none_yet.response) == ((), True)
+    stuck = balance_partition_leaders(image_of(THREE, (2, 3), leader=2), DEFAULTS)
+    assert (stuck.records, stuck.response) == ((), False)
+
+
+@pytest.mark.parametrize(
+    ("configs", "resource", "static", "elects"),
+    [
+        (UNCLEAN, None, False, True),
+        ({}, "0", False, True),
+        ({}, "", False, True),
+        ({}, None, True, True),
+        ({}, None, False, False),
+        ({"unclean.leader.election.enable": "false"}, "", True, False),
+    ],
+    ids=["topic", "node", "cluster", "static", "none", "the topic's word counts"],
+)
+def test_the_unclean_sweep_asks_topic_node_cluster_and_static(configs, resource, static, elects):
+    image = image_of((1, 2), (1,), leader=NO_LEADER, fenced=(1,), configs=configs)
+    if resource is not None:
+        record = ConfigRecord(BROKER_RESOURCE, resource, "unclean.leader.election.enable", "true")
+        image = replay(image, [record])
+    defaults = Defaults(unclean_leader_election_enable=static)
+    assert bool(elect_unclean_leaders(image, defaults).records) is elects
+
+
+def test_a_leader_that_shuts_down_says_so_first_and_others_lead():
+    first, second = begin_controlled_shutdown(image_of(THREE), DEFAULTS, 1)
+    assert first.in_controlled_shutdown == 1
+    assert (second.leader, second.isr) == (2, (2, 3))
+    again = begin_controlled_shutdown(image_of(THREE, shutting_down=(1,)), DEFAULTS, 1)
+    assert all(isinstance(one, PartitionChangeRecord) for one in again)
+    old = begin_controlled_shutdown(image_of(THREE, metadata_version=6), DEFAULTS, 1)
+    assert all(isinstance(one, PartitionChangeRecord) for one in old)
+
+
+def test_the_only_replica_leads_nothing_once_it_shuts_down():
+    image = moved(image_of((1,)), begin_controlled_shutdown, 1)
+    assert state(image)[:2] == (NO_LEADER, (1,))
+
+
+def test_fencing_who_is_in_no_isr_is_one_record():
+    assert len(fence_broker(image_of(THREE), DEFAULTS, 5)) == 1
+    assert take_out_of_isr(image_of(THREE), DEFAULTS, 5) == ()
+
+
+def test_before_3_3_brokers_are_fenced_and_unfenced_by_records_of_their_own():
+    old = image_of(THREE, metadata_version=5)
+    assert fence_broker(old, DEFAULTS, 5) == (FenceBrokerRecord(5, epoch_of(5)),)
+    assert unfence_broker(old, DEFAULTS, 5) == (UnfenceBrokerRecord(5, epoch_of(5)),)
+
+
+def test_who_is_unregistered_leads_nothing_and_stays_a_replica():
+    image = image_of(THREE)
+    records = unregister_broker(image, DEFAULTS, 1)
+    assert records[-1] == UnregisterBrokerRecord(1, epoch_of(1))
+    after_it = replay(image, records)
+    assert state(after_it) == (2, (2, 3), 1)
+    assert after_it.partitions[KEY].replicas == THREE
+
+
+def test_who_falls_out_of_a_small_isr_is_eligible():
+    image = moved(image_of(THREE, (1, 2), min_isr=2), fence_broker, 2)
+    partition = image.partitions[KEY]
+    assert (partition.isr, partition.eligible_leader_replicas) == ((1,), (2,))
+
+
+def test_an_isr_may_be_empty_and_the_last_leader_is_remembered():
+    gone = image_of(THREE, (1,), min_isr=2, eligible_leader_replicas=(2,), fenced=(2, 3))
+    image = moved(gone, fence_broker, 1)
+    partition = image.partitions[KEY]
+    assert (partition.leader, partition.isr) == (NO_LEADER, ())
+    assert (partition.eligible_leader_replicas, partition.last_known_elr) == ((1, 2), (1,))
+
+
+def test_an_eligible_replica_is_elected_cleanly_and_leads_alone():
+    image = image_of(
+        THREE, (), leader=NO_LEADER, fenced=(1, 2, 3), min_isr=2, eligible_leader_replicas=(1, 2)
+    )
+    partition = moved(image, unfence_broker, 2).partitions[KEY]
+    assert (partition.leader, partition.isr) == (2, (2,))
+    assert partition.eligible_leader_replicas == (1,)
+    assert partition.leader_recovery_state == RECOVERED
+
+
+def test_the_last_leader_is_elected_if_it_lives_and_nobody_is_known_to_have_more():
+    gone = {"leader": NO_LEADER, "min_isr": 2, "last_known_elr": (1,)}
+    dead = image_of(THREE, (), fenced=THREE, **gone)
+    assert moved(dead, unfence_broker, 2).partitions[KEY].leader == NO_LEADER
+    partition = moved(dead, unfence_broker, 1).partitions[KEY]
+    assert (partition.leader, partition.leader_recovery_state) == (1, RECOVERING)
+    assert partition.last_known_elr == ()
+
+
+def test_who_registers_anew_is_eligible_no_more_and_that_comes_first():
+    image = image_of(THREE, (1,), min_isr=2, eligible_leader_replicas=(2, 3), fenced=(2,))
+    record = RegisterBrokerRecord(2, IncarnationId("N" * 21 + "A"), BrokerEpoch(200))
+    records = register_broker(image, DEFAULTS, record)
+    assert records[-1] == record
+    assert after(image, records).eligible_leader_replicas == (3,)
+    off = image_of(THREE)
+    assert register_broker(off, DEFAULTS, record) == (record,)
+
+
+def test_more_replicas_in_sync_are_wanted_than_there_are_so_all_are_enough():
+    image = moved(image_of((1, 2), min_isr=5), fence_broker, 2)
+    assert image.partitions[KEY].eligible_leader_replicas == (2,)
+    full = image_of((1, 2), min_isr=5)
+    assert take_out_of_isr(full, DEFAULTS, 5) == ()
+
+
+def test_without_the_feature_a_change_clears_what_was_eligible():
+    image = image_of(THREE, eligible_leader_replicas=(4,), last_known_elr=(4,))
+    partition = moved(image, fence_broker, 2).partitions[KEY]
+    assert (partition.eligible_leader_replicas, partition.last_known_elr) == ((), ())
