@@ -146,6 +146,7 @@ Init ==
 (* one's place. Targets may be fenced: then it waits for them. An election *)
 (* here never costs data, whatever the topic allows.                       *)
 (*                                                                         *)
+(* Python: alter_partition_reassignments.                                  *)
 (* Kafka: ReplicationControlManager.changePartitionReassignment.           *)
 (***************************************************************************)
 StartReassignment(target) ==
@@ -159,6 +160,7 @@ StartReassignment(target) ==
 (* is in sync, that needs an unclean election, and the topic must allow    *)
 (* it: otherwise INVALID_REPLICA_ASSIGNMENT.                               *)
 (*                                                                         *)
+(* Python: alter_partition_reassignments.                                  *)
 (* Kafka: ReplicationControlManager.cancelPartitionReassignment.           *)
 (***************************************************************************)
 CancelReassignment ==
@@ -172,6 +174,7 @@ CancelReassignment ==
 (* The preferred replica, the first of the list, is to lead. If it cannot, *)
 (* this may still elect somebody else, but only out of the ISR.            *)
 (*                                                                         *)
+(* Python: elect_leaders.                                                  *)
 (* Kafka: ReplicationControlManager.electLeader, and the periodic          *)
 (* maybeBalancePartitionLeaders.                                           *)
 (***************************************************************************)
@@ -185,6 +188,7 @@ ElectPreferredLeader ==
 (* The operator wants a leader at any price, or the controller does so by  *)
 (* itself where the topic allows it. Only for a partition without leader.  *)
 (*                                                                         *)
+(* Python: elect_leaders.                                                  *)
 (* Kafka: ReplicationControlManager.electLeader, and the periodic          *)
 (* maybeElectUncleanLeaders.                                               *)
 (***************************************************************************)
@@ -197,6 +201,7 @@ ElectUncleanLeader ==
 (***************************************************************************)
 (* The topic is deleted, and with it any reassignment under way.           *)
 (*                                                                         *)
+(* Python: delete_topics.                                                  *)
 (* Kafka: ReplicationControlManager.deleteTopics.                          *)
 (***************************************************************************)
 DeleteTopic ==
@@ -210,6 +215,7 @@ DeleteTopic ==
 (* A broker is fenced: it leaves the ISR and leadership first. The last    *)
 (* member stays in the ISR, and the partition has no leader.               *)
 (*                                                                         *)
+(* Python: fence_broker.                                                   *)
 (* Kafka: ReplicationControlManager.handleBrokerFenced.                    *)
 (***************************************************************************)
 FenceBroker(b) ==
@@ -223,6 +229,7 @@ FenceBroker(b) ==
 (* A broker is unfenced. If the partition has no leader, it may become the *)
 (* leader. It never joins an ISR by this: a leader must ask for it.        *)
 (*                                                                         *)
+(* Python: unfence_broker.                                                 *)
 (* Kafka: ReplicationControlManager.handleBrokerUnfenced.                  *)
 (***************************************************************************)
 UnfenceBroker(b) ==
@@ -239,6 +246,7 @@ UnfenceBroker(b) ==
 (***************************************************************************)
 (* A broker wants to stop: the others take over what it leads.             *)
 (*                                                                         *)
+(* Python: begin_controlled_shutdown.                                      *)
 (* Kafka: ReplicationControlManager.handleBrokerInControlledShutdown.      *)
 (***************************************************************************)
 BeginControlledShutdown(b) ==
@@ -254,6 +262,7 @@ AnswersTo(b) == {m \in InFlight(messages) : m.type = "AlterPartitionResponse" /\
 (* A new process of broker b registers, under a greater epoch: the old one *)
 (* is gone, and what it asked for may still arrive.                        *)
 (*                                                                         *)
+(* Python: register_broker.                                                *)
 (* Kafka: ClusterControlManager.registerBroker.                            *)
 (***************************************************************************)
 RegisterBroker(b) ==
@@ -268,6 +277,7 @@ RegisterBroker(b) ==
 (***************************************************************************)
 (* The operator removes a broker. It stays in the list of replicas.        *)
 (*                                                                         *)
+(* Python: unregister_broker.                                              *)
 (* Kafka: ReplicationControlManager.handleBrokerUnregistered.              *)
 (***************************************************************************)
 UnregisterBroker(b) ==
@@ -301,6 +311,7 @@ Reply(m, response) ==
 (***************************************************************************)
 (* A request is refused and changes nothing.                               *)
 (*                                                                         *)
+(* Python: validate_alter_partition.                                       *)
 (* Kafka: ReplicationControlManager.alterPartition.                        *)
 (***************************************************************************)
 RefuseAlterPartition(m) ==
@@ -314,6 +325,7 @@ RefuseAlterPartition(m) ==
 (* this completes a reassignment; the answer says what it is. If it is     *)
 (* what it was, nothing is written.                                        *)
 (*                                                                         *)
+(* Python: alter_partition.                                                *)
 (* Kafka: ReplicationControlManager.alterPartition.                        *)
 (***************************************************************************)
 GrantAlterPartition(m) ==
@@ -352,6 +364,7 @@ IsNews(b) ==
 (* A broker replays the metadata: it begins to lead, no longer leads, or   *)
 (* learns of a change. What it had asked for is void then.                 *)
 (*                                                                         *)
+(* Python: learn_partition.                                                *)
 (* Kafka: ReplicaManager.applyDelta, Partition.makeLeader, makeFollower.   *)
 (***************************************************************************)
 LearnPartition(b) ==
@@ -386,6 +399,7 @@ RequestIsr(b, epochs) ==
 (* they are now (in ReplicatedPartition: by their fetches), and that its   *)
 (* recovery is over. One request at a time.                                *)
 (*                                                                         *)
+(* Python: send_alter_partition.                                           *)
 (* Kafka: Partition.submitAlterPartition, AlterPartitionManager.submit.    *)
 (***************************************************************************)
 SendAlterPartition(b, isr) ==
@@ -419,6 +433,7 @@ IsAwaited(m) ==
 (* later. Any other refusal tells of metadata that the leader has yet to   *)
 (* learn: until then it must reckon with both (!), and asks nothing.       *)
 (*                                                                         *)
+(* Python: on_alter_partition_response.                                    *)
 (* Kafka: Partition.handleAlterPartitionUpdate, handleAlterPartitionError. *)
 (***************************************************************************)
 HandleAlterPartitionResponse(m) ==

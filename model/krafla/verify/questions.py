@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from krafla.manifest import Manifest, Model, load
 from krafla.verdict import KraflaError, Verdict, worst
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from krafla.tlc.checking import Check
 
 __all__ = ["all_questions", "find_traces"]
+
+# So many take every action of Reassignment and reach every witness, from any seed tried.
+REASSIGNMENT_RUNS: Final = 60
 
 
 def find_traces() -> Path:
@@ -38,7 +41,7 @@ def all_questions(*, fuzz_runs: int, seed: int = 0) -> tuple[Question, ...]:
 
     Models of the smoke tier, those that must hold before those that must fail; proofs;
     recorded traces; the logs of real clusters; then ``fuzz_runs`` runs of fuzzing the lease from
-    ``seed``, and some of Raft.
+    ``seed``, and some of partitions that move and of Raft.
     """
     manifest = load()
     models = manifest.select(tier="smoke")
@@ -51,7 +54,8 @@ def all_questions(*, fuzz_runs: int, seed: int = 0) -> tuple[Question, ...]:
         trace_question(),
         *log_questions(),
         *server_log_questions(),
-        fuzz_question(fuzz_runs, seed),
+        fuzz_question("lease", fuzz_runs, seed),
+        fuzz_question("reassignment", REASSIGNMENT_RUNS, seed),
         quorum_question(seed),
     )
 
@@ -153,15 +157,16 @@ def trace_question() -> Question:
     return Question(Kind.TRACE, "recorded traces", reproduce, ask)
 
 
-def fuzz_question(runs: int, seed: int) -> Question:
-    """Return the question whether the implementation takes only steps of the spec."""
-    name = "lease"
-    reproduce = f"krafla fuzz lease --seed {seed} --examples {runs}"
+def fuzz_question(name: str, runs: int, seed: int) -> Question:
+    """Return the question whether a simulation takes only steps of its spec."""
+    reproduce = f"krafla fuzz {name} --seed {seed} --examples {runs}"
 
     def ask(progress: Callable[[str], None]) -> Row:
         from krafla.fuzz.campaign import Campaign, run_campaign
+        from krafla.fuzz.profiles import PROFILES_OF
 
-        report = run_campaign(Campaign(seed=seed, examples=runs), progress)
+        campaign = Campaign(seed=seed, examples=runs, profiles=PROFILES_OF[name])
+        report = run_campaign(campaign, progress)
         coverage = report.coverage
         failure = report.failure
         reasons = report.doubts if failure is None else (str(failure.shrunk.finding),)

@@ -131,7 +131,7 @@ def test_a_log_that_does_not_follow_the_spec_is_violated(tmp_path):
 
 
 def test_a_campaign_that_is_too_short_is_in_doubt():
-    row = ask(asked.fuzz_question(1, 0))
+    row = ask(asked.fuzz_question("lease", 1, 0))
     assert row.verdict is Verdict.INCONCLUSIVE
     assert any("never" in reason for reason in row.reasons)
 
