@@ -82,8 +82,7 @@ def command(
     of BrokerLease, lead to the same state, and keep every property. What is found is shrunk, shown,
     and kept with --save as a trace and as a recording.
 
-    reassignment: a partition that moves between brokers which fail, with the controller that moves
-    it and the leaders that ask for other in-sync replicas. Judged as the lease, by Reassignment.
+    reassignment: a partition that moves between brokers which fail; as lease, by Reassignment.
 
     raft: a quorum on simulated machines, disks, clocks and networks; after 30 seconds of chaos a
     core is healed and must make progress. After every event the properties of KRaftProperties and
@@ -99,22 +98,20 @@ def command(
     Examples:
       krafla fuzz lease --seed 7 --seconds 600 --save found
       krafla fuzz reassignment --seconds 60
-      krafla fuzz raft --seconds 600 --workers 2
       krafla fuzz raft --faults network,power-loss --seed 7 --examples 100 --lockstep
       krafla fuzz raft --replay krafla-raft-7-42.json
       krafla fuzz raft --mutants all --save found
     """
     lease: dict[str, object] = {"--steps": steps, "--profile": profile}
     raft = {"--workers": workers, "--faults": faults, "--lockstep": lockstep, "--mutants": mutants}
-    again: dict[str, object] = {"--replay": replay}
-    _check_options(protocol, lease=lease, raft=raft | again, reassignment=lease | again)
+    kept: dict[str, object] = {"--replay": replay}
+    _check_options(protocol, lease=lease, raft=raft | kept, reassignment=lease | kept)
     from krafla.cli import fuzz_raft, fuzz_steps
 
     if replay is not None:
         _refuse_beside("--replay", examples, seconds, mutants, workers, faults, lockstep, save)
-        if protocol == "raft":
-            return fuzz_raft.replay(replay, as_json=as_json)
-        return fuzz_steps.replay(protocol, replay, as_json=as_json)
+        again = fuzz_raft.replay if protocol == "raft" else fuzz_steps.replayer(protocol)
+        return again(replay, as_json=as_json)
     if protocol != "raft":
         judged = fuzz_steps.campaign(protocol, seed, examples, seconds, steps, profile, shrinks)
         return fuzz_steps.run(judged, save=save, as_json=as_json, quiet=quiet)

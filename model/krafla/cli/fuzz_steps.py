@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from krafla.cli import screen
@@ -15,13 +16,14 @@ from krafla.fuzz.recorded import play_recording
 from krafla.verdict import KraflaError, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from krafla.fuzz.campaign import Report
+    from krafla.fuzz.games import Game
     from krafla.verdict import ExitCode
 
-__all__ = ["campaign", "replay", "run"]
+__all__ = ["campaign", "replayer", "run"]
 
 
 def campaign(
@@ -56,9 +58,14 @@ def run(campaign: Campaign, *, save: Path | None, as_json: bool, quiet: bool) ->
     return report.verdict.exit_code
 
 
-def replay(protocol: str, path: Path, *, as_json: bool) -> ExitCode:
+def replayer(protocol: str) -> Callable[..., ExitCode]:
+    """Return what plays a run of a simulation that was kept; takes its path, and ``as_json``."""
+    return partial(_replay, GAMES[protocol])
+
+
+def _replay(game: Game, path: Path, *, as_json: bool) -> ExitCode:
     """Play a run that was kept, and say what the spec says of it."""
-    run = play_recording(path, GAMES[protocol])
+    run = play_recording(path, game)
     verdict = Verdict.HELD if run.finding is None else Verdict.VIOLATED
     finding = "" if run.finding is None else str(run.finding)
     if as_json:
