@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from krafla.verdict import ExitCode, KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["command"]
 
@@ -110,8 +113,7 @@ def command(
 
     if replay is not None:
         _refuse_beside("--replay", examples, seconds, mutants, workers, faults, lockstep, save)
-        again = fuzz_raft.replay if protocol == "raft" else fuzz_steps.replayer(protocol)
-        return again(replay, as_json=as_json)
+        return _replayer(protocol)(replay, as_json=as_json)
     if protocol != "raft":
         judged = fuzz_steps.campaign(protocol, seed, examples, seconds, steps, profile, shrinks)
         return fuzz_steps.run(judged, save=save, as_json=as_json, quiet=quiet)
@@ -120,6 +122,12 @@ def command(
         return fuzz_raft.seeded_bugs(mutants, _budget(seed, seconds, examples), save, quiet=quiet)
     chosen = fuzz_raft.campaign(seed, examples, seconds, workers, faults, lockstep, shrinks)
     return fuzz_raft.run(chosen, save=save, as_json=as_json, quiet=quiet)
+
+
+def _replayer(protocol: str) -> Callable[..., ExitCode]:
+    from krafla.cli import fuzz_raft, fuzz_steps
+
+    return fuzz_raft.replay if protocol == "raft" else fuzz_steps.replayer(protocol)
 
 
 def _check_options(protocol: str, **own: dict[str, object]) -> None:
