@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kraft.ids import ReplicaKey
 from kraft.raft.effects import (
     AppendLog,
     CleanLog,
@@ -53,11 +54,11 @@ def happened(step: SimStep, whole: Step, found: RaftState) -> bool:
     if done >= len(whole.effects):
         return False
     match whole.effects[done]:
-        case WriteQuorumState(epoch, leader_id, voted, _):
+        case WriteQuorumState(epoch, leader_id, voted, version):
             left, role = _before(step).role, found.role
-            said = (left.epoch, leader_of(left), voted_of(left))
-            says = (role.epoch, leader_of(role), voted_of(role))
-            return says == (epoch, leader_id, voted) != said
+            said = (left.epoch, leader_of(left), _as_written(voted_of(left), version))
+            says = (role.epoch, leader_of(role), _as_written(voted_of(role), version))
+            return says == (epoch, leader_id, _as_written(voted, version)) != said
         case AppendLog():
             return found.log.end_offset > _before(step).log.end_offset
         case TruncateLog(end_offset):
@@ -67,6 +68,11 @@ def happened(step: SimStep, whole: Step, found: RaftState) -> bool:
         case FreezeSnapshot(snapshot_id) | CleanLog(snapshot_id):
             return found.log.start_offset == snapshot_id.end_offset
     return False
+
+
+def _as_written(voted: ReplicaKey | None, version: int) -> ReplicaKey | None:
+    """Return what a quorum-state file says of a vote: before version 1, nothing of the disk."""
+    return ReplicaKey(voted.node_id) if voted is not None and not version else voted
 
 
 def _before(step: SimStep) -> RaftState:

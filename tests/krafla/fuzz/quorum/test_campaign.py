@@ -114,6 +114,14 @@ def test_a_vote_request_that_cannot_be_right_may_reach_another_disk_than_it_is_f
     assert dict(played.actions)["MeetOtherDisk"] >= 1
 
 
+@pytest.mark.nightly
+def test_a_crash_while_the_leader_is_noted_may_have_noted_it_without_the_voters_disk():
+    # Found by `krafla fuzz raft --lockstep --seed 20261124`: version 0 of the file has no disks.
+    recorded = read(Path(__file__).with_name("crash_while_the_leader_is_noted.json"))
+    assert recorded.failed == "KRaftSteps"
+    assert replay(recorded).violation is None
+
+
 def test_a_voter_that_was_asked_to_end_is_back_soon_once_the_core_is_healed():
     # One of two voters, and longer away than the other has time to be elected without it.
     recorded = read(Path(__file__).with_name("shutdown_over_the_heal.json"))
