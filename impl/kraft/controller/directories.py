@@ -1,0 +1,147 @@
+"""Log directories fail, and brokers say in which of them their replicas are. KIP-858.
+
+Kafka: ReplicationControlManager.handleDirectoriesOffline, .handleAssignReplicasToDirs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kraft.controller.defaults import is_unclean_election_enabled
+from kraft.controller.eligible import (
+    acceptable_leader,
+    change_rules,
+    is_online,
+    metadata_version_of,
+)
+from kraft.controller.partition_ask import unchanged, without_broker
+from kraft.controller.partition_change import build
+from kraft.controller.result import Result
+from kraft.errors import ErrorCode
+from kraft.image.versions import IBP_3_7_IV2
+from kraft.records.lease import BrokerRegistrationChangeRecord
+from kraft.rpc.assign_replicas import AssignReplicasToDirsResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from kraft.controller.defaults import Defaults
+    from kraft.ids import BrokerId, DirectoryId, PartitionId, TopicId
+    from kraft.image.entries import Partition
+    from kraft.image.metadata_image import MetadataImage
+    from kraft.records.topics import PartitionChangeRecord
+    from kraft.records.typed import TypedRecord
+    from kraft.rpc.assign_replicas import AssignReplicasToDirsRequest
+
+
+def directories_offline(
+    image: MetadataImage, defaults: Defaults, broker_id: BrokerId, offline: Collection[DirectoryId]
+) -> tuple[TypedRecord, ...]:
+    """Return the records by which directories of a broker are no more, and others lead instead.
+
+    What is not registered, or was reported before, is passed over.
+
+    Kafka: ReplicationControlManager.handleDirectoriesOffline.
+    """
+    registration = image.brokers[broker_id]
+    failed = {one for one in registration.directories if one in offline}
+    if not failed:
+        return ()
+    remaining = tuple(one for one in registration.directories if one not in failed)
+    records: list[TypedRecord] = []
+    for key in sorted(image.partitions):
+        partition = image.partitions[key]
+        where = dict(zip(partition.replicas, partition.directories, strict=True))
+        if where.get(broker_id) not in failed or broker_id not in partition.isr:
+            continue
+        change = _leave(image, defaults, key, broker_id)
+        records += [] if change is None else [change]
+    records.append(
+        BrokerRegistrationChangeRecord(broker_id, registration.epoch, log_dirs=remaining)
+    )
+    return tuple(records)
+
+
+def _leave(
+    image: MetadataImage, defaults: Defaults, key: tuple[TopicId, PartitionId], broker_id: BrokerId
+) -> PartitionChangeRecord | None:
+    topic, partition = image.topics[key[0]], image.partitions[key]
+    enabled = is_unclean_election_enabled(image, defaults, topic.name)
+    return build(
+        *key,
+        partition,
+        without_broker(partition, broker_id, unclean_enabled=enabled),
+        acceptable_leader(image, partition, left_out=broker_id),
+        change_rules(image, defaults, topic),
+    )
+
+
+def assign_replicas_to_dirs(
+    image: MetadataImage, defaults: Defaults, request: AssignReplicasToDirsRequest
+) -> Result[AssignReplicasToDirsResponse]:
+    """Return the new places of replicas; who is in a directory that failed leaves the ISR.
+
+    Kafka: ReplicationControlManager.handleAssignReplicasToDirs.
+    """
+    registration = image.brokers.get(request.broker_id)
+    error = ErrorCode.NONE
+    if metadata_version_of(image) < IBP_3_7_IV2:
+        error = ErrorCode.UNSUPPORTED_VERSION
+    elif registration is None or registration.epoch != request.broker_epoch:
+        error = ErrorCode.STALE_BROKER_EPOCH
+    if error is not ErrorCode.NONE:
+        return Result((), AssignReplicasToDirsResponse(error), is_atomic=False)
+    records, codes = [], []
+    for directory, topic_id, partition_id in request.assignments:
+        code = _assignment_error(image, request.broker_id, topic_id, partition_id)
+        codes.append(code)
+        if code is ErrorCode.NONE:
+            key = topic_id, partition_id
+            change = _assigned(image, defaults, key, request.broker_id, directory)
+            records += [] if change is None else [change]
+    response = AssignReplicasToDirsResponse(partitions=tuple(codes))
+    return Result(tuple(records), response, is_atomic=False)
+
+
+def _assignment_error(
+    image: MetadataImage, broker_id: BrokerId, topic_id: TopicId, partition_id: PartitionId
+) -> ErrorCode:
+    if topic_id not in image.topics:
+        return ErrorCode.UNKNOWN_TOPIC_ID
+    partition = image.partitions.get((topic_id, partition_id))
+    if partition is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return ErrorCode.NONE if broker_id in partition.replicas else ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+def _assigned(
+    image: MetadataImage,
+    defaults: Defaults,
+    key: tuple[TopicId, PartitionId],
+    broker_id: BrokerId,
+    directory: DirectoryId,
+) -> PartitionChangeRecord | None:
+    topic, partition = image.topics[key[0]], image.partitions[key]
+    ask = unchanged(partition)
+    moved = _with_directory(partition, broker_id, directory)
+    if not is_online(image, broker_id, directory):
+        enabled = is_unclean_election_enabled(image, defaults, topic.name)
+        ask = without_broker(partition, broker_id, unclean_enabled=enabled)
+    return build(
+        *key,
+        partition,
+        replace(ask, directory=(broker_id, directory)),
+        acceptable_leader(image, moved),
+        change_rules(image, defaults, topic),
+    )
+
+
+def _with_directory(partition: Partition, broker_id: BrokerId, directory: DirectoryId) -> Partition:
+    directories = tuple(
+        directory if replica == broker_id else where
+        for replica, where in zip(partition.replicas, partition.directories, strict=True)
+    )
+    return msgspec.structs.replace(partition, directories=directories)

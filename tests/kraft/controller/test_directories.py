@@ -1,0 +1,135 @@
+"""Directories that fail, and replicas that are assigned to them: scenarios 122 to 124."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+from tests.kraft.controller.partitions import DEFAULTS, KEY, after, directory, epoch_of, image_of
+
+from kraft.controller.directories import assign_replicas_to_dirs, directories_offline
+from kraft.controller.elections import elect_leaders
+from kraft.controller.reassignments import alter_partition_reassignments
+from kraft.errors import ErrorCode
+from kraft.ids import BrokerEpoch, PartitionId, TopicId
+from kraft.image.entries import LOST, UNASSIGNED
+from kraft.image.replay import replay
+from kraft.rpc.assign_replicas import AssignReplicasToDirsRequest
+from kraft.rpc.elect_leaders import PREFERRED_ELECTION, ElectLeadersRequest
+from kraft.rpc.partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+)
+
+THREE = (1, 2, 3)
+FAILED, OTHER = directory(1), directory(8)
+
+
+def image_on_disks():
+    """Return three replicas, each in a directory; broker 1 has another one."""
+    image = image_of(THREE)
+    partition = replace(image.partitions[KEY], directories=tuple(map(directory, THREE)))
+    first = replace(image.brokers[1], directories=(FAILED, OTHER))
+    return replace(
+        image,
+        partitions=image.partitions.set(KEY, partition),
+        brokers=image.brokers.set(1, first),
+    )
+
+
+def assigned(image, where, *, broker=1, epoch=None, key=KEY):
+    """Return the answer to a broker that says where its replica is, and the records."""
+    request = AssignReplicasToDirsRequest(
+        broker, epoch_of(broker) if epoch is None else epoch, ((where, *key),)
+    )
+    result = assign_replicas_to_dirs(image, DEFAULTS, request)
+    return result.response, result.records
+
+
+def test_a_leader_whose_directory_fails_is_succeeded_and_the_directory_is_gone():
+    image = image_on_disks()
+    records = directories_offline(image, DEFAULTS, 1, {FAILED})
+    image = replay(image, records)
+    partition = image.partitions[KEY]
+    assert (partition.leader, partition.isr, partition.leader_epoch) == (2, (2, 3), 1)
+    assert image.brokers[1].directories == (OTHER,)
+
+
+def test_a_directory_that_is_not_registered_or_holds_nothing_moves_nobody():
+    image = image_on_disks()
+    assert directories_offline(image, DEFAULTS, 1, {directory(4)}) == ()
+    (only,) = directories_offline(image, DEFAULTS, 1, {OTHER})
+    assert only.log_dirs == (FAILED,)
+
+
+@pytest.mark.parametrize(
+    ("where", "code"),
+    [
+        (LOST, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE),
+        (directory(9), ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE),
+        (FAILED, ErrorCode.NONE),
+        (UNASSIGNED, ErrorCode.NONE),
+    ],
+)
+def test_nobody_leads_from_a_directory_that_is_not_online(where, code):
+    image = image_on_disks()
+    partition = replace(
+        image.partitions[KEY], leader=2, directories=(where, directory(2), directory(3))
+    )
+    image = replace(image, partitions=image.partitions.set(KEY, partition))
+    request = ElectLeadersRequest(PREFERRED_ELECTION, (("foo", PartitionId(0)),))
+    (result,) = elect_leaders(image, DEFAULTS, request).response.replica_election_results
+    assert result.error_code is code
+
+
+def test_a_replica_is_assigned_to_another_directory_and_stays_in_sync():
+    image = image_on_disks()
+    answer, records = assigned(image, OTHER)
+    assert answer.partitions == (ErrorCode.NONE,)
+    partition = after(image, records)
+    assert partition.directories == (OTHER, directory(2), directory(3))
+    assert (partition.isr, partition.leader_epoch) == (THREE, 0)
+    assert assigned(image, FAILED)[1] == ()
+
+
+@pytest.mark.parametrize("where", [LOST, directory(4)])
+def test_a_replica_in_a_directory_that_is_not_online_leaves_the_isr(where):
+    image = image_on_disks()
+    partition = after(image, assigned(image, where)[1])
+    assert (partition.leader, partition.isr) == (2, (2, 3))
+    assert partition.directories[0] == where
+
+
+def test_who_may_not_assign_is_told_why():
+    image = image_on_disks()
+    assert assigned(image, OTHER, broker=5)[0].partitions == (ErrorCode.NOT_LEADER_OR_FOLLOWER,)
+    strange = TopicId("X" * 21 + "Q"), PartitionId(0)
+    assert assigned(image, OTHER, key=strange)[0].partitions == (ErrorCode.UNKNOWN_TOPIC_ID,)
+    missing = KEY[0], PartitionId(5)
+    assert assigned(image, OTHER, key=missing)[0].partitions == (
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    )
+    stale, records = assigned(image, OTHER, epoch=BrokerEpoch(1))
+    assert (stale.error_code, records) == (ErrorCode.STALE_BROKER_EPOCH, ())
+    old, records = assigned(image_of(THREE, metadata_version=15), OTHER)
+    assert (old.error_code, records) == (ErrorCode.UNSUPPORTED_VERSION, ())
+
+
+def test_a_reassignment_keeps_the_directories_it_knows_and_gives_new_ones_theirs():
+    image = image_on_disks()
+    asked = ReassignablePartition("foo", PartitionId(0), (4, 3, 1))
+    result = alter_partition_reassignments(
+        image, DEFAULTS, AlterPartitionReassignmentsRequest((asked,))
+    )
+    partition = after(image, result.records)
+    assert partition.replicas == (4, 3, 1, 2)
+    assert partition.directories == (directory(4), directory(3), directory(1), directory(2))
+
+
+def test_before_3_7_nobody_writes_directories():
+    image = image_of(THREE, metadata_version=15)
+    asked = ReassignablePartition("foo", PartitionId(0), (4, 3, 1))
+    result = alter_partition_reassignments(
+        image, DEFAULTS, AlterPartitionReassignmentsRequest((asked,))
+    )
+    assert result.records[0].directories is None
+    assert UNASSIGNED not in image_on_disks().partitions[KEY].directories

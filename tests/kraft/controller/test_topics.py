@@ -1,0 +1,252 @@
+"""Topics, partitions and their placement: scenarios 113 to 121 of Kafka's controller."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from tests.kraft.controller.partitions import DEFAULTS, TOPIC, TOPIC_ID, directory, image_of
+
+from kraft.controller.defaults import Defaults
+from kraft.controller.errors import ControllerError
+from kraft.controller.placement import place
+from kraft.controller.topics import create_partitions, create_topics, delete_topics
+from kraft.errors import ErrorCode
+from kraft.ids import TopicId
+from kraft.image.entries import MIGRATING, UNASSIGNED
+from kraft.image.replay import replay
+from kraft.records.topics import ConfigRecord, PartitionRecord, TopicRecord
+from kraft.rpc.topics import (
+    CreatableTopic,
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+    CreateTopicsRequest,
+)
+
+NEW = tuple(TopicId(f"{number}".rjust(21, "N") + "A") for number in range(9))
+BROKERS = (0, 1, 2, 3, 4, 5)
+
+
+def created(image, *topics, defaults=DEFAULTS, **options):
+    """Return the answers of a creation, and the records."""
+    request = CreateTopicsRequest(topics, **options)
+    result = create_topics(image, defaults, request, NEW[: len(topics)])
+    assert result.is_atomic
+    return result.response.topics, result.records
+
+
+def error_of(image, topic):
+    """Return why a topic is refused; nothing is written."""
+    (answer,), records = created(image, topic)
+    assert records == ()
+    assert answer.error_message
+    return answer.error_code
+
+
+def racked(racks, *, fenced=(), shutting_down=()):
+    """Return an image whose brokers 0, 1, ... are in these racks."""
+    image = image_of((0,), brokers=tuple(range(len(racks))), fenced=fenced,
+                     shutting_down=shutting_down)  # fmt: skip
+    brokers = {
+        broker_id: replace(one, rack=racks[broker_id]) for broker_id, one in image.brokers.items()
+    }
+    return replace(image, brokers=image.brokers.update(brokers))
+
+
+def test_a_topic_its_configuration_and_its_partitions_are_written_in_that_order():
+    topic = CreatableTopic("bar", 2, 3, configs=(("retention.ms", "5"),))
+    (answer,), records = created(image_of((0,)), topic)
+    assert [type(one) for one in records] == [
+        TopicRecord, ConfigRecord, PartitionRecord, PartitionRecord,
+    ]  # fmt: skip
+    assert (answer.error_code, answer.num_partitions, answer.replication_factor) == (0, 2, 3)
+    image = replay(image_of((0,)), records)
+    assert image.topics[NEW[0]].partition_ids == (0, 1)
+    for partition in (image.partitions[NEW[0], index] for index in (0, 1)):
+        assert partition.leader == partition.isr[0] == partition.replicas[0]
+        assert (partition.leader_epoch, partition.partition_epoch) == (0, 0)
+
+
+def test_numbers_that_are_not_given_are_the_controllers():
+    defaults = Defaults(num_partitions=3, default_replication_factor=2)
+    (answer,), _ = created(image_of((0,)), CreatableTopic("bar"), defaults=defaults)
+    assert (answer.num_partitions, answer.replication_factor) == (3, 2)
+
+
+def test_more_replicas_than_brokers_or_none_unfenced_is_refused():
+    assert error_of(image_of((0,), brokers=(0, 1)), CreatableTopic("bar", 1, 3)) is (
+        ErrorCode.INVALID_REPLICATION_FACTOR
+    )
+    all_fenced = image_of((0,), brokers=(0, 1, 2), fenced=(0, 1, 2))
+    assert error_of(all_fenced, CreatableTopic("bar", 1, 3)) is ErrorCode.INVALID_REPLICATION_FACTOR
+
+
+@pytest.mark.parametrize(
+    ("topic", "code"),
+    [
+        (CreatableTopic("bar", 1, 0), ErrorCode.INVALID_REPLICATION_FACTOR),
+        (CreatableTopic("bar", 1, -2), ErrorCode.INVALID_REPLICATION_FACTOR),
+        (CreatableTopic("bar", 0, 1), ErrorCode.INVALID_PARTITIONS),
+        (CreatableTopic("bar", -2, 1), ErrorCode.INVALID_PARTITIONS),
+        (CreatableTopic(TOPIC, 1, 1), ErrorCode.TOPIC_ALREADY_EXISTS),
+        (CreatableTopic("a.b_c", 1, 1, configs=(("x", None),)), ErrorCode.INVALID_CONFIG),
+        (CreatableTopic("", 1, 1), ErrorCode.INVALID_TOPIC_EXCEPTION),
+        (CreatableTopic("..", 1, 1), ErrorCode.INVALID_TOPIC_EXCEPTION),
+        (CreatableTopic("a/b", 1, 1), ErrorCode.INVALID_TOPIC_EXCEPTION),
+        (CreatableTopic("x" * 250, 1, 1), ErrorCode.INVALID_TOPIC_EXCEPTION),
+        (CreatableTopic("bar", 2, assignments=((0, (1,)),)), ErrorCode.INVALID_REQUEST),
+        (CreatableTopic("bar", -1, 1, assignments=((0, (1,)),)), ErrorCode.INVALID_REQUEST),
+    ],
+)
+def test_what_is_wrong_with_a_topic_has_its_error(topic, code):
+    assert error_of(image_of((0,)), topic) is code
+
+
+@pytest.mark.parametrize(
+    "assignments",
+    [
+        ((0, (1,)), (2, (1,))),
+        ((0, (1,)), (0, (2,))),
+        ((0, ()),),
+        ((0, (1, 1)),),
+        ((0, (1, 9)),),
+        ((0, (1, 2)), (1, (1,))),
+        ((0, (5,)),),
+    ],
+    ids=["gap", "twice", "empty", "one broker twice", "unregistered", "other factor", "inactive"],
+)
+def test_an_assignment_by_hand_that_cannot_be_is_refused(assignments):
+    image = image_of((0,), fenced=(5,))
+    topic = CreatableTopic("bar", assignments=assignments)
+    assert error_of(image, topic) is ErrorCode.INVALID_REPLICA_ASSIGNMENT
+
+
+def test_by_hand_who_is_fenced_is_a_replica_and_neither_in_sync_nor_leader():
+    image = image_of((0,), fenced=(1,), shutting_down=(2,))
+    topic = CreatableTopic("bar", assignments=((0, (1, 2, 3)),))
+    _, records = created(image, topic)
+    partition = records[-1]
+    assert (partition.replicas, partition.isr, partition.leader) == ((1, 2, 3), (3,), 3)
+
+
+def test_two_names_that_metrics_cannot_tell_apart_collide():
+    image = image_of((0,))
+    answers, _ = created(image, CreatableTopic("a.b", 1, 1), CreatableTopic("a_b", 1, 1))
+    assert [one.error_code for one in answers] == [
+        ErrorCode.NONE, ErrorCode.INVALID_TOPIC_EXCEPTION,
+    ]  # fmt: skip
+    answers, _ = created(image, CreatableTopic("bar", 1, 1), CreatableTopic("bar", 1, 1))
+    assert answers[1].error_code is ErrorCode.TOPIC_ALREADY_EXISTS
+
+
+def test_what_is_only_to_be_validated_writes_nothing():
+    (answer,), records = created(image_of((0,)), CreatableTopic("bar", 2, 2), validate_only=True)
+    assert (answer.error_code, answer.num_partitions, records) == (ErrorCode.NONE, 2, ())
+
+
+def test_a_request_of_too_many_records_is_refused_altogether():
+    with pytest.raises(ControllerError, match="POLICY_VIOLATION"):
+        created(image_of((0,)), CreatableTopic("bar", 10_000, 1))
+    answers, records = created(image_of((0,)), CreatableTopic("bar", 9_999, 1))
+    assert (answers[0].num_partitions, len(records)) == (9_999, 10_000)
+
+
+def grown(image, count, assignments=None, name=TOPIC, **options):
+    """Return the answer of a request for more partitions, and the records."""
+    asked = CreatePartitionsTopic(name, count, assignments)
+    result = create_partitions(image, CreatePartitionsRequest((asked,), **options))
+    return result.response.results[0].error_code, result.records
+
+
+def test_more_partitions_go_on_counting_with_as_many_replicas():
+    image = image_of((0, 1))
+    code, records = grown(image, 3)
+    assert code is ErrorCode.NONE
+    assert [one.partition_id for one in records] == [1, 2]
+    assert {len(one.replicas) for one in records} == {2}
+    assert grown(image, 3, validate_only=True) == (ErrorCode.NONE, ())
+    _, by_hand = grown(image, 2, ((4, 3),))
+    assert by_hand[0].replicas == (4, 3)
+
+
+@pytest.mark.parametrize(
+    ("count", "assignments", "code"),
+    [
+        (1, None, ErrorCode.INVALID_PARTITIONS),
+        (0, None, ErrorCode.INVALID_PARTITIONS),
+        (3, ((1, 2),), ErrorCode.INVALID_REPLICA_ASSIGNMENT),
+        (2, ((1,),), ErrorCode.INVALID_REPLICA_ASSIGNMENT),
+        (2, ((5, 4),), ErrorCode.INVALID_REPLICA_ASSIGNMENT),
+    ],
+)
+def test_partitions_that_cannot_be_added_have_their_error(count, assignments, code):
+    image = image_of((0, 1), fenced=(4, 5))
+    assert grown(image, count, assignments) == (code, ())
+
+
+def test_partitions_cannot_be_added_to_what_is_not_there_nor_on_nobody():
+    assert grown(image_of((0,)), 2, name="bar")[0] is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    fenced = image_of((0, 1), fenced=BROKERS)
+    assert grown(fenced, 2)[0] is ErrorCode.INVALID_REPLICATION_FACTOR
+
+
+def test_a_topic_that_is_deleted_takes_its_configuration_along_and_may_come_again():
+    image = image_of((0,), configs={"retention.ms": "5"})
+    gone = replay(image, delete_topics(image, (TOPIC_ID,)).records)
+    assert not gone.configurations
+    assert not gone.partitions
+    (answer,), records = created(gone, CreatableTopic(TOPIC, 1, 1))
+    assert answer.topic_id == NEW[0] != TOPIC_ID
+    assert replay(gone, records).topic_ids[TOPIC] == NEW[0]
+
+
+def test_a_new_replica_is_in_the_one_directory_or_the_broker_chooses():
+    image = image_of((0,))
+    two = replace(image.brokers[1], directories=(directory(1), directory(7)))
+    none = replace(image.brokers[2], directories=())
+    image = replace(image, brokers=image.brokers.update({1: two, 2: none}))
+    topic = CreatableTopic("bar", assignments=((0, (0, 1, 2)),))
+    assert created(image, topic)[1][-1].directories == (directory(0), UNASSIGNED, MIGRATING)
+    old = image_of((0,), metadata_version=15)
+    assert created(old, topic)[1][-1].directories == ()
+
+
+def test_the_one_unfenced_broker_among_many_leads_always():
+    image = image_of((0,), fenced=(0, 1, 2, 4, 5))
+    placed = place(image, 12, 3, start=0)
+    assert {replicas[0] for replicas in placed} == {3}
+
+
+def test_three_racks_get_a_replica_each_and_lead_in_turn():
+    image = racked("aabbcc")
+    placed = place(image, 6, 3, start=0)
+    for replicas in placed:
+        assert {"aabbcc"[one] for one in replicas} == {"a", "b", "c"}
+    assert Counter(replicas[0] for replicas in placed) == Counter(range(6))
+
+
+@given(
+    racks=st.lists(st.sampled_from([None, "a", "b", "c"]), min_size=1, max_size=8),
+    data=st.data(),
+)
+def test_replicas_are_distinct_spread_over_racks_and_led_by_somebody_unfenced(racks, data):
+    everybody = range(len(racks))
+    fenced = data.draw(st.sets(st.sampled_from(everybody)))
+    leaving = data.draw(st.sets(st.sampled_from(everybody)))
+    image = racked(racks, fenced=tuple(fenced), shutting_down=tuple(leaving))
+    usable = [one for one in everybody if one not in leaving]
+    factor = data.draw(st.integers(1, len(racks)))
+    start = data.draw(st.integers(0, 50))
+    if factor > len(usable) or set(usable) <= fenced:
+        with pytest.raises(ControllerError, match="INVALID_REPLICATION_FACTOR"):
+            place(image, 1, factor, start)
+        return
+    for replicas in place(image, 5, factor, start):
+        assert len(set(replicas)) == factor
+        assert set(replicas) <= set(usable)
+        assert replicas[0] not in fenced
+        known = {racks[one] for one in usable}
+        assert len({racks[one] for one in replicas}) == min(factor, len(known))
