@@ -114,6 +114,24 @@ FollowAndFetch(m) ==
             /\ high_watermark' = [high_watermark EXCEPT ![r] = HighWatermarkFrom(r, m, end)]
   /\ messages' = Unawaited(Take(messages, m), r, Replica)
   /\ UNCHANGED <<log_start, snapshots, committed>>
+
+(***************************************************************************)
+(* A prospective voter was refused, or waited too long, and of the leader  *)
+(* that it knew it has no more than the name: it met that leader before it *)
+(* had read who votes. It waits, and asks who leads. LosePreVote has this  *)
+(* of a leader that is no voter; this one may be a voter by now.           *)
+(*                                                                         *)
+(* Python: _lose_pre_vote.                                                 *)
+(* Kafka: KafkaRaftClient.prospectiveTransitionAfterElectionLoss.          *)
+(***************************************************************************)
+LosePreVoteByName(r) ==
+  /\ Idle(r)
+  /\ role[r] = "Prospective"
+  /\ leader[r] # Nil
+  /\ role' = [role EXCEPT ![r] = "Unattached"]
+  /\ NoElection(r) /\ NoFollowing(r) /\ NoLeading(r)
+  /\ messages' = Disconnected(r)
+  /\ UNCHANGED <<quorum_state, log_state, commit>>
 ------------------------------------------------------------------------------
 (* The leader's log                                                          *)
 
@@ -420,6 +438,7 @@ WaitingNext ==
   \/ \E m \in InFlight(messages) : FollowAndFetch(m)
   \/ \E l, r \in Replica : ForgetObserver(l, r)
   \/ \E r, other \in Replica : SendEndQuorumEpoch(r, other)
+  \/ \E r \in Replica : LosePreVoteByName(r)
 
 BatchNext ==
   \/ \E r \in Replica, first, second \in Value : AppendBatch(r, <<first, second>>)

@@ -87,6 +87,10 @@ FollowedWithRecordsReach ==
     /\ epoch[r] = 2
     /\ LastEpoch(r) = 2
 
+(* A voter waits for the leader whose name it knows, and who votes too.      *)
+KnownByNameReach ==
+  \E r \in Replica : role[r] = "Unattached" /\ leader[r] \in Voters(r)
+
 (* A disk that is no voter hears that its leader has resigned.               *)
 HeardByMistakeReach ==
   \E m \in InFlight(messages) : m.type = "EndQuorumEpochRequest" /\ m.to = s3

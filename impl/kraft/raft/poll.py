@@ -171,7 +171,7 @@ def _lose_pre_vote(turn: Turn, role: Prospective) -> None:
 
     Who knows no more than the leader's name keeps that, and asks where it is.
 
-    Spec: KRaftElection!LosePreVote.
+    Spec: KRaftElection!LosePreVote, KRaftSteps!LosePreVoteByName.
     Kafka: KafkaRaftClient.prospectiveTransitionAfterElectionLoss.
     """
     if role.leader_id is None or not role.leader_endpoints:

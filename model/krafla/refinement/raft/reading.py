@@ -169,7 +169,10 @@ class Reader:
         """Return what a replica did by itself, or asked by a client or its state machine."""
         left, role = before.role, after.role
         transition = _transition(
-            left.__class__.__name__, role.__class__.__name__, left.epoch == role.epoch
+            left.__class__.__name__,
+            role.__class__.__name__,
+            left.epoch == role.epoch,
+            leader_of(role) is not None,
         )
         if transition is not None:
             return [Action(transition, (name,))]
@@ -314,7 +317,7 @@ def _voted(before: RaftState, after: RaftState) -> str:
     return "RecordVote"
 
 
-def _transition(left: str, role: str, same_epoch: bool) -> str | None:
+def _transition(left: str, role: str, same_epoch: bool, knows_leader: bool) -> str | None:
     """Return the action in which a replica leaves a role by itself, if it does."""
     if role == "Leader" and left != "Leader":
         return "BecomeSoleLeader"
@@ -323,7 +326,7 @@ def _transition(left: str, role: str, same_epoch: bool) -> str | None:
     if role == "Prospective":
         return "BecomeProspective"
     if left == "Prospective":
-        return "LosePreVote"
+        return "LosePreVoteByName" if role == "Unattached" and knows_leader else "LosePreVote"
     if left == "Resigned" and not same_epoch:
         return "LeaveResigned"
     if role == "Resigned":

@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["RefusalError", "SpecSide"]
 
 _LOG = ("log", "log_start", "flushed")
-# What the spec leaves open: whether who leads has moved, and whether who goes back to a leader that
-# is no voter knows where it is.
-_OPEN = frozenset({"BecomeLeader", "BecomeSoleLeader", "LosePreVote"})
+# What the spec leaves open: whether who leads has moved.
+_OPEN = frozenset({"BecomeLeader", "BecomeSoleLeader"})
 
 
 class RefusalError(Exception):

@@ -122,6 +122,16 @@ def test_a_crash_while_the_leader_is_noted_may_have_noted_it_without_the_voters_
     assert replay(recorded).violation is None
 
 
+@pytest.mark.nightly
+def test_who_loses_a_pre_vote_may_know_no_more_of_a_voter_than_its_name():
+    # Found by `krafla fuzz raft --lockstep --seed 20261123`: it met the leader before the voters.
+    recorded = read(Path(__file__).with_name("leader_known_by_name.json"))
+    assert recorded.failed == "KRaftSteps"
+    played = replay(recorded)
+    assert played.violation is None
+    assert dict(played.actions)["LosePreVoteByName"] >= 1
+
+
 def test_a_voter_that_was_asked_to_end_is_back_soon_once_the_core_is_healed():
     # One of two voters, and longer away than the other has time to be elected without it.
     recorded = read(Path(__file__).with_name("shutdown_over_the_heal.json"))
