@@ -270,8 +270,26 @@ CrashAppending(m, end) ==
   /\ end \in LogEnd(r) .. LogEnd(r) + Len(m.records)
   /\ BootWith(r, log[r] \o SubSeq(m.records, 1, end - LogEnd(r)))
 
+(***************************************************************************)
+(* A follower crashes while it cuts its log back: segments go one by one,  *)
+(* the last one first, so the disk may have kept more than was to stay.    *)
+(*                                                                         *)
+(* Kafka: UnifiedLog.truncateTo, LogLoader.recoverLog.                     *)
+(***************************************************************************)
+CrashTruncating(m, end) ==
+  LET r == m.to IN
+  /\ IsFetched(m)
+  /\ m.diverging # Nil
+  /\ ~TruncatesCommitted(m)
+  /\ end \in TruncationPoint(r, m.diverging) .. LogEnd(r)
+  /\ BootWith(r, Records(r, log_start[r], end))
+
 StartedAgain(r) ==
   \/ \E end \in flushed[r] .. LogEnd(r) : StartAgain(r, end)
+  \/ \E m \in InFlight(messages) :
+       /\ m.to = r
+       /\ m.type = "FetchResponse"
+       /\ \E end \in log_start[r] .. LogEnd(r) : CrashTruncating(m, end)
   \/ \E m \in InFlight(messages) :
        /\ m.to = r
        /\ m.type = "FetchResponse"
@@ -408,7 +426,7 @@ StepsTypeOK ==
 
 (* Who changes a log, and how: as PermittedLogChangesProp of KRaftProperties, *)
 (* but that a leader appends a batch, and that a crash may keep a part of    *)
-(* what was being written.                                                   *)
+(* what was being written, or cut off.                                       *)
 (* Source: KIP-595, KIP-630. Broken by: a start with records that the disk   *)
 (* cannot have, or without some that were flushed.                           *)
 PermittedBatchesProp ==
@@ -428,7 +446,8 @@ PermittedBatchesProp ==
              \/ Begins(new, old) /\ Len(new) >= high_watermark[r]
              \/ log'[r] = << >> /\ Len(new) = log_start'[r] /\ new = SubSeq(committed, 1, Len(new))
        \/ /\ StartsAgain(r)
-          /\ Len(new) >= flushed[r]
+          /\ \/ Len(new) >= flushed[r]
+             \/ \E m \in InFlight(messages) : m.to = r /\ CrashTruncating(m, Len(new))
           /\ Begins(new, old) \/ Begins(old, new)]_<<log, log_start, snapshots>>
 ------------------------------------------------------------------------------
 WaitingNext ==
@@ -445,6 +464,7 @@ BatchNext ==
 
 CrashNext ==
   \/ \E r \in Replica : \E end \in 0 .. LogEnd(r) : StartAgain(r, end)
+  \/ \E m \in InFlight(messages) : \E end \in 0 .. LogEnd(m.to) : CrashTruncating(m, end)
   \/ \E m \in InFlight(messages) : \E end \in 0 .. LogEnd(m.to) + 2 : CrashAppending(m, end)
 
 DiskNext ==

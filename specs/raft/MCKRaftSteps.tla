@@ -12,12 +12,18 @@ NoBatch(r, values) == Never
 NoRecord(r, value) == Never
 NoPartKept(r, end) == Never
 NoPartAppended(m, end) == Never
+NoPartCut(m, end) == Never
 NoRepeatedEnd(r, other) == Never
 NoOtherDisk(m, r) == Never
 NoOtherAnswer(m) == Never
 NoRedirection(m, r) == Never
 
 Anybody(r) == TRUE
+
+(* Figure 8, in which r2 goes on writing what will be cut.                   *)
+DoomedSpec == FigureEight /\ [][StepsNext]_vars
+Nobody(r) == FALSE
+OnlyDoomed(r) == IF r = r2 /\ LogEnd(r) < 4 THEN Value ELSE {}
 
 (* Two voters, and the disk in the place of one. *)
 TwoAndDisk == {r1, r3, s3}
@@ -86,6 +92,13 @@ FollowedWithRecordsReach ==
     /\ voted[r] = leader[r]
     /\ epoch[r] = 2
     /\ LastEpoch(r) = 2
+
+(* A log is to be cut by several records. *)
+LongCutReach ==
+  \E m \in InFlight(messages) :
+    /\ m.type = "FetchResponse"
+    /\ m.diverging # Nil
+    /\ LogEnd(m.to) - TruncationPoint(m.to, m.diverging) > 1
 
 (* A voter waits for the leader whose name it knows, and who votes too.      *)
 KnownByNameReach ==

@@ -34,12 +34,14 @@ LastKnownOnlyLeaderlessInv ==
   /\ Cardinality(eligibility.last_known_leader) <= 1
   /\ (partition.leader # NoLeader) => (eligibility.last_known_leader = {})
 
-(* There is no leader only while nobody could lead without loss.             *)
+(* There is no leader only while no replica could lead without loss. Who is  *)
+(* eligible but no replica any more is never elected: see ElrOutside.        *)
 (* Source: KIP-966. Broken by: an election that looks at the ISR only.       *)
 ElrLeaderlessForAReasonInv ==
   (partition.leader = NoLeader) =>
     /\ partition.isr \cap ActiveBrokers = {}
-    /\ partition.isr = {} => eligibility.elr \cap ActiveBrokers = {}
+    /\ partition.isr = {} =>
+         eligibility.elr \cap ActiveBrokers \cap Members(partition.replicas) = {}
 ------------------------------------------------------------------------------
 (* Steps                                                                     *)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from krafla.refinement.judged_spec import JudgedSpec
     from krafla.refinement.judgement import Agreed
     from krafla.refinement.lockstep import Judge
 
@@ -22,21 +23,29 @@ class Coverage:
         self.all_actions: tuple[str, ...] = ()
         self.all_witnesses: tuple[str, ...] = ()
         self._states: set[int] = set()
+        self._judges: list[JudgedSpec[Any]] = []
 
     def observe(self, judge: Judge, judgement: Agreed) -> None:
         """Take note of a step; a witness is noted with the step that first reached it."""
         self.steps += 1
-        if not self.all_actions:
-            self.all_actions = tuple(action.name for action in judge.judged.spec.actions)
-            self.all_witnesses = judge.judged.properties.witnesses
+        if judge.judged not in self._judges:
+            self._add(judge.judged)
         if judgement.action is None:
             return
         self.actions[judgement.action.name] += 1
         self._states.add(judge.state.fingerprint)
         if len(self.witnesses) < len(self.all_witnesses):
-            for name in self.all_witnesses:
+            for name in judge.judged.properties.witnesses:
                 if name not in self.witnesses and judge.reaches(name):
                     self.witnesses[name] = self.steps
+
+    def _add(self, judged: JudgedSpec[Any]) -> None:
+        """Expect what a spec has; runs of one campaign may be judged by several."""
+        self._judges.append(judged)
+        actions = (*self.all_actions, *(action.name for action in judged.spec.actions))
+        witnesses = (*self.all_witnesses, *judged.properties.witnesses)
+        self.all_actions = tuple(dict.fromkeys(actions))
+        self.all_witnesses = tuple(dict.fromkeys(witnesses))
 
     @property
     def states(self) -> int:

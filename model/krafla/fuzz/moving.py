@@ -26,6 +26,12 @@ CONFIGURATIONS: Final = {
     "unclean": Configuration(_FOUR, _FIRST_TWO, unclean_enabled=True, unclean_elections=True),
     "late-heartbeats": Configuration(_FOUR[:3], _FIRST_TWO, late_heartbeats=True),
     "repeats": Configuration(_FOUR[:3], _FIRST_TWO, repeats=True),
+    "eligible": Configuration(_FOUR[:3], _FIRST_TWO, min_isr=2),
+    "eligible-of-three": Configuration(_FOUR, _FOUR[:3], min_isr=2),
+    "eligible-unclean": Configuration(
+        _FOUR[:3], _FIRST_TWO, unclean_enabled=True, unclean_elections=True, min_isr=2
+    ),
+    "eligible-by-hand": Configuration(_FOUR[:3], _FIRST_TWO, unclean_elections=True, min_isr=3),
     "strays": Configuration(_FOUR[:3], _FIRST_TWO, strays=True),
 }
 

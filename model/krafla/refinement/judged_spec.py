@@ -30,6 +30,9 @@ class StepMapping(Protocol):
     def variables(self, cluster: Any) -> dict[str, Value]:
         """Return the values of all variables of the spec."""
 
+    def action_of(self, action: str) -> str:
+        """Return how the spec calls an action of the simulation."""
+
     def parameters_of(self, cluster: Any, choice: Any) -> tuple[Value, ...] | None:
         """Return the parameters of the action a choice stands for, by the cluster before it.
 

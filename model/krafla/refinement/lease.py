@@ -72,6 +72,10 @@ class LeaseMapping:
             "messages": self.messages.bag(cluster.network),
         }
 
+    def action_of(self, action: str) -> str:
+        """Return how the spec calls an action of the simulation: by the same name."""
+        return action
+
     def parameters_of(self, cluster: Cluster, choice: Choice) -> tuple[Value, ...] | None:
         """Return the parameters of the action a choice stands for, by the cluster before it."""
         return parameters_of(self, cluster, choice)

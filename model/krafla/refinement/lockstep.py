@@ -83,7 +83,7 @@ class Judge:
         if isinstance(step.outcome, Refused):
             return self._judge_refusal(step, step.outcome.reason, variables)
         assert parameters is not None, f"{step.choice} was possible on nothing that exists"
-        action = SpecAction(step.outcome.action, parameters)
+        action = SpecAction(self.mapping.action_of(step.outcome.action), parameters)
         before = self.state
         changed = self._changed(variables)
         reached = self.judged.spec.rebind(before, changed) if changed else before
@@ -116,6 +116,7 @@ class Judge:
         reached = self.judged.spec.rebind(self.state, changed) if changed else self.state
         parameters = self.mapping.parameters_of(step.before, step.choice)
         name = self.mapping.refused_action(step.choice)
+        name = None if name is None else self.mapping.action_of(name)
         action = SpecAction(name or "Deliver", parameters or ())
         if reached != self.state:
             return self._changed_though_refused(action, variables, reached)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["all_questions", "find_traces"]
 
 # So many take every action of Reassignment and reach every witness, from any seed tried.
-REASSIGNMENT_RUNS: Final = 60
+REASSIGNMENT_RUNS: Final = 110
 
 
 def find_traces() -> Path:

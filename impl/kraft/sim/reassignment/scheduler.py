@@ -35,6 +35,7 @@ _WEIGHTS: Final = {
     "stray": 3,
     "delete": 0.03,
 }
+_NOT_WITH_ELR: Final = {"elect", "shut_down", "unregister", "retry", "stray", "delete"}
 # How often a stray request asks for what there is.
 _NOTHING_NEW: Final = 0.25
 # An epoch that is given is mostly the present one.
@@ -67,11 +68,20 @@ class Scheduler:
 
     def next_choice(self, cluster: Cluster) -> Choice:
         """Return a choice; it may turn out to be refused."""
+        with_elr = self.configuration.min_isr is not None
         while True:
             (kind,) = self.random.choices(list(_WEIGHTS), list(_WEIGHTS.values()))
+            if with_elr and kind in _NOT_WITH_ELR and not self._wants_leader(kind, cluster):
+                continue
             choice = self._draw(kind, cluster)
             if choice is not None:
                 return choice
+
+    def _wants_leader(self, kind: str, cluster: Cluster) -> bool:
+        """Return whether this is the one election that ReassignmentElr has."""
+        partition = partition_of(cluster)
+        allowed = kind == "elect" and self.configuration.unclean_elections
+        return allowed and partition is not None and partition.leader == NO_LEADER
 
     def observe(self, result: StepResult) -> None:
         """Hear what came of a choice: the next one does not depend on it."""
@@ -109,7 +119,6 @@ class Scheduler:
         return choices.RetryAlterPartition(envelope.message_id)
 
     def _of_partition(self, kind: str, cluster: Cluster) -> Choice | None:
-        random = self.random
         partition = partition_of(cluster)
         if partition is None:
             # Now and then somebody asks for what is gone.
@@ -119,16 +128,31 @@ class Scheduler:
         if kind == "stray":
             return self._stray(cluster, partition)
         if kind == "start":
-            brokers = self.configuration.brokers
-            target = random.sample(brokers, random.randint(1, min(3, len(brokers))))
-            return choices.StartReassignment(tuple(target))
+            return choices.StartReassignment(tuple(self._target()))
         if kind == "cancel":
-            return choices.CancelReassignment() if in_progress(partition) else None
+            return choices.CancelReassignment() if self._may_cancel(partition) else None
         if kind == "elect":
             if partition.leader == NO_LEADER and self.configuration.unclean_elections:
                 return choices.ElectUncleanLeader()
             return choices.ElectPreferredLeader()
         return choices.DeleteTopic()
+
+    def _target(self) -> list[BrokerId]:
+        """Return where the partition is to go; with eligible leader replicas, to as many brokers.
+
+        With fewer of them, those who are eligible stay so after they could be in sync: Kafka looks
+        before it elects.
+        """
+        brokers, random = self.configuration.brokers, self.random
+        count = len(self.configuration.initial_replicas)
+        if self.configuration.min_isr is None:
+            count = random.randint(1, min(3, len(brokers)))
+        return random.sample(brokers, count)
+
+    def _may_cancel(self, partition: Partition) -> bool:
+        """Return whether there is something to cancel; by force, ELR or not, anybody is in sync."""
+        forced = self.configuration.min_isr is not None and self.configuration.unclean_enabled
+        return in_progress(partition) and not forced
 
     def _send(self, cluster: Cluster) -> Choice | None:
         """Return that a leader asks for one member more, mostly, or for some less."""

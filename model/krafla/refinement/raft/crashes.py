@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kraft.raft.state import RaftState, Step
     from kraft.sim.quorum.steps import SimStep
 
-__all__ = ["happened", "writes_records"]
+__all__ = ["crash_in", "happened"]
 
 _LASTING: Final = (
     WriteQuorumState, TruncateLog, WriteSnapshot, FreezeSnapshot, TruncateToSnapshot, CleanLog,
@@ -32,8 +32,23 @@ _LASTING: Final = (
 )  # fmt: skip
 
 
-def writes_records(whole: Step, performed: Sequence[Effect]) -> bool:
-    """Return whether a follower was writing records, and had not flushed them."""
+def crash_in(step: SimStep, whole: Step, found: RaftState) -> str | None:
+    """Return the action in which a follower crashed while it changed its log; None if in none.
+
+    It was writing records and had not flushed them; or it was cutting its log, and the next start
+    has found more than was to stay, and less than there was.
+    """
+    if _writes_records(whole, step.effects):
+        return "CrashAppending"
+    done = len(step.effects)
+    cut = whole.effects[done] if done < len(whole.effects) else None
+    if not isinstance(cut, TruncateLog):
+        return None
+    is_half_cut = cut.end_offset < found.log.end_offset < _before(step).log.end_offset
+    return "CrashTruncating" if is_half_cut else None
+
+
+def _writes_records(whole: Step, performed: Sequence[Effect]) -> bool:
     first = whole.effects[0] if whole.effects else None
     if not isinstance(first, AppendLog) or not isinstance(whole.state.role, Follower):
         return False

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from krafla.oracle.explain import Explanation
 from krafla.refinement.judgement import Agreed, Divergence, Finding, Judgement, SpecAction
-from krafla.refinement.raft.crashes import happened, writes_records
+from krafla.refinement.raft.crashes import crash_in, happened
 from krafla.refinement.raft.network import CARRIED, Exchange
 from krafla.refinement.raft.reading import Action, Reader, is_piece
 from krafla.refinement.raft.requests import request_of
@@ -306,11 +306,12 @@ class Lockstep(SpecOfRun):
             whole = cut.whole
             assert whole is not None, "a crash has cut it short"
             exchange = None
-            if writes_records(whole, cut.effects) and cut.received is not None:
+            crash = crash_in(cut, whole, after)
+            if crash is not None and cut.received is not None:
                 exchange = self.exchanges.asked(cut.incarnation, cut.received.correlation_id)
-            if exchange is not None and exchange.message is not None:
+            if crash is not None and exchange is not None and exchange.message is not None:
                 message = exchange.message
-                actions.append(Action("CrashAppending", (message, after.log.end_offset)))
+                actions.append(Action(crash, (message, after.log.end_offset)))
             elif happened(cut, whole, after):
                 judged = self._taken(name, cut, whole.state, whole.effects)
                 if not isinstance(judged, Agreed):

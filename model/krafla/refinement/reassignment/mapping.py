@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from krafla.refinement.reassignment.notation import RECOVERY, partition_value
+from krafla.refinement.reassignment.notation import RECOVERY, eligibility_value, partition_value
 from krafla.refinement.vocabulary import NIL
 from krafla.values import function, record
 from kraft.errors import ErrorCode
@@ -31,10 +31,26 @@ if TYPE_CHECKING:
     from kraft.sim.reassignment.choices import Choice
     from kraft.sim.reassignment.cluster import Cluster, Configuration, Envelope
 
-__all__ = ["ReassignmentMapping"]
+__all__ = ["ELR_NAMES", "ReassignmentMapping"]
 
 _REMEMBERED: Final = 50_000
 _OF_MESSAGES: Final = (choices.Deliver, choices.RetryAlterPartition)
+
+
+ELR_NAMES: Final = {
+    **{
+        name: f"{name}Elr"
+        for name in (
+            "StartReassignment", "CancelReassignment", "ElectUncleanLeader", "FenceBroker",
+            "UnfenceBroker", "RegisterBroker", "GrantAlterPartition",
+        )
+    },
+    "LearnPartition": "PartitionLearned",
+    "SendAlterPartition": "RequestSent",
+    "RefuseAlterPartition": "RequestRefused",
+    "HandleAlterPartitionResponse": "AnswerReceived",
+}  # fmt: skip
+"""How ReassignmentElr calls what Reassignment does; it has no other actions."""
 
 
 class ReassignmentMapping:
@@ -42,15 +58,16 @@ class ReassignmentMapping:
 
     def __init__(self, configuration: Configuration) -> None:
         self._brokers = tuple(sorted(configuration.brokers))
+        self._names = ELR_NAMES if configuration.min_isr is not None else {}
         self._known: dict[Hashable, Value] = {}
 
     def variables(self, cluster: Cluster) -> dict[str, Value]:
-        """Return the values of all variables. Spec: Reassignment!vars."""
+        """Return the values of all variables. Spec: Reassignment!vars, ReassignmentElr!elr_vars."""
         partition = partition_of(cluster)
         rows = tuple(self._row(cluster, broker_id) for broker_id in self._brokers)
         views = tuple(cluster.leading.get(broker_id) for broker_id in self._brokers)
         bag = Counter(self.message(one) for one in cluster.network)
-        return {
+        values = {
             "partition": self._one(("partition", partition), lambda: _partition(partition)),
             "registrations": self._one(
                 ("registrations", rows),
@@ -61,6 +78,15 @@ class ReassignmentMapping:
             ),
             "messages": self._one(("messages", frozenset(bag.items())), lambda: function(bag)),
         }
+        if self._names and partition is not None:
+            values["eligibility"] = self._one(
+                ("eligibility", partition), lambda: eligibility_value(partition)
+            )
+        return values
+
+    def action_of(self, action: str) -> str:
+        """Return how the spec calls an action of the simulation."""
+        return self._names.get(action, action)
 
     def message(self, envelope: Envelope) -> Value:
         """Return a message. Spec: Reassignment!IsMessage."""

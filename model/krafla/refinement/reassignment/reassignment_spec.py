@@ -10,7 +10,7 @@ from krafla.oracle.loading import find_module
 from krafla.oracle.pinning import pin_constants
 from krafla.refinement.judged_spec import JudgedSpec
 from krafla.refinement.lockstep import Judge
-from krafla.refinement.properties import properties_of
+from krafla.refinement.properties import Properties, properties_of
 from krafla.refinement.reassignment.mapping import ReassignmentMapping
 from krafla.refinement.vocabulary import NIL
 
@@ -19,9 +19,23 @@ if TYPE_CHECKING:
 
     from kraft.sim.reassignment.cluster import Configuration
 
-__all__ = ["MODULE", "left_out", "load_reassignment", "reassignment_judge"]
+__all__ = ["constants_of", "left_out", "load_reassignment", "module_of", "reassignment_judge"]
 
 MODULE: Final = "ReassignmentProperties"
+ELR_MODULE: Final = "ReassignmentElrProperties"
+
+# Of ReassignmentProperties, those that hold with eligible leader replicas too.
+_ELR_INVARIANTS: Final = (
+    "LeaderInIsrOrNoneInv", "LeaderUsableInv", "EpochsOrderedInv", "RecoveringAloneInv",
+    "OneLeaderPerEpochInv", "ViewsArePastInv", "MaximalIsrInv",
+)  # fmt: skip
+_ELR_STEPS: Final = ("EpochBumpProp", "StaleRequestRejectedProp", "IneligibleStaysOutProp")
+
+
+def module_of(configuration: Configuration) -> str:
+    """Return the module that judges the runs of a configuration."""
+    return MODULE if configuration.min_isr is None else ELR_MODULE
+
 
 _MIDWAY: Final = frozenset({"AddingRemovingDisjointInv", "TargetHonouredProp"})
 
@@ -31,6 +45,8 @@ def left_out(configuration: Configuration) -> frozenset[str]:
 
     Each is false for a reason, and a model of specs/broken/reassignment shows it.
     """
+    if configuration.min_isr is not None:
+        return frozenset({"ElrSubsetReplicasInv"})  # ElrOutside
     # A reassignment is changed midway in every run: StaleAdding, ForgottenTarget.
     names = set(_MIDWAY)
     if configuration.late_heartbeats:
@@ -48,7 +64,7 @@ def left_out(configuration: Configuration) -> frozenset[str]:
 def constants_of(configuration: Configuration) -> dict[str, Any]:
     """Return the constants of Reassignment; a broker is its id."""
     brokers = tuple(sorted(configuration.brokers))
-    return {
+    constants: dict[str, Any] = {
         "Broker": frozenset(brokers),
         "BrokerOrder": brokers,
         "InitialReplicas": configuration.initial_replicas,
@@ -56,15 +72,28 @@ def constants_of(configuration: Configuration) -> dict[str, Any]:
         "LateHeartbeats": configuration.late_heartbeats,
         "Nil": NIL,
     }
+    if configuration.min_isr is not None:
+        constants["MinIsr"] = configuration.min_isr
+    return constants
 
 
 @lru_cache(maxsize=12)
 def load_reassignment(configuration: Configuration) -> JudgedSpec[ReassignmentMapping]:
     """Return Reassignment with the constants of a configuration and the properties that hold."""
-    spec = Spec.load(MODULE, constants_of(configuration))
+    mapping = ReassignmentMapping(configuration)
+    module, constants = module_of(configuration), constants_of(configuration)
+    properties = properties_of(find_module(module, None), left_out(configuration))
+    if configuration.min_isr is None:
+        spec = Spec.load(module, constants)
+    else:
+        spec = Spec.load(module, constants, init="ElrInit", next="ElrNext")
+        properties = Properties(
+            (*properties.invariants, "ElrTypeOK", *_ELR_INVARIANTS),
+            (*properties.steps, *_ELR_STEPS),
+            properties.witnesses,
+        )
     pin_constants(spec)
-    properties = properties_of(find_module(MODULE, None), left_out(configuration))
-    return JudgedSpec(spec, properties, ReassignmentMapping(configuration))
+    return JudgedSpec(spec, properties, mapping)
 
 
 def reassignment_judge(configuration: Configuration, also: Collection[str] = ()) -> Judge:

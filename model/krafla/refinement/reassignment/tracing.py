@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.digest import spec_digest
 from krafla.refinement.judgement import Agreed, Failed
-from krafla.refinement.reassignment.reassignment_spec import MODULE, constants_of
+from krafla.refinement.reassignment.reassignment_spec import constants_of, module_of
 from krafla.refinement.tracing import SIMULATOR, claimed_by
 from krafla.traces import Origin, Step, Trace
 from krafla.traces.trace import INITIAL
@@ -42,9 +42,10 @@ class ReassignmentRecorder:
     def trace(self, *, profile: str | None = None, seed: str | None = None) -> Trace:
         """Return the run up to now. Without a finding it claims to be a behaviour of the spec."""
         constants = tuple(sorted(constants_of(self._configuration).items()))
-        origin = Origin(SIMULATOR, profile, seed, digest=spec_digest(MODULE))
+        module = module_of(self._configuration)
+        origin = Origin(SIMULATOR, profile, seed, digest=spec_digest(module))
         claim = claimed_by(self._finding, self._judged.properties)
-        return Trace(MODULE, tuple(self._steps), constants, claim, origin=origin)
+        return Trace(module, tuple(self._steps), constants, claim, origin=origin)
 
     def _state(self, cluster: Cluster) -> Function:
         return Function(self._judged.mapping.variables(cluster))

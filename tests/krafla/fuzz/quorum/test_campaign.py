@@ -132,6 +132,16 @@ def test_who_loses_a_pre_vote_may_know_no_more_of_a_voter_than_its_name():
     assert dict(played.actions)["LosePreVoteByName"] >= 1
 
 
+@pytest.mark.nightly
+def test_a_crash_while_a_log_is_cut_leaves_more_of_it_than_was_to_stay():
+    # Found by `krafla fuzz raft --lockstep --seed 20261123`: its segments go one by one.
+    recorded = read(Path(__file__).with_name("crash_while_the_log_is_cut.json"))
+    assert recorded.failed == "KRaftSteps"
+    played = replay(recorded)
+    assert played.violation is None
+    assert dict(played.actions)["CrashTruncating"] >= 1
+
+
 def test_a_voter_that_was_asked_to_end_is_back_soon_once_the_core_is_healed():
     # One of two voters, and longer away than the other has time to be elected without it.
     recorded = read(Path(__file__).with_name("shutdown_over_the_heal.json"))
