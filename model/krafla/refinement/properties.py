@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
-__all__ = ["CONDITIONAL", "MODULE", "Properties", "properties_of", "read_properties"]
+__all__ = ["BEGINNINGS", "CONDITIONAL", "MODULE", "Properties", "properties_of", "read_properties"]
 
 MODULE: Final = "BrokerLeaseProperties"
 
@@ -31,6 +31,9 @@ CONDITIONAL: Final = {
 LEFT_TO_MODELS: Final = {
     "ShutdownCancelledByFenceReach": "it counts the records of a log that holds little else",
 }
+
+# What is called neither Init nor Next, since the module extends one that has both.
+BEGINNINGS: Final = {"ReassignmentElrProperties": ("ElrInit", "ElrNext")}
 
 _DEFINITION = re.compile(r"^(?P<name>\w+?(?P<suffix>Inv|Prop|Reach)) *==", re.MULTILINE)
 

@@ -14,7 +14,7 @@ from krafla.oracle.digest import spec_digest
 from krafla.oracle.pinning import pin_constants
 from krafla.refinement.elapsed import ticks
 from krafla.refinement.keeping import Keeping, properties_of
-from krafla.refinement.properties import MODULE, Properties
+from krafla.refinement.properties import BEGINNINGS, MODULE, Properties
 from krafla.tlc.config import read_config
 from krafla.verdict import KraflaError
 
@@ -182,7 +182,8 @@ def loaded(name: str, constants: tuple[tuple[str, Value], ...]) -> Spec:
     if wrong:
         raise KraflaError(f"{wrong[0]!r} is no name of a module or of a constant")
     try:
-        spec = Spec.load(name, dict(constants))
+        init, following = BEGINNINGS.get(name, ("Init", "Next"))
+        spec = Spec.load(name, dict(constants), init=init, next=following)
     except SpecError as error:
         raise _plainly(name, error) from None
     declared = {

@@ -10,7 +10,7 @@ from krafla.oracle.loading import find_module
 from krafla.oracle.pinning import pin_constants
 from krafla.refinement.judged_spec import JudgedSpec
 from krafla.refinement.lockstep import Judge
-from krafla.refinement.properties import Properties, properties_of
+from krafla.refinement.properties import BEGINNINGS, Properties, properties_of
 from krafla.refinement.reassignment.mapping import ReassignmentMapping
 from krafla.refinement.vocabulary import NIL
 
@@ -83,10 +83,9 @@ def load_reassignment(configuration: Configuration) -> JudgedSpec[ReassignmentMa
     mapping = ReassignmentMapping(configuration)
     module, constants = module_of(configuration), constants_of(configuration)
     properties = properties_of(find_module(module, None), left_out(configuration))
-    if configuration.min_isr is None:
-        spec = Spec.load(module, constants)
-    else:
-        spec = Spec.load(module, constants, init="ElrInit", next="ElrNext")
+    init, following = BEGINNINGS.get(module, ("Init", "Next"))
+    spec = Spec.load(module, constants, init=init, next=following)
+    if configuration.min_isr is not None:
         properties = Properties(
             (*properties.invariants, "ElrTypeOK", *_ELR_INVARIANTS),
             (*properties.steps, *_ELR_STEPS),
