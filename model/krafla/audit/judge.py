@@ -49,25 +49,17 @@ class LoadingSpec:
         self._brief = brief
         self._spec: Spec | None = None
         self._error: BaseException | None = None
-        self._thread = Thread(target=self._load, name="load the spec", daemon=True)
+        # No daemon: a process that ends while Java starts may wait for it for ever, or crash.
+        self._thread = Thread(target=self._load, name="load the spec")
         self._thread.start()
 
     def get(self) -> Spec:
         """Return the spec; raises what its loading raised, a KraflaError."""
-        self.settle()
+        self._thread.join()
         if self._error is not None:
             raise self._error
         assert self._spec is not None, "loaded, or an error said why not"
         return self._spec
-
-    def settle(self) -> None:
-        """Wait until nothing is being loaded, so that this process can end."""
-        from krafla.oracle.jvm import settle, undisturbed
-
-        with undisturbed():
-            # A process that ends while Java starts may wait for it for ever, or crash.
-            self._thread.join()
-        settle()
 
     def _load(self) -> None:
         try:

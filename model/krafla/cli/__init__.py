@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from krafla.cli.ending import Ending
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import FrameType
 
 __all__ = ["VERBS", "application", "main"]
 
@@ -68,20 +68,19 @@ _OF_THE_WORLD = frozenset(
 )  # fmt: skip
 # A write that fails so need not say of which file.
 _FULL = frozenset({errno.EDQUOT, errno.ENOSPC})
-# How long an interrupt waits until what cannot be interrupted has come to its end.
-_SOON_SECONDS = 0.02
 # As a shell reports a program whose reader has left.
 _BROKEN_PIPE = 128 + signal.SIGPIPE if hasattr(signal, "SIGPIPE") else 141
 
 
 def main() -> None:
     """Run the command line and exit with one of the statuses of ``ExitCode``."""
-    signal.signal(signal.SIGTERM, _terminated)
+    ending = Ending()
+    signal.signal(signal.SIGTERM, ending.asked)
+    signal.signal(signal.SIGALRM, ending.asked_again)
     # A shell lets jobs in the background ignore it.
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, _interrupted)
-        signal.signal(signal.SIGALRM, _interrupted)
-        sys.unraisablehook = _swallowed
+        signal.signal(signal.SIGINT, ending.asked)
+    sys.unraisablehook = ending.swallowed
     arguments = sys.argv[1:]
     verb = next((word for word in arguments if not word.startswith("-")), None)
     try:
@@ -207,32 +206,3 @@ def _report_crash(error: Exception) -> None:
 
 def _say(line: str) -> None:
     sys.stderr.write(f"{line}\n")
-
-
-def _interrupted(_number: int, frame: FrameType | None) -> None:
-    """Raise ``KeyboardInterrupt``, but never where Java called into Python.
-
-    JPype has no way to hand an exception through such a call: it would be lost, or end the process.
-    """
-    while frame is not None:
-        if frame.f_globals.get("__name__", "").startswith(("jpype.", "_jpype")):
-            signal.setitimer(signal.ITIMER_REAL, _SOON_SECONDS)
-            return
-        frame = frame.f_back
-    raise KeyboardInterrupt
-
-
-def _swallowed(lost: Any) -> None:
-    """Interrupt once more, soon, if Python met the interrupt where nothing can be raised.
-
-    Destructors and callbacks of the garbage collector are such places: the exception is dropped.
-    """
-    if lost.exc_type is KeyboardInterrupt:
-        signal.setitimer(signal.ITIMER_REAL, _SOON_SECONDS)
-    else:
-        sys.__unraisablehook__(lost)
-
-
-def _terminated(number: int, _frame: FrameType | None) -> None:
-    # Raised where the program stands, so that what it started is ended and cleaned up.
-    raise SystemExit(128 + number)

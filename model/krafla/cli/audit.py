@@ -102,16 +102,13 @@ def command(
     from krafla.audit.judge import LoadingSpec
 
     loading = LoadingSpec(brief=True)
-    try:
-        from krafla.audit.render import document, text_lines
-        from krafla.audit.run import audit
-        from krafla.audit.wish import Wish
+    from krafla.audit.render import document, text_lines
+    from krafla.audit.run import audit
+    from krafla.audit.wish import Wish
 
-        with _Progress(quiet=quiet) as progress:
-            wish = Wish(clock_skew_ms, session_timeout_ms) if server_logs else None
-            report = audit(paths, progress.show, loading, wish)
-    finally:
-        loading.settle()
+    with _Progress(quiet=quiet) as progress:
+        wish = Wish(clock_skew_ms, session_timeout_ms) if server_logs else None
+        report = audit(paths, progress.show, loading, wish)
     if save_trace is not None:
         _save(report, save_trace)
     if as_json:

@@ -72,6 +72,8 @@ def start(*, brief: bool = False) -> None:
         with undisturbed():
             _start_in(scratch, [_BRIEF] if brief else [])
         os.register_at_fork(after_in_child=_let_go)
+        # After JPype's own, so that it runs before that one ends the virtual machine.
+        atexit.register(settle)
     _started_in = os.getpid()
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import krafla.cli
 from krafla.cli import application
+from krafla.cli.ending import Ending
 from krafla.verdict import ExitCode, KraflaError
 
 
@@ -93,27 +94,56 @@ def test_a_reader_that_leaves_ends_the_command_as_a_shell_expects_and_in_silence
     assert (ended.returncode, ended.stderr) == (128 + signal.SIGPIPE, "")
 
 
-def interrupt_within_jpype(out):
-    """Send ourselves a signal in a function that belongs to JPype, by its module's name."""
-    code = "os.kill(os.getpid(), signal.SIGINT)\ntime.sleep(0.05)\nout.append('undisturbed')"
-    exec(code, {"__name__": "jpype._jclass", "os": os, "signal": signal, "time": time, "out": out})
+@pytest.fixture
+def ending(monkeypatch):
+    """The handlers of signals that `main` installs."""
+    ending = Ending()
+    monkeypatch.setattr(sys, "unraisablehook", ending.swallowed)
+    handlers = {
+        signal.SIGINT: ending.asked,
+        signal.SIGTERM: ending.asked,
+        signal.SIGALRM: ending.asked_again,
+    }
+    kept = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    yield ending
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    for number, handler in kept.items():
+        signal.signal(number, handler)
+
+
+def signal_within(number, module, file, out):
+    """Send ourselves a signal in code that belongs to another module or file, by its name."""
+    code = "os.kill(os.getpid(), number)\ntime.sleep(0.05)\nout.append('undisturbed')"
+    names = {"__name__": module, "os": os, "number": number, "time": time, "out": out}
+    exec(compile(code, file, "exec"), names)
     time.sleep(10)
     out.append("not interrupted")
 
 
-def test_an_interrupt_waits_until_java_is_out_of_the_way():
-    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM)}
-    for number in kept:
-        signal.signal(number, krafla.cli._interrupted)
+@pytest.mark.parametrize(
+    ("number", "raised"),
+    [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)],
+    ids=["interrupt", "end"],
+)
+@pytest.mark.parametrize(
+    ("module", "file"),
+    [("jpype._jclass", "_jclass.py"), ("importlib._bootstrap", "<frozen importlib._bootstrap>")],
+    ids=["Java", "an import"],
+)
+@pytest.mark.usefixtures("ending")
+def test_a_signal_waits_until_what_must_not_be_interrupted_is_over(number, raised, module, file):
     out: list[str] = []
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            interrupt_within_jpype(out)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        for number, handler in kept.items():
-            signal.signal(number, handler)
+    with pytest.raises(raised):
+        signal_within(number, module, file, out)
     assert out == ["undisturbed"]
+
+
+@pytest.mark.usefixtures("ending")
+def test_elsewhere_a_signal_does_not_wait():
+    out: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        signal_within(signal.SIGINT, "krafla.somewhere", "somewhere.py", out)
+    assert out == []
 
 
 class InterruptedAtTheEnd:
@@ -130,18 +160,10 @@ def drop_what_is_interrupted():
     raise AssertionError("not interrupted")
 
 
-def test_an_interrupt_that_python_drops_comes_again(monkeypatch):
-    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGALRM)}
-    monkeypatch.setattr(sys, "unraisablehook", krafla.cli._swallowed)
-    for number in kept:
-        signal.signal(number, krafla.cli._interrupted)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            drop_what_is_interrupted()
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        for number, handler in kept.items():
-            signal.signal(number, handler)
+@pytest.mark.usefixtures("ending")
+def test_an_interrupt_that_python_drops_comes_again():
+    with pytest.raises(KeyboardInterrupt):
+        drop_what_is_interrupted()
 
 
 def test_a_crash_is_one_line_a_file_with_the_rest_and_status_four(
