@@ -25,6 +25,15 @@ _CONFIG_NAME = "model.cfg"
 _STACK = "16m"
 # Below this many states a search is over before the optimising compiler has paid for itself.
 _SMALL = 5_000
+# Below this many it has, if it leaves alone what is called a few thousand times only.
+_MEDIUM = 50_000
+_COMPILE_ALL_BRIEFLY = ("-XX:TieredStopAtLevel=1",)
+_OPTIMISE_LATE = (
+    "-XX:Tier4InvocationThreshold=50000",
+    "-XX:Tier4MinInvocationThreshold=6000",
+    "-XX:Tier4CompileThreshold=150000",
+    "-XX:Tier4BackEdgeThreshold=400000",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +101,7 @@ def _java(model: Model, options: Options, jar: TlcJar, jre: JavaRuntime, folder:
     return [
         str(jre.java),
         collector,
-        *(["-XX:TieredStopAtLevel=1"] if small else []),
+        *_compiler(model.distinct),
         f"-Xmx{options.heap_mb or default_heap_mb()}m",
         f"-Xss{_STACK}",
         # TLC may go on for ever with one of its threads missing.
@@ -103,6 +112,13 @@ def _java(model: Model, options: Options, jar: TlcJar, jre: JavaRuntime, folder:
         f"-DTLA-Library={os.pathsep.join(map(str, model.search_path))}",
         *("-cp", str(jar.path)),
     ]
+
+
+def _compiler(states: int | None) -> tuple[str, ...]:
+    """Return how Java shall compile TLC for a search of so many states."""
+    if states is None or states >= _MEDIUM:
+        return ()
+    return _COMPILE_ALL_BRIEFLY if states < _SMALL else _OPTIMISE_LATE
 
 
 def _mode(options: Options) -> list[str]:
