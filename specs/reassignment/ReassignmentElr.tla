@@ -83,7 +83,7 @@ UnfenceBrokerElr(b) ==
 (* A new process registers. It may have lost what the old one had, so it   *)
 (* leaves the ISR and the ELR.                                             *)
 (*                                                                         *)
-(* Kafka: ReplicationControlManager.handleUncleanBrokerShutdown.           *)
+(* Kafka: ReplicationControlManager.handleBrokerShutdown.                  *)
 (***************************************************************************)
 RegisterBrokerElr(b) ==
   /\ Registered(b) => registrations[b].fenced

@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from kraft.controller.defaults import is_unclean_election_enabled
 from kraft.controller.eligible import (
     acceptable_leader,
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
 
     from kraft.controller.defaults import Defaults
     from kraft.ids import BrokerId, DirectoryId, PartitionId, TopicId
-    from kraft.image.entries import Partition
     from kraft.image.metadata_image import MetadataImage
     from kraft.records.topics import PartitionChangeRecord
     from kraft.records.typed import TypedRecord
@@ -82,7 +79,9 @@ def _leave(
 def assign_replicas_to_dirs(
     image: MetadataImage, defaults: Defaults, request: AssignReplicasToDirsRequest
 ) -> Result[AssignReplicasToDirsResponse]:
-    """Return the new places of replicas; who is in a directory that failed leaves the ISR.
+    """Return the new places of replicas; then who is in a directory that failed leaves the ISR.
+
+    The second change is made of the partition as it was: no record of this request is replayed yet.
 
     Kafka: ReplicationControlManager.handleAssignReplicasToDirs.
     """
@@ -95,6 +94,7 @@ def assign_replicas_to_dirs(
     if error is not ErrorCode.NONE:
         return Result((), AssignReplicasToDirsResponse(error), is_atomic=False)
     records, codes = [], []
+    stranded = set()
     for directory, topic_id, partition_id in request.assignments:
         code = _assignment_error(image, request.broker_id, topic_id, partition_id)
         codes.append(code)
@@ -102,6 +102,11 @@ def assign_replicas_to_dirs(
             key = topic_id, partition_id
             change = _assigned(image, defaults, key, request.broker_id, directory)
             records += [] if change is None else [change]
+            if not is_online(image, request.broker_id, directory):
+                stranded.add(key)
+    for key in sorted(stranded):
+        change = _leave(image, defaults, key, request.broker_id)
+        records += [] if change is None else [change]
     response = AssignReplicasToDirsResponse(partitions=tuple(codes))
     return Result(tuple(records), response, is_atomic=False)
 
@@ -125,23 +130,10 @@ def _assigned(
     directory: DirectoryId,
 ) -> PartitionChangeRecord | None:
     topic, partition = image.topics[key[0]], image.partitions[key]
-    ask = unchanged(partition)
-    moved = _with_directory(partition, broker_id, directory)
-    if not is_online(image, broker_id, directory):
-        enabled = is_unclean_election_enabled(image, defaults, topic.name)
-        ask = without_broker(partition, broker_id, unclean_enabled=enabled)
     return build(
         *key,
         partition,
-        replace(ask, directory=(broker_id, directory)),
-        acceptable_leader(image, moved),
+        replace(unchanged(partition), directory=(broker_id, directory)),
+        acceptable_leader(image, partition),
         change_rules(image, defaults, topic),
     )
-
-
-def _with_directory(partition: Partition, broker_id: BrokerId, directory: DirectoryId) -> Partition:
-    directories = tuple(
-        directory if replica == broker_id else where
-        for replica, where in zip(partition.replicas, partition.directories, strict=True)
-    )
-    return msgspec.structs.replace(partition, directories=directories)

@@ -99,7 +99,9 @@ def _elect_leader(
 def balance_partition_leaders(
     image: MetadataImage, defaults: Defaults, most: int = MAX_ELECTIONS
 ) -> Result[bool]:
-    """Return elections of preferred leaders, at most so many, and whether more are to be held.
+    """Return elections of preferred leaders, at most so many, and whether to come again soon.
+
+    After as many as that it does not look for more.
 
     Spec: Reassignment!ElectPreferredLeader.
     Kafka: ReplicationControlManager.maybeBalancePartitionLeaders.
@@ -109,19 +111,21 @@ def balance_partition_leaders(
         partition = image.partitions[key]
         if partition.leader == partition.replicas[0]:
             continue
-        if len(records) == most:
-            return Result(tuple(records), response=True, is_atomic=False)
+        if len(records) >= most:
+            break
         topic_id, index = key
         topic = image.topics[topic_id]
         record = _election_of(image, defaults, topic, index, Election.PREFERRED)
         records += [] if record is None else [record]
-    return Result(tuple(records), response=False, is_atomic=False)
+    return Result(tuple(records), response=len(records) >= most, is_atomic=False)
 
 
 def elect_unclean_leaders(
     image: MetadataImage, defaults: Defaults, most: int = MAX_ELECTIONS
 ) -> Result[bool]:
-    """Return elections where nobody leads and topics allow the cost, and whether more are due.
+    """Return elections where nobody leads and topics allow the cost, and whether to come again.
+
+    After as many as `most` it does not look for more.
 
     Spec: Reassignment!ElectUncleanLeader.
     Kafka: ReplicationControlManager.maybeElectUncleanLeaders.
@@ -134,11 +138,11 @@ def elect_unclean_leaders(
             continue
         if not is_unclean_election_enabled(image, defaults, topic.name):
             continue
-        if len(records) == most:
-            return Result(tuple(records), response=True, is_atomic=False)
+        if len(records) >= most:
+            break
         record = _election_of(image, defaults, topic, index, Election.UNCLEAN)
         records += [] if record is None else [record]
-    return Result(tuple(records), response=False, is_atomic=False)
+    return Result(tuple(records), response=len(records) >= most, is_atomic=False)
 
 
 def _election_of(

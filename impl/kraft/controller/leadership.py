@@ -1,7 +1,8 @@
 """Brokers come and go, and the partitions that they led or were in sync with follow.
 
-Each function returns the records, in the order in which Kafka writes them: a prefix of them may be
-all that a failover leaves.
+Each function returns the records in the order of what Kafka writes: a prefix of them may be all
+that a failover leaves. Changes of partitions come in the order of their ids, where Kafka has that
+of a hash map.
 
 Kafka: ReplicationControlManager.handleBrokerFenced and the like.
 """
@@ -106,7 +107,8 @@ def register_broker(
     nobody before the new one is there.
 
     Spec: Reassignment!RegisterBroker, ReassignmentElr!RegisterBrokerElr.
-    Kafka: ClusterControlManager.registerBroker, .handleUncleanBrokerShutdown. KIP-966.
+    Kafka: ClusterControlManager.registerBroker, ReplicationControlManager.handleBrokerShutdown.
+    KIP-966.
     """
     if not is_elr_enabled(image):
         return (record,)
@@ -134,7 +136,7 @@ def take_out_of_isr(
     `unclean`: it may have lost what it had, so that it is no eligible leader either.
 
     Spec: Reassignment!TakeOutOfIsr, ReassignmentElr!TakeOut.
-    Kafka: ReplicationControlManager.generateLeaderAndIsrUpdates, .handleUncleanBrokerShutdown.
+    Kafka: ReplicationControlManager.generateLeaderAndIsrUpdates, .handleBrokerShutdown.
     """
 
     def concerns(partition: Partition) -> bool:

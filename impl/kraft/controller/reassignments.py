@@ -98,9 +98,10 @@ def _start(
     Kafka: ReplicationControlManager.changePartitionReassignment.
     """
     validate_assignment(image, target)
-    staying = len(partition.replicas) - len(partition.adding_replicas)
-    if not may_resize and len(target) != staying:
-        reason = f"{len(target)} replicas instead of {staying}, and no change of that was allowed"
+    # What a reassignment under way leads to, not what it began with.
+    due = {*partition.replicas, *partition.adding_replicas} - {*partition.removing_replicas}
+    if not may_resize and len(target) != len(due):
+        reason = f"{len(target)} replicas instead of {len(due)}, and no change of that was allowed"
         raise ControllerError(ErrorCode.INVALID_REPLICATION_FACTOR, reason)
     return new_assignment(partition, target)
 

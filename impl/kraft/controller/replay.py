@@ -1,4 +1,4 @@
-"""Replay: the only function that changes an image."""
+"""Replay of the lease: the only function that changes a `ClusterImage`."""
 
 from __future__ import annotations
 

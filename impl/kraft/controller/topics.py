@@ -63,12 +63,12 @@ def create_topics(
     Raises ControllerError (POLICY_VIOLATION) if that takes more than MAX_RECORDS_PER_USER_OP.
     Kafka: ReplicationControlManager.createTopics.
     """
-    names = {*image.topic_ids}
+    names: set[str] = set()
     records: list[TypedRecord] = []
     answers = []
     for topic, topic_id in zip(request.topics, topic_ids, strict=True):
         try:
-            _validate_name(names, topic.name)
+            _validate_name(image, names, topic.name)
             created = _create_topic(image, defaults, topic, topic_id, start)
         except ControllerError as error:
             answers.append(CreatedTopic(topic.name, error.code, error.reason))
@@ -96,14 +96,15 @@ def _bounded(records: list[TypedRecord]) -> tuple[TypedRecord, ...]:
     return tuple(records)
 
 
-def _validate_name(names: set[str], name: str) -> None:
-    """Return if a topic may have a name; else ControllerError.
+def _validate_name(image: MetadataImage, asked: set[str], name: str) -> None:
+    """Return if a new topic may have a name beside those that are there; else ControllerError.
 
-    Metrics have `_` for each `.`, so two names must differ by more than that.
+    Metrics have `_` for each `.`, so two names must differ by more than that. Of names in one
+    request Kafka does not ask it.
 
     Kafka: ReplicationControlManager.validateNewTopicNames, Topic.validate.
     """
-    if name in names:
+    if name in image.topic_ids or name in asked:
         raise ControllerError(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {name} exists")
     if not _LEGAL_NAME.fullmatch(name) or name in {".", ".."}:
         reason = (
@@ -112,7 +113,7 @@ def _validate_name(names: set[str], name: str) -> None:
         )
         raise ControllerError(ErrorCode.INVALID_TOPIC_EXCEPTION, reason)
     shown = name.replace(".", "_")
-    for other in sorted(names):
+    for other in sorted(image.topic_ids):
         if other.replace(".", "_") == shown:
             reason = f"{name} collides with {other}: metrics would not tell them apart"
             raise ControllerError(ErrorCode.INVALID_TOPIC_EXCEPTION, reason)

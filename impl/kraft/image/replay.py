@@ -1,4 +1,4 @@
-"""Replay: the only way in which an image becomes another.
+"""Replay: the only way in which a `MetadataImage` becomes another.
 
 Kafka: MetadataDelta.replay, and the `replay` of each of the controller's managers.
 """

@@ -14,7 +14,6 @@ from kraft.records.topics import PartitionChangeRecord, PartitionRecord
 if TYPE_CHECKING:
     from kraft.records.typed import TypedRecord
 
-IBP_3_3_IV0: Final = 4
 IBP_3_0_IV1: Final = 1
 IBP_3_2_IV0: Final = 3
 IBP_3_3_IV2: Final = 6

@@ -13,6 +13,7 @@ from kraft.errors import ErrorCode
 from kraft.ids import BrokerEpoch, PartitionId, TopicId
 from kraft.image.entries import LOST, UNASSIGNED
 from kraft.image.replay import replay
+from kraft.records.topics import NO_LEADER, NO_LEADER_CHANGE
 from kraft.rpc.assign_replicas import AssignReplicasToDirsRequest
 from kraft.rpc.elect_leaders import PREFERRED_ELECTION, ElectLeadersRequest
 from kraft.rpc.partition_reassignments import (
@@ -94,9 +95,25 @@ def test_a_replica_is_assigned_to_another_directory_and_stays_in_sync():
 @pytest.mark.parametrize("where", [LOST, directory(4)])
 def test_a_replica_in_a_directory_that_is_not_online_leaves_the_isr(where):
     image = image_on_disks()
-    partition = after(image, assigned(image, where)[1])
+    _, records = assigned(image, where)
+    moved, left = records
+    assert (moved.isr, moved.leader, left.directories) == (None, NO_LEADER_CHANGE, None)
+    partition = after(image, records)
     assert (partition.leader, partition.isr) == (2, (2, 3))
     assert partition.directories[0] == where
+    assert partition.partition_epoch == image.partitions[KEY].partition_epoch + 2
+
+
+def test_who_moves_to_a_good_directory_may_lead_from_the_next_change_on():
+    image = image_on_disks()
+    alone = replace(
+        image.partitions[KEY],
+        isr=(1,), leader=NO_LEADER, directories=(LOST, directory(2), directory(3)),
+    )  # fmt: skip
+    image = replace(image, partitions=image.partitions.set(KEY, alone))
+    _, records = assigned(image, OTHER)
+    partition = after(image, records)
+    assert (partition.directories[0], partition.leader) == (OTHER, NO_LEADER)
 
 
 def test_who_may_not_assign_is_told_why():

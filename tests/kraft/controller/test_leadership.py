@@ -164,6 +164,8 @@ def test_balancing_moves_what_can_be_moved_and_says_whether_there_is_more():
     result = balance_partition_leaders(image, DEFAULTS)
     assert [one.leader for one in result.records] == [1]
     assert not result.response
+    as_many = balance_partition_leaders(image, DEFAULTS, most=1)
+    assert (as_many.records, as_many.response) == (result.records, True)
     none_yet = balance_partition_leaders(image, DEFAULTS, most=0)
     assert (none_yet.records, none_yet.response) == ((), True)
     stuck = balance_partition_leaders(image_of(THREE, (2, 3), leader=2), DEFAULTS)

@@ -175,6 +175,20 @@ def test_the_number_of_replicas_stays_if_that_is_asked_for():
     assert code is ErrorCode.NONE
 
 
+@pytest.mark.parametrize(
+    ("under_way", "target", "code"),
+    [
+        ((1, 2, 3), (1, 2, 4), ErrorCode.NONE),
+        ((1, 2, 3), (1, 4), ErrorCode.INVALID_REPLICATION_FACTOR),
+        ((3,), (4,), ErrorCode.NONE),
+        ((3,), (1, 4), ErrorCode.INVALID_REPLICATION_FACTOR),
+    ],
+)
+def test_a_change_midway_keeps_the_number_that_the_reassignment_leads_to(under_way, target, code):
+    image = moving(image_of((1, 2)), under_way)
+    assert reassigned(image, target, allow_replication_factor_change=False)[0] is code
+
+
 def test_a_fenced_target_is_waited_for_and_may_join_once_it_is_back():
     image = moving(image_of((1, 2), fenced=(4,)), (1, 4))
     assert joined(image, (1, 2, 4))[0] is ErrorCode.INELIGIBLE_REPLICA

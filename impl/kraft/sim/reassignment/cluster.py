@@ -19,8 +19,6 @@ from kraft.records.lease import RegisterBrokerRecord
 from kraft.records.topics import TOPIC_RESOURCE, ConfigRecord, PartitionRecord, TopicRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kraft.broker.partition_leader import PartitionLeader
     from kraft.image.entries import Partition
     from kraft.image.metadata_image import MetadataImage
@@ -113,12 +111,7 @@ def first_cluster(configuration: Configuration) -> Cluster:
         )
     )
     epochs = Map(dict.fromkeys(configuration.brokers, _FIRST_EPOCH))
-    return Cluster(configuration, replayed(EMPTY_IMAGE, records), epochs, Map())
-
-
-def replayed(image: MetadataImage, records: Iterable[TypedRecord]) -> MetadataImage:
-    """Return an image after records, which are committed at once here."""
-    return replay(image, records)
+    return Cluster(configuration, replay(EMPTY_IMAGE, records), epochs, Map())
 
 
 def registration_of(

@@ -42,23 +42,6 @@ _NOTHING_NEW: Final = 0.25
 _NEAR: Final = (0, 0, 0, 1, -1)
 
 
-def draw_configuration(random: Random, *, elr: bool = False) -> Configuration:
-    """Return a configuration: three to five brokers, and each thing that may go wrong, or not."""
-    brokers = tuple(BrokerId(number) for number in range(1, random.randint(3, 5) + 1))
-    replicas = tuple(random.sample(brokers, random.randint(1, 3)))
-    unclean = random.random() < 0.3
-    return Configuration(
-        brokers,
-        replicas,
-        unclean_enabled=unclean,
-        unclean_elections=unclean or random.random() < 0.3,
-        late_heartbeats=random.random() < 0.2,
-        repeats=random.random() < 0.3,
-        strays=random.random() < 0.3,
-        min_isr=random.randint(1, 3) if elr else None,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Scheduler:
     """Draws the choices of one run."""

@@ -15,6 +15,7 @@ from kraft.controller.defaults import Defaults
 from kraft.controller.eligible import is_active
 from kraft.errors import ErrorCode
 from kraft.ids import BrokerEpoch
+from kraft.image.replay import replay
 from kraft.rpc.alter_partition import AlterPartitionData, AlterPartitionRequest, BrokerState
 from kraft.rpc.elect_leaders import PREFERRED_ELECTION, UNCLEAN_ELECTION, ElectLeadersRequest
 from kraft.rpc.partition_reassignments import (
@@ -31,7 +32,6 @@ from kraft.sim.reassignment.cluster import (
     Envelope,
     partition_of,
     registration_of,
-    replayed,
 )
 
 if TYPE_CHECKING:
@@ -75,7 +75,8 @@ _Result = tuple[Cluster, "Outcome"]
 
 
 def _write(cluster: Cluster, records: Iterable[TypedRecord]) -> Cluster:
-    return replace(cluster, image=replayed(cluster.image, records))
+    # They are committed at once here.
+    return replace(cluster, image=replay(cluster.image, records))
 
 
 def _reassign(cluster: Cluster, target: tuple[BrokerId, ...] | None, action: str) -> _Result:

@@ -54,7 +54,7 @@ ELR_NAMES: Final = {
 
 
 class ReassignmentMapping:
-    """The mapping for one configuration. Equal values are one object, so ``is`` compares them."""
+    """The mapping for one configuration. Equal values are one object while they are remembered."""
 
     def __init__(self, configuration: Configuration) -> None:
         self._brokers = tuple(sorted(configuration.brokers))
