@@ -24,7 +24,7 @@ _CONFIG_NAME = "model.cfg"
 # Deep recursion in a spec costs stack in every worker; unused stack costs nothing.
 _STACK = "16m"
 # Below this many states a search is over before the optimising compiler has paid for itself.
-_SMALL = 5_000
+_SMALL = 12_000
 # Below this many it has, if it leaves alone what is called a few thousand times only.
 _MEDIUM = 50_000
 _COMPILE_ALL_BRIEFLY = ("-XX:TieredStopAtLevel=1",)
@@ -101,7 +101,7 @@ def _java(model: Model, options: Options, jar: TlcJar, jre: JavaRuntime, folder:
     return [
         str(jre.java),
         collector,
-        *_compiler(model.distinct),
+        *_compiler(model),
         f"-Xmx{options.heap_mb or default_heap_mb()}m",
         f"-Xss{_STACK}",
         # TLC may go on for ever with one of its threads missing.
@@ -114,11 +114,16 @@ def _java(model: Model, options: Options, jar: TlcJar, jre: JavaRuntime, folder:
     ]
 
 
-def _compiler(states: int | None) -> tuple[str, ...]:
-    """Return how Java shall compile TLC for a search of so many states."""
-    if states is None or states >= _MEDIUM:
+def _compiler(model: Model) -> tuple[str, ...]:
+    """Return how Java shall compile TLC for a search of this model's length.
+
+    How many states an expected failure takes is not pinned; in the smoke tier it is found soon.
+    """
+    if model.tier == "smoke" and model.expect != "holds":
+        return _COMPILE_ALL_BRIEFLY
+    if model.distinct is None or model.distinct >= _MEDIUM:
         return ()
-    return _COMPILE_ALL_BRIEFLY if states < _SMALL else _OPTIMISE_LATE
+    return _COMPILE_ALL_BRIEFLY if model.distinct < _SMALL else _OPTIMISE_LATE
 
 
 def _mode(options: Options) -> list[str]:

@@ -3,30 +3,44 @@
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
+from krafla.manifest import Model
 from krafla.tlc.command import _compiler
 from krafla.tlc.jre import find_jre
+
+BRIEFLY = ("-XX:TieredStopAtLevel=1",)
+
+
+def a_model(distinct: int | None, expect: str = "holds", tier: str = "smoke") -> Model:
+    """Return a model of which only the length of its search matters."""
+    return Model("M", Path("M.tla"), Path("M.cfg"), (), "M", tier, expect, distinct=distinct)
 
 
 @pytest.mark.parametrize(
     ("states", "flag"),
-    [(4_999, "-XX:TieredStopAtLevel=1"), (5_000, "-XX:Tier4InvocationThreshold=50000")],
+    [(11_999, *BRIEFLY), (12_000, "-XX:Tier4InvocationThreshold=50000")],
 )
 def test_a_short_search_does_not_wait_for_the_optimising_compiler(states, flag):
-    assert flag in _compiler(states)
+    assert flag in _compiler(a_model(states))
 
 
 @pytest.mark.parametrize("states", [None, 50_000])
 def test_a_long_search_or_one_of_unknown_length_is_optimised_at_once(states):
-    assert _compiler(states) == ()
+    assert _compiler(a_model(states)) == ()
 
 
-@pytest.mark.parametrize("states", [100, 10_000])
+@pytest.mark.parametrize(("tier", "flags"), [("smoke", BRIEFLY), ("full", ())])
+def test_an_expected_failure_of_the_smoke_tier_is_found_soon(tier, flags):
+    assert _compiler(a_model(None, "violates", tier)) == flags
+
+
+@pytest.mark.parametrize("states", [100, 12_000])
 def test_java_knows_the_options(states):
     said = subprocess.run(
-        [str(find_jre().java), *_compiler(states), "-version"],
+        [str(find_jre().java), *_compiler(a_model(states)), "-version"],
         capture_output=True,
         text=True,
         check=False,
