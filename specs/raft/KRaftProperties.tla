@@ -237,7 +237,7 @@ NotedIsDurableInv ==
 LeaderAppendOnlyProp ==
   [][\A r \in Replica :
        (role[r] = "Leader" /\ role'[r] = "Leader") =>
-         IsPrefix(History(r), History(r)')]_<<log, log_start, snapshots, role>>
+         IsPrefix(History(r), History(r)')]_<<log, log_start, snapshots>>
 
 (* Who changes a log, and how: a leader appends one record of its epoch; a   *)
 (* follower appends what comes after its own, cuts off what is not           *)

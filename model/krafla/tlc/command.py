@@ -24,7 +24,7 @@ _CONFIG_NAME = "model.cfg"
 # Deep recursion in a spec costs stack in every worker; unused stack costs nothing.
 _STACK = "16m"
 # Below this many states a search is over before the optimising compiler has paid for itself.
-_SMALL = 12_000
+_SMALL = 10_000
 # Below this many it has, if it leaves alone what is called a few thousand times only.
 _MEDIUM = 50_000
 _COMPILE_ALL_BRIEFLY = ("-XX:TieredStopAtLevel=1",)

@@ -21,7 +21,7 @@ def a_model(distinct: int | None, expect: str = "holds", tier: str = "smoke") ->
 
 @pytest.mark.parametrize(
     ("states", "flag"),
-    [(11_999, *BRIEFLY), (12_000, "-XX:Tier4InvocationThreshold=50000")],
+    [(9_999, *BRIEFLY), (10_000, "-XX:Tier4InvocationThreshold=50000")],
 )
 def test_a_short_search_does_not_wait_for_the_optimising_compiler(states, flag):
     assert flag in _compiler(a_model(states))
@@ -37,7 +37,7 @@ def test_an_expected_failure_of_the_smoke_tier_is_found_soon(tier, flags):
     assert _compiler(a_model(None, "violates", tier)) == flags
 
 
-@pytest.mark.parametrize("states", [100, 12_000])
+@pytest.mark.parametrize("states", [100, 10_000])
 def test_java_knows_the_options(states):
     said = subprocess.run(
         [str(find_jre().java), *_compiler(a_model(states)), "-version"],
