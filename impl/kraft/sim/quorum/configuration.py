@@ -84,14 +84,16 @@ class Knobs:
     rates: tuple[tuple[str, int], ...] = ()
 
 
-def draw_knobs(seed: int, configuration: QuorumConfiguration) -> Knobs:
+def draw_knobs(seed: int, configuration: QuorumConfiguration, likely: int | None = None) -> Knobs:
     """Return the knobs of a seed.
 
-    How likely a fault is to be on is drawn first, so that runs with all of them and runs with none
-    are not rare. Many kinds make each of them rarer, so that the quorum gets on between two faults.
+    How likely a fault is to be on is drawn first, in millionths, if it is not given: so runs with
+    all of them and runs with none are not rare. Many kinds make each of them rarer, so that the
+    quorum gets on between two faults.
     """
     chance = Stream(seed, "knobs")
-    likely = chance.choice((0, 150_000, 300_000, 500_000, 700_000, 1_000_000))
+    drawn = chance.choice((0, 150_000, 300_000, 500_000, 700_000, 1_000_000))
+    likely = drawn if likely is None else likely
     between = chance.choice((200, 400, 800, 1_600)) * MILLISECOND
     rates = []
     for name in sorted(configuration.kinds):
@@ -113,6 +115,7 @@ def draw_knobs(seed: int, configuration: QuorumConfiguration) -> Knobs:
         chance.choice((200, 1000, 3000)) * MILLISECOND,
         chance.choice((400, 4_000, 8 * 1024 * 1024)),
         chance.choice((100, 1_000, 8 * 1024 * 1024)),
-        chance.choice((1_000, 10_000, 1024 * 1024)),
+        # A truncation that takes several segments can be half done.
+        chance.choice((300,) if "crash-truncating" in dict(rates) else (300, 10_000, 1024 * 1024)),
         tuple(rates),
     )

@@ -49,6 +49,7 @@ _DURATIONS_MS: Final = {
     "clog": (500, 20),
     "swizzle-clog": (3_000, 500),
     "pause": (1_500, 50),
+    "newcomer-isolation": (6_000, 2_000),
     "slow-disk": (2_000, 100),
     "full-disk": (3_000, 100),
     "other-disk": (6_000, 1_000),
@@ -61,6 +62,7 @@ _DOWN: Final = frozenset(
         "kill",
         "power-loss",
         "crash-point",
+        "crash-truncating",
         "cluster-power-loss",
         "shutdown",
         "lost-disk",
@@ -71,11 +73,13 @@ _DOWN: Final = frozenset(
 # How many of five draws hit the leader instead of a machine of chance.
 LEADER: Final = -1
 _AIMED: Final = {
-    "isolation": 2,
+    "isolation": 4,
     "clog": 1,
     "kill": 2,
     "power-loss": 2,
     "crash-point": 2,
+    # Who leads now is cut off, and truncates later.
+    "crash-truncating": 4,
     "pause": 2,
     "resign": 5,
     "slow-disk": 2,

@@ -66,6 +66,12 @@ _ALL: Final = (
         "A process ends between two effects of a step, or inside one, with or without power.",
         _VERY_OFTEN,
     ),
+    FaultKind(
+        "crash-truncating",
+        "process",
+        "A process ends while it truncates its log, with or without power.",
+        _VERY_OFTEN,
+    ),
     FaultKind("cluster-power-loss", "process", "All machines lose power at once.", (20_000,)),
     FaultKind("pause", "process", "A process stands still, and its clock does not.", _SOMETIMES),
     FaultKind("shutdown", "process", "A process is asked to end, and starts again.", _RARELY),
@@ -94,6 +100,12 @@ _ALL: Final = (
         _RARELY,
     ),
     FaultKind("add-voter", "voters", "A replica is made a voter.", _SOMETIMES),
+    FaultKind(
+        "newcomer-isolation",
+        "voters",
+        "A replica is made a voter, and soon hears nobody any more for a while.",
+        _SOMETIMES,
+    ),
     FaultKind(
         "new-port",
         "voters",

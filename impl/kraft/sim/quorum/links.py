@@ -43,7 +43,7 @@ def network_rules(fault: Fault, machines: int, leader: int | None) -> tuple[Rule
             return ()
         if kind == "clog":
             return (Rule(kind, held=frozenset((target,)), until=fault.time + fault.duration),)
-        return (Rule(kind, cut=_between((target,), everybody, chance.below(3))),)
+        return (Rule(kind, cut=between((target,), everybody, chance.below(3))),)
     group = [machine for machine in everybody if fault.target >> machine & 1]
     others = [machine for machine in everybody if not fault.target >> machine & 1]
     if kind == "partial-mesh":
@@ -57,11 +57,11 @@ def network_rules(fault: Fault, machines: int, leader: int | None) -> tuple[Rule
         bridge = chance.choice(list(everybody))
         group = [machine for machine in group if machine != bridge]
         others = [machine for machine in others if machine != bridge]
-    cut = _between(group, others, 1 + chance.below(2) if kind == "one-way-partition" else 0)
+    cut = between(group, others, 1 + chance.below(2) if kind == "one-way-partition" else 0)
     return (Rule(kind, cut=cut),) if cut else ()
 
 
-def _between(group: Iterable[int], others: Iterable[int], way: int) -> frozenset[tuple[int, int]]:
+def between(group: Iterable[int], others: Iterable[int], way: int) -> frozenset[tuple[int, int]]:
     """Return the links between two groups: both ways, only to the group (1), only from it (2)."""
     members, rest = set(group), set(others)
     links: set[tuple[int, int]] = set()

@@ -105,6 +105,7 @@ class Liveness:
                 continue
             machine.disk.is_full = False
             machine.disk.cut_after = None
+            machine.armed_truncation = None
             machine.disk.latency = sim.knobs.flush_latency
             machine.disk.forget_stray()
             machine.clock.drift(sim.time, 0)

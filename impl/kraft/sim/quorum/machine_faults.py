@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from kraft.raft.configuration import MILLISECOND
 from kraft.sim.quorum.faults import DRIFT_MAXIMUM
+from kraft.sim.quorum.links import between
 from kraft.sim.quorum.machines import Armed, Local
+from kraft.sim.quorum.network import Rule
 from kraft.sim.quorum.randomness import Stream
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 _JUMPS_MS: Final = (50, 500, 2_000, 10_000)
 _SLOWER: Final = (10, 100, 1_000)
 _OPERATIONS: Final = 12
+_UNTIL_CUT_MS: Final = (100, 200, 400, 800)
+# Operations of a disk by which a segment goes.
+_REMOVAL: Final = 3
 
 
 def stop(sim: Simulation, fault: Fault) -> None:
@@ -80,6 +85,18 @@ def arm(sim: Simulation, fault: Fault) -> None:
     )
     if inside:
         machine.disk.cut_after = chance.below(_OPERATIONS)
+
+
+def arm_truncation(sim: Simulation, fault: Fault) -> None:
+    """Let the next process of a machine that truncates its log end once a segment is gone."""
+    machine = sim.machine_of(fault.target)
+    if machine is None or machine.armed_truncation is not None:
+        return
+    chance = Stream(fault.chance, "arm")
+    power = bool(chance.below(2)) and not is_sole_voter(sim, machine)
+    machine.armed_truncation = Armed(
+        fault.kind, 1 + chance.below(_REMOVAL), power, inside=True, down=fault.duration
+    )
 
 
 def is_sole_voter(sim: Simulation, machine: Machine) -> bool:
@@ -190,11 +207,46 @@ def change_voters(sim: Simulation, fault: Fault) -> None:
         sim.ask(leader, request)
 
 
+def isolate_newcomer(sim: Simulation, fault: Fault) -> Ending:
+    """Ask the leader to add a voter, and cut that off when it may have just heard that it votes.
+
+    It may then know no more of its leader than the name.
+    """
+    leader = sim.leader()
+    if leader is None or leader.process is None or sim.configuration.kraft_version == 0:
+        return None
+    voters = leader.process.state.controls.voters
+    request = sim.workload.to_add(voters, sim.nodes, fault.chance)
+    if request is None:
+        return None
+    chance = Stream(fault.chance, "newcomer")
+    since = sim.time + chance.choice(_UNTIL_CUT_MS) * MILLISECOND
+    everybody = range(len(sim.nodes))
+    cut = frozenset[tuple[int, int]]().union(
+        *(
+            between((machine.index,), everybody, chance.below(2))
+            for machine in sim.nodes
+            if machine.node_id == request.voter_id
+        )
+    )
+    key = fault.time, 0
+    sim.network.add(key, Rule(fault.kind, cut=cut, since=since))
+    sim.report(fault.kind)
+    sim.ask(leader, request)
+
+    def heal() -> None:
+        sim.network.end(key)
+        sim.report_end(fault.kind)
+
+    return heal
+
+
 HANDLERS: Final[dict[str, Handler]] = {
     "kill": stop,
     "power-loss": stop,
     "cluster-power-loss": stop_all,
     "crash-point": arm,
+    "crash-truncating": arm_truncation,
     "pause": pause,
     "shutdown": wish,
     "resign": wish,
@@ -204,5 +256,6 @@ HANDLERS: Final[dict[str, Handler]] = {
     "full-disk": full_disk,
     "add-voter": change_voters,
     "remove-voter": change_voters,
+    "newcomer-isolation": isolate_newcomer,
     "new-port": move,
 }

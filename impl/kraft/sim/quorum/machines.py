@@ -55,10 +55,11 @@ class Core(NamedTuple):
 
 
 class Armed(NamedTuple):
-    """A crash that waits for its moment: the next step with an effect on the disk.
+    """A crash that waits for its moment.
 
-    `chance` says after how many effects; with `inside`, the disk itself says when, in the middle of
-    an effect. `power` tells whether the machine loses power as well. The process is down for `down`
+    That is the next step with an effect on the disk, or the next truncation of the log. `chance`
+    says after how many effects; with `inside`, the disk itself says when, in the middle of an
+    effect. `power` tells whether the machine loses power as well. The process is down for `down`
     nanoseconds. `kind` is the fault that it counts as.
     """
 
@@ -146,14 +147,15 @@ def _nothing_open(_effect: Durable) -> None:
 class Machine:
     """One machine: its place among the links of the network, its identity, its disk and clock.
 
-    `process` runs on it, if any. `refused` says why the last start was refused. `last_state` is
-    what its last process came to. While it has another disk, `swapped` holds what belongs to its
-    own: the directory id, the files, and the last state.
+    `process` runs on it, if any; the next one to truncate its log ends by `armed_truncation`.
+    `refused` says why the last start was refused. `last_state` is what its last process came to.
+    While it has another disk, `swapped` holds what belongs to its own: the directory id, the files,
+    and the last state.
     """
 
     __slots__ = (
-        "clock", "directory_id", "disk", "index", "is_extra", "is_gone", "is_paused", "last_state",
-        "node_id", "port", "process", "refused", "starts_at", "swapped",
+        "armed_truncation", "clock", "directory_id", "disk", "index", "is_extra", "is_gone",
+        "is_paused", "last_state", "node_id", "port", "process", "refused", "starts_at", "swapped",
     )  # fmt: skip
 
     def __init__(self, index: int, node_id: NodeId, disk: SimulatedDisk, clock: Clock) -> None:
@@ -169,6 +171,7 @@ class Machine:
         self.is_gone = False
         self.refused = ""
         self.starts_at: int | None = None
+        self.armed_truncation: Armed | None = None
         self.last_state: RaftState | None = None
         self.swapped: tuple[DirectoryId, dict[str, bytes], RaftState | None] | None = None
 

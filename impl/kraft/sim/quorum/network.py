@@ -22,10 +22,10 @@ _MILLION: Final = 1_000_000
 class Rule:
     """A fault of the network while it lasts: the links it is on, and what it does to messages.
 
-    `cut` are ordered pairs of machines between which nothing passes; `held` are machines whose
-    messages from `since` on wait until `until`; the rest is for every link. `loss`, `duplication`
-    and `delay` say how many of a million messages that happens to; a delay adds `extra` nanoseconds
-    on average. `salt` is the fault's own chance.
+    `cut` are ordered pairs of machines between which nothing passes from `since` on; `held` are
+    machines whose messages from then on wait until `until`; the rest is for every link. `loss`,
+    `duplication` and `delay` say how many of a million messages that happens to; a delay adds
+    `extra` nanoseconds on average. `salt` is the fault's own chance.
     """
 
     kind: str
@@ -132,7 +132,7 @@ class Network:
         for rule in self._rules.values():
             kind = rule.kind
             if rule.cut:
-                if link in rule.cut:
+                if link in rule.cut and rule.since <= now:
                     self.counts[kind] += 1
                     return Fate(None, None, kind)
                 continue

@@ -104,6 +104,10 @@ class Performer:
             elif kind is SendResponse:
                 self._response(process, effect, now)  # type: ignore[arg-type] # kind is its class
             elif kind in DURABLE:
+                machine = process.machine
+                if kind is TruncateLog and machine.armed_truncation is not None:
+                    process.armed, machine.armed_truncation = machine.armed_truncation, None
+                    machine.disk.cut_after = process.armed.chance
                 try:
                     process.perform(effect)  # type: ignore[arg-type] # kind is in DURABLE
                 except PowerCutError:

@@ -9,7 +9,7 @@ from krafla.fuzz.quorum.checks import Checks
 from krafla.fuzz.quorum.violation import Violation
 from kraft.raft.configuration import MILLISECOND, Timeouts
 from kraft.sim.quorum.cluster import Simulation
-from kraft.sim.quorum.configuration import QuorumConfiguration
+from kraft.sim.quorum.configuration import QuorumConfiguration, draw_knobs
 from kraft.sim.quorum.kinds import DEFAULT_KINDS
 from kraft.sim.quorum.processes import HandlerError
 from kraft.sim.quorum.randomness import Stream, derive
@@ -31,9 +31,13 @@ _OBSERVERS: Final = (0, 0, 1, 2)
 # who has resigned gives up on a voter and tells it again.
 _OBSERVER_SESSIONS_MS: Final = (300_000, 300_000, 3_000)
 _REQUESTS_MS: Final = (2_000, 2_000, 700)
-# To change the voters takes seconds in which a leader stays: one run in six has no other faults.
-_MOVING: Final = frozenset(("add-voter", "kill", "new-port", "remove-voter", "shutdown"))
+# To change the voters takes seconds in which a leader stays: one run in six has no other faults,
+# and all of these.
+_MOVING: Final = frozenset(
+    ("add-voter", "kill", "newcomer-isolation", "new-port", "remove-voter", "shutdown")
+)
 _ONE_IN: Final = 6
+_ALWAYS: Final = 1_000_000
 _SEED_BITS: Final = 63
 _LOOK_EVERY: Final = 16
 
@@ -91,7 +95,13 @@ def case_of(seed: int, example: int, kinds: tuple[str, ...] = DEFAULT_KINDS) -> 
     )
     few = tuple(kind for kind in kinds if kind in _MOVING)
     if few and chance.below(_ONE_IN) == 0:
-        configuration = replace(configuration, kraft_version=1, kinds=few)
+        configuration = replace(
+            configuration,
+            kraft_version=1,
+            kinds=few,
+            observers=max(configuration.observers, 1),
+        )
+        return Case(configuration, own, knobs=draw_knobs(own, configuration, _ALWAYS))
     return Case(configuration, own)
 
 

@@ -67,7 +67,12 @@ def test_lists_of_kinds_are_names_rooms_and_profiles():
     assert kinds_of("default") == DEFAULT_KINDS
     assert kinds_of("all") == tuple(KINDS)
     assert kinds_of("kill, loss") == ("loss", "kill")
-    assert set(kinds_of("voters")) == {"add-voter", "new-port", "remove-voter"}
+    assert set(kinds_of("voters")) == {
+        "add-voter",
+        "new-port",
+        "newcomer-isolation",
+        "remove-voter",
+    }
     assert kinds_of("") == ()
     with pytest.raises(ValueError, match="no fault is called 'earthquake'; there are loss, "):
         kinds_of("loss,earthquake")

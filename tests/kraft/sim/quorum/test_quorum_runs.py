@@ -8,8 +8,10 @@ from dataclasses import replace
 import pytest
 from tests.kraft.sim.quorum.quorum_runs import SECOND, SHORT, Witness, only
 
-from kraft.raft.effects import FlushLog, SendResponse
+from kraft.raft.configuration import MILLISECOND
+from kraft.raft.effects import FlushLog, SendResponse, TruncateLog
 from kraft.raft.events import RequestReceived
+from kraft.raft.roles import Prospective
 from kraft.raft.state import Step
 from kraft.rpc.vote import VoteRequest
 from kraft.sim.quorum.cluster import Simulation
@@ -129,6 +131,38 @@ def test_a_crash_can_come_after_any_number_of_effects_and_inside_one():
 
     assert {0, 1, 2} <= after
     assert inside > 0
+
+
+def test_a_crash_can_leave_a_log_that_is_truncated_in_part():
+    configuration, knobs = only("crash-truncating", 300, chaos=20 * SECOND)
+    knobs = replace(
+        knobs, segment_bytes=150, rates=(*knobs.rates, ("isolation", 3_000 * MILLISECOND))
+    )
+    in_part = 0
+    for seed in range(4):
+        cut = {}
+        for step in Simulation(configuration, seed, None, knobs).steps():
+            if step.whole is not None and step.before is not None:
+                left = step.whole.effects[len(step.effects) :]
+                if left and isinstance(left[0], TruncateLog):
+                    cut[step.replica] = left[0].end_offset, step.before.log.end_offset
+            elif step.kind == "start" and step.replica in cut and step.after is not None:
+                truncated, before = cut.pop(step.replica)
+                in_part += truncated < step.after.log.end_offset < before
+
+    assert in_part > 0
+
+
+def test_a_newcomer_that_hears_nobody_stands_and_knows_its_leader_by_name_only():
+    configuration, knobs = only("newcomer-isolation", 3_000, observers=2)
+    stands = 0
+    for seed in range(4):
+        for step in Simulation(configuration, seed, None, knobs).steps():
+            role = step.after.role if step.after is not None else None
+            if isinstance(role, Prospective) and role.leader_id is not None:
+                stands += not role.leader_endpoints
+
+    assert stands > 0
 
 
 def test_acknowledged_values_are_committed_where_their_client_was_told():
