@@ -54,11 +54,12 @@ def create_topics(
     defaults: Defaults,
     request: CreateTopicsRequest,
     topic_ids: tuple[TopicId, ...],
-    start: int = 0,
+    chance: int = 0,
 ) -> Result[CreateTopicsResponse]:
     """Return the topics of a request, one answer for each; the refused ones keep nobody else out.
 
-    `topic_ids` are new ones, as many as topics; `start` says where to begin to place replicas.
+    `topic_ids` are new ones, as many as topics; all that Kafka would draw follows
+    from `chance`, which is any number.
 
     Raises ControllerError (POLICY_VIOLATION) if that takes more than MAX_RECORDS_PER_USER_OP.
     Kafka: ReplicationControlManager.createTopics.
@@ -69,13 +70,13 @@ def create_topics(
     for topic, topic_id in zip(request.topics, topic_ids, strict=True):
         try:
             _validate_name(image, names, topic.name)
-            created = _create_topic(image, defaults, topic, topic_id, start)
+            created = _create_topic(image, defaults, topic, topic_id, chance)
         except ControllerError as error:
             answers.append(CreatedTopic(topic.name, error.code, error.reason))
             continue
         names.add(topic.name)
         partitions = [one for one in created if isinstance(one, PartitionRecord)]
-        start += len(partitions)
+        chance += len(partitions)
         records += created
         answers.append(
             CreatedTopic(
@@ -120,7 +121,7 @@ def _validate_name(image: MetadataImage, asked: set[str], name: str) -> None:
 
 
 def _create_topic(
-    image: MetadataImage, defaults: Defaults, topic: CreatableTopic, topic_id: TopicId, start: int
+    image: MetadataImage, defaults: Defaults, topic: CreatableTopic, topic_id: TopicId, chance: int
 ) -> list[TypedRecord]:
     """Return the records of one topic: itself, its configuration, its partitions.
 
@@ -133,11 +134,11 @@ def _create_topic(
         replicas = _manual_replicas(image, topic)
         code = ErrorCode.INVALID_REPLICA_ASSIGNMENT
     else:
-        count = _number(topic.num_partitions, defaults.num_partitions, "partitions",
-                        ErrorCode.INVALID_PARTITIONS)  # fmt: skip
         factor = _number(topic.replication_factor, defaults.default_replication_factor,
                          "replicas", ErrorCode.INVALID_REPLICATION_FACTOR)  # fmt: skip
-        replicas = place(image, count, factor, start)
+        count = _number(topic.num_partitions, defaults.num_partitions, "partitions",
+                        ErrorCode.INVALID_PARTITIONS)  # fmt: skip
+        replicas = place(image, count, factor, chance)
         code = ErrorCode.INVALID_REPLICATION_FACTOR
     return [
         TopicRecord(topic.name, topic_id),
@@ -214,9 +215,9 @@ def _new_partition(
 
 
 def create_partitions(
-    image: MetadataImage, request: CreatePartitionsRequest, start: int = 0
+    image: MetadataImage, request: CreatePartitionsRequest, chance: int = 0
 ) -> Result[CreatePartitionsResponse]:
-    """Return more partitions of topics, one answer for each topic; `start` as in `create_topics`.
+    """Return more partitions of topics, one answer for each topic; `chance` as in `create_topics`.
 
     Raises ControllerError (POLICY_VIOLATION) as `create_topics` does.
     Kafka: ReplicationControlManager.createPartitions.
@@ -225,11 +226,11 @@ def create_partitions(
     results = []
     for topic in request.topics:
         try:
-            created = _create_partitions(image, topic, start)
+            created = _create_partitions(image, topic, chance)
         except ControllerError as error:
             results.append(CreatePartitionsTopicResult(topic.name, error.code, error.reason))
             continue
-        start += len(created)
+        chance += len(created)
         records += created
         results.append(CreatePartitionsTopicResult(topic.name))
     written = () if request.validate_only else _bounded(records)
@@ -237,7 +238,7 @@ def create_partitions(
 
 
 def _create_partitions(
-    image: MetadataImage, asked: CreatePartitionsTopic, start: int
+    image: MetadataImage, asked: CreatePartitionsTopic, chance: int
 ) -> list[PartitionRecord]:
     topic_id = image.topic_ids.get(asked.name)
     if topic_id is None:
@@ -250,7 +251,7 @@ def _create_partitions(
         raise ControllerError(ErrorCode.INVALID_PARTITIONS, reason)
     replication_factor = len(image.partitions[topic_id, present[0]].replicas)
     if asked.assignments is None:
-        assigned = place(image, added, replication_factor, start)
+        assigned = place(image, added, replication_factor, chance)
         code = ErrorCode.INVALID_REPLICATION_FACTOR
     elif len(asked.assignments) != added:
         reason = f"{len(asked.assignments)} assignments for {added} new partitions"

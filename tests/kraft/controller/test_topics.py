@@ -219,13 +219,35 @@ def test_a_new_replica_is_in_the_one_directory_or_the_broker_chooses():
 
 def test_the_one_unfenced_broker_among_many_leads_always():
     image = image_of((0,), fenced=(0, 1, 2, 4, 5))
-    placed = place(image, 12, 3, start=0)
+    placed = place(image, 12, 3, chance=0)
     assert {replicas[0] for replicas in placed} == {3}
+
+
+def test_the_leaders_rack_is_passed_over_once_and_the_walk_begins_where_the_first_rack_is():
+    # Rack a has nobody who could lead; b leads for it, and a is asked next.
+    image = racked("abccb", fenced=(0,))
+    placed = [place(image, 1, 4, chance)[0] for chance in range(40)]
+    walks = {"".join("abccb"[one] for one in replicas) for replicas in placed}
+    assert walks == {"bacb", "bcab", "cabc"}
+
+
+def test_who_led_first_leads_not_again_before_all_unfenced_ones_had_the_chance():
+    image = racked("aaaa")
+    for chance in range(10):
+        leaders = [replicas[0] for replicas in place(image, 8, 1, chance)]
+        assert set(leaders[:4]) == set(leaders[4:]) == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize(("partitions", "replicas"), [(0, 0), (-2, 0), (1, 0)])
+def test_the_number_of_replicas_is_looked_at_before_that_of_partitions(partitions, replicas):
+    assert error_of(image_of((0,)), CreatableTopic("bar", partitions, replicas)) is (
+        ErrorCode.INVALID_REPLICATION_FACTOR
+    )
 
 
 def test_three_racks_get_a_replica_each_and_lead_in_turn():
     image = racked("aabbcc")
-    placed = place(image, 6, 3, start=0)
+    placed = place(image, 6, 3, chance=0)
     for replicas in placed:
         assert {"aabbcc"[one] for one in replicas} == {"a", "b", "c"}
     assert Counter(replicas[0] for replicas in placed) == Counter(range(6))
@@ -242,12 +264,12 @@ def test_replicas_are_distinct_spread_over_racks_and_led_by_somebody_unfenced(ra
     image = racked(racks, fenced=tuple(fenced), shutting_down=tuple(leaving))
     usable = [one for one in everybody if one not in leaving]
     factor = data.draw(st.integers(1, len(racks)))
-    start = data.draw(st.integers(0, 50))
+    chance = data.draw(st.integers(0, 50))
     if factor > len(usable) or set(usable) <= fenced:
         with pytest.raises(ControllerError, match="INVALID_REPLICATION_FACTOR"):
-            place(image, 1, factor, start)
+            place(image, 1, factor, chance)
         return
-    for replicas in place(image, 5, factor, start):
+    for replicas in place(image, 5, factor, chance):
         assert len(set(replicas)) == factor
         assert set(replicas) <= set(usable)
         assert replicas[0] not in fenced

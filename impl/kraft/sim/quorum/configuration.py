@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from kraft.chance import Stream
 from kraft.raft.configuration import MILLISECOND, Timeouts
 from kraft.sim.quorum.kinds import DEFAULT_KINDS, KINDS
 from kraft.sim.quorum.network import Latency
-from kraft.sim.quorum.randomness import Stream
 
 SECOND: Final = 1000 * MILLISECOND
 MACHINES_MAXIMUM: Final = 64

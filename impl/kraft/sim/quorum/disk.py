@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kraft.sim.quorum.randomness import Stream
+    from kraft.chance import Stream
 
 SECTOR: Final = 512
 """Bytes that a disk writes whole or not at all."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kraft.chance import Stream
 from kraft.raft.configuration import MILLISECOND
-from kraft.sim.quorum.randomness import Stream
 
 if TYPE_CHECKING:
     from kraft.sim.quorum.configuration import Knobs, QuorumConfiguration

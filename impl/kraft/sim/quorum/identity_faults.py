@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kraft.chance import Stream
 from kraft.sim.quorum.atlas import Damage
-from kraft.sim.quorum.randomness import Stream
 
 if TYPE_CHECKING:
     from kraft.sim.quorum.cluster import Simulation

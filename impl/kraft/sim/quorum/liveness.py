@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from kraft.chance import Stream
 from kraft.raft.roles import Follower, Leader
 from kraft.sim.quorum.identity_faults import put_own_disk_back
-from kraft.sim.quorum.randomness import Stream
 
 if TYPE_CHECKING:
     from kraft.raft.state import RaftState

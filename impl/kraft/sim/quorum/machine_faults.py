@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kraft.chance import Stream
 from kraft.raft.configuration import MILLISECOND
 from kraft.sim.quorum.faults import DRIFT_MAXIMUM
 from kraft.sim.quorum.links import between
 from kraft.sim.quorum.machines import Armed, Local
 from kraft.sim.quorum.network import Rule
-from kraft.sim.quorum.randomness import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kraft.chance import MASK, derive
 from kraft.ids import DirectoryId, NodeId, ReplicaKey, uuid_text
 from kraft.raft.configuration import MILLISECOND
 from kraft.raft.roles import NEVER
 from kraft.rpc.endpoints import Endpoint
-from kraft.sim.quorum.randomness import MASK, derive
 from kraft.sim.quorum.state_machine import StateMachine
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from kraft.chance import derive, exponential, mix
 from kraft.raft.configuration import MILLISECOND
-from kraft.sim.quorum.randomness import derive, exponential, mix
 
 MICROSECOND: Final = 1000
 _MILLION: Final = 1_000_000

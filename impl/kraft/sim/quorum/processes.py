@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING, Final
 
+from kraft.chance import Stream, mix
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.ids import DirectoryId, NodeId
 from kraft.raft.boot import BootError
@@ -29,7 +30,6 @@ from kraft.sim.quorum.machines import (
     directory_id_of,
 )
 from kraft.sim.quorum.performing import Outcome, Performer
-from kraft.sim.quorum.randomness import Stream, mix
 from kraft.sim.quorum.steps import SimStep
 from kraft.sim.quorum.workload import CLUSTER_ID
 

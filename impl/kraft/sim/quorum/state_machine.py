@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kraft.chance import mix
 from kraft.raft.snapshot_file import read_snapshot
-from kraft.sim.quorum.randomness import mix
 
 if TYPE_CHECKING:
     from kraft.log.batches import LogBatch

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kraft.chance import Stream
 from kraft.ids import NodeId, ReplicaKey
 from kraft.raft.configuration import MILLISECOND
 from kraft.raft.roles import Leader
 from kraft.rpc.raft_voters import AddRaftVoterRequest, RemoveRaftVoterRequest
 from kraft.sim.quorum.machines import Local, Machine, Process
-from kraft.sim.quorum.randomness import Stream
 from kraft.sim.quorum.state_machine import value_bytes, value_number
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from typing import Any
 
 from krafla.fuzz.quorum.checks import Checks
 from krafla.fuzz.quorum.logs import log_after
+from kraft.chance import mix
 from kraft.ids import ZERO_UUID, DirectoryId, NodeId, OffsetAndEpoch, ReplicaKey, uuid_text
 from kraft.log.image import LogImage, Snapshot
 from kraft.log.text_files import QuorumState
@@ -51,7 +52,6 @@ from kraft.raft.snapshot_file import read_snapshot, snapshot_bytes
 from kraft.raft.voters import Voter, VoterSet
 from kraft.rpc.endpoints import Endpoint
 from kraft.rpc.raft_voters import AddRaftVoterRequest, RemoveRaftVoterRequest
-from kraft.sim.quorum.randomness import mix
 from kraft.sim.quorum.steps import CLIENT, Envelope, SimStep
 
 CLUSTER = "a-cluster-by-hand"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kraft.chance import Stream
 from kraft.sim.quorum.disk import PowerCutError, SimulatedDisk
-from kraft.sim.quorum.randomness import Stream
 
 SEEDS = range(60)
 

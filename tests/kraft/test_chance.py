@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 
-from kraft.sim.quorum.randomness import Stream, derive, exponential, mix
+from kraft.chance import Stream, derive, exponential, mix
 
 
 def test_mix_is_splitmix64():
