@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraft.controller.defaults import is_unclean_election_enabled
-from kraft.controller.eligible import acceptable_leader, change_rules, is_active
+from kraft.controller.eligible import change_of, is_active, may_elect_uncleanly
 from kraft.controller.errors import ControllerError
 from kraft.controller.partition_ask import new_isr
-from kraft.controller.partition_change import build
 from kraft.controller.result import Result
 from kraft.errors import ErrorCode
 from kraft.ids import NO_BROKER_EPOCH
@@ -59,26 +57,19 @@ def alter_partition(
 def _alter_one(
     image: MetadataImage, defaults: Defaults, sender: BrokerId, asked: AlterPartitionData
 ) -> tuple[PartitionChangeRecord | None, AlteredPartition]:
-    topic = image.topics.get(asked.topic_id)
-    if topic is None:
+    if asked.topic_id not in image.topics:
         raise ControllerError(ErrorCode.UNKNOWN_TOPIC_ID, "there is no such topic")
-    partition = image.partitions.get((asked.topic_id, asked.partition_index))
+    key = asked.topic_id, asked.partition_index
+    partition = image.partitions.get(key)
     if partition is None:
         raise ControllerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no such partition")
     validate_alter_partition(image, partition, sender, asked)
     isr = tuple(member.broker_id for member in asked.new_isr_with_epochs)
-    enabled = is_unclean_election_enabled(image, defaults, topic.name)
-    record = build(
-        asked.topic_id,
-        asked.partition_index,
-        partition,
-        new_isr(partition, isr, asked.leader_recovery_state, unclean_enabled=enabled),
-        acceptable_leader(image, partition),
-        change_rules(image, defaults, topic),
-    )
+    enabled = may_elect_uncleanly(image, defaults, key)
+    ask = new_isr(partition, isr, asked.leader_recovery_state, unclean_enabled=enabled)
+    record = change_of(image, defaults, key, ask)
     if record is not None and record.leader not in {sender, NO_LEADER_CHANGE}:
         # It completed a reassignment that removes its sender, who is to look for a successor.
-        key = asked.topic_id, asked.partition_index
         return record, AlteredPartition(*key, ErrorCode.NEW_LEADER_ELECTED)
     return record, _granted(asked, partition if record is None else merged(partition, record))
 

@@ -8,15 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kraft.controller.defaults import is_unclean_election_enabled
-from kraft.controller.eligible import (
-    acceptable_leader,
-    change_rules,
-    is_online,
-    metadata_version_of,
-)
+from kraft.controller.eligible import change_of, is_online, may_elect_uncleanly, metadata_version_of
 from kraft.controller.partition_ask import unchanged, without_broker
-from kraft.controller.partition_change import build
 from kraft.controller.result import Result
 from kraft.errors import ErrorCode
 from kraft.image.versions import IBP_3_7_IV2
@@ -27,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from kraft.controller.defaults import Defaults
+    from kraft.controller.eligible import PartitionKey
     from kraft.ids import BrokerId, DirectoryId, PartitionId, TopicId
     from kraft.image.metadata_image import MetadataImage
     from kraft.records.topics import PartitionChangeRecord
@@ -63,17 +57,11 @@ def directories_offline(
 
 
 def _leave(
-    image: MetadataImage, defaults: Defaults, key: tuple[TopicId, PartitionId], broker_id: BrokerId
+    image: MetadataImage, defaults: Defaults, key: PartitionKey, broker_id: BrokerId
 ) -> PartitionChangeRecord | None:
-    topic, partition = image.topics[key[0]], image.partitions[key]
-    enabled = is_unclean_election_enabled(image, defaults, topic.name)
-    return build(
-        *key,
-        partition,
-        without_broker(partition, broker_id, unclean_enabled=enabled),
-        acceptable_leader(image, partition, left_out=broker_id),
-        change_rules(image, defaults, topic),
-    )
+    enabled = may_elect_uncleanly(image, defaults, key)
+    ask = without_broker(image.partitions[key], broker_id, unclean_enabled=enabled)
+    return change_of(image, defaults, key, ask, left_out=broker_id)
 
 
 def assign_replicas_to_dirs(
@@ -125,15 +113,9 @@ def _assignment_error(
 def _assigned(
     image: MetadataImage,
     defaults: Defaults,
-    key: tuple[TopicId, PartitionId],
+    key: PartitionKey,
     broker_id: BrokerId,
     directory: DirectoryId,
 ) -> PartitionChangeRecord | None:
-    topic, partition = image.topics[key[0]], image.partitions[key]
-    return build(
-        *key,
-        partition,
-        replace(unchanged(partition), directory=(broker_id, directory)),
-        acceptable_leader(image, partition),
-        change_rules(image, defaults, topic),
-    )
+    ask = replace(unchanged(image.partitions[key]), directory=(broker_id, directory))
+    return change_of(image, defaults, key, ask)

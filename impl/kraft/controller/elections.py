@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kraft.controller.defaults import is_unclean_election_enabled
-from kraft.controller.eligible import acceptable_leader, change_rules
+from kraft.controller.eligible import change_of
 from kraft.controller.errors import ControllerError
 from kraft.controller.partition_ask import Election, new_leader
-from kraft.controller.partition_change import build
 from kraft.controller.result import Result
 from kraft.errors import ErrorCode
 from kraft.records.topics import NO_LEADER
@@ -148,12 +147,5 @@ def elect_unclean_leaders(
 def _election_of(
     image: MetadataImage, defaults: Defaults, topic: Topic, index: PartitionId, election: Election
 ) -> PartitionChangeRecord | None:
-    partition = image.partitions[topic.topic_id, index]
-    return build(
-        topic.topic_id,
-        index,
-        partition,
-        new_leader(partition, election),
-        acceptable_leader(image, partition),
-        change_rules(image, defaults, topic),
-    )
+    key = topic.topic_id, index
+    return change_of(image, defaults, key, new_leader(image.partitions[key], election))

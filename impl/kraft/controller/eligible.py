@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from kraft.controller.defaults import min_isr_of
-from kraft.controller.partition_change import ChangeRules
+from kraft.controller.defaults import is_unclean_election_enabled, min_isr_of
+from kraft.controller.partition_change import ChangeRules, build
 from kraft.image.entries import LOST, MIGRATING, UNASSIGNED
 from kraft.image.versions import IBP_3_0_IV1, IBP_3_7_IV2
 
@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kraft.controller.defaults import Defaults
-    from kraft.ids import BrokerId, DirectoryId
+    from kraft.controller.partition_ask import PartitionAsk
+    from kraft.ids import BrokerId, DirectoryId, PartitionId, TopicId
     from kraft.image.entries import Partition, Topic
     from kraft.image.metadata_image import MetadataImage
+    from kraft.records.topics import PartitionChangeRecord
+
+PartitionKey: TypeAlias = "tuple[TopicId, PartitionId]"
 
 ELIGIBLE_LEADER_REPLICAS: Final = "eligible.leader.replicas.version"
 _FIRST_PARTITION: Final = 0
@@ -115,3 +119,27 @@ def change_rules(image: MetadataImage, defaults: Defaults, topic: Topic) -> Chan
         return default_directory(image, broker_id)
 
     return ChangeRules(metadata_version_of(image), min_isr, directory_for)
+
+
+def may_elect_uncleanly(image: MetadataImage, defaults: Defaults, key: PartitionKey) -> bool:
+    """Return whether a leader may be looked for beyond the ISR when the controller looks itself."""
+    return is_unclean_election_enabled(image, defaults, image.topics[key[0]].name)
+
+
+def change_of(
+    image: MetadataImage,
+    defaults: Defaults,
+    key: PartitionKey,
+    ask: PartitionAsk,
+    *,
+    counted_in: BrokerId | None = None,
+    left_out: BrokerId | None = None,
+) -> PartitionChangeRecord | None:
+    """Return the record by which a partition becomes what is asked; None if nothing changes.
+
+    `counted_in` and `left_out` as in `acceptable_leader`.
+    """
+    partition = image.partitions[key]
+    acceptable = acceptable_leader(image, partition, counted_in=counted_in, left_out=left_out)
+    rules = change_rules(image, defaults, image.topics[key[0]])
+    return build(*key, partition, ask, acceptable, rules)

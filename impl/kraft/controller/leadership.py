@@ -9,17 +9,15 @@ Kafka: ReplicationControlManager.handleBrokerFenced and the like.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from kraft.controller.defaults import is_unclean_election_enabled
 from kraft.controller.eligible import (
-    acceptable_leader,
-    change_rules,
+    change_of,
     is_elr_enabled,
+    may_elect_uncleanly,
     metadata_version_of,
 )
 from kraft.controller.partition_ask import election_of, new_leader, without_broker
-from kraft.controller.partition_change import build
 from kraft.image.versions import IBP_3_3_IV2, IBP_3_3_IV3
 from kraft.records.lease import (
     ENTER_CONTROLLED_SHUTDOWN,
@@ -36,14 +34,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from kraft.controller.defaults import Defaults
-    from kraft.ids import BrokerId, PartitionId, TopicId
+    from kraft.controller.eligible import PartitionKey
+    from kraft.ids import BrokerId
     from kraft.image.entries import Partition
     from kraft.image.metadata_image import MetadataImage
     from kraft.records.lease import RegisterBrokerRecord
     from kraft.records.topics import PartitionChangeRecord
     from kraft.records.typed import TypedRecord
-
-PartitionKey: TypeAlias = "tuple[TopicId, PartitionId]"
 
 
 def fence_broker(
@@ -145,17 +142,13 @@ def take_out_of_isr(
 
     changes = []
     for key in _where(image, concerns):
-        topic, partition = image.topics[key[0]], image.partitions[key]
-        enabled = is_unclean_election_enabled(image, defaults, topic.name)
-        changes.append(
-            build(
-                *key,
-                partition,
-                without_broker(partition, broker_id, unclean_enabled=enabled, unclean=unclean),
-                acceptable_leader(image, partition, left_out=broker_id),
-                change_rules(image, defaults, topic),
-            )
+        ask = without_broker(
+            image.partitions[key],
+            broker_id,
+            unclean_enabled=may_elect_uncleanly(image, defaults, key),
+            unclean=unclean,
         )
+        changes.append(change_of(image, defaults, key, ask, left_out=broker_id))
     return tuple(change for change in changes if change is not None)
 
 
@@ -168,17 +161,9 @@ def _elections(
 ) -> tuple[PartitionChangeRecord, ...]:
     changes = []
     for key in keys:
-        topic, partition = image.topics[key[0]], image.partitions[key]
-        enabled = is_unclean_election_enabled(image, defaults, topic.name)
-        changes.append(
-            build(
-                *key,
-                partition,
-                new_leader(partition, election_of(unclean_enabled=enabled)),
-                acceptable_leader(image, partition, counted_in=counted_in),
-                change_rules(image, defaults, topic),
-            )
-        )
+        election = election_of(unclean_enabled=may_elect_uncleanly(image, defaults, key))
+        ask = new_leader(image.partitions[key], election)
+        changes.append(change_of(image, defaults, key, ask, counted_in=counted_in))
     return tuple(change for change in changes if change is not None)
 
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraft.controller.defaults import is_unclean_election_enabled
-from kraft.controller.eligible import acceptable_leader, change_rules
+from kraft.controller.eligible import change_of, may_elect_uncleanly
 from kraft.controller.errors import ControllerError
 from kraft.controller.partition_ask import (
     in_progress,
@@ -16,7 +15,6 @@ from kraft.controller.partition_ask import (
     revert_needs_force,
     reverted,
 )
-from kraft.controller.partition_change import build
 from kraft.controller.result import Result
 from kraft.errors import ErrorCode
 from kraft.rpc.partition_reassignments import (
@@ -79,14 +77,12 @@ def _reassign(
     if partition is None:
         reason = f"no such partition as {asked.name}-{asked.partition_index}"
         raise ControllerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, reason)
-    topic = image.topics[topic_id]
     if asked.replicas is None:
-        enabled = is_unclean_election_enabled(image, defaults, topic.name)
+        enabled = may_elect_uncleanly(image, defaults, key)
         ask = _cancellation(partition, unclean_enabled=enabled)
     else:
         ask = _start(image, partition, asked.replicas, may_resize=may_resize)
-    acceptable = acceptable_leader(image, partition)
-    return build(*key, partition, ask, acceptable, change_rules(image, defaults, topic))
+    return change_of(image, defaults, key, ask)
 
 
 def _start(
