@@ -13,6 +13,7 @@ from kraft.controller.eligible import change_of
 from kraft.controller.errors import ControllerError
 from kraft.controller.partition_ask import Election, new_leader
 from kraft.controller.result import Result
+from kraft.controller.user_batch import UserBatch
 from kraft.errors import ErrorCode
 from kraft.records.topics import NO_LEADER
 from kraft.rpc.elect_leaders import (
@@ -46,6 +47,7 @@ def elect_leaders(
 
     What the topic's configuration says of unclean elections does not matter here.
 
+    Raises ControllerError (POLICY_VIOLATION) if that takes too many records.
     Spec: Reassignment!ElectPreferredLeader, Reassignment!ElectUncleanLeader.
     Kafka: ReplicationControlManager.electLeaders.
     """
@@ -60,15 +62,17 @@ def elect_leaders(
             for name, topic_id in names
             for index in image.topics[topic_id].partition_ids
         )
-    records, results = [], []
+    batch, results = UserBatch(), []
     for name, index in asked:
         try:
-            records.append(_elect_leader(image, defaults, name, index, request.election_type))
-            results.append(PartitionResult(name, index))
+            record = _elect_leader(image, defaults, name, index, request.election_type)
         except ControllerError as error:
             if not (everything and error.code is ErrorCode.ELECTION_NOT_NEEDED):
                 results.append(PartitionResult(name, index, error.code, error.reason))
-    return Result(tuple(records), ElectLeadersResponse(ErrorCode.NONE, tuple(results)), False)
+            continue
+        batch.add([record])
+        results.append(PartitionResult(name, index))
+    return Result(batch.records, ElectLeadersResponse(ErrorCode.NONE, tuple(results)), False)
 
 
 def _elect_leader(

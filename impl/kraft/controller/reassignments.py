@@ -16,6 +16,7 @@ from kraft.controller.partition_ask import (
     reverted,
 )
 from kraft.controller.result import Result
+from kraft.controller.user_batch import UserBatch
 from kraft.errors import ErrorCode
 from kraft.rpc.partition_reassignments import (
     AlterPartitionReassignmentsResponse,
@@ -48,21 +49,20 @@ def alter_partition_reassignments(
     Spec: Reassignment!StartReassignment, Reassignment!CancelReassignment.
     Kafka: ReplicationControlManager.alterPartitionReassignments.
     """
-    records, responses = [], []
+    batch, responses = UserBatch(), []
     for asked in request.partitions:
         answer = ReassignedPartition(asked.name, asked.partition_index)
         try:
             record = _reassign(
                 image, defaults, asked, may_resize=request.allow_replication_factor_change
             )
+            batch.add_part([] if record is None else [record])
         except ControllerError as error:
             answer = ReassignedPartition(
                 asked.name, asked.partition_index, error.code, error.reason
             )
-        else:
-            records += [] if record is None else [record]
         responses.append(answer)
-    return Result(tuple(records), AlterPartitionReassignmentsResponse(tuple(responses)))
+    return Result(batch.records, AlterPartitionReassignmentsResponse(tuple(responses)))
 
 
 def _reassign(

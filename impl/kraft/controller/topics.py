@@ -13,6 +13,7 @@ from kraft.controller.errors import ControllerError
 from kraft.controller.placement import place
 from kraft.controller.reassignments import validate_assignment
 from kraft.controller.result import Result
+from kraft.controller.user_batch import UserBatch
 from kraft.errors import ErrorCode
 from kraft.ids import PartitionId
 from kraft.image.versions import IBP_3_7_IV2
@@ -43,9 +44,6 @@ if TYPE_CHECKING:
         CreateTopicsRequest,
     )
 
-MAX_RECORDS_PER_USER_OP: Final = 10_000
-"""More records than these are too many for one request of a user."""
-
 _LEGAL_NAME: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
@@ -61,11 +59,11 @@ def create_topics(
     `topic_ids` are new ones, as many as topics; all that Kafka would draw follows
     from `chance`, which is any number.
 
-    Raises ControllerError (POLICY_VIOLATION) if that takes more than MAX_RECORDS_PER_USER_OP.
+    Raises ControllerError (POLICY_VIOLATION) if that takes too many records.
     Kafka: ReplicationControlManager.createTopics.
     """
     names: set[str] = set()
-    records: list[TypedRecord] = []
+    batch = UserBatch()
     answers = []
     for topic, topic_id in zip(request.topics, topic_ids, strict=True):
         try:
@@ -77,7 +75,7 @@ def create_topics(
         names.add(topic.name)
         partitions = [one for one in created if isinstance(one, PartitionRecord)]
         chance += len(partitions)
-        records += created
+        batch.add(created)
         answers.append(
             CreatedTopic(
                 topic.name,
@@ -86,15 +84,8 @@ def create_topics(
                 replication_factor=len(partitions[0].replicas),
             )
         )
-    written = () if request.validate_only else _bounded(records)
+    written = () if request.validate_only else batch.records
     return Result(written, CreateTopicsResponse(tuple(answers)))
-
-
-def _bounded(records: list[TypedRecord]) -> tuple[TypedRecord, ...]:
-    if len(records) > MAX_RECORDS_PER_USER_OP:
-        reason = f"{len(records)} records, more than {MAX_RECORDS_PER_USER_OP} in one request"
-        raise ControllerError(ErrorCode.POLICY_VIOLATION, reason)
-    return tuple(records)
 
 
 def _validate_name(image: MetadataImage, asked: set[str], name: str) -> None:
@@ -219,21 +210,22 @@ def create_partitions(
 ) -> Result[CreatePartitionsResponse]:
     """Return more partitions of topics, one answer for each topic; `chance` as in `create_topics`.
 
-    Raises ControllerError (POLICY_VIOLATION) as `create_topics` does.
+    A topic that there is no room for in the batch is refused, and nothing of it is written; Kafka
+    writes its first partitions.
     Kafka: ReplicationControlManager.createPartitions.
     """
-    records: list[TypedRecord] = []
+    batch = UserBatch()
     results = []
     for topic in request.topics:
         try:
             created = _create_partitions(image, topic, chance)
+            batch.add_part(created)
         except ControllerError as error:
             results.append(CreatePartitionsTopicResult(topic.name, error.code, error.reason))
             continue
         chance += len(created)
-        records += created
         results.append(CreatePartitionsTopicResult(topic.name))
-    written = () if request.validate_only else _bounded(records)
+    written = () if request.validate_only else batch.records
     return Result(written, CreatePartitionsResponse(tuple(results)))
 
 
@@ -273,10 +265,18 @@ def delete_topics(
     Spec: Reassignment!DeleteTopic.
     Kafka: ReplicationControlManager.deleteTopics.
     """
-    records: list[TypedRecord] = []
+    batch = UserBatch()
     answers = {}
     for topic_id in dict.fromkeys(topic_ids):
-        known = topic_id in image.topics
-        answers[topic_id] = ErrorCode.NONE if known else ErrorCode.UNKNOWN_TOPIC_ID
-        records += [RemoveTopicRecord(topic_id)] if known else []
-    return Result(tuple(records), answers)
+        answers[topic_id] = ErrorCode.NONE
+        try:
+            batch.add_part([_removal(image, topic_id)])
+        except ControllerError as error:
+            answers[topic_id] = error.code
+    return Result(batch.records, answers)
+
+
+def _removal(image: MetadataImage, topic_id: TopicId) -> RemoveTopicRecord:
+    if topic_id not in image.topics:
+        raise ControllerError(ErrorCode.UNKNOWN_TOPIC_ID, "there is no such topic")
+    return RemoveTopicRecord(topic_id)

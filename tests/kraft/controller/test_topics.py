@@ -157,6 +157,26 @@ def test_a_request_of_too_many_records_is_refused_altogether():
     assert (answers[0].num_partitions, len(records)) == (9_999, 10_000)
 
 
+def test_a_request_of_too_many_records_is_refused_also_if_it_is_to_be_looked_at_only():
+    request = CreateTopicsRequest((CreatableTopic("bar", 10_000, 1),), validate_only=True)
+    with pytest.raises(ControllerError, match="POLICY_VIOLATION"):
+        create_topics(image_of((0,)), Defaults(), request, NEW[:1])
+
+
+def test_a_topic_whose_partitions_are_too_many_for_the_batch_does_not_get_them_and_others_do():
+    request = CreatePartitionsRequest(
+        (
+            CreatePartitionsTopic(TOPIC, 10_002, None),
+            CreatePartitionsTopic(TOPIC, 3, None),
+        )
+    )
+    result = create_partitions(image_of((0,)), request)
+    assert [one.error_code for one in result.response.results] == [
+        ErrorCode.UNKNOWN_SERVER_ERROR, ErrorCode.NONE,
+    ]  # fmt: skip
+    assert len(result.records) == 2
+
+
 def grown(image, count, assignments=None, name=TOPIC, **options):
     """Return the answer of a request for more partitions, and the records."""
     asked = CreatePartitionsTopic(name, count, assignments)
