@@ -73,7 +73,7 @@ _DOWN: Final = frozenset(
 # How many of five draws hit the leader instead of a machine of chance.
 LEADER: Final = -1
 _AIMED: Final = {
-    "isolation": 4,
+    "isolation": 2,
     "clog": 1,
     "kill": 2,
     "power-loss": 2,

@@ -43,7 +43,7 @@ def _leads_alone(right: Any, probe: Probe) -> Any:
     "any Raft",
     "kraft.raft.hearing:heard_of_voter",
     "One voter less than a majority is enough for a leader to go on.",
-    (("kill", 1_500), ("bridge", 6_000), ("isolation", 4_000)),
+    (("kill", 1_500), ("bridge", 6_000), ("partition", 4_000)),
 )
 def _check_quorum_short(right: Any, probe: Probe) -> Any:
     def heard_of_voter(turn: Any, role: Any, node: Any) -> Any:
