@@ -81,6 +81,9 @@ VoteOncePerEpochProp ==
        (epoch'[r] = epoch[r] /\ (Ballot(r) # Nil \/ leader[r] # Nil)) =>
          Ballot(r)' = Ballot(r)]_quorum_state
 
+(* r starts, by whatever it ended. KRaftSteps has more ways.                  *)
+Restarts(r) == Restart(r) \/ CrashLosingTail(r)
+
 (* Within an epoch a replica does not forget its leader, unless it had voted *)
 (* for itself there, and then by a restart only: it has no other vote to     *)
 (* give.                                                                     *)
@@ -89,7 +92,7 @@ VoteOncePerEpochProp ==
 LeaderRememberedProp ==
   [][\A r \in Replica :
        (epoch'[r] = epoch[r] /\ leader[r] # Nil /\ leader'[r] # leader[r]) =>
-         voted[r] = r /\ role'[r] = "Candidate"]_quorum_state
+         voted[r] = r /\ role'[r] = "Candidate" /\ Restarts(r)]_quorum_state
 
 (* Which role may follow which, in the same epoch and into a higher one. A   *)
 (* restart is another matter: RestartProp.                                   *)
@@ -107,12 +110,11 @@ SameEpoch ==
 HigherEpoch ==
   (Role \X {"Unattached", "Follower"}) \cup {<<"Prospective", "Candidate">>}
 SoleVoter == (Role \ {"Leader"}) \X {"Leader"}
-Restarts(r) == Restart(r) \/ CrashLosingTail(r)
 StateTransitionsProp ==
   [][\A r \in Replica :
        LET move == <<role[r], role'[r]>> IN
        \/ move \in IF epoch'[r] = epoch[r] THEN SameEpoch ELSE HigherEpoch
-       \/ move \in SoleVoter /\ Voters(r) = {r}
+       \/ move \in SoleVoter /\ Voters(r) = {r} /\ epoch'[r] = epoch[r] + 1
        \/ Restarts(r)]_<<epoch, role>>
 
 (* Who begins to lead has no record of that epoch yet: it begins it.         *)
@@ -123,29 +125,40 @@ LeaderBeginsEpochProp ==
        (role'[r] = "Leader" /\ role[r] # "Leader") => LastEpoch(r) < epoch'[r]]_role
 
 (* What a replica is after a start follows from its file: never a leader;    *)
-(* Resigned if it led; a candidate if it voted for itself; and a follower    *)
-(* only of the leader that the file names.                                   *)
-(* Source: KAFKA-10527, KAFKA-10661. Broken by: starting as a leader (M01),  *)
-(* or unattached (M02); forgetting that it voted for itself.                 *)
+(* Resigned if it led; a candidate if it voted for itself; and a follower of *)
+(* the leader that the file names, if that votes, and of no other.           *)
+(* Source: KAFKA-10527, KAFKA-10661; QuorumState.initialize. Broken by:      *)
+(* starting as a leader (M01), or unattached (M02); forgetting that it voted *)
+(* for itself.                                                               *)
 FollowsFromFile(r) ==
   /\ role'[r] \notin {"Leader", "Prospective"}
   /\ leader[r] = r => role'[r] = "Resigned"
   /\ (leader[r] # r /\ voted[r] = r) => role'[r] = "Candidate"
   /\ role'[r] = "Follower" =>
        leader'[r] = leader[r] /\ leader[r] \notin {Nil, r}
+  /\ (leader'[r] \notin {Nil, r} /\ leader'[r] \in Voters(r)') => role'[r] = "Follower"
 (* Whether r starts is asked last: that costs most.                          *)
 RestartProp == [][\A r \in Replica : FollowsFromFile(r) \/ ~Restarts(r)]_vars
 
 (* Nothing in flight would make its receiver throw: a second leader of its   *)
 (* epoch, an end of the log below its high watermark, a snapshot of what it  *)
-(* has. Kafka's process dies of these; here nobody takes such a message.     *)
+(* has, a smaller high watermark. Kafka's process dies of these; here nobody *)
+(* takes such a message, but the last, which changes nothing.                *)
 (* Source: Kafka, the IllegalStateExceptions of KafkaRaftClient. Broken by:  *)
 (* whatever elects two leaders, or forgets a committed record.               *)
+LowersHighWatermark(m) ==
+  /\ m.type = "FetchResponse"
+  /\ FromLeader(m)
+  /\ m.diverging = Nil
+  /\ m.snapshot_id = Nil
+  /\ m.high_watermark # NoOffset
+  /\ Min(m.high_watermark, LogEnd(m.to) + Len(m.records)) < high_watermark[m.to]
 NoIllegalStateInv ==
   \A m \in InFlight(messages) :
     /\ ~OtherLeader(m)
     /\ ~TruncatesCommitted(m)
     /\ ~LoadsOldSnapshot(m)
+    /\ ~LowersHighWatermark(m)
 
 (* A replica waits for one answer of each other replica at most.             *)
 (* Source: Kafka, RequestManager. Broken by: sending without waiting.        *)

@@ -79,31 +79,36 @@ StandAtOnce(r) ==
   /\ Stand(r, epoch[r] + 1, "Candidate", Disconnected(r))
   /\ UNCHANGED <<log_state, commit>>
 
-(* r1 leads epoch 1, all follow it and have its first record.                *)
-FirstRecord == [epoch |-> 1, kind |-> "LeaderChange", value |-> r1]
-Settled ==
-  LET voters == VotersOf(<<FirstRecord>>) IN
+(* l leads epoch 1, all follow it and have its first record.                 *)
+FirstRecordOf(l) == [epoch |-> 1, kind |-> "LeaderChange", value |-> l]
+FirstRecord == FirstRecordOf(r1)
+SettledUnder(l) ==
+  LET first  == FirstRecordOf(l)
+      voters == VotersOf(<<first>>)
+  IN
   /\ epoch = [r \in Replica |-> 1]
-  /\ leader = [r \in Replica |-> r1]
-  /\ voted = [r \in Replica |-> IF r \in voters \ {r1} THEN r1 ELSE Nil]
-  /\ log = [r \in Replica |-> <<FirstRecord>>]
+  /\ leader = [r \in Replica |-> l]
+  /\ voted = [r \in Replica |-> IF r \in voters \ {l} THEN l ELSE Nil]
+  /\ log = [r \in Replica |-> <<first>>]
   /\ log_start = [r \in Replica |-> 0]
   /\ flushed = [r \in Replica |-> 1]
   /\ snapshots = [r \in Replica |-> {}]
-  /\ role = [r \in Replica |-> IF r = r1 THEN "Leader" ELSE "Follower"]
+  /\ role = [r \in Replica |-> IF r = l THEN "Leader" ELSE "Follower"]
   /\ granted = [r \in Replica |-> {}]
   /\ rejected = [r \in Replica |-> {}]
-  /\ has_fetched = [r \in Replica |-> r # r1]
+  /\ has_fetched = [r \in Replica |-> r # l]
   /\ fetching_snapshot = [r \in Replica |-> Nil]
   /\ end_offset = [r \in Replica |->
-       IF r = r1 THEN [other \in Replica |-> IF other = r1 THEN NoOffset ELSE 1]
+       IF r = l THEN [other \in Replica |-> IF other = l THEN NoOffset ELSE 1]
        ELSE NoEndOffsets]
   /\ high_watermark = [r \in Replica |-> 1]
   /\ messages = NoMessages
-  /\ committed = <<FirstRecord>>
+  /\ committed = <<first>>
+Settled == SettledUnder(r1)
 (* Not taken on trust: of two voters, MCKRaftTwo comes here from their first *)
-(* start. That three do is the same argument.                                *)
-SettledReach == Settled
+(* start. That three do is the same argument. Whoever leads: where names are *)
+(* symmetric, TLC keeps one state of those that differ in names only.        *)
+SettledReach == \E l \in Replica : SettledUnder(l)
 SettledSpec == Settled /\ [][Next]_vars
 
 (* Figure 8 of the Raft paper: r1 wrote a record in epoch 1 that nobody has, *)

@@ -12,6 +12,10 @@
 (*  - The effective min.insync.replicas counts the replicas of partition 0 *)
 (*    of a topic: this is partition 0.                                     *)
 (*  - Deleting the topic.                                                  *)
+(*  - Unregistering a broker, controlled shutdown, preferred elections,    *)
+(*    and requests that are repeated or strays.                            *)
+(*  - Cancellations by force, and whatever else needs a topic that allows  *)
+(*    unclean elections: no model does.                                    *)
 (***************************************************************************)
 EXTENDS PartitionChangeElr, Reassignment
 

@@ -3,6 +3,10 @@
 (* What must be true of ReassignmentElr. Of ReassignmentProperties, those  *)
 (* that do not speak of actions hold too, but for the ISR that may be      *)
 (* empty.                                                                  *)
+(*                                                                         *)
+(* The models forbid unclean elections. Where a topic allows them, as      *)
+(* built, a forced cancellation takes a fenced replica from the ELR into   *)
+(* the ISR, and a leader out of the ELR may be marked as recovering.       *)
 (***************************************************************************)
 EXTENDS ReassignmentElr, ReassignmentProperties
 
