@@ -100,16 +100,15 @@ def register_broker(
 ) -> tuple[TypedRecord, ...]:
     """Return the records by which a new process of a broker registers.
 
-    With eligible leader replicas the old process may have lost what it had: it is in sync with
-    nobody before the new one is there.
+    The old one is in sync with nobody before the new one is there. With eligible leader replicas it
+    may have lost what it had, and is not eligible either.
 
     Spec: Reassignment!RegisterBroker, ReassignmentElr!RegisterBrokerElr.
     Kafka: ClusterControlManager.registerBroker, ReplicationControlManager.handleBrokerShutdown.
     KIP-966.
     """
-    if not is_elr_enabled(image):
-        return (record,)
-    return *take_out_of_isr(image, defaults, record.broker_id, unclean=True), record
+    unclean = is_elr_enabled(image)
+    return *take_out_of_isr(image, defaults, record.broker_id, unclean=unclean), record
 
 
 def unregister_broker(

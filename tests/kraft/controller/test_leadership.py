@@ -267,8 +267,15 @@ def test_who_registers_anew_is_eligible_no_more_and_that_comes_first():
     records = register_broker(image, DEFAULTS, record)
     assert records[-1] == record
     assert after(image, records).eligible_leader_replicas == (3,)
-    off = image_of(THREE)
-    assert register_broker(off, DEFAULTS, record) == (record,)
+
+
+def test_who_registers_anew_leaves_the_isr_of_its_last_process_first():
+    image = image_of(THREE)
+    record = RegisterBrokerRecord(2, IncarnationId("N" * 21 + "A"), BrokerEpoch(200))
+    change, registration = register_broker(image, DEFAULTS, record)
+    assert (change.isr, registration) == ((1, 3), record)
+    fenced = image_of(THREE, (1, 3), fenced=(2,))
+    assert register_broker(fenced, DEFAULTS, record) == (record,)
 
 
 def test_more_replicas_in_sync_are_wanted_than_there_are_so_all_are_enough():
