@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from krafla.manifest import Model
-from krafla.tlc.command import _compiler
+from krafla.tlc.command import Options, _compiler, _java
 from krafla.tlc.jre import find_jre
 
 BRIEFLY = ("-XX:TieredStopAtLevel=1",)
@@ -35,6 +36,12 @@ def test_a_long_search_or_one_of_unknown_length_is_optimised_at_once(states):
 @pytest.mark.parametrize(("tier", "flags"), [("smoke", BRIEFLY), ("full", ())])
 def test_an_expected_failure_of_the_smoke_tier_is_found_soon(tier, flags):
     assert _compiler(a_model(None, "violates", tier)) == flags
+
+
+def test_the_command_says_how_java_shall_compile():
+    jre, jar = SimpleNamespace(java="java"), SimpleNamespace(path="tlc.jar")
+    command = _java(a_model(100), Options(), jar, jre, Path())
+    assert set(BRIEFLY) < set(command)
 
 
 @pytest.mark.parametrize("states", [100, 10_000])
