@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
+    from kraft.controller.heartbeats import Heartbeats
+    from kraft.ids import BrokerId
     from kraft.records.typed import TypedRecord
 
 Response = TypeVar("Response")
@@ -23,3 +25,18 @@ class Result(Generic[Response]):
     records: tuple[TypedRecord, ...]
     response: Response
     is_atomic: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Generated(Generic[Response]):
+    """A result, and what is kept of brokers in memory once it was generated, before any replay.
+
+    `shutting_down` is a broker whose controlled shutdown begins with the last of the records; its
+    offset is known when they are written.
+
+    Kafka: QuorumController.ControllerWriteOperation.
+    """
+
+    result: Result[Response]
+    heartbeats: Heartbeats
+    shutting_down: BrokerId | None = None
