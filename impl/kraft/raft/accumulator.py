@@ -5,7 +5,7 @@ Kafka: BatchAccumulator.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +30,3 @@ class Accumulator:
     batches: tuple[AccumulatedBatch, ...] = ()
     drain_deadline: int | None = None
     scheduled_end: int = 0
-
-    def shifted(self, count: int) -> Accumulator:
-        """Return what is gathered after so many other records went into the log before it."""
-        return replace(
-            self,
-            next_offset=self.next_offset + count,
-            batches=tuple(
-                replace(batch, base_offset=batch.base_offset + count) for batch in self.batches
-            ),
-            scheduled_end=self.scheduled_end + count,
-        )

@@ -10,11 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kraft.errors import ErrorCode
-from kraft.log.batches import controls_batch
 from kraft.raft import parking
 from kraft.raft.accumulator import Accumulator
-from kraft.raft.configuration import MILLISECOND
-from kraft.raft.leader_log import append_batch
+from kraft.raft.leader_log import append_controls
 from kraft.raft.pending_changes import end_pending
 from kraft.raft.roles import Leader
 from kraft.raft.voter_records import (
@@ -47,7 +45,7 @@ def begin_epoch(turn: Turn, granting: Iterable[NodeId]) -> None:
     end = turn.log.end_offset
     records = _epoch_records(turn, granting)
     turn.role = replace(role, accumulator=Accumulator(role.epoch, end, scheduled_end=end))
-    append_batch(turn, controls_batch(end, role.epoch, turn.now // MILLISECOND, records))
+    append_controls(turn, records)
 
 
 def end_leading(turn: Turn, next_role: Role) -> None:

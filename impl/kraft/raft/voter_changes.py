@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 from kraft.errors import ErrorCode
 from kraft.ids import ZERO_UUID, DirectoryId, ReplicaKey
-from kraft.log.batches import controls_batch
-from kraft.raft.configuration import MILLISECOND
 from kraft.raft.connections import accept, can_send, send
 from kraft.raft.effects import SendResponse
-from kraft.raft.leader_log import append_batch
+from kraft.raft.leader_log import append_controls
 from kraft.raft.pending import PendingVoterChange
 from kraft.raft.pending_changes import end_pending
 from kraft.raft.roles import Leader, leader_endpoints_of, leader_of
@@ -273,9 +271,7 @@ def _append_voters(
     Spec: KRaftVoters!AppendVoters. Kafka: LeaderState.appendVotersRecord.
     """
     turn.role = replace(leader, pending_change=pending)
-    milliseconds = turn.now // MILLISECOND
-    records = [voters_record(voters)]
-    append_batch(turn, controls_batch(turn.log.end_offset, leader.epoch, milliseconds, records))
+    append_controls(turn, [voters_record(voters)])
 
 
 def _leader(turn: Turn, cluster_id: str | None, epoch: int) -> Leader | ErrorCode:

@@ -17,12 +17,12 @@ from tests.kraft.raft.replicas import (
 )
 from tests.kraft.raft.replication import Driven, batch, fetch, following, leading
 
-from kraft.log.batches import controls_batch, data_batch
+from kraft.log.batches import data_batch
 from kraft.raft.appends import drain_deadline
 from kraft.raft.configuration import MILLISECOND
 from kraft.raft.effects import AppendLog, AppendRefused, FlushLog, HandleCommit
 from kraft.raft.events import PrepareAppend, ScheduleAppend
-from kraft.raft.leader_log import append_batch
+from kraft.raft.leader_log import append_batches, append_controls
 from kraft.raft.roles import NEVER, Leader
 from kraft.raft.turn import Turn
 from kraft.records.control_schemas import LEADER_CHANGE
@@ -200,20 +200,23 @@ def test_a_leader_appends_after_its_first_batch_and_in_its_epoch_only():
     assert (first.base_offset, first.epoch, first.values) == (3, EPOCH, (b"a",))
 
 
-def test_a_control_record_goes_before_what_is_gathered_which_moves_up():
+def test_a_control_record_comes_after_what_was_prepared_which_keeps_its_offsets():
     driven = quiet()
     prepare(driven, b"a", b"b")
-    schedule(driven)
-    turn = Turn.begin(driven.state, driven.now, 0)
     fields = {"version": 0, "leaderId": 1, "voters": (), "grantingVoters": ()}
-    control = controls_batch(1, EPOCH, 0, [(LEADER_CHANGE.api_key, fields)])
-    append_batch(turn, control)
-    driven.state = turn.step().state
+    turn = Turn.begin(driven.state, driven.now, 0)
+    append_controls(turn, [(LEADER_CHANGE.api_key, fields)])
+    step = turn.step()
+    assert [type(one) for one in step.effects] == [AppendLog, FlushLog, AppendLog]
+    data, control = step.effects[0].batches[0], step.effects[2].batches[0]
+    assert (data.base_offset, data.values) == (1, (b"a", b"b"))
+    assert (control.base_offset, len(control.controls)) == (3, 1)
+    driven.state = step.state
     assert driven.poll() == (FlushLog(),)
     prepare(driven, b"c")
     schedule(driven)
     (after,) = drained(driven)
-    assert (after.base_offset, after.values) == (2, (b"a", b"b", b"c"))
+    assert (after.base_offset, after.values) == (4, (b"c",))
 
 
 def test_a_sole_voter_tells_what_it_appended_at_once_and_others_when_a_majority_has_it():
@@ -235,4 +238,4 @@ def test_a_sole_voter_tells_what_it_appended_at_once_and_others_when_a_majority_
 def test_a_batch_is_appended_where_the_log_ends():
     driven = quiet()
     with pytest.raises(ValueError, match="the log ends at 1"):
-        append_batch(Turn.begin(driven.state, NOW, 0), batch(2))
+        append_batches(Turn.begin(driven.state, NOW, 0), (batch(2),))

@@ -20,7 +20,7 @@ from tests.kraft.raft.replication import Driven, batch, fetch, following, leadin
 
 from kraft.errors import ErrorCode
 from kraft.raft.configuration import MILLISECOND
-from kraft.raft.leader_log import append_batch
+from kraft.raft.leader_log import append_batches
 from kraft.raft.turn import Turn
 from kraft.rpc.describe_quorum import (
     DescribeQuorumRequest,
@@ -99,7 +99,7 @@ def test_s73_who_reaches_what_was_the_end_at_its_last_fetch_had_caught_up_then()
     driven = leading(log_of(EPOCH, EPOCH))
     driven.request(fetch(1, sender=4, wait=0), sender=4)
     turn = Turn.begin(driven.state, driven.now, 0)
-    append_batch(turn, batch(2))
+    append_batches(turn, (batch(2),))
     driven.state = turn.step().state
     driven.settle()
     driven.wait(5 * MILLISECOND)

@@ -20,7 +20,7 @@ from tests.kraft.raft.replicas import (
 from tests.kraft.raft.replication import Driven, batch, fetch, fetched, following, leading
 
 from kraft.raft.effects import AppendLog, FlushLog, HandleCommit
-from kraft.raft.leader_log import append_batch
+from kraft.raft.leader_log import append_batches
 from kraft.raft.roles import Leader
 from kraft.raft.turn import Turn
 
@@ -91,7 +91,7 @@ def test_s52_the_high_watermark_is_the_largest_offset_that_more_than_half_have(c
     ends = dict(zip(voters[1:], others, strict=True))
     driven = leading(log_of(*[EPOCH] * end), voters=voters, ends=ends, epoch_start=start)
     turn = Turn.begin(driven.state, NOW, 0)
-    append_batch(turn, batch(end))
+    append_batches(turn, (batch(end),))
     known = [end + 1, *[-1 if each is None else each for each in others]]
     reached = [o for o in known if 2 * sum(each >= o for each in known) > len(voters)]
     assert turn.high_watermark == (max(reached) if max(reached) > start else None)

@@ -356,18 +356,18 @@ def test_s103_an_observer_that_knows_no_voters_learns_who_leads_from_its_bootstr
     assert (observer.role.epoch, observer.leader) == (EPOCH, other)
 
 
-def test_an_update_of_the_leader_itself_is_flushed_before_the_next_message_and_keeps_what_waits():
+def test_an_update_of_the_leader_itself_comes_after_what_was_prepared_and_is_flushed_next():
     led = three()
     led.event(PrepareAppend, epoch=EPOCH, values=(b"a",))
     led.event(ScheduleAppend)
     assert led.request(update(1)).error_code is ErrorCode.NONE
     assert led.state.controls.voters.get(1).endpoints == endpoints(71)
-    (batch,) = led.of(AppendLog)[0].batches
+    (batch,) = led.of(AppendLog)[1].batches
+    assert batch.controls
     assert parse_batch(batch.raw).base_timestamp == NOW // MILLISECOND
-    led.wait(TIMEOUTS.append_linger)
-    led.settle()
     assert [type(e) for e in led.effects if isinstance(e, AppendLog | FlushLog)] == [
-        FlushLog,
         AppendLog,
         FlushLog,
+        AppendLog,
     ]
+    assert led.poll() == (FlushLog(),)

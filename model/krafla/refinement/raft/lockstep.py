@@ -182,7 +182,9 @@ class Lockstep(SpecOfRun):
         taken = self.reader.response(message, before, after, envelope.payload, effects)  # type: ignore[arg-type] # it is a response
         self.exchanges.forget(exchange)
         self.exchanges.take(message)
-        return [Action(taken, (message,))]
+        # What its state machine had prepared goes into the log before a record of the voters does.
+        prepared = self.reader.prepared(name, effects) if taken == "CompleteAddVoter" else []
+        return [*prepared, Action(taken, (message,))]
 
     def _take_request(
         self, name: str, step: SimStep, message: Message, effects: Sequence[Effect],

@@ -243,6 +243,20 @@ class Reader:
                 return [Action("CleanLog", (name,))]
         return []
 
+    def prepared(self, name: str, effects: Sequence[Effect]) -> list[Action]:
+        """Return how values were appended that a state machine had prepared, if any were."""
+        values = [
+            self.naming.terms.value(one)
+            for effect in effects
+            if isinstance(effect, AppendLog)
+            for batch in effect.batches
+            for one in batch.values
+        ]
+        if not values:
+            return []
+        append = Action("AppendBatch", (name, self.naming.terms.sequence(values)))
+        return [append, Action("Flush", (name,))]
+
     def added(self, state: RaftState) -> str:
         """Return whom a leader is about to add."""
         role = state.role
