@@ -21,8 +21,8 @@ from kraft.sim.quorum.liveness import Liveness
 from kraft.sim.quorum.machines import Connection, Core, Local, Machine, Process
 from kraft.sim.quorum.network import Network
 from kraft.sim.quorum.processes import Processes
+from kraft.sim.quorum.register import Register
 from kraft.sim.quorum.steps import CLIENT, NO_MESSAGE, Envelope, SimStep
-from kraft.sim.quorum.workload import Workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kraft.rpc.requests import RaftRequest
     from kraft.sim.quorum.network import Fate
     from kraft.sim.quorum.steps import StepKind
+    from kraft.sim.quorum.workload import Workload
 
 NOBODY: Final = ReplicaKey(CLIENT)
 
@@ -39,7 +40,8 @@ class Simulation:
     """A quorum that is simulated, step by step.
 
     `time` is in true nanoseconds; `nodes` are the machines. `plan` and `knobs` are drawn from the
-    seed unless they are given. `faults` counts what faults did, by kind.
+    seed unless they are given. `faults` counts what faults did, by kind. `workload` is what runs
+    above Raft.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Simulation:
         plan: Plan | None = None,
         knobs: Knobs | None = None,
         core: Core = KRAFT,
+        workload: Callable[[Simulation], Workload] = Register,
     ) -> None:
         self.configuration = configuration
         self.seed = seed
@@ -60,7 +63,7 @@ class Simulation:
         self.faults: Counter[str] = Counter()
         self.atlas = Atlas(spare=configuration.spare)
         self.network = Network(seed, self.knobs.latency)
-        self.workload = Workload(seed, configuration, self.knobs)
+        self.workload = workload(self)
         self.nodes: list[Machine] = []
         self.liveness: Liveness | None = None
         self.fatal: list[str] = []
@@ -72,7 +75,7 @@ class Simulation:
         self.copies: list[Envelope] = []
         self.processes = Processes(self)
         self.injector = Injector(self)
-        self.schedule(self.workload.next_append(), self._append, None)
+        self.workload.begin()
         for number, fault in enumerate(self.plan):
             self.schedule(fault.time, self.injector.begin, number)
         self.schedule(configuration.calm + configuration.chaos, self._heal, None)
@@ -187,14 +190,6 @@ class Simulation:
                 found[state.controls.voters] = None
         found.pop(VoterSet(), None)
         return tuple(found) or (self.processes.first_voters,)
-
-    def _append(self, _nothing: None) -> None:
-        """Let clients append at whoever believes that it leads."""
-        for machine in self.nodes:
-            process = machine.process
-            if process is not None and process.leads_epoch is not None and machine.runs:
-                self.tell(process, self.workload.append())
-        self.schedule(self.time + self.workload.next_append(), self._append, None)
 
     def _heal(self, _nothing: None) -> None:
         """End the chaos, heal a core, and give it its time."""

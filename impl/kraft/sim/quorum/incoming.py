@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, cast, get_args
 
-from kraft.ids import OffsetAndEpoch
 from kraft.raft.configuration import MILLISECOND
 from kraft.raft.events import (
     CleanRequested,
@@ -17,13 +16,16 @@ from kraft.raft.events import (
     SnapshotCreated,
     Source,
 )
+from kraft.rpc.requests import RaftRequest, RaftResponse
 from kraft.sim.quorum.machines import Local
 
 if TYPE_CHECKING:
     from kraft.raft.events import Event
-    from kraft.rpc.requests import RaftRequest, RaftResponse
     from kraft.sim.quorum.machines import Connection, Process
     from kraft.sim.quorum.workload import Workload
+
+RAFT_MESSAGES: Final = frozenset((*get_args(RaftRequest), *get_args(RaftResponse)))
+"""The classes of Raft's own messages; all others are for the state machine above it."""
 
 _SHUTDOWN: Final = 5_000 * MILLISECOND
 
@@ -56,19 +58,18 @@ def local_event(process: Process, local: Local, own: int, workload: Workload) ->
             workload.taken(process, process.leads_epoch, local.values)
             process.inbox.appendleft(Local("schedule"))
             return PrepareAppend(own, chance, process.leads_epoch, local.values)
+        case "prepare":
+            return PrepareAppend(own, chance, local.number, local.values)
         case "schedule":
             return ScheduleAppend(own, chance)
         case "snapshot":
-            listener = process.listener
             process.inbox.append(Local("clean"))
-            snapshot_id = OffsetAndEpoch(listener.next_offset, listener.epoch)
-            return SnapshotCreated(
-                own, chance, snapshot_id, listener.snapshot(), own // MILLISECOND
-            )
+            snapshot_id, values = workload.snapshot(process)
+            return SnapshotCreated(own, chance, snapshot_id, values, own // MILLISECOND)
         case "clean":
             return CleanRequested(own, chance)
         case "resign":
-            return ResignRequested(own, chance, role_epoch)
+            return ResignRequested(own, chance, local.number or role_epoch)
         case "shutdown":
             return ShutdownRequested(own, chance, _SHUTDOWN)
     raise ValueError(f"no state machine wishes {local.what!r}")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kraft.chance import MASK, derive
 from kraft.ids import DirectoryId, NodeId, ReplicaKey, uuid_text
 from kraft.raft.configuration import MILLISECOND
 from kraft.raft.roles import NEVER
 from kraft.rpc.endpoints import Endpoint
-from kraft.sim.quorum.state_machine import StateMachine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,7 +89,8 @@ class Process:
 
     `deadline` and `is_busy` are what the code says of `state`; before `busy_until` it is at work
     on its last step. If it ends itself, it starts again after `down`. `leads_epoch` is the epoch
-    that its state machine was told to lead, if any.
+    that its state machine, the `listener`, was told to lead, if any; `listener_deadline` is when
+    that has something to do. What is `urgent` comes before all else: the other half of it is done.
     """
 
     __slots__ = (
@@ -106,23 +106,27 @@ class Process:
         "key",
         "leads_epoch",
         "listener",
+        "listener_deadline",
         "machine",
         "perform",
         "polls",
         "state",
+        "urgent",
         "wake_at",
     )  # fmt: skip
 
     machine: Machine
     state: RaftState
+    listener: Any
 
     def __init__(self, machine: Machine, incarnation: int, seed: int) -> None:
         self.machine = machine
         self.key = machine.key
         self.incarnation = incarnation
         self.inbox: deque[Connection | Local] = deque()
+        self.urgent: deque[Local] = deque()
         self.connections: dict[int, Connection] = {}
-        self.listener = StateMachine()
+        self.listener_deadline = NEVER
         self.leads_epoch: int | None = None
         self.armed: Armed | None = None
         self.down = 2_000 * MILLISECOND

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from kraft.raft.effects import Effect
     from kraft.raft.state import RaftState
     from kraft.sim.quorum.machines import Armed, Process
+    from kraft.sim.quorum.workload import Workload
 
 DURABLE: Final = frozenset(
     (
@@ -64,17 +65,17 @@ class Outcome(NamedTuple):
 class Performer:
     """Performs effects for one simulation; who sends and listens is given by it."""
 
-    __slots__ = ("_commit", "_request", "_response")
+    __slots__ = ("_request", "_response", "_workload")
 
     def __init__(
         self,
         request: Callable[[Process, SendRequest, int], None],
         response: Callable[[Process, SendResponse, int], None],
-        commit: Callable[[Process, RaftState, HandleCommit, int], None],
+        workload: Workload,
     ) -> None:
         self._request = request
         self._response = response
-        self._commit = commit
+        self._workload = workload
 
     def perform(
         self, process: Process, state: RaftState, effects: tuple[Effect, ...], now: int
@@ -121,7 +122,7 @@ class Performer:
             elif isinstance(effect, ShutdownCompleted):
                 return Outcome(index + 1, "shutdown", is_done=True)
             else:
-                self._tell(process, state, effect, now)
+                self._tell(process, state, effect)
         return None
 
     def _cut(self, process: Process, index: int) -> Outcome:
@@ -130,16 +131,19 @@ class Performer:
             raise ValueError("the power was cut by nobody")
         return Outcome(index, armed.kind, not armed.power, is_done=False, down=armed.down)
 
-    def _tell(self, process: Process, state: RaftState, effect: Effect, now: int) -> None:
+    def _tell(self, process: Process, state: RaftState, effect: Effect) -> None:
+        workload = self._workload
         if isinstance(effect, HandleCommit):
-            process.listener.apply(effect.batches)
-            self._commit(process, state, effect, now)
+            workload.committed(process, state, effect)
         elif isinstance(effect, HandleLoadSnapshot):
-            process.listener.load(state.log, effect)
+            workload.load(process, state, effect)
         elif isinstance(effect, HandleLeaderChange):
             leads = effect.leader_id == process.machine.node_id
             process.leads_epoch = effect.epoch if leads else None
-        elif not isinstance(effect, AppendRefused | ResignRefused | SnapshotRefused):
+            workload.leader_changed(process, effect)
+        elif isinstance(effect, AppendRefused):
+            workload.append_refused(process, effect)
+        elif not isinstance(effect, ResignRefused | SnapshotRefused):
             raise TypeError(f"an effect of an unknown kind: {effect!r}")
 
 

@@ -21,7 +21,8 @@ from kraft.raft.roles import NEVER
 from kraft.raft.voters import Voter, VoterSet
 from kraft.sim.quorum.clocks import Clock
 from kraft.sim.quorum.disk import SimulatedDisk
-from kraft.sim.quorum.incoming import local_event, message_event
+from kraft.sim.quorum.handler_error import handler_error
+from kraft.sim.quorum.incoming import RAFT_MESSAGES, local_event, message_event
 from kraft.sim.quorum.machines import (
     Connection,
     Local,
@@ -34,7 +35,6 @@ from kraft.sim.quorum.steps import SimStep
 from kraft.sim.quorum.workload import CLUSTER_ID
 
 if TYPE_CHECKING:
-    from kraft.raft.effects import HandleCommit
     from kraft.raft.events import Event
     from kraft.raft.state import RaftState, Step
     from kraft.sim.quorum.cluster import Simulation
@@ -47,10 +47,6 @@ _RETRY: Final = 500 * MILLISECOND
 _REFUSALS: Final = (CorruptRecordError, UnreadableFileError, BootError)
 
 
-class HandlerError(Exception):
-    """A handler raised, or never came to rest; the message says at which step of which seed."""
-
-
 class Processes:
     """The processes of one simulation."""
 
@@ -61,7 +57,7 @@ class Processes:
         self._by_node: dict[NodeId, list[Machine]] = {}
         self._directories = self._incarnations = 0
         self._performer = Performer(
-            simulation.send_request, simulation.send_response, self._committed
+            simulation.send_request, simulation.send_response, simulation.workload
         )
         configuration = simulation.configuration
         for index in range(configuration.voters + configuration.observers):
@@ -155,6 +151,7 @@ class Processes:
         machine.starts_at = None
         self._incarnations += 1
         process = Process(machine, self._incarnations, sim.seed)
+        sim.workload.start(process)
         configuration = self.configuration_of(machine)
         own = machine.clock.restart(sim.time)
         try:
@@ -168,13 +165,13 @@ class Processes:
             return
         except OSError as error:
             if error.errno != errno.ENOSPC:
-                raise self._handler_error(machine, "boot", error) from error
+                raise handler_error(self._sim, machine, "boot", error) from error
             said = f"refused: {error.strerror}"
             sim.tell_observers("start", machine.key, None, said, error=error)
             self.start_later(machine, _RETRY)
             return
         except Exception as error:
-            raise self._handler_error(machine, "boot", error) from error
+            raise handler_error(self._sim, machine, "boot", error) from error
         process.perform = opened.perform
         machine.process = process
         machine.refused = ""
@@ -261,21 +258,31 @@ class Processes:
         own = process.machine.clock.read(self._sim.time)
         event: Event | None = None
         received: Envelope | None = None
-        if process.is_busy or process.deadline <= own:
+        if process.urgent:
+            event = local_event(process, process.urgent.popleft(), own, self._sim.workload)
+        elif process.is_busy or process.deadline <= own:
             event = Poll(own, process.chance())
             process.polls += 1
             if process.polls > POLLS_MAXIMUM:
                 error = ValueError(f"what is due at {process.deadline} is never done")
-                raise self._handler_error(process.machine, event, error)
+                raise handler_error(self._sim, process.machine, event, error)
+        elif process.listener_deadline <= own:
+            self._sim.workload.due(process, own)
+            self._listened(process)
+            return
         else:
             process.polls = 0
             while process.inbox and event is None:
                 item = process.inbox.popleft()
                 if isinstance(item, Local):
                     event = local_event(process, item, own, self._sim.workload)
-                else:
+                elif item.envelope.payload.__class__ in RAFT_MESSAGES:
                     received = item.envelope
                     event = message_event(process, item, own)
+                else:
+                    self._sim.workload.receive(process, item, own)
+                    self._listened(process)
+                    return
         if event is None:
             self._rest(process)
             return
@@ -283,20 +290,28 @@ class Processes:
         try:
             step = self._sim.core.on_event(before, event)
         except Exception as error:
-            raise self._handler_error(process.machine, event, error) from error
+            raise handler_error(self._sim, process.machine, event, error) from error
         try:
             self._conclude(process, "event", received, event, before, step)
         except OSError as error:
-            raise self._handler_error(process.machine, event, error) from error
+            raise handler_error(self._sim, process.machine, event, error) from error
+
+    def _listened(self, process: Process) -> None:
+        """Plan what comes next after a process's state machine has done something."""
+        sim = self._sim
+        self._tell_of_the_network(process)
+        process.busy_until = sim.time + sim.knobs.own_time
+        self._rest(process)
 
     def _rest(self, process: Process) -> None:
         """Plan when a process is to be woken."""
         sim = self._sim
         busy_until = process.busy_until
-        if process.inbox or process.is_busy:
+        deadline = min(process.deadline, process.listener_deadline)
+        if process.inbox or process.is_busy or process.urgent:
             self._wake_at(process, max(busy_until, sim.time))
-        elif process.deadline < NEVER:
-            due = process.machine.clock.true_time(process.deadline, sim.time)
+        elif deadline < NEVER:
+            due = process.machine.clock.true_time(deadline, sim.time)
             self._wake_at(process, max(busy_until, due))
 
     def _conclude(
@@ -320,7 +335,7 @@ class Processes:
             try:
                 outcome = self._performer.perform(process, state, effects, sim.time)
             except Exception as error:
-                raise self._handler_error(process.machine, event or kind, error) from error
+                raise handler_error(self._sim, process.machine, event or kind, error) from error
             sent = tuple(sim.sent)
         crashed = outcome if outcome is not None and not outcome.is_done else None
         fields = (
@@ -375,17 +390,3 @@ class Processes:
         if outcome.ended.startswith("fatal"):
             sim.fatal.append(f"step {sim.number - 1}, {machine.key}: {outcome.ended}")
         self.start_later(machine, outcome.down or process.down)
-
-    def _committed(
-        self, process: Process, state: RaftState, effect: HandleCommit, now: int
-    ) -> None:
-        local = self._sim.workload.committed(process, state, effect, now)
-        if local is not None:
-            process.inbox.append(local)
-
-    def _handler_error(self, machine: Machine, event: object, error: Exception) -> HandlerError:
-        sim = self._sim
-        return HandlerError(
-            f"seed {sim.seed}, step {sim.number}, {sim.time} ns, {machine.key},"
-            f" {type(event).__name__}: {type(error).__name__}: {error}"
-        )

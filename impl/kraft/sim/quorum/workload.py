@@ -1,28 +1,30 @@
-"""What clients and state machines ask of the quorum, and what they were told.
+"""What runs above Raft in a simulation: state machines, and the clients that they have.
 
-Values are unique in a run. A value is acknowledged when the process that took it, still leading the
-same epoch, is told that it is committed: from then on no promise-keeping quorum may lose it.
+This is what all workloads share, and what a simulation asks of one. `kraft.sim.quorum.register` is
+the one for Raft alone.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from kraft.chance import Stream
 from kraft.ids import NodeId, ReplicaKey
-from kraft.raft.configuration import MILLISECOND
-from kraft.raft.roles import Leader
 from kraft.rpc.raft_voters import AddRaftVoterRequest, RemoveRaftVoterRequest
-from kraft.sim.quorum.machines import Local, Machine, Process
-from kraft.sim.quorum.state_machine import value_bytes, value_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kraft.raft.effects import HandleCommit
+    from kraft.ids import OffsetAndEpoch
+    from kraft.raft.effects import (
+        AppendRefused,
+        HandleCommit,
+        HandleLeaderChange,
+        HandleLoadSnapshot,
+    )
     from kraft.raft.state import RaftState
     from kraft.raft.voters import VoterSet
-    from kraft.sim.quorum.configuration import Knobs, QuorumConfiguration
+    from kraft.sim.quorum.cluster import Simulation
+    from kraft.sim.quorum.machines import Connection, Machine, Process
 
 CLIENT_TIMEOUT_MS: Final = 5_000
 CLUSTER_ID: Final = "simulated-quorum-AAAAA"
@@ -39,70 +41,56 @@ class Acknowledged(NamedTuple):
 
 
 class Workload:
-    """The clients of a run.
+    """What a simulation asks of the state machines above Raft, and of their clients.
 
-    `acknowledged` has every acknowledged value in the order of the acknowledgements; `submitted`
-    counts the values that somebody was asked to append.
+    `acknowledged` has what clients were told is committed, in the order in which they were told.
+    `own` is the time by a process's own clock, in nanoseconds.
     """
 
-    __slots__ = ("_chance", "_configuration", "_knobs", "_open", "acknowledged", "submitted")
+    __slots__ = ("_sim", "acknowledged")
 
-    def __init__(self, seed: int, configuration: QuorumConfiguration, knobs: Knobs) -> None:
-        self._chance = Stream(seed, "workload")
-        self._configuration = configuration
-        self._knobs = knobs
-        self._open: dict[int, tuple[int, int]] = {}
-        self.submitted = 0
-        self.acknowledged: dict[int, Acknowledged] = {}
+    def __init__(self, simulation: Simulation) -> None:
+        self._sim = simulation
+        self.acknowledged: dict[Any, Acknowledged] = {}
 
-    def next_append(self) -> int:
-        """Return how long until clients append again, in nanoseconds."""
-        return MILLISECOND + self._chance.exponential(self._knobs.append_every)
+    def begin(self) -> None:
+        """Plan what clients do by themselves; the machines are there, none of them runs yet."""
 
-    def append(self) -> Local:
-        """Return new values to append."""
-        many = 1 + self._chance.below(self._knobs.values_maximum)
-        numbers = range(self.submitted + 1, self.submitted + 1 + many)
-        self.submitted += many
-        values = tuple(value_bytes(number, self._knobs.value_bytes) for number in numbers)
-        return Local("append", 0, values)
+    def start(self, process: Process) -> None:
+        """Give a process that starts its state machine."""
+        raise NotImplementedError
+
+    def committed(self, process: Process, state: RaftState, effect: HandleCommit) -> None:
+        """Give a state machine committed batches. Raises ValueError if they are not the next."""
+        raise NotImplementedError
+
+    def load(self, process: Process, state: RaftState, effect: HandleLoadSnapshot) -> None:
+        """Let a state machine begin anew from a snapshot. Raises ValueError if it is not there."""
+        raise NotImplementedError
+
+    def leader_changed(self, process: Process, effect: HandleLeaderChange) -> None:
+        """Tell a state machine who leads."""
+
+    def append_refused(self, process: Process, effect: AppendRefused) -> None:
+        """Tell a state machine that what it prepared is not taken."""
 
     def taken(self, process: Process, epoch: int, values: tuple[bytes, ...]) -> None:
         """Keep that this process was asked to append these values in an epoch."""
-        for value in values:
-            self._open[value_number(value)] = (process.incarnation, epoch)
 
-    def committed(
-        self, process: Process, state: RaftState, effect: HandleCommit, now: int
-    ) -> Local | None:
-        """Note what was acknowledged by this; return what its state machine asks for in turn."""
-        role = state.role
-        if isinstance(role, Leader):
-            mine = (process.incarnation, role.epoch)
-            for batch in effect.batches:
-                for index, value in enumerate(batch.values):
-                    number = value_number(value)
-                    if self._open.get(number) == mine:
-                        del self._open[number]
-                        self.acknowledged[number] = Acknowledged(
-                            number,
-                            batch.base_offset + index,
-                            role.epoch,
-                            process.machine.key,
-                            now,
-                        )
-        listener = process.listener
-        if listener.next_offset - listener.snapshot_end < self._knobs.snapshot_records:
-            return None
-        listener.snapshot_end = listener.next_offset
-        return Local("snapshot")
+    def snapshot(self, process: Process) -> tuple[OffsetAndEpoch, tuple[bytes, ...]]:
+        """Return a snapshot of a state machine: up to where it is, and its records."""
+        raise NotImplementedError
+
+    def receive(self, process: Process, connection: Connection, own: int) -> None:
+        """Give a state machine a message that is none of Raft's."""
+        raise NotImplementedError
+
+    def due(self, process: Process, own: int) -> None:
+        """Let a state machine do what is due at its `listener_deadline`."""
+        raise NotImplementedError
 
     def ended(self, process: Process) -> None:
-        """Forget what a process will acknowledge no more."""
-        incarnation = process.incarnation
-        gone = [number for number, (who, _) in self._open.items() if who == incarnation]
-        for number in gone:
-            del self._open[number]
+        """Forget what a process will do no more."""
 
     def to_add(
         self, voters: VoterSet, machines: Sequence[Machine], chance: int
@@ -125,7 +113,7 @@ class Workload:
         self, voters: VoterSet, damaged: frozenset[ReplicaKey], chance: int
     ) -> RemoveRaftVoterRequest | None:
         """Return the request to remove a voter, one whose disk is lost first, if any may go."""
-        if len(voters) <= self._configuration.voters_minimum:
+        if len(voters) <= self._sim.configuration.voters_minimum:
             return None
         lost = [voter.key for voter in voters.voters if voter.key in damaged]
         keys = lost or [voter.key for voter in voters.voters]

@@ -11,8 +11,8 @@ from kraft.chance import Stream, derive
 from kraft.raft.configuration import MILLISECOND, Timeouts
 from kraft.sim.quorum.cluster import Simulation
 from kraft.sim.quorum.configuration import QuorumConfiguration, draw_knobs
+from kraft.sim.quorum.handler_error import HandlerError
 from kraft.sim.quorum.kinds import DEFAULT_KINDS
-from kraft.sim.quorum.processes import HandlerError
 from kraft.sim.quorum.runs import Digest
 
 if TYPE_CHECKING:

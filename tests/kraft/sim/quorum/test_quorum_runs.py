@@ -17,9 +17,9 @@ from kraft.rpc.vote import VoteRequest
 from kraft.sim.quorum.cluster import Simulation
 from kraft.sim.quorum.configuration import Knobs, QuorumConfiguration
 from kraft.sim.quorum.faults import Fault, draw_plan
+from kraft.sim.quorum.handler_error import HandlerError
 from kraft.sim.quorum.kinds import ALL_PROMISES, DEFAULT_KINDS, KINDS
 from kraft.sim.quorum.kraft_core import KRAFT
-from kraft.sim.quorum.processes import HandlerError
 from kraft.sim.quorum.runs import run
 
 PROGRAM = """
