@@ -15,6 +15,7 @@ from kraft.raft.voters import VoterSet
 from kraft.sim.quorum.atlas import Atlas
 from kraft.sim.quorum.configuration import Knobs, QuorumConfiguration, draw_knobs
 from kraft.sim.quorum.faults import LEADER, Plan, draw_plan
+from kraft.sim.quorum.incoming import RAFT_MESSAGES
 from kraft.sim.quorum.injection import Injector
 from kraft.sim.quorum.kraft_core import KRAFT
 from kraft.sim.quorum.liveness import Liveness
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from kraft.raft.effects import SendRequest, SendResponse
     from kraft.rpc.requests import RaftRequest
     from kraft.sim.quorum.network import Fate
-    from kraft.sim.quorum.steps import StepKind
+    from kraft.sim.quorum.steps import ListenerStep, StepKind
     from kraft.sim.quorum.workload import Workload
 
 NOBODY: Final = ReplicaKey(CLIENT)
@@ -70,6 +71,7 @@ class Simulation:
         self._heap: list[tuple[int, int, Callable[[Any], None], Any]] = []
         self._ready: deque[SimStep] = deque()
         self.number = self._planned = self._messages = 0
+        self._listened: list[SimStep] = []
         self.sent: list[Envelope] = []
         self.lost: list[tuple[Envelope, str]] = []
         self.copies: list[Envelope] = []
@@ -109,6 +111,29 @@ class Simulation:
         """Give observers one more step, whose number is `number` and whose time is `time`."""
         self._ready.append(step)
         self.number += 1
+
+    def emit_listener(
+        self, process: Process, listener: ListenerStep, received: Envelope | None
+    ) -> None:
+        """Give observers a step of a state machine, after that of Raft that is being performed."""
+        detail = f"{listener.kind} {type(listener.event).__name__} {len(listener.effects)}"
+        step = SimStep(
+            self.number,
+            self.time,
+            "listener",
+            process.key,
+            received,
+            detail=detail,
+            incarnation=process.incarnation,
+            listener=listener,
+        )
+        self._listened.append(step)
+
+    def emit_listened(self) -> None:
+        """Give observers what state machines did in the step that has just been given."""
+        for step in self._listened:
+            self.emit(step._replace(number=self.number))
+        self._listened.clear()
 
     def tell_observers(
         self,
@@ -257,11 +282,16 @@ class Simulation:
             NO_MESSAGE,
         )
         envelope = tuple.__new__(Envelope, fields)
+        is_raft = effect.response.__class__ in RAFT_MESSAGES
         if connection.machine < 0:
-            self.sent.append(envelope)
+            if is_raft:
+                self.sent.append(envelope)
+            else:
+                self.workload.answered(request, effect.response)
             return
         if request.copy_of != NO_MESSAGE:
-            self.sent.append(envelope)
+            if is_raft:
+                self.sent.append(envelope)
             self.lost.append((envelope, "nobody waits for the answer to a copy"))
             return
         self._transmit(process, envelope, self.nodes[connection.machine], now)
@@ -269,7 +299,8 @@ class Simulation:
     def _transmit(
         self, process: Process, envelope: Envelope, target: Machine | None, now: int
     ) -> None:
-        self.sent.append(envelope)
+        if envelope.payload.__class__ in RAFT_MESSAGES:
+            self.sent.append(envelope)
         if target is None:
             self.lost.append((envelope, "no such node"))
             return

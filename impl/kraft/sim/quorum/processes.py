@@ -299,6 +299,7 @@ class Processes:
     def _listened(self, process: Process) -> None:
         """Plan what comes next after a process's state machine has done something."""
         sim = self._sim
+        sim.emit_listened()
         self._tell_of_the_network(process)
         process.busy_until = sim.time + sim.knobs.own_time
         self._rest(process)
@@ -354,9 +355,11 @@ class Processes:
             process.incarnation,
             "",
             None,
+            None,
         )
         sim.emit(tuple.__new__(SimStep, fields))
-        if sent:
+        sim.emit_listened()
+        if sent or sim.lost or sim.copies:
             self._tell_of_the_network(process)
         if outcome is not None:
             self._ended(process, outcome)

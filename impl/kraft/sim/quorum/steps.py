@@ -6,7 +6,7 @@ a frozen dataclass.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from kraft.ids import NodeId
 
@@ -22,7 +22,17 @@ CLIENT: Final = NodeId(-1)
 
 NO_MESSAGE: Final = -1
 
-StepKind = Literal["event", "start", "crash", "lose", "duplicate", "fault"]
+StepKind = Literal["event", "start", "crash", "lose", "duplicate", "fault", "listener"]
+
+
+class ListenerStep(NamedTuple):
+    """What a state machine above Raft did, of some kind: it took an event, and what came of it."""
+
+    kind: str
+    before: Any
+    event: Any
+    after: Any
+    effects: tuple[Any, ...] = ()
 
 
 class Envelope(NamedTuple):
@@ -59,6 +69,8 @@ class SimStep(NamedTuple):
       that message, the new copy for "duplicate".
     * "fault": a fault of the plan takes effect, or ends; `fault` is its kind, or "heal" where all
       of them end. What a fault ends with is an effect of none: `fault` is empty then.
+    * "listener": the state machine above Raft did something, which is in `listener`; `received` is
+      the message that it took, if there is one. What Raft told it, it does after that step.
 
     The `source` of a RequestReceived has the sender's node id, and as its correlation id the
     `message_id` of the message: that is how the answer finds its connection. `sent` are the
@@ -81,3 +93,4 @@ class SimStep(NamedTuple):
     incarnation: int = NO_MESSAGE
     fault: str = ""
     error: Exception | None = None
+    listener: ListenerStep | None = None

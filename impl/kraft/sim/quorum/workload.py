@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kraft.raft.voters import VoterSet
     from kraft.sim.quorum.cluster import Simulation
     from kraft.sim.quorum.machines import Connection, Machine, Process
+    from kraft.sim.quorum.steps import Envelope
 
 CLIENT_TIMEOUT_MS: Final = 5_000
 CLUSTER_ID: Final = "simulated-quorum-AAAAA"
@@ -84,6 +85,9 @@ class Workload:
     def receive(self, process: Process, connection: Connection, own: int) -> None:
         """Give a state machine a message that is none of Raft's."""
         raise NotImplementedError
+
+    def answered(self, request: Envelope, response: Any) -> None:
+        """Hear that a client was answered."""
 
     def due(self, process: Process, own: int) -> None:
         """Let a state machine do what is due at its `listener_deadline`."""

@@ -1,0 +1,150 @@
+"""A controller on a machine: Raft's events in, its effects out.
+
+What it appends is prepared in Raft at once: nothing comes between, so the offsets that it replayed
+its records at are the offsets that they get.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kraft.controller.quorum import effects as does
+from kraft.controller.quorum import events
+from kraft.controller.quorum.machine import next_deadline, on_event
+from kraft.controller.quorum.record_bytes import decode_records, encode_records
+from kraft.controller.quorum.state import NEVER as NEVER_MS
+from kraft.controller.quorum.state import first_state
+from kraft.ids import Offset
+from kraft.raft.configuration import MILLISECOND
+from kraft.raft.roles import NEVER, Leader
+from kraft.raft.snapshot_file import read_snapshot
+from kraft.sim.quorum.machines import Local
+from kraft.sim.whole.hosts import Host
+
+if TYPE_CHECKING:
+    from kraft.controller.quorum.configuration import Configuration
+    from kraft.controller.quorum.state import ControllerState
+    from kraft.ids import OffsetAndEpoch
+    from kraft.raft.effects import HandleCommit, HandleLeaderChange, HandleLoadSnapshot
+    from kraft.raft.state import RaftState
+    from kraft.sim.quorum.cluster import Simulation
+    from kraft.sim.quorum.machines import Connection, Process
+    from kraft.sim.quorum.steps import Envelope
+    from kraft.sim.whole.hosts import Decoder
+
+_SCHEDULE: Final = Local("schedule")
+
+
+class ControllerHost(Host):
+    """Hosts a controller. `state` is the controller; a new process begins with nothing read."""
+
+    __slots__ = ("_snapshot", "state")
+
+    kind = "controller"
+
+    def __init__(
+        self, sim: Simulation, process: Process, decoder: Decoder, configuration: Configuration
+    ) -> None:
+        super().__init__(sim, process, decoder)
+        self.state: ControllerState = first_state(configuration)
+        self._snapshot: tuple[OffsetAndEpoch, tuple[bytes, ...]] | None = None
+
+    # What Raft tells it
+
+    def committed(self, effect: HandleCommit) -> None:
+        """Hear of committed batches."""
+        batches = tuple(
+            events.CommittedBatch(
+                Offset(batch.base_offset),
+                batch.epoch,
+                self.decoder.records(batch),
+                batch.count,
+                len(batch.raw),
+            )
+            for batch in effect.batches
+        )
+        self._do(events.BatchesCommitted(self._now_ms(), batches))
+
+    def load(self, state: RaftState, effect: HandleLoadSnapshot) -> None:
+        """Begin anew from a snapshot. Raises ValueError if it is not there."""
+        snapshot = state.log.snapshot(effect.snapshot_id)
+        if snapshot is None:
+            raise ValueError(f"snapshot {effect.snapshot_id} is to be loaded and is not there")
+        content = read_snapshot(snapshot.data)
+        records = decode_records(content.values, 0)
+        self._do(events.SnapshotLoaded(self._now_ms(), effect.snapshot_id, records))
+
+    def leader_changed(self, effect: HandleLeaderChange) -> None:
+        """Hear who leads."""
+        self._do(
+            events.LeaderChanged(self._now_ms(), effect.epoch, effect.leader_id, self._log_end())
+        )
+
+    def append_refused(self) -> None:
+        """Hear that Raft does not lead any more in the epoch of the claim."""
+        self._do(events.AppendRefused(self._now_ms(), self.state.claim_epoch))
+
+    def snapshot(self) -> tuple[OffsetAndEpoch, tuple[bytes, ...]]:
+        """Return the snapshot that it asked to have written."""
+        if self._snapshot is None:
+            raise ValueError("no snapshot was asked for")
+        return self._snapshot
+
+    # What it is asked, and what is due
+
+    def receive(self, connection: Connection) -> None:
+        """Take a request."""
+        token = self.accept(connection)
+        event = events.RequestReceived(
+            self._now_ms(),
+            token,
+            connection.envelope.payload,
+            self.process.chance(),
+            self._log_end(),
+        )
+        self._do(event, connection.envelope)
+
+    def due(self) -> None:
+        """Do the first thing that is due."""
+        self._do(events.Poll(self._now_ms(), self._log_end()))
+
+    def _do(self, event: events.Event, received: Envelope | None = None) -> None:
+        before = self.state
+        step = on_event(before, event)
+        self.state = step.state
+        for effect in step.effects:
+            self._perform(effect)
+        deadline = next_deadline(step.state)
+        self.process.listener_deadline = (
+            NEVER if deadline >= NEVER_MS else deadline * MILLISECOND
+        )
+        self.tell(before, event, step.state, step.effects, received)
+
+    def _perform(self, effect: Any) -> None:
+        urgent = self.process.urgent
+        match effect:
+            case does.Append():
+                values = encode_records(effect.records, effect.metadata_version)
+                urgent.append(Local("prepare", effect.epoch, values))
+                urgent.append(_SCHEDULE)
+            case does.Resign():
+                urgent.append(Local("resign", effect.epoch))
+            case does.Reply():
+                self.reply(effect.token, effect.response)
+            case does.CreateSnapshot():
+                values = encode_records(effect.records, effect.metadata_version)
+                self._snapshot = effect.snapshot_id, values
+                self.process.inbox.append(Local("snapshot"))
+            case does.Fatal():
+                raise ValueError(f"the controller cannot go on: {effect.reason}")
+
+    def _now_ms(self) -> int:
+        return self.own_ns() // MILLISECOND
+
+    def _log_end(self) -> Offset | None:
+        """Return where the next batch will begin; None if Raft does not lead."""
+        role = self.process.state.role
+        if not isinstance(role, Leader) or role.accumulator is None:
+            return None
+        waiting = sum(len(one.values) for one in self.process.urgent)
+        return Offset(role.accumulator.next_offset + waiting)
