@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kraft.raft.effects import SendRequest, SendResponse
-    from kraft.rpc.requests import RaftRequest
     from kraft.sim.quorum.network import Fate
     from kraft.sim.quorum.steps import ListenerStep, StepKind
     from kraft.sim.quorum.workload import Workload
@@ -226,13 +225,14 @@ class Simulation:
 
     # Messages
 
-    def ask(self, machine: Machine, request: RaftRequest) -> None:
-        """Send a client's request to a machine."""
+    def ask(self, machine: Machine, request: Any) -> int:
+        """Send a client's request to a machine; return the id of the message."""
         self._messages += 1
         envelope = Envelope(
             self._messages, CLIENT, machine.node_id, self._messages, request, True, -1
         )
         self.schedule(self.time, self._arrive, (Connection(-1, envelope), machine))
+        return self._messages
 
     def tell(self, process: Process, local: Local) -> None:
         """Let a process's own state machine ask something of it."""

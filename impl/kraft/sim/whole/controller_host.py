@@ -115,9 +115,7 @@ class ControllerHost(Host):
         for effect in step.effects:
             self._perform(effect)
         deadline = next_deadline(step.state)
-        self.process.listener_deadline = (
-            NEVER if deadline >= NEVER_MS else deadline * MILLISECOND
-        )
+        self.process.listener_deadline = NEVER if deadline >= NEVER_MS else deadline * MILLISECOND
         self.tell(before, event, step.state, step.effects, received)
 
     def _perform(self, effect: Any) -> None:

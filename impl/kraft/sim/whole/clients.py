@@ -1,0 +1,94 @@
+"""Operators: what they ask of the controllers, and what they are answered.
+
+An operator knows the cluster as it was shown a moment ago, by whoever was asked; it asks the
+controller that it takes for the active one, and now and then another.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from kraft.chance import Stream
+from kraft.controller.quorum.state import is_active, visible
+from kraft.raft.configuration import MILLISECOND
+from kraft.sim.quorum.workload import Acknowledged
+from kraft.sim.whole.controller_host import ControllerHost
+from kraft.sim.whole.requests import draw_request
+
+if TYPE_CHECKING:
+    from kraft.image.metadata_image import MetadataImage
+    from kraft.sim.quorum.cluster import Simulation
+    from kraft.sim.quorum.machines import Machine
+    from kraft.sim.quorum.steps import Envelope
+    from kraft.sim.whole.configuration import ClusterKnobs
+
+_ELSEWHERE: Final = 8
+"""One request in so many goes to any controller."""
+
+
+class Asked(NamedTuple):
+    """A request of an operator, when it was sent (true ns), and what was answered, if anything."""
+
+    request: Any
+    time: int
+    response: Any = None
+
+
+class Clients:
+    """The operators of a run. `asked` has all their requests, by the id of the message."""
+
+    __slots__ = ("_acknowledged", "_chance", "_knobs", "_sim", "asked", "number")
+
+    def __init__(
+        self, sim: Simulation, knobs: ClusterKnobs, acknowledged: dict[Any, Acknowledged]
+    ) -> None:
+        self._sim = sim
+        self._knobs = knobs
+        self._acknowledged = acknowledged
+        self._chance = Stream(sim.seed, "clients")
+        self.asked: dict[int, Asked] = {}
+        self.number = 0
+
+    def begin(self) -> None:
+        """Plan the first request."""
+        self._plan()
+
+    def _plan(self) -> None:
+        gap = self._chance.exponential(self._knobs.admin_every_ms * MILLISECOND)
+        self._sim.schedule(self._sim.time + MILLISECOND + gap, self._ask, None)
+
+    def _ask(self, _nothing: None) -> None:
+        self._plan()
+        chance = Stream(self._chance.word(), "request")
+        machine, image = self._whom(chance)
+        if machine is None or image is None:
+            return
+        self.number += 1
+        request = draw_request(chance, image, self._sim, self._knobs, self.number)
+        if request is None:
+            return
+        message_id = self._sim.ask(machine, request)
+        self.asked[message_id] = Asked(request, self._sim.time)
+
+    def _whom(self, chance: Stream) -> tuple[Machine | None, MetadataImage | None]:
+        """Return whom to ask, and the image that the operator believes in."""
+        hosts = [
+            (machine, machine.process.listener)
+            for machine in self._sim.nodes
+            if machine.process is not None
+            and machine.runs
+            and isinstance(machine.process.listener, ControllerHost)
+        ]
+        if not hosts:
+            return None, None
+        active = [one for one in hosts if is_active(one[1].state)]
+        usual = active and chance.below(_ELSEWHERE) > 0
+        machine, host = chance.choice(active if usual else hosts)
+        return machine, visible(host.state).image
+
+    def answered(self, request: Envelope, response: Any) -> None:
+        """Note an answer."""
+        asked = self.asked.get(request.message_id)
+        if asked is None:
+            return
+        self.asked[request.message_id] = asked._replace(response=response)

@@ -1,0 +1,133 @@
+"""The workload of a whole cluster: controllers and brokers above Raft, and their operators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kraft.controller.defaults import Defaults
+from kraft.controller.quorum.configuration import Configuration
+from kraft.ids import NodeId
+from kraft.sim.quorum.workload import Workload
+from kraft.sim.whole.clients import Clients
+from kraft.sim.whole.configuration import ClusterKnobs, bootstrap_of, draw_cluster_knobs
+from kraft.sim.whole.controller_host import ControllerHost
+from kraft.sim.whole.hosts import Decoder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kraft.ids import OffsetAndEpoch
+    from kraft.raft.effects import (
+        AppendRefused,
+        HandleCommit,
+        HandleLeaderChange,
+        HandleLoadSnapshot,
+    )
+    from kraft.raft.state import RaftState
+    from kraft.raft.voters import VoterSet
+    from kraft.rpc.raft_voters import AddRaftVoterRequest
+    from kraft.sim.quorum.cluster import Simulation
+    from kraft.sim.quorum.machines import Connection, Machine, Process
+    from kraft.sim.quorum.steps import Envelope
+
+
+class ClusterWorkload(Workload):
+    """What runs above Raft in a cluster.
+
+    The nodes below `configuration.voters` are controllers, the others brokers, whose broker ids are
+    their node ids.
+    """
+
+    __slots__ = ("_clients", "_decoder", "knobs")
+
+    def __init__(self, simulation: Simulation, knobs: ClusterKnobs | None = None) -> None:
+        super().__init__(simulation)
+        self.knobs = draw_cluster_knobs(simulation.seed) if knobs is None else knobs
+        self._decoder = Decoder()
+        self._clients = Clients(simulation, self.knobs, self.acknowledged)
+
+    @property
+    def controllers(self) -> int:
+        """How many controllers there are; they have the lowest node ids."""
+        return self._sim.configuration.voters
+
+    def is_controller(self, machine: Machine) -> bool:
+        """Return whether a machine is one of a controller."""
+        return machine.node_id < self.controllers
+
+    def begin(self) -> None:
+        """Let operators begin."""
+        self._clients.begin()
+
+    def start(self, process: Process) -> None:
+        """Give a process that starts the controller or the broker that it runs."""
+        if self.is_controller(process.machine):
+            configuration = self._controller_configuration(process.machine.node_id)
+            process.listener = ControllerHost(self._sim, process, self._decoder, configuration)
+        else:
+            raise NotImplementedError
+
+    def _controller_configuration(self, node_id: NodeId) -> Configuration:
+        knobs = self.knobs
+        return Configuration(
+            Defaults(
+                node_id,
+                unclean_leader_election_enable=knobs.unclean_leader_election,
+                min_insync_replicas=knobs.min_insync_replicas,
+            ),
+            bootstrap_of(knobs),
+            broker_session_timeout_ms=knobs.session_timeout_ms,
+            leader_imbalance_check_interval_ms=3_000,
+            unclean_leader_election_check_interval_ms=2_000,
+            delegation_token_expiry_check_interval_ms=5_000,
+            max_record_bytes_between_snapshots=knobs.snapshot_bytes,
+        )
+
+    def committed(self, process: Process, state: RaftState, effect: HandleCommit) -> None:
+        """Give a host committed batches."""
+        process.listener.committed(effect)
+
+    def load(self, process: Process, state: RaftState, effect: HandleLoadSnapshot) -> None:
+        """Let a host begin anew from a snapshot. Raises ValueError if it is not there."""
+        process.listener.load(state, effect)
+
+    def leader_changed(self, process: Process, effect: HandleLeaderChange) -> None:
+        """Tell a host who leads."""
+        process.listener.leader_changed(effect)
+
+    def append_refused(self, process: Process, effect: AppendRefused) -> None:
+        """Tell a controller that Raft took nothing."""
+        process.listener.append_refused()
+
+    def snapshot(self, process: Process) -> tuple[OffsetAndEpoch, tuple[bytes, ...]]:
+        """Return the snapshot that a host asked to have written."""
+        snapshot: tuple[OffsetAndEpoch, tuple[bytes, ...]] = process.listener.snapshot()
+        return snapshot
+
+    def receive(self, process: Process, connection: Connection, own: int) -> None:
+        """Give a host a message."""
+        process.listener.receive(connection)
+
+    def due(self, process: Process, own: int) -> None:
+        """Let a host do what is due."""
+        process.listener.due()
+
+    def answered(self, request: Envelope, response: Any) -> None:
+        """Tell an operator what was answered."""
+        self._clients.answered(request, response)
+
+    def to_add(
+        self, voters: VoterSet, machines: Sequence[Machine], chance: int
+    ) -> AddRaftVoterRequest | None:
+        """Return the request to make a controller a voter that is none, if there is one."""
+        able = [machine for machine in machines if self.is_controller(machine)]
+        return super().to_add(voters, able, chance)
+
+
+def cluster_workload(knobs: ClusterKnobs | None) -> Callable[[Simulation], ClusterWorkload]:
+    """Return what makes the workload of a simulation, with these knobs or those of its seed."""
+
+    def make(simulation: Simulation) -> ClusterWorkload:
+        return ClusterWorkload(simulation, knobs)
+
+    return make
