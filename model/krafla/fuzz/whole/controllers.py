@@ -1,0 +1,175 @@
+"""What every step of a controller is held to, by what is committed and by what it said before.
+
+The names are those of MetadataLogProperties where that says the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from krafla.fuzz.quorum.violation import Violated
+from kraft.controller.quorum import effects as does
+from kraft.controller.quorum import events
+from kraft.controller.quorum.state import is_active, visible
+from kraft.image.metadata_image import EMPTY_IMAGE
+from kraft.image.replay import replay
+
+if TYPE_CHECKING:
+    from krafla.fuzz.whole.truth import Truth
+    from kraft.controller.quorum.state import ControllerState
+    from kraft.sim.quorum.steps import ListenerStep, SimStep
+
+__all__ = ["CONTROLLER_PROPERTIES", "Controllers"]
+
+CONTROLLER_PROPERTIES: Final = (
+    "AnswersInOrderProp", "CommittedReplaysInv", "EndsInOrderInv", "NothingWrittenByRefusedProp",
+    "OneClaimPerEpochInv", "RepliedIsCommittedProp", "RevertsToCommittedProp",
+    "SnapshotIsFoldInv", "StandbyShowsCommittedInv", "OnlyActiveAppendsProp",
+    "ReadsAreStableProp",
+)  # fmt: skip
+
+
+class Controllers:
+    """What is known of all controllers of a run.
+
+    ``claims`` has who claimed each epoch; ``_owed``, by process and token, up to where the log must
+    be committed before its answer may leave.
+    """
+
+    def __init__(self, truth: Truth) -> None:
+        self._truth = truth
+        self.claims: dict[int, int] = {}
+        self._owed: dict[tuple[int, object], tuple[int, int]] = {}
+        self._answered: dict[int, int] = {}
+
+    def check(self, step: SimStep, listener: ListenerStep) -> None:
+        """Check a step of a controller. Raises Violated."""
+        before, after, event = listener.before, listener.after, listener.event
+        if isinstance(event, events.BatchesCommitted):
+            self._truth.hear(event.batches)
+        _check_ends(after)
+        if after.claim_epoch != before.claim_epoch:
+            self._check_claim(step, before, after)
+        self._check_appends(listener)
+        self._check_replies(step, listener)
+        self._check_image(before, after, event)
+
+    def _check_claim(self, step: SimStep, before: ControllerState, after: ControllerState) -> None:
+        if is_active(after):
+            epoch = after.claim_epoch
+            other = self.claims.setdefault(epoch, step.incarnation)
+            if other != step.incarnation:
+                raise Violated(
+                    "OneClaimPerEpochInv",
+                    f"process {step.incarnation} claims epoch {epoch}, which process {other} has",
+                )
+            return
+        if before.written.end != after.written.end and after.write_end != after.stable_end:
+            raise Violated(
+                "RevertsToCommittedProp",
+                f"it steps back with its memory up to {after.write_end}, "
+                f"stable is {after.stable_end}",
+            )
+        self._compare("RevertsToCommittedProp", after)
+        self._owed = {at: owed for at, owed in self._owed.items() if at[0] != step.incarnation}
+
+    def _check_appends(self, listener: ListenerStep) -> None:
+        for effect in listener.effects:
+            if not isinstance(effect, does.Append):
+                continue
+            claim = listener.before.claim_epoch
+            if effect.epoch not in {claim, listener.after.claim_epoch}:
+                raise Violated(
+                    "OnlyActiveAppendsProp",
+                    f"it appends in epoch {effect.epoch} and has claimed epoch {claim}",
+                )
+
+    def _check_replies(self, step: SimStep, listener: ListenerStep) -> None:
+        """Check that no answer tells of what may still be lost, and who is answered first."""
+        event, after = listener.event, listener.after
+        appended = any(isinstance(effect, does.Append) for effect in listener.effects)
+        replied = {e.token: e for e in listener.effects if isinstance(e, does.Reply)}
+        if isinstance(event, events.RequestReceived):
+            reply = replied.get(event.token)
+            at = step.incarnation, event.token
+            if reply is None:
+                self._owed[at] = after.write_end, after.claim_epoch
+            elif appended and not isinstance(reply.response, does.Failure):
+                raise Violated(
+                    "RepliedIsCommittedProp", "what it has only just appended is answered at once"
+                )
+            if appended and getattr(event.request, "validate_only", False):
+                raise Violated(
+                    "NothingWrittenByRefusedProp",
+                    f"a {type(event.request).__name__} that only asks is written",
+                )
+        self._check_deferred(step, listener, replied)
+
+    def _check_deferred(
+        self, step: SimStep, listener: ListenerStep, replied: dict[object, does.Reply]
+    ) -> None:
+        last = self._answered.get(step.incarnation, 0)
+        for token, reply in replied.items():
+            owed = self._owed.pop((step.incarnation, token), None)
+            if owed is None or (
+                isinstance(reply.response, does.Failure) and not is_active(listener.after)
+            ):
+                continue
+            end, epoch = owed
+            if end > self._truth.end:
+                raise Violated(
+                    "RepliedIsCommittedProp",
+                    f"an answer leaves that rests on all before offset {end} of epoch {epoch}; "
+                    f"committed is all before {self._truth.end}",
+                )
+            if end < last:
+                raise Violated(
+                    "AnswersInOrderProp",
+                    f"what rests on all before {end} is answered after what rests on {last}",
+                )
+            last = end
+        self._answered[step.incarnation] = last
+
+    def _check_image(self, before: ControllerState, after: ControllerState, event: object) -> None:
+        if isinstance(event, events.SnapshotLoaded) or (
+            isinstance(event, events.BatchesCommitted) and not is_active(after)
+        ):
+            self._compare("StandbyShowsCommittedInv", after)
+        elif is_active(after) and after.stable_end != before.stable_end:
+            self._compare("ReadsAreStableProp", after)
+
+    def _compare(self, name: str, state: ControllerState) -> None:
+        """Check that what a controller shows is what the committed log says there."""
+        end = state.stable_end
+        truth = self._truth.stable_at(end)
+        shown = visible(state).image
+        if truth is not None and shown is not truth and shown != truth:
+            raise Violated(
+                name, f"at offset {end} it shows another image than the committed log has there"
+            )
+
+    def check_snapshot(self, effect: does.CreateSnapshot) -> None:
+        """Check that a snapshot says what the log says that it stands for. Raises Violated."""
+        truth = self._truth.stable_at(effect.snapshot_id.end_offset)
+        if truth is not None and replay(EMPTY_IMAGE, effect.records) != truth:
+            raise Violated(
+                "SnapshotIsFoldInv",
+                f"the snapshot of all before {effect.snapshot_id.end_offset} is not what the log "
+                "comes to there",
+            )
+
+    def forget(self, incarnation: int) -> None:
+        """Forget what a process owed that has ended."""
+        self._owed = {at: owed for at, owed in self._owed.items() if at[0] != incarnation}
+        self._answered.pop(incarnation, None)
+
+
+def _check_ends(state: ControllerState) -> None:
+    if not state.stable_end <= state.committed_end <= max(state.write_end, state.committed_end):
+        raise Violated(
+            "EndsInOrderInv",
+            f"stable is {state.stable_end}, committed {state.committed_end}, "
+            f"written {state.write_end}",
+        )
+    if state.stable_end > state.write_end:
+        raise Violated("EndsInOrderInv", f"stable is {state.stable_end}, written {state.write_end}")

@@ -1,0 +1,83 @@
+"""The committed metadata log of a run, as it grows: what no node may contradict.
+
+Whoever first hears of a batch as committed tells it; Raft's own properties say that nobody hears of
+another one there.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final
+
+from krafla.fuzz.quorum.violation import Violated
+from kraft.image.metadata_image import EMPTY_IMAGE, MetadataImage
+from kraft.image.refused import RefusedRecordError
+from kraft.image.replay import replay
+from kraft.records.cluster import (
+    AbortTransactionRecord,
+    BeginTransactionRecord,
+    EndTransactionRecord,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from kraft.controller.quorum.events import CommittedBatch
+    from kraft.records.typed import TypedRecord
+
+__all__ = ["Truth"]
+
+_KEPT: Final = 4_000
+
+
+class Truth:
+    """All that is committed: where it ends, and the image after each batch.
+
+    ``stable_images`` has, by end, what may be seen there: nothing of a transaction that is open.
+    ``observers`` are told of each batch, once, in order.
+    """
+
+    def __init__(self) -> None:
+        self.end = 0
+        self.image: MetadataImage = EMPTY_IMAGE
+        self.stable_images: OrderedDict[int, MetadataImage] = OrderedDict({0: EMPTY_IMAGE})
+        self.observers: list[Callable[[CommittedBatch, MetadataImage, MetadataImage], None]] = []
+        self._before: MetadataImage | None = None
+
+    def hear(self, batches: Iterable[CommittedBatch]) -> None:
+        """Take in batches that somebody heard of as committed; those that are known are passed."""
+        for batch in batches:
+            if batch.base_offset < self.end:
+                continue
+            before = self.image
+            for record in batch.records:
+                self._replay(record, batch)
+            self.end = batch.base_offset + batch.count
+            stable = self.image if self._before is None else self._before
+            self.stable_images[self.end] = stable
+            if len(self.stable_images) > _KEPT:
+                self.stable_images.popitem(last=False)
+            for observer in self.observers:
+                observer(batch, before, self.image)
+
+    def _replay(self, record: TypedRecord, batch: CommittedBatch) -> None:
+        if isinstance(record, BeginTransactionRecord):
+            self._before = self.image
+        elif isinstance(record, EndTransactionRecord):
+            self._before = None
+        elif isinstance(record, AbortTransactionRecord):
+            if self._before is not None:
+                self.image = self._before
+            self._before = None
+        else:
+            try:
+                self.image = replay(self.image, (record,))
+            except RefusedRecordError as error:
+                raise Violated(
+                    "CommittedReplaysInv",
+                    f"the batch at offset {batch.base_offset} cannot be replayed: {error}",
+                ) from None
+
+    def stable_at(self, end: int) -> MetadataImage | None:
+        """Return what may be seen where the committed log ends there; None if that is forgotten."""
+        return self.stable_images.get(end)
