@@ -7,8 +7,9 @@ import os
 import pytest
 
 from krafla.fuzz.quorum.hunting import EXAMPLES_MAXIMUM, SECONDS_MAXIMUM, hunt, table_lines
-from krafla.fuzz.quorum.mutants import MUTANTS, find_mutant
+from krafla.fuzz.quorum.mutants import MUTANTS
 from krafla.fuzz.quorum.playing import case_of, play
+from krafla.fuzz.seeded_bugs import find_mutant
 from krafla.verdict import KraflaError
 
 # These are found in the first examples; the others are looked for by night.

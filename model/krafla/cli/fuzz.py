@@ -14,9 +14,13 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_OVER_MACHINES = ("raft", "cluster")
+"""What is simulated over machines, disks and networks, by plans of faults."""
+
 
 _Protocol = Annotated[
-    str, typer.Argument(metavar="PROTOCOL", help="What to fuzz: lease, raft, reassignment.")
+    str,
+    typer.Argument(metavar="PROTOCOL", help="What to fuzz: lease, raft, reassignment, cluster."),
 ]
 _Seed = Annotated[int, typer.Option(help="Where the randomness of every run comes from.")]
 _Examples = Annotated[
@@ -34,19 +38,21 @@ _Profile = Annotated[
     typer.Option(help="lease, reassignment: a kind of run, again for each; without it, a mixture."),
 ]
 _Workers = Annotated[
-    int | None, typer.Option(min=1, help="raft: processes; no result depends on them; 1.")
+    int | None, typer.Option(min=1, help="raft, cluster: processes; no result depends on them; 1.")
 ]
 _Faults = Annotated[
     str | None,
     typer.Option(
         metavar="LIST",
-        help="raft: kinds of faults, or rooms of them (loss,disk), or all, or none; "
+        help="raft, cluster: kinds of faults, or rooms of them (loss,disk), or all, or none; "
         "without it, each seed draws from those that break no promise of Raft.",
     ),
 ]
 _Lockstep = Annotated[
     bool | None,
-    typer.Option("--lockstep/--no-lockstep", help="raft: have the spec judge every step."),
+    typer.Option(
+        "--lockstep/--no-lockstep", help="raft, cluster: have the spec judge every step of Raft."
+    ),
 ]
 _Replay = Annotated[
     Path | None, typer.Option(metavar="FILE", help="raft, reassignment: play a run that was kept.")
@@ -92,6 +98,10 @@ def command(
     KRaftVotersProperties are checked, over all that was ever true in the run. What is found is kept
     as one file, and the command that replays it is printed. Equal digests are equal runs.
 
+    cluster: controllers over Raft, brokers and operators on such machines. Besides what is asked of
+    Raft: no answer tells of what may be lost, whoever steps back goes back to what is committed,
+    snapshots say what the log says, and the committed log keeps every rule that krafla audit has.
+
     Exit status: 0 if all held, every action was taken and every witness reached (raft: if
     --lockstep looked); 1 if something was found; 2 if it could not run; 3 if something was missed:
     raise --seconds; 130 after Ctrl-C. With --json, one document with "schema": 1, "verdict",
@@ -104,30 +114,36 @@ def command(
       krafla fuzz raft --faults network,power-loss --seed 7 --examples 100 --lockstep
       krafla fuzz raft --replay krafla-raft-7-42.json
       krafla fuzz raft --mutants all --save found
+      krafla fuzz cluster --seconds 60 --workers 2
     """
     lease: dict[str, object] = {"--steps": steps, "--profile": profile}
     raft = {"--workers": workers, "--faults": faults, "--lockstep": lockstep, "--mutants": mutants}
     kept: dict[str, object] = {"--replay": replay}
-    _check_options(protocol, lease=lease, raft=raft | kept, reassignment=lease | kept)
+    _check_options(
+        protocol, lease=lease, raft=raft | kept, reassignment=lease | kept, cluster=raft | kept
+    )
     from krafla.cli import fuzz_raft, fuzz_steps
 
     if replay is not None:
         _refuse_beside("--replay", examples, seconds, mutants, workers, faults, lockstep, save)
         return _replayer(protocol)(replay, as_json=as_json)
-    if protocol != "raft":
+    if protocol not in _OVER_MACHINES:
         judged = fuzz_steps.campaign(protocol, seed, examples, seconds, steps, profile, shrinks)
         return fuzz_steps.run(judged, save=save, as_json=as_json, quiet=quiet)
     if mutants is not None:
         _refuse_beside("--mutants", workers, faults, lockstep, as_json or None)
-        return fuzz_raft.seeded_bugs(mutants, _budget(seed, seconds, examples), save, quiet=quiet)
-    chosen = fuzz_raft.campaign(seed, examples, seconds, workers, faults, lockstep, shrinks)
+        budget = _budget(seed, seconds, examples)
+        return fuzz_raft.seeded_bugs(protocol, mutants, budget, save, quiet=quiet)
+    chosen = fuzz_raft.campaign(
+        protocol, seed, examples, seconds, workers, faults, lockstep, shrinks
+    )
     return fuzz_raft.run(chosen, save=save, as_json=as_json, quiet=quiet)
 
 
 def _replayer(protocol: str) -> Callable[..., ExitCode]:
     from krafla.cli import fuzz_raft, fuzz_steps
 
-    return fuzz_raft.replay if protocol == "raft" else fuzz_steps.replayer(protocol)
+    return fuzz_raft.replay if protocol in _OVER_MACHINES else fuzz_steps.replayer(protocol)
 
 
 def _check_options(protocol: str, **own: dict[str, object]) -> None:

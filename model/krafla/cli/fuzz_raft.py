@@ -1,4 +1,4 @@
-"""``krafla fuzz raft``: simulated quorums with faults, held to the properties of the spec."""
+"""``krafla fuzz raft`` and ``cluster``: simulated machines with faults, held to the properties."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 __all__ = ["campaign", "replay", "run", "seeded_bugs"]
 
-_SAVED = "krafla-raft-{seed}-{example}.json"
+_SAVED = "krafla-{system}-{seed}-{example}.json"
 
 
 def campaign(
+    system: str,
     seed: int,
     examples: int | None,
     seconds: float | None,
@@ -37,7 +38,7 @@ def campaign(
     from krafla.fuzz.quorum.campaign import Campaign, kinds_chosen
 
     kinds = kinds_chosen(faults)
-    return Campaign(seed, examples, seconds, workers or 1, kinds, bool(lockstep), shrinks)
+    return Campaign(seed, examples, seconds, workers or 1, kinds, bool(lockstep), shrinks, system)
 
 
 def run(campaign: Campaign, *, save: Path | None, as_json: bool, quiet: bool) -> ExitCode:
@@ -54,7 +55,9 @@ def run(campaign: Campaign, *, save: Path | None, as_json: bool, quiet: bool) ->
         report = run_campaign(campaign, live.show)
     saved = ""
     if report.finding is not None:
-        name = _SAVED.format(seed=campaign.seed, example=report.finding.example)
+        name = _SAVED.format(
+            system=campaign.system, seed=campaign.seed, example=report.finding.example
+        )
         shrunk = report.finding.shrunk
         recorded = replay.record(shrunk, lockstep=campaign.lockstep)
         replay.write(recorded, folder / name)
@@ -111,8 +114,8 @@ def replay(path: Path, *, as_json: bool) -> ExitCode:
 def _play_again(recorded: Recorded) -> Played:
     from contextlib import nullcontext
 
-    from krafla.fuzz.quorum.mutants import find_mutant
     from krafla.fuzz.quorum.replay import replay as play_recorded
+    from krafla.fuzz.seeded_bugs import find_mutant
 
     bug = find_mutant(recorded.mutant).applied() if recorded.mutant else nullcontext()
     with bug:
@@ -139,7 +142,7 @@ def _show_replay(recorded: Recorded, played: Played, verdict: Verdict, *, same: 
 
 
 def seeded_bugs(
-    names: str, budget: dict[str, float | None], save: Path | None, *, quiet: bool
+    system: str, names: str, budget: dict[str, float | None], save: Path | None, *, quiet: bool
 ) -> ExitCode:
     """Look for every seeded bug, or for those named, and print a table of what found them.
 
@@ -147,9 +150,10 @@ def seeded_bugs(
     """
     from krafla.cli import screen
     from krafla.fuzz.quorum.hunting import EXAMPLES_MAXIMUM, SECONDS_MAXIMUM, hunt, table_lines
-    from krafla.fuzz.quorum.mutants import MUTANTS, find_mutant
+    from krafla.fuzz.seeded_bugs import MUTANTS, find_mutant
 
-    chosen = MUTANTS if names == "all" else tuple(map(find_mutant, names.split(",")))
+    mutants = MUTANTS[system]
+    chosen = mutants if names == "all" else tuple(find_mutant(n) for n in names.split(","))
     examples, seconds = budget["examples"], budget["seconds"]
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)
@@ -168,7 +172,7 @@ def seeded_bugs(
             )
     for text in table_lines(hunts):
         screen.line(console, text)
-    for text in _kept(hunts, save) if save is not None else ():
+    for text in _kept(system, hunts, save) if save is not None else ():
         screen.line(console, text)
     alive = [each.mutant.name for each in hunts if not each.detected]
     verdict = Verdict.VIOLATED if alive else Verdict.HELD
@@ -179,20 +183,20 @@ def seeded_bugs(
         f"  {len(hunts)} seeded bugs; {said}",
     )
     given = "".join(f" --{name} {value}" for name, value in budget.items() if value is not None)
-    screen.line(console, f"  reproduce  krafla fuzz raft --mutants {names}{given}")
+    screen.line(console, f"  reproduce  krafla fuzz {system} --mutants {names}{given}")
     return verdict.exit_code
 
 
-def _kept(hunts: Iterable[Hunt], folder: Path) -> Iterator[str]:
+def _kept(system: str, hunts: Iterable[Hunt], folder: Path) -> Iterator[str]:
     """Keep the runs that found seeded bugs, each with its bug; yield where, and how to play one."""
     from krafla.fuzz.quorum import replay
 
     kept = []
     for each in hunts:
         if each.found is not None:
-            path = folder / f"krafla-raft-{each.mutant.name}.json"
+            path = folder / f"krafla-{system}-{each.mutant.name}.json"
             replay.write(replay.record(each.found, each.mutant.name), path)
             kept.append(path)
     if kept:
         yield f"  saved      {len(kept)} of them in {folder}, each with its seeded bug"
-        yield f"  replay     krafla fuzz raft --replay {shlex.quote(os.fspath(kept[0]))}"
+        yield f"  replay     krafla fuzz {system} --replay {shlex.quote(os.fspath(kept[0]))}"

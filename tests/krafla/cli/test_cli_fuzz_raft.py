@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from krafla.cli import application
 from krafla.fuzz.quorum import mutants
-from krafla.fuzz.quorum.mutants import find_mutant
+from krafla.fuzz.seeded_bugs import find_mutant
 
 # Says so once the first example has been played.
 WATCHED = """

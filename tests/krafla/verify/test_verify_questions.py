@@ -13,7 +13,7 @@ from krafla.audit import run
 from krafla.audit.server_logs.counts import Counts
 from krafla.audit.wish import Wish
 from krafla.cli import verify as verify_command
-from krafla.fuzz.quorum.mutants import find_mutant
+from krafla.fuzz.seeded_bugs import find_mutant
 from krafla.manifest import find_specs, load
 from krafla.verdict import ExitCode, KraflaError, Verdict
 from krafla.verify import Kind, Question, Row, proofs, quorums

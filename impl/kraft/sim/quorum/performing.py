@@ -142,7 +142,7 @@ class Performer:
             process.leads_epoch = effect.epoch if leads else None
             workload.leader_changed(process, effect)
         elif isinstance(effect, AppendRefused):
-            workload.append_refused(process, effect)
+            workload.append_refused(process)
         elif not isinstance(effect, ResignRefused | SnapshotRefused):
             raise TypeError(f"an effect of an unknown kind: {effect!r}")
 

@@ -267,7 +267,7 @@ class Processes:
                 error = ValueError(f"what is due at {process.deadline} is never done")
                 raise handler_error(self._sim, process.machine, event, error)
         elif process.listener_deadline <= own:
-            self._sim.workload.due(process, own)
+            self._sim.workload.due(process)
             self._listened(process)
             return
         else:
@@ -280,7 +280,7 @@ class Processes:
                     received = item.envelope
                     event = message_event(process, item, own)
                 else:
-                    self._sim.workload.receive(process, item, own)
+                    self._sim.workload.receive(process, item)
                     self._listened(process)
                     return
         if event is None:

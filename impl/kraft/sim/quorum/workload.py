@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from kraft.ids import OffsetAndEpoch
     from kraft.raft.effects import (
-        AppendRefused,
         HandleCommit,
         HandleLeaderChange,
         HandleLoadSnapshot,
@@ -45,7 +44,6 @@ class Workload:
     """What a simulation asks of the state machines above Raft, and of their clients.
 
     `acknowledged` has what clients were told is committed, in the order in which they were told.
-    `own` is the time by a process's own clock, in nanoseconds.
     """
 
     __slots__ = ("_sim", "acknowledged")
@@ -72,7 +70,7 @@ class Workload:
     def leader_changed(self, process: Process, effect: HandleLeaderChange) -> None:
         """Tell a state machine who leads."""
 
-    def append_refused(self, process: Process, effect: AppendRefused) -> None:
+    def append_refused(self, process: Process) -> None:
         """Tell a state machine that what it prepared is not taken."""
 
     def taken(self, process: Process, epoch: int, values: tuple[bytes, ...]) -> None:
@@ -82,14 +80,14 @@ class Workload:
         """Return a snapshot of a state machine: up to where it is, and its records."""
         raise NotImplementedError
 
-    def receive(self, process: Process, connection: Connection, own: int) -> None:
+    def receive(self, process: Process, connection: Connection) -> None:
         """Give a state machine a message that is none of Raft's."""
         raise NotImplementedError
 
     def answered(self, request: Envelope, response: Any) -> None:
         """Hear that a client was answered."""
 
-    def due(self, process: Process, own: int) -> None:
+    def due(self, process: Process) -> None:
         """Let a state machine do what is due at its `listener_deadline`."""
         raise NotImplementedError
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from kraft.chance import Stream
 from kraft.controller.quorum.state import is_active, visible
 from kraft.raft.configuration import MILLISECOND
-from kraft.sim.quorum.workload import Acknowledged
 from kraft.sim.whole.controller_host import ControllerHost
 from kraft.sim.whole.requests import draw_request
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from kraft.sim.quorum.cluster import Simulation
     from kraft.sim.quorum.machines import Machine
     from kraft.sim.quorum.steps import Envelope
+    from kraft.sim.quorum.workload import Acknowledged
     from kraft.sim.whole.configuration import ClusterKnobs
 
 _ELSEWHERE: Final = 8

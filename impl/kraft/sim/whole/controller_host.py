@@ -127,8 +127,8 @@ class ControllerHost(Host):
                 urgent.append(_SCHEDULE)
             case does.Resign():
                 urgent.append(Local("resign", effect.epoch))
-            case does.Reply():
-                self.reply(effect.token, effect.response)
+            case does.Reply(int(token), response):
+                self.reply(token, response)
             case does.CreateSnapshot():
                 values = encode_records(effect.records, effect.metadata_version)
                 self._snapshot = effect.snapshot_id, values

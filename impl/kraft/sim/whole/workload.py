@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from kraft.controller.defaults import Defaults
 from kraft.controller.quorum.configuration import Configuration
-from kraft.ids import NodeId
 from kraft.sim.quorum.workload import Workload
 from kraft.sim.whole.clients import Clients
 from kraft.sim.whole.configuration import ClusterKnobs, bootstrap_of, draw_cluster_knobs
@@ -16,9 +15,8 @@ from kraft.sim.whole.hosts import Decoder
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kraft.ids import OffsetAndEpoch
+    from kraft.ids import NodeId, OffsetAndEpoch
     from kraft.raft.effects import (
-        AppendRefused,
         HandleCommit,
         HandleLeaderChange,
         HandleLoadSnapshot,
@@ -83,7 +81,7 @@ class ClusterWorkload(Workload):
             max_record_bytes_between_snapshots=knobs.snapshot_bytes,
         )
 
-    def committed(self, process: Process, state: RaftState, effect: HandleCommit) -> None:
+    def committed(self, process: Process, _state: RaftState, effect: HandleCommit) -> None:
         """Give a host committed batches."""
         process.listener.committed(effect)
 
@@ -95,7 +93,7 @@ class ClusterWorkload(Workload):
         """Tell a host who leads."""
         process.listener.leader_changed(effect)
 
-    def append_refused(self, process: Process, effect: AppendRefused) -> None:
+    def append_refused(self, process: Process) -> None:
         """Tell a controller that Raft took nothing."""
         process.listener.append_refused()
 
@@ -104,11 +102,11 @@ class ClusterWorkload(Workload):
         snapshot: tuple[OffsetAndEpoch, tuple[bytes, ...]] = process.listener.snapshot()
         return snapshot
 
-    def receive(self, process: Process, connection: Connection, own: int) -> None:
+    def receive(self, process: Process, connection: Connection) -> None:
         """Give a host a message."""
         process.listener.receive(connection)
 
-    def due(self, process: Process, own: int) -> None:
+    def due(self, process: Process) -> None:
         """Let a host do what is due."""
         process.listener.due()
 

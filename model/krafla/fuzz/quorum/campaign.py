@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.fuzz.quorum.playing import case_of, play
+from krafla.fuzz.quorum.playing import play
 from krafla.fuzz.quorum.shrinking import shrink
+from krafla.fuzz.systems import SYSTEMS
 from krafla.verdict import ExitCode, KraflaError, Verdict
 from kraft.sim.quorum.kinds import DEFAULT_KINDS, kinds_of
 
@@ -39,7 +40,10 @@ _AHEAD: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """What to run. Without ``examples`` and ``seconds`` the budget is ``DEFAULT_SECONDS``."""
+    """What to run. Without ``examples`` and ``seconds`` the budget is ``DEFAULT_SECONDS``.
+
+    ``system`` names what is simulated, one of `krafla.fuzz.systems`.
+    """
 
     seed: int = 0
     examples: int | None = None
@@ -48,6 +52,7 @@ class Campaign:
     kinds: tuple[str, ...] = DEFAULT_KINDS
     lockstep: bool = False
     shrinks: bool = True
+    system: str = "raft"
 
     @property
     def seconds_max(self) -> float | None:
@@ -205,13 +210,14 @@ def _is_spent(campaign: Campaign, example: int, began: float) -> bool:
 
 def _player(campaign: Campaign) -> Callable[[Case], Played]:
     """Return what plays a case: in lockstep, if the campaign says so."""
+    system = SYSTEMS[campaign.system]
 
     def player(case: Case) -> Played:
         if campaign.lockstep:
             from krafla.fuzz.quorum.in_lockstep import play_judged
 
-            return play_judged(case)
-        return play(case)
+            return play_judged(case, system)
+        return play(case, system=system)
 
     return player
 
@@ -219,7 +225,7 @@ def _player(campaign: Campaign) -> Callable[[Case], Played]:
 def _alone(campaign: Campaign, began: float) -> Generator[Played, None, None]:
     player, example = _player(campaign), 0
     while not _is_spent(campaign, example, began):
-        yield player(case_of(campaign.seed, example, campaign.kinds))
+        yield player(SYSTEMS[campaign.system].case_of(campaign.seed, example, campaign.kinds))
         example += 1
 
 
@@ -274,7 +280,8 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def _play_example(campaign: Campaign, example: int) -> Played:
-    return _player(campaign)(case_of(campaign.seed, example, campaign.kinds))
+    case = SYSTEMS[campaign.system].case_of(campaign.seed, example, campaign.kinds)
+    return _player(campaign)(case)
 
 
 def _ignore_interrupts() -> None:

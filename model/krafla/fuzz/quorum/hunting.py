@@ -6,7 +6,8 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from krafla.fuzz.quorum.playing import Case, case_of, play
+from krafla.fuzz.quorum.playing import Case, play
+from krafla.fuzz.systems import SYSTEMS
 from kraft.raft.configuration import MILLISECOND
 from kraft.sim.quorum.configuration import draw_knobs
 
@@ -54,7 +55,7 @@ def hunt(
     with mutant.applied() as probe:
         while example < examples_maximum and time.process_time() - began < seconds_maximum:
             probe.reached = probe.triggered = 0
-            played = play(_case(mutant, seed, example))
+            played = play(_case(mutant, seed, example), system=SYSTEMS[mutant.system])
             example += 1
             reached += bool(probe.reached)
             triggered += bool(probe.triggered)
@@ -66,13 +67,16 @@ def hunt(
 
 def _case(mutant: Mutant, seed: int, example: int) -> Case:
     """Return an example; every other one has the faults that the mistake asks for, if it does."""
-    case = case_of(seed, example)
+    system = SYSTEMS[mutant.system]
+    case = system.case_of(seed, example, system.kinds)
     if not mutant.focus or example % 2 == 0:
         return case
-    configuration = replace(case.configuration, voters=3, observers=1, kraft_version=1)
+    configuration = case.configuration
+    if case.above is None:
+        configuration = replace(configuration, voters=3, observers=1, kraft_version=1)
     rates = tuple((kind, gap * MILLISECOND) for kind, gap in sorted(mutant.focus))
     knobs = replace(draw_knobs(case.seed, configuration), rates=rates)
-    return Case(configuration, case.seed, None, knobs)
+    return Case(configuration, case.seed, None, knobs, case.above)
 
 
 def table_lines(hunts: Iterable[Hunt]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.quorum.checks import DAMAGING
-from krafla.fuzz.quorum.playing import play
+from krafla.fuzz.quorum.playing import RAFT, play
 from krafla.fuzz.quorum.violation import Violation
 from krafla.refinement.raft.lockstep import Lockstep
 from krafla.refinement.raft.runs import quorum_of
@@ -16,7 +16,7 @@ from kraft.ids import NodeId, ReplicaKey
 if TYPE_CHECKING:
     from collections import Counter
 
-    from krafla.fuzz.quorum.playing import Case, Played
+    from krafla.fuzz.quorum.playing import Case, Played, System
     from kraft.sim.quorum.cluster import Simulation
     from kraft.sim.quorum.steps import SimStep
 
@@ -44,6 +44,8 @@ class LockstepJudge:
 
     def judge(self, step: SimStep) -> Violation | None:
         """Return what the spec has against a step, if anything."""
+        if step.listener is not None:
+            return None
         if step.fault in _NOT_IN_THE_SPEC:
             self._is_over = True
         if self._is_over:
@@ -62,9 +64,9 @@ class LockstepJudge:
         return self._lockstep.coverage
 
 
-def play_judged(case: Case) -> Played:
-    """Return what a case comes to when the spec judges each step."""
-    return play(case, LockstepJudge)
+def play_judged(case: Case, system: System = RAFT) -> Played:
+    """Return what a case comes to when the spec judges each step of Raft."""
+    return play(case, LockstepJudge, system)
 
 
 _NEVER_TAKEN: Final = frozenset(

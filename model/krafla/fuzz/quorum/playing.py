@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
-from krafla.fuzz.quorum.checks import Checks
+from krafla.fuzz.quorum.checks import PROPERTIES, Checks
 from krafla.fuzz.quorum.violation import Violation
 from kraft.chance import Stream, derive
 from kraft.raft.configuration import MILLISECOND, Timeouts
@@ -13,17 +13,20 @@ from kraft.sim.quorum.cluster import Simulation
 from kraft.sim.quorum.configuration import QuorumConfiguration, draw_knobs
 from kraft.sim.quorum.handler_error import HandlerError
 from kraft.sim.quorum.kinds import DEFAULT_KINDS
+from kraft.sim.quorum.register import Register
 from kraft.sim.quorum.runs import Digest
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from kraft.sim.quorum.configuration import Knobs
     from kraft.sim.quorum.faults import Plan
     from kraft.sim.quorum.steps import SimStep
+    from kraft.sim.quorum.workload import Acknowledged, Workload
+    from kraft.sim.whole.configuration import ClusterKnobs
 
-__all__ = ["Case", "Judge", "Played", "case_of", "play"]
+__all__ = ["RAFT", "Case", "Judge", "Observer", "Played", "System", "case_of", "play"]
 
 _VOTERS: Final = (1, 2, 3, 3, 3, 4, 5, 5)
 _OBSERVERS: Final = (0, 0, 1, 2)
@@ -44,12 +47,16 @@ _LOOK_EVERY: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """All that decides a run. Without ``plan`` and ``knobs`` they are those of the seed."""
+    """All that decides a run. Without ``plan`` and ``knobs`` they are those of the seed.
+
+    ``above`` are the knobs of what runs above Raft, where that is a whole cluster.
+    """
 
     configuration: QuorumConfiguration
     seed: int
     plan: Plan | None = None
     knobs: Knobs | None = None
+    above: ClusterKnobs | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +112,42 @@ def case_of(seed: int, example: int, kinds: tuple[str, ...] = DEFAULT_KINDS) -> 
     return Case(configuration, own)
 
 
+class Observer(Protocol):
+    """Who holds every step to the properties."""
+
+    violation: Violation | None
+
+    def observe(self, step: SimStep) -> None:
+        """Check a step, unless a property is broken already."""
+
+    def finish(self, acknowledged: Iterable[Acknowledged]) -> None:
+        """Check at the end what clients were told."""
+
+    @property
+    def hazards(self) -> Counter[str]:
+        """What broke after promises were over, by name."""
+
+    @property
+    def unpromised(self) -> int:
+        """How many steps came after that."""
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """What is simulated, and what it is held to.
+
+    ``name`` is the one of the command. ``case_of`` gives an example of a campaign by its seed, its
+    number and the kinds of faults; ``checks`` is told whether the run has no faults.
+    """
+
+    name: str
+    properties: tuple[str, ...]
+    kinds: tuple[str, ...]
+    case_of: Callable[[int, int, tuple[str, ...]], Case]
+    workload: Callable[[Case], Callable[[Simulation], Workload]]
+    checks: Callable[[bool], Observer]
+
+
 class Judge(Protocol):
     """Who is asked of each step besides."""
 
@@ -120,11 +163,25 @@ class Judge(Protocol):
         """Of how many steps it was asked and had an opinion."""
 
 
-def play(case: Case, judge_of: Callable[[Simulation], Judge] | None = None) -> Played:
+RAFT: Final = System(
+    "raft",
+    PROPERTIES,
+    DEFAULT_KINDS,
+    case_of,
+    lambda _case: Register,
+    lambda stable: Checks(stable=stable),
+)
+"""Raft alone: replicas of `kraft.raft`, whose state machines are registers."""
+
+
+def play(
+    case: Case, judge_of: Callable[[Simulation], Judge] | None = None, system: System = RAFT
+) -> Played:
     """Return what a case comes to; ``judge_of`` gives who is asked of each step besides."""
-    simulation = Simulation(case.configuration, case.seed, case.plan, case.knobs)
+    workload = system.workload(case)
+    simulation = Simulation(case.configuration, case.seed, case.plan, case.knobs, workload=workload)
     judge = None if judge_of is None else judge_of(simulation)
-    checks = Checks(stable=not simulation.plan)
+    checks = system.checks(not simulation.plan)
     digest = Digest()
     liveness = "not tried"
     try:
@@ -156,7 +213,7 @@ def play(case: Case, judge_of: Callable[[Simulation], Judge] | None = None) -> P
 
 def _watch(
     simulation: Simulation,
-    checks: Checks,
+    checks: Observer,
     digest: Digest,
     judge: Judge | None,
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.fuzz.quorum.checks import PROPERTIES
+from krafla.fuzz.systems import SYSTEMS
 from krafla.manifest import on_these_specs
 from kraft.sim.quorum.faults import whom
 from kraft.sim.quorum.kinds import KINDS
@@ -42,7 +42,8 @@ def text_lines(report: Report, saved: str = "") -> Iterator[str]:
         yield f"  {doubt}"
     yield f"  digest     {report.digest}"
     if saved:
-        yield f"  replay     {_on_specs(report, f'krafla fuzz raft --replay {saved}')}"
+        command = f"krafla fuzz {report.campaign.system} --replay {saved}"
+        yield f"  replay     {_on_specs(report, command)}"
     else:
         yield f"  reproduce  {reproduce(report)}"
 
@@ -50,8 +51,8 @@ def text_lines(report: Report, saved: str = "") -> Iterator[str]:
 def reproduce(report: Report) -> str:
     """Return the command that runs the same examples again."""
     campaign = report.campaign
-    command = f"krafla fuzz raft --seed {campaign.seed} --examples {report.examples}"
-    if campaign.kinds != _default_kinds():
+    command = f"krafla fuzz {campaign.system} --seed {campaign.seed} --examples {report.examples}"
+    if campaign.kinds != SYSTEMS[campaign.system].kinds:
         command += f" --faults {','.join(campaign.kinds) or 'none'}"
     if campaign.lockstep:
         command += " --lockstep"
@@ -63,21 +64,18 @@ def _on_specs(report: Report, command: str) -> str:
     return on_these_specs(command) if report.campaign.lockstep else command
 
 
-def _default_kinds() -> tuple[str, ...]:
-    return tuple(kind.name for kind in KINDS.values() if kind.is_default)
-
-
 def _counts(report: Report) -> str:
     seconds = max(report.seconds, 1e-9)
     simulated = report.simulated / _SECOND
     ends = ", ".join(f"{count:,} {name}" for name, count in sorted(report.liveness.items()))
     judged = f", {report.judged:,} judged by the spec" if report.all_actions else ""
+    asked = len(SYSTEMS[report.campaign.system].properties)
     return (
         f"{report.examples:,} runs, {report.events:,} events ({report.events / seconds:,.0f}/s)"
         f"{judged}, "
         f"{simulated:,.0f} simulated s ({simulated / seconds:,.0f} a second), "
         f"{sum(report.faults.values()):,} effects of faults, {report.acknowledged:,} values "
-        f"acknowledged, {len(PROPERTIES)} properties; at the end {ends or 'nothing'}"
+        f"acknowledged, {asked} properties; at the end {ends or 'nothing'}"
     )
 
 
@@ -98,6 +96,10 @@ def fault_lines(played: Played) -> Iterator[str]:
         f"  {configuration.voters} voters, {configuration.observers} observers, kraft.version "
         f"{configuration.kraft_version}, seed {played.case.seed}"
     )
+    above = played.case.above
+    if above is not None:
+        elr = ", eligible leader replicas" if above.eligible_leader_replicas else ""
+        yield f"  a cluster of metadata version {above.metadata_version}{elr}"
     for fault in played.case.plan or ():
         lasts = f" for {fault.duration / _SECOND:.3f} s" if fault.duration else ""
         yield f"  {fault.time / _SECOND:>9.3f} s  {fault.kind} of {whom(fault)}{lasts}"

@@ -12,6 +12,7 @@ import msgspec
 
 from krafla.files import write_bytes
 from krafla.fuzz.quorum.playing import Case, play
+from krafla.fuzz.systems import SYSTEMS
 from krafla.verdict import KraflaError
 from kraft.sim.quorum.configuration import (  # noqa: TC001 - msgspec reads the annotations
     Knobs,
@@ -19,15 +20,18 @@ from kraft.sim.quorum.configuration import (  # noqa: TC001 - msgspec reads the 
 )
 from kraft.sim.quorum.faults import Fault  # noqa: TC001 - msgspec reads the annotations
 from kraft.sim.quorum.kinds import KINDS
+from kraft.sim.whole.configuration import (  # noqa: TC001 - msgspec reads the annotations
+    ClusterKnobs,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from krafla.fuzz.quorum.playing import Played
+    from krafla.fuzz.quorum.playing import Played, System
 
 __all__ = ["Recorded", "read", "record", "replay", "write"]
 
-_FORMAT: Final = "krafla fuzz raft"
+_FORMATS: Final = {f"krafla fuzz {name}": name for name in SYSTEMS}
 _VERSION: Final = 1
 
 
@@ -50,11 +54,17 @@ class Recorded:
     text: str = ""
     mutant: str = ""
     lockstep: bool = False
+    above: ClusterKnobs | None = None
 
     @property
     def case(self) -> Case:
         """Return the case to play."""
-        return Case(self.configuration, self.seed, self.plan, self.knobs)
+        return Case(self.configuration, self.seed, self.plan, self.knobs, self.above)
+
+    @property
+    def system(self) -> System:
+        """Return what is simulated."""
+        return SYSTEMS[_FORMATS[self.format]]
 
 
 def record(played: Played, mutant: str = "", *, lockstep: bool = False) -> Recorded:
@@ -62,8 +72,9 @@ def record(played: Played, mutant: str = "", *, lockstep: bool = False) -> Recor
     case, violation = played.case, played.violation
     assert case.plan is not None
     assert case.knobs is not None
+    system = "raft" if case.above is None else "cluster"
     return Recorded(
-        _FORMAT,
+        f"krafla fuzz {system}",
         _VERSION,
         case.seed,
         case.configuration,
@@ -74,6 +85,7 @@ def record(played: Played, mutant: str = "", *, lockstep: bool = False) -> Recor
         "" if violation is None else str(violation),
         mutant,
         lockstep,
+        case.above,
     )
 
 
@@ -96,10 +108,11 @@ def read(path: Path) -> Recorded:
     try:
         recorded = msgspec.json.decode(data, type=Recorded)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise KraflaError(f"no run of `krafla fuzz raft`: {error}", str(path)) from error
-    if (recorded.format, recorded.version) != (_FORMAT, _VERSION):
+        raise KraflaError(f"no run of `krafla fuzz`: {error}", str(path)) from error
+    if recorded.format not in _FORMATS or recorded.version != _VERSION:
+        known = " or ".join(repr(name) for name in _FORMATS)
         raise KraflaError(
-            f"is {recorded.format!r} version {recorded.version}, read is {_FORMAT!r} version "
+            f"is {recorded.format!r} version {recorded.version}, read is {known} version "
             f"{_VERSION}",
             str(path),
         )
@@ -114,5 +127,5 @@ def replay(recorded: Recorded) -> Played:
     if recorded.lockstep:
         from krafla.fuzz.quorum.in_lockstep import play_judged
 
-        return play_judged(recorded.case)
-    return play(recorded.case)
+        return play_judged(recorded.case, recorded.system)
+    return play(recorded.case, system=recorded.system)

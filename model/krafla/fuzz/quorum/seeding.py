@@ -45,7 +45,8 @@ class Mutant:
     ``place`` is ``module:function`` or ``module:Class.function``. ``wrong`` is given the right
     function and a probe, and returns what takes its place. ``focus`` are faults with the mean
     milliseconds between two of each: every other example of a hunt has these faults instead of
-    drawn ones, where the place of the mistake is seldom come by otherwise.
+    drawn ones, where the place of the mistake is seldom come by otherwise. ``system`` is what
+    is simulated to find it.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Mutant:
     sentence: str
     wrong: Callable[[Any, Probe], Any]
     focus: tuple[tuple[str, int], ...] = ()
+    system: str = "raft"
 
     @contextmanager
     def applied(self) -> Iterator[Probe]:
@@ -90,11 +92,12 @@ def seed_bug(
     place: str,
     sentence: str,
     focus: tuple[tuple[str, int], ...] = (),
+    system: str = "raft",
 ) -> Callable[[Callable[[Any, Probe], Any]], Callable[[Any, Probe], Any]]:
     """Note the decorated function as the mistake of a mutant, which a sentence describes."""
 
     def note(wrong: Callable[[Any, Probe], Any]) -> Callable[[Any, Probe], Any]:
-        found.append(Mutant(name, source, place, sentence, wrong, focus))
+        found.append(Mutant(name, source, place, sentence, wrong, focus, system))
         return wrong
 
     return note

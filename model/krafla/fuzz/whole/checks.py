@@ -16,7 +16,11 @@ from krafla.fuzz.whole.truth import Truth
 from kraft.controller.quorum.effects import CreateSnapshot
 
 if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterable
+
     from kraft.sim.quorum.steps import SimStep
+    from kraft.sim.quorum.workload import Acknowledged
 
 __all__ = ["PROPERTIES", "ClusterChecks"]
 
@@ -31,6 +35,19 @@ class ClusterChecks:
         self.truth = Truth()
         self.controllers = Controllers(self.truth)
         self.violation: Violation | None = None
+
+    @property
+    def hazards(self) -> Counter[str]:
+        """What broke of Raft after its promises were over, by name."""
+        return self.raft.hazards
+
+    @property
+    def unpromised(self) -> int:
+        """How many steps came after that."""
+        return self.raft.unpromised
+
+    def finish(self, acknowledged: Iterable[Acknowledged]) -> None:
+        """Check at the end what clients were told: that is asked as they are told."""
 
     def observe(self, step: SimStep) -> None:
         """Check a step, unless a property is broken already."""

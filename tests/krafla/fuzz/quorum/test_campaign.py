@@ -14,10 +14,10 @@ import pytest
 
 from krafla.fuzz.quorum import playing, rendering
 from krafla.fuzz.quorum.campaign import Campaign, Report, run_campaign
-from krafla.fuzz.quorum.mutants import find_mutant
 from krafla.fuzz.quorum.playing import Case, case_of, play
 from krafla.fuzz.quorum.replay import read, record, replay, write
 from krafla.fuzz.quorum.shrinking import shrink
+from krafla.fuzz.seeded_bugs import find_mutant
 from krafla.verdict import ExitCode, KraflaError, Verdict
 from kraft.raft.events import RequestReceived
 from kraft.raft.state import Step
@@ -32,7 +32,7 @@ PROCESSES = 100 if os.environ.get("KRAFLA_NIGHTLY") else 10
 ONE_RUN = """
 import sys
 from pathlib import Path
-from krafla.fuzz.quorum.mutants import find_mutant
+from krafla.fuzz.seeded_bugs import find_mutant
 from krafla.fuzz.quorum.replay import read, replay
 recorded = read(Path(sys.argv[1]))
 with find_mutant(recorded.mutant).applied():

@@ -8,7 +8,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.krafla.fuzz.quorum.hand_cluster import HandCluster
 from tests.krafla.fuzz.quorum.machines import ChangingMachine, ElectionMachine
 
-from krafla.fuzz.quorum.mutants import find_mutant
+from krafla.fuzz.seeded_bugs import find_mutant
 from kraft.raft.roles import Leader
 
 TestElections = ElectionMachine.TestCase

@@ -1,0 +1,27 @@
+"""All seeded bugs of what is simulated over machines, by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from krafla.fuzz.quorum.mutants import MUTANTS as RAFT
+from krafla.fuzz.whole.mutants import MUTANTS as CLUSTER
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from krafla.fuzz.quorum.seeding import Mutant
+
+__all__ = ["MUTANTS", "find_mutant"]
+
+MUTANTS: Final[dict[str, tuple[Mutant, ...]]] = {"raft": RAFT, "cluster": CLUSTER}
+"""By what is simulated."""
+
+_BY_NAME: Final = {mutant.name: mutant for mutants in MUTANTS.values() for mutant in mutants}
+assert len(_BY_NAME) == sum(map(len, MUTANTS.values())), "two seeded bugs have one name"
+
+
+def find_mutant(name: str) -> Mutant:
+    """Return the seeded bug of this name; ``KraflaError`` lists them if there is none."""
+    if name not in _BY_NAME:
+        raise KraflaError(f"no seeded bug {name!r}; there are: {', '.join(_BY_NAME)}")
+    return _BY_NAME[name]

@@ -1,0 +1,15 @@
+"""All seeded bugs of controllers, brokers, and what lies between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from krafla.fuzz.whole.mutants_core import CORE
+
+if TYPE_CHECKING:
+    from krafla.fuzz.quorum.seeding import Mutant
+
+__all__ = ["MUTANTS"]
+
+MUTANTS: Final[tuple[Mutant, ...]] = (*CORE,)
+"""Of the controller's core."""
