@@ -49,13 +49,14 @@ if TYPE_CHECKING:
 
 _STALE: Final = BrokerHeartbeatResponse(ErrorCode.STALE_BROKER_EPOCH)
 _TIMED_OUT: Final = BrokerHeartbeatResponse(ErrorCode.REQUEST_TIMED_OUT)
-_OF_BROKERS: Final = (
+OF_BROKERS: Final = (
     RegisterBrokerRecord,
     UnregisterBrokerRecord,
     BrokerRegistrationChangeRecord,
     FenceBrokerRecord,
     UnfenceBrokerRecord,
 )
+"""The records after which something else is known of a broker."""
 
 
 def process_broker_heartbeat(
@@ -181,7 +182,7 @@ def replay_with_heartbeats(
     """
     start = 0
     for index, record in enumerate(records):
-        if not isinstance(record, _OF_BROKERS):
+        if not isinstance(record, OF_BROKERS):
             continue
         before = replay_batch(written, records[start:index], Offset(base_offset + start))
         written = replay_batch(before, (record,), Offset(base_offset + index))

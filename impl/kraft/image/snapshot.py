@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kraft.image.metadata_image import METADATA_VERSION
+from kraft.image.versions import IBP_3_3_IV3, IBP_3_7_IV2
 from kraft.records.cluster import (
     ClientQuotaRecord,
     FeatureLevelRecord,
@@ -34,7 +35,10 @@ def snapshot_records(image: MetadataImage) -> Iterator[TypedRecord]:
     """Yield the records of a snapshot of an image, the metadata version first.
 
     Equal images give equal records in the same order. Replayed onto the empty image they give the
-    image again.
+    image again. What the metadata version has no field for is left out: an image of that version
+    has nothing there but what stands for it.
+
+    Kafka: MetadataImage.write, ImageWriterOptions.
     """
     yield from _features(image)
     yield from _cluster(image)
@@ -51,7 +55,13 @@ def _features(image: MetadataImage) -> Iterator[TypedRecord]:
         yield FeatureLevelRecord(name, image.features[name])
 
 
+def _has(image: MetadataImage, version: int) -> bool:
+    """Return whether an image is of a metadata version, or of a later one; of none, of all."""
+    return image.metadata_version is None or image.metadata_version >= version
+
+
 def _cluster(image: MetadataImage) -> Iterator[TypedRecord]:
+    has_shutdown, has_directories = _has(image, IBP_3_3_IV3), _has(image, IBP_3_7_IV2)
     for broker_id, broker in sorted(image.brokers.items()):
         yield RegisterBrokerRecord(
             broker_id,
@@ -61,9 +71,9 @@ def _cluster(image: MetadataImage) -> Iterator[TypedRecord]:
             broker.features,
             broker.rack,
             broker.fenced,
-            broker.in_controlled_shutdown,
+            broker.in_controlled_shutdown and has_shutdown,
             broker.is_migrating_zk_broker,
-            broker.directories,
+            broker.directories if has_directories else (),
         )
     for controller_id, controller in sorted(image.controllers.items()):
         yield RegisterControllerRecord(
@@ -76,6 +86,7 @@ def _cluster(image: MetadataImage) -> Iterator[TypedRecord]:
 
 
 def _topics(image: MetadataImage) -> Iterator[TypedRecord]:
+    has_directories = _has(image, IBP_3_7_IV2)
     for name in sorted(image.topic_ids):
         topic = image.topics[image.topic_ids[name]]
         yield TopicRecord(name, topic.topic_id)
@@ -92,7 +103,7 @@ def _topics(image: MetadataImage) -> Iterator[TypedRecord]:
                 partition.leader_recovery_state,
                 partition.leader_epoch,
                 partition.partition_epoch,
-                partition.directories,
+                partition.directories if has_directories else (),
                 partition.eligible_leader_replicas or None,
                 partition.last_known_elr or None,
             )

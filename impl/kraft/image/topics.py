@@ -150,7 +150,8 @@ def _topic(delta: MetadataDelta, record: TypedRecord, topic_id: TopicId) -> Topi
 def _directories(
     record: TypedRecord, told: tuple[DirectoryId, ...], replicas: tuple[int, ...]
 ) -> tuple[DirectoryId, ...]:
-    if not told:
+    # Where no directory is known, none is of further replicas either (KAFKA-16583).
+    if all(directory == MIGRATING for directory in told):
         return (MIGRATING,) * len(replicas)
     if len(told) != len(replicas):
         raise RefusedRecordError(f"{len(told)} directories for {len(replicas)} replicas", record)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kraft.controller.broker_heartbeats import heartbeats_on_activation
 from kraft.controller.defaults import MIN_INSYNC_REPLICAS
 from kraft.controller.eligible import ELIGIBLE_LEADER_REPLICAS
 from kraft.controller.quorum.fault import FaultError
 from kraft.controller.quorum.memory import in_transaction, visible_of
-from kraft.controller.quorum.soft_state import activated
 from kraft.controller.quorum.tasks import schedule_all
 from kraft.controller.quorum.writing import write
 from kraft.controller.result import Result
@@ -50,8 +50,9 @@ def claim(turn: Turn, epoch: int, operations: Operations) -> None:
     state = turn.state
     configuration = state.configuration
     result = activation_records(state.written, configuration)
-    session_timeout_ms = configuration.broker_session_timeout_ms
-    heartbeats = activated(state.written.image, session_timeout_ms, turn.now_ms)
+    heartbeats = heartbeats_on_activation(
+        state.written.written, configuration.defaults, turn.now_ms
+    )
     turn.change(claim_epoch=epoch, heartbeats=heartbeats)
     schedule_all(turn, operations)
     write(turn, lambda _: result, None)

@@ -19,7 +19,7 @@ from kraft.controller.quorum.memory import (
     visible_of,
 )
 from kraft.controller.quorum.state import is_active
-from kraft.controller.written import Written
+from kraft.controller.written import written_from_snapshot
 from kraft.ids import Offset
 from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.image.refused import RefusedRecordError
@@ -137,9 +137,8 @@ def load_snapshot(turn: Turn, event: SnapshotLoaded) -> None:
         image = replay(EMPTY_IMAGE, event.records)
     except RefusedRecordError as error:
         raise FaultError(f"snapshot {end_offset}-{epoch}: {error}") from error
-    end, last = Offset(end_offset), Offset(end_offset - 1)
-    registered = Map(dict.fromkeys(sorted(image.brokers), last))
-    memory = Memory(Written(image, registered, end), epoch)
+    end = Offset(end_offset)
+    memory = Memory(written_from_snapshot(image, end), epoch)
     turn.change(
         committed_end=end,
         stable_end=end,

@@ -28,7 +28,6 @@ class Configuration:
 
     defaults: Defaults = _DEFAULTS
     bootstrap: tuple[TypedRecord, ...] = ()
-    broker_session_timeout_ms: int = 9_000
     max_records_per_batch: int = MAX_RECORDS_PER_BATCH
     metadata_max_idle_interval_ms: int = 500
     leader_imbalance_check_interval_ms: int = 300_000

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kraft.chance import derive
 from kraft.controller.alter_partition import alter_partition
+from kraft.controller.broker_heartbeats import maybe_fence_stale_broker, process_broker_heartbeat
+from kraft.controller.broker_registration import register_broker, unregister_broker
 from kraft.controller.directories import assign_replicas_to_dirs
 from kraft.controller.elections import (
     balance_partition_leaders,
@@ -25,6 +27,11 @@ from kraft.controller.result import Generated, Result
 from kraft.controller.topics import create_partitions, create_topics, delete_topics
 from kraft.ids import UUID_BYTES, TopicId, uuid_text
 from kraft.records.lease import NoOpRecord
+from kraft.rpc import (
+    BrokerHeartbeatRequest,
+    BrokerRegistrationRequest,
+    UnregisterBrokerRequest,
+)
 from kraft.rpc.alter_partition import AlterPartitionRequest
 from kraft.rpc.assign_replicas import AssignReplicasToDirsRequest
 from kraft.rpc.elect_leaders import ElectLeadersRequest
@@ -48,6 +55,12 @@ if TYPE_CHECKING:
 
 IBP_3_3_IV1: Final = 5
 """The first metadata version with a NoOpRecord. Kafka: MetadataVersion.isNoOpRecordSupported."""
+
+FENCE_CHECKS: Final = 8
+"""How often in a session timeout the controller looks for brokers that are silent.
+
+Kafka: QuorumController.registerMaybeFenceStaleBroker.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +156,26 @@ def _no_op(asked: Asked) -> Result[bool]:
     return Result(records, response=False)
 
 
+def _unregister_broker(asked: Asked) -> Generated[Any]:
+    request: UnregisterBrokerRequest = asked.request
+    return unregister_broker(asked.written, asked.heartbeats, asked.defaults, request.broker_id)
+
+
+def _fence_stale_broker(asked: Asked) -> Generated[bool]:
+    return maybe_fence_stale_broker(asked.written, asked.heartbeats, asked.defaults, asked.now_ms)
+
+
 WRITES: Final[Mapping[type[Any], Operation]] = {
     AlterPartitionRequest: of_image(alter_partition),
     AlterPartitionReassignmentsRequest: of_image(alter_partition_reassignments),
     AssignReplicasToDirsRequest: of_image(assign_replicas_to_dirs),
+    BrokerHeartbeatRequest: of_brokers_in_time(process_broker_heartbeat),
+    BrokerRegistrationRequest: of_brokers_in_time(register_broker),
     CreatePartitionsRequest: _create_partitions,
     CreateTopicsRequest: _create_topics,
     DeleteTopicsRequest: _delete_topics,
     ElectLeadersRequest: of_image(elect_leaders),
+    UnregisterBrokerRequest: _unregister_broker,
 }
 
 READS: Final[Mapping[type[Any], Read]] = {
@@ -158,6 +183,11 @@ READS: Final[Mapping[type[Any], Read]] = {
 }
 
 TASKS: Final = (
+    Task(
+        "maybeFenceStaleBroker",
+        _fence_stale_broker,
+        lambda configuration: configuration.defaults.broker_session_timeout_ms // FENCE_CHECKS,
+    ),
     Task(
         "electPreferred",
         lambda asked: balance_partition_leaders(asked.image, asked.defaults),

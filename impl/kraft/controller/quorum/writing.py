@@ -109,7 +109,7 @@ def append(turn: Turn, records: Sequence[TypedRecord]) -> None:
     base_offset = max(before.end, turn.log_end or before.end)
     memory = after_batch(before, records, base_offset, state.claim_epoch)
     timeline = state.timeline.set(before.end, before).set(memory.end, memory)
-    heartbeats = after_records(_soft_state(turn), before.image, records)
+    heartbeats = after_records(_soft_state(turn), before.written, records, base_offset)
     turn.change(written=memory, timeline=timeline, heartbeats=heartbeats)
     version = before.image.metadata_version or memory.image.metadata_version or 0
     turn.do(Append(state.claim_epoch, base_offset, tuple(records), version))

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from kraft.broker.process import BrokerSettings
 from kraft.controller.defaults import Defaults
 from kraft.controller.quorum.configuration import Configuration
-from kraft.sim.quorum.workload import Workload
+from kraft.ids import NO_BROKER_EPOCH
+from kraft.image.metadata_image import METADATA_VERSION
+from kraft.rpc.broker_registration import Listener, SupportedFeature
+from kraft.sim.quorum.workload import CLUSTER_ID, Workload
+from kraft.sim.whole.broker_disk import BrokerDisk
+from kraft.sim.whole.broker_host import BrokerHost
 from kraft.sim.whole.clients import Clients
-from kraft.sim.whole.configuration import ClusterKnobs, bootstrap_of, draw_cluster_knobs
+from kraft.sim.whole.configuration import (
+    ELIGIBLE_LEADER_REPLICAS,
+    LATEST_METADATA_VERSION,
+    ClusterKnobs,
+    bootstrap_of,
+    draw_cluster_knobs,
+)
 from kraft.sim.whole.controller_host import ControllerHost
 from kraft.sim.whole.hosts import Decoder
 
@@ -28,6 +40,13 @@ if TYPE_CHECKING:
     from kraft.sim.quorum.machines import Connection, Machine, Process
     from kraft.sim.quorum.steps import Envelope
 
+_LISTENERS: Final = (Listener("PLAINTEXT", "localhost", 9092),)
+_FEATURES: Final = (
+    SupportedFeature(METADATA_VERSION, 1, LATEST_METADATA_VERSION),
+    SupportedFeature(ELIGIBLE_LEADER_REPLICAS, 0, 1),
+    SupportedFeature("kraft.version", 0, 1),
+)
+
 
 class ClusterWorkload(Workload):
     """What runs above Raft in a cluster.
@@ -36,12 +55,13 @@ class ClusterWorkload(Workload):
     their node ids.
     """
 
-    __slots__ = ("_clients", "_decoder", "knobs")
+    __slots__ = ("_clients", "_decoder", "disks", "knobs")
 
     def __init__(self, simulation: Simulation, knobs: ClusterKnobs | None = None) -> None:
         super().__init__(simulation)
         self.knobs = draw_cluster_knobs(simulation.seed) if knobs is None else knobs
         self._decoder = Decoder()
+        self.disks: dict[tuple[int, str], BrokerDisk] = {}
         self._clients = Clients(simulation, self.knobs, self.acknowledged)
 
     @property
@@ -63,7 +83,29 @@ class ClusterWorkload(Workload):
             configuration = self._controller_configuration(process.machine.node_id)
             process.listener = ControllerHost(self._sim, process, self._decoder, configuration)
         else:
-            raise NotImplementedError
+            self._start_broker(process)
+
+    def _start_broker(self, process: Process) -> None:
+        machine = process.machine
+        at = machine.index, machine.directory_id
+        disk = self.disks.get(at)
+        if disk is None:
+            disk = self.disks[at] = BrokerDisk(
+                self._sim.seed, machine.index, machine.directory_id, self.knobs.log_directories
+            )
+        knobs = self.knobs
+        settings = BrokerSettings(
+            CLUSTER_ID,
+            disk.healthy,
+            _LISTENERS,
+            _FEATURES,
+            previous_broker_epoch=disk.clean_epoch,
+            broker_heartbeat_interval_ms=knobs.heartbeat_interval_ms,
+            broker_session_timeout_ms=knobs.session_timeout_ms,
+        )
+        # A clean shutdown counts once.
+        disk.clean_epoch = NO_BROKER_EPOCH
+        process.listener = BrokerHost(self._sim, process, self._decoder, knobs, settings, disk)
 
     def _controller_configuration(self, node_id: NodeId) -> Configuration:
         knobs = self.knobs
@@ -72,9 +114,10 @@ class ClusterWorkload(Workload):
                 node_id,
                 unclean_leader_election_enable=knobs.unclean_leader_election,
                 min_insync_replicas=knobs.min_insync_replicas,
+                cluster_id=CLUSTER_ID,
+                broker_session_timeout_ms=knobs.session_timeout_ms,
             ),
             bootstrap_of(knobs),
-            broker_session_timeout_ms=knobs.session_timeout_ms,
             leader_imbalance_check_interval_ms=3_000,
             unclean_leader_election_check_interval_ms=2_000,
             delegation_token_expiry_check_interval_ms=5_000,

@@ -1,0 +1,301 @@
+"""A broker on a machine: it follows the metadata log, keeps its lease, leads and follows.
+
+Its heartbeats and requests go to whoever Raft says leads the controllers. Followers tell leaders
+that they have caught up by fetching; what they fetch is not simulated here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kraft.broker import process as broker
+from kraft.broker.lifecycle import BrokerLifecycle, BrokerState, Disconnect, Send, is_live
+from kraft.chance import derive
+from kraft.controller.quorum.memory import EMPTY, Memory, after_batch, after_control_batch
+from kraft.controller.quorum.memory import visible_of as seen
+from kraft.controller.quorum.record_bytes import decode_records
+from kraft.controller.written import written_from_snapshot
+from kraft.ids import BrokerId, IncarnationId, NodeId, Offset, uuid_text
+from kraft.image.metadata_image import EMPTY_IMAGE
+from kraft.image.replay import replay
+from kraft.raft.configuration import MILLISECOND
+from kraft.raft.roles import NEVER
+from kraft.raft.snapshot_file import read_snapshot
+from kraft.rpc import BrokerHeartbeatResponse, BrokerRegistrationResponse
+from kraft.rpc.alter_partition import AlterPartitionRequest, AlterPartitionResponse
+from kraft.rpc.assign_replicas import AssignReplicasToDirsRequest, AssignReplicasToDirsResponse
+from kraft.sim.quorum.machines import Local
+from kraft.sim.whole.hosts import Host
+from kraft.sim.whole.replicas import ReplicaFetch, Replicas
+
+if TYPE_CHECKING:
+    from kraft.broker.process import BrokerSettings, Turn
+    from kraft.image.metadata_image import MetadataImage
+    from kraft.raft.effects import HandleCommit, HandleLeaderChange, HandleLoadSnapshot
+    from kraft.raft.state import RaftState
+    from kraft.sim.quorum.cluster import Simulation
+    from kraft.sim.quorum.machines import Connection, Process
+    from kraft.sim.whole.broker_disk import BrokerDisk
+    from kraft.sim.whole.configuration import ClusterKnobs
+    from kraft.sim.whole.hosts import Decoder
+
+_ALTER: Final = "alter"
+_ASSIGN: Final = "assign"
+
+
+class BrokerHost(Host):
+    """Hosts a broker process: `life` is its lease, `memory` what it has replayed."""
+
+    __slots__ = (
+        "_correlation", "_in_flight", "_knobs", "_replicas_due_ms", "disk", "knows_leader", "life",
+        "memory", "replicas",
+    )  # fmt: skip
+
+    kind = "broker"
+
+    def __init__(
+        self,
+        sim: Simulation,
+        process: Process,
+        decoder: Decoder,
+        knobs: ClusterKnobs,
+        settings: BrokerSettings,
+        disk: BrokerDisk,
+    ) -> None:
+        super().__init__(sim, process, decoder)
+        self.disk = disk
+        self.memory: Memory = EMPTY
+        self.knows_leader: NodeId | None = None
+        self._knobs = knobs
+        self._correlation = 0
+        self._in_flight: dict[str, tuple[int, int]] = {}
+        broker_id = BrokerId(process.machine.node_id)
+        lifecycle = BrokerLifecycle(broker_id, incarnation_of(sim.seed, process.incarnation))
+        self.life = broker.BrokerProcess(settings, lifecycle)
+        self.replicas = Replicas(broker_id, knobs.replica_lag_ms)
+        # The clock of its machine has not been restarted for this process yet.
+        self._replicas_due_ms = 0
+        process.listener_deadline = 0
+
+    @property
+    def image(self) -> MetadataImage:
+        """What it may act upon: nothing of an open transaction."""
+        return seen(self.memory).image
+
+    # What Raft tells it
+
+    def committed(self, effect: HandleCommit) -> None:
+        """Replay committed batches."""
+        before = self.image
+        memory = self.memory
+        for batch in effect.batches:
+            records = self.decoder.records(batch)
+            end = Offset(batch.end_offset)
+            if records:
+                memory = after_batch(memory, records, Offset(batch.base_offset), batch.epoch)
+            else:
+                memory = after_control_batch(memory, end, batch.epoch)
+        self._published(before, memory, effect)
+
+    def load(self, state: RaftState, effect: HandleLoadSnapshot) -> None:
+        """Begin anew from a snapshot. Raises ValueError if it is not there."""
+        snapshot = state.log.snapshot(effect.snapshot_id)
+        if snapshot is None:
+            raise ValueError(f"snapshot {effect.snapshot_id} is to be loaded and is not there")
+        records = decode_records(read_snapshot(snapshot.data).values, 0)
+        end, epoch = effect.snapshot_id
+        image = replay(EMPTY_IMAGE, records)
+        memory = Memory(written_from_snapshot(image, Offset(end)), epoch)
+        self._published(self.image, memory, effect)
+
+    def _published(self, before: MetadataImage, memory: Memory, event: Any) -> None:
+        self.memory = memory
+        end = seen(memory).end
+        image = self.image
+        if end:
+            self.life = broker.replay_metadata(self.life, Offset(end - 1))
+        if image is not before:
+            self.replicas.learn(before, image, self._now_ms())
+            mine = image.brokers.get(self.replicas.broker_id)
+            version = image.metadata_version
+            if (
+                broker.is_registered(self.life)
+                and mine is not None
+                and mine.incarnation_id == self.life.lifecycle.incarnation_id
+                and broker.needs_registration_again(version, mine)
+            ):
+                self.life = broker.register_again(self.life, self._now_ms())
+        self._rest()
+        self.tell(before, event, self.life)
+
+    def leader_changed(self, effect: HandleLeaderChange) -> None:
+        """Hear which controller to speak to."""
+        self.knows_leader = effect.leader_id
+
+    def append_refused(self) -> None:
+        """Do nothing: a broker appends nothing."""
+
+    def snapshot(self) -> Any:
+        """Return nothing: only controllers take snapshots here."""
+        raise ValueError("a broker was asked for a snapshot")
+
+    # Messages
+
+    def receive(self, connection: Connection) -> None:
+        """Take an answer of the controller, or the fetch of a follower."""
+        envelope = connection.envelope
+        message = envelope.payload
+        before = self.life
+        if isinstance(message, ReplicaFetch):
+            self.replicas.on_fetch(message, self._now_ms())
+        elif not envelope.is_request:
+            self._answered(envelope.correlation_id, message)
+        self._rest()
+        self.tell(before, message, self.life, received=envelope)
+
+    def _answered(self, correlation_id: int, message: Any) -> None:
+        now_ms, chance = self._now_ms(), self.process.chance()
+        match message:
+            case BrokerRegistrationResponse():
+                self._live(
+                    broker.on_registration_response(
+                        self.life, correlation_id, message, now_ms, chance
+                    )
+                )
+            case BrokerHeartbeatResponse():
+                self._live(
+                    broker.on_heartbeat_response(self.life, correlation_id, message, now_ms, chance)
+                )
+            case AlterPartitionResponse() if self._is_awaited(_ALTER, correlation_id):
+                self.replicas.on_altered(message)
+            case AssignReplicasToDirsResponse() if self._is_awaited(_ASSIGN, correlation_id):
+                pass
+            case _:
+                # An answer that nobody waits for, or that the node is not the active controller.
+                self._refused(correlation_id, now_ms, chance)
+
+    def _is_awaited(self, what: str, correlation_id: int) -> bool:
+        found = self._in_flight.get(what)
+        if found is None or found[0] != correlation_id:
+            return False
+        del self._in_flight[what]
+        return True
+
+    def _refused(self, correlation_id: int, now_ms: int, chance: int) -> None:
+        """Hear that the request went to the wrong node: to the lease that is any other error."""
+        for what in (_ALTER, _ASSIGN):
+            if self._is_awaited(what, correlation_id):
+                self.replicas.on_failure()
+        from kraft.errors import ErrorCode
+
+        code = ErrorCode.NOT_CONTROLLER
+        refused: Any = BrokerHeartbeatResponse(code)
+        answer = broker.on_heartbeat_response
+        if not broker.is_registered(self.life):
+            refused = BrokerRegistrationResponse(code)
+            self._live(
+                broker.on_registration_response(self.life, correlation_id, refused, now_ms, chance)
+            )
+            return
+        self._live(answer(self.life, correlation_id, refused, now_ms, chance))
+
+    # What is due
+
+    def due(self) -> None:
+        """Do all that is due: of the lease, and of the partitions."""
+        before, now_ms = self.life, self._now_ms()
+        if self.life.lifecycle.state is BrokerState.NOT_RUNNING:
+            self._live(broker.start(self.life, now_ms))
+        elif (at := broker.next_deadline(self.life)) is not None and at <= now_ms:
+            self._live(broker.on_due(self.life, now_ms, self.process.chance()))
+        if self._replicas_due_ms <= now_ms and is_live(self.life.lifecycle):
+            self._replicas_due_ms = now_ms + self._knobs.fetch_every_ms
+            self._speak_of_replicas(now_ms)
+        self._rest()
+        self.tell(before, "due", self.life)
+
+    def shut_down(self) -> None:
+        """Ask for leave to stop; who may not run longer stops at once."""
+        before = self.life
+        self._live(broker.begin_controlled_shutdown(self.life, self._now_ms()))
+        self._rest()
+        self.tell(before, "shutdown", self.life)
+
+    def lose_directory(self, number: int) -> bool:
+        """Lose one of several directories; False if it has one left only."""
+        left = [one for one in self.disk.directories if one not in self.disk.failed]
+        if len(left) < 2:
+            return False
+        failed = left[number % len(left)]
+        self.disk.failed.add(failed)
+        before = self.life
+        self.life = broker.on_directory_failure(self.life, failed, self._now_ms())
+        self._rest()
+        self.tell(before, "directory failure", self.life)
+        return True
+
+    def _live(self, turn: Turn) -> None:
+        self.life = turn.process
+        for effect in turn.effects:
+            if isinstance(effect, Send):
+                if self.knows_leader is not None:
+                    self.ask(self.knows_leader, effect.correlation_id, effect.request)
+            elif isinstance(effect, Disconnect):
+                pass
+            elif isinstance(effect, broker.Halt):
+                self.process.inbox.append(Local("shutdown"))
+        state = self.life.lifecycle.state
+        if state is BrokerState.RECOVERY and not self.life.ready_to_unfence:
+            self.life = broker.set_ready_to_unfence(self.life, self._now_ms())
+        if state is BrokerState.SHUTTING_DOWN:
+            self.process.inbox.append(Local("shutdown"))
+
+    def _speak_of_replicas(self, now_ms: int) -> None:
+        epoch = self.life.broker_epoch
+        for leader_id, fetch in self.replicas.fetches(self.image, epoch):
+            self._correlation -= 1
+            self.ask(NodeId(leader_id), self._correlation, fetch)
+        if self.life.lifecycle.state is not BrokerState.RUNNING or self.knows_leader is None:
+            return
+        for what, timed in list(self._in_flight.items()):
+            if now_ms - timed[1] > self._knobs.session_timeout_ms:
+                del self._in_flight[what]
+                self.replicas.on_failure()
+        if _ALTER not in self._in_flight:
+            asked = self.replicas.wanted(self.image, now_ms)
+            if asked:
+                request = AlterPartitionRequest(self.replicas.broker_id, epoch, asked)
+                self._send(_ALTER, request, now_ms)
+        if _ASSIGN not in self._in_flight:
+            assignments = self.replicas.unassigned(self.image, self.disk.healthy)
+            if assignments:
+                self._send(
+                    _ASSIGN,
+                    AssignReplicasToDirsRequest(self.replicas.broker_id, epoch, assignments),
+                    now_ms,
+                )
+
+    def _send(self, what: str, request: Any, now_ms: int) -> None:
+        assert self.knows_leader is not None, "asked before"
+        self._correlation -= 1
+        self._in_flight[what] = self._correlation, now_ms
+        self.ask(self.knows_leader, self._correlation, request)
+
+    def _rest(self) -> None:
+        """Say when it is to be woken."""
+        if not is_live(self.life.lifecycle):
+            starts = self.life.lifecycle.state is BrokerState.NOT_RUNNING
+            self.process.listener_deadline = 0 if starts else NEVER
+            return
+        at = broker.next_deadline(self.life)
+        deadline = self._replicas_due_ms if at is None else min(at, self._replicas_due_ms)
+        self.process.listener_deadline = deadline * MILLISECOND
+
+    def _now_ms(self) -> int:
+        return self.own_ns() // MILLISECOND
+
+
+def incarnation_of(seed: int, number: int) -> IncarnationId:
+    """Return the incarnation id of a process."""
+    words = (derive(seed, "incarnation", number), derive(seed, "incarnation", number, 1))
+    return IncarnationId(uuid_text(b"".join(word.to_bytes(8, "big") for word in words)))
