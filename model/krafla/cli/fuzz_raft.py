@@ -37,7 +37,7 @@ def campaign(
     """Return the campaign that the options describe."""
     from krafla.fuzz.quorum.campaign import Campaign, kinds_chosen
 
-    kinds = kinds_chosen(faults)
+    kinds = kinds_chosen(faults, system)
     return Campaign(seed, examples, seconds, workers or 1, kinds, bool(lockstep), shrinks, system)
 
 

@@ -68,6 +68,7 @@ _DOWN: Final = frozenset(
         "lost-disk",
         "bit-rot",
         "new-port",
+        "broker-shutdown",
     )
 )
 # How many of five draws hit the leader instead of a machine of chance.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kraft.sim.quorum import identity_faults, machine_faults
+from kraft.sim.quorum.kinds import BROKER_KINDS
 from kraft.sim.quorum.links import network_rules
 
 if TYPE_CHECKING:
@@ -31,9 +32,10 @@ class Injector:
         fault = sim.plan[number]
         if sim.liveness is not None:
             return
-        handler = _HANDLERS.get(fault.kind)
+        handler = _HANDLERS.get(fault.kind) or sim.workload.handlers.get(fault.kind)
         if handler is None:
-            self._begin_rules(number, fault)
+            if fault.kind not in BROKER_KINDS:
+                self._begin_rules(number, fault)
             return
         ending = handler(sim, fault)
         if ending is not None:

@@ -13,7 +13,8 @@ class FaultKind:
     """One kind of fault.
 
     `gaps_ms` are the mean times between two of it that a seed chooses from. `is_default` kinds
-    leave all promises of Raft standing; `promised` says what the others leave.
+    are those of a simulation of Raft that leave all its promises standing; `promised` says what
+    the others leave.
     """
 
     name: str
@@ -145,6 +146,27 @@ _ALL: Final = (
         "no file is corrupt; one replica can vote twice in an epoch",
         is_default=False,
     ),
+    FaultKind(
+        "broker-shutdown",
+        "broker",
+        "A broker asks for leave to stop, stops, and starts again.",
+        _OFTEN,
+        is_default=False,
+    ),
+    FaultKind(
+        "quick-restart",
+        "broker",
+        "A broker ends and is back before anybody misses it.",
+        _SOMETIMES,
+        is_default=False,
+    ),
+    FaultKind(
+        "lost-directory",
+        "broker",
+        "One of several log directories of a broker fails.",
+        _SOMETIMES,
+        is_default=False,
+    ),
 )
 
 KINDS: Final = {kind.name: kind for kind in _ALL}
@@ -152,6 +174,9 @@ KINDS: Final = {kind.name: kind for kind in _ALL}
 
 DEFAULT_KINDS: Final = tuple(kind.name for kind in _ALL if kind.is_default)
 """The kinds that leave all promises standing."""
+
+BROKER_KINDS: Final = tuple(kind.name for kind in _ALL if kind.room == "broker")
+"""What befalls brokers only: in simulations of whole clusters, where it leaves all promises."""
 
 
 def kinds_of(text: str) -> tuple[str, ...]:

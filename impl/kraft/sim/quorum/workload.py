@@ -6,13 +6,13 @@ the one for Raft alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from kraft.ids import NodeId, ReplicaKey
 from kraft.rpc.raft_voters import AddRaftVoterRequest, RemoveRaftVoterRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kraft.ids import OffsetAndEpoch
     from kraft.raft.effects import (
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kraft.raft.state import RaftState
     from kraft.raft.voters import VoterSet
     from kraft.sim.quorum.cluster import Simulation
+    from kraft.sim.quorum.faults import Fault
     from kraft.sim.quorum.machines import Connection, Machine, Process
     from kraft.sim.quorum.steps import Envelope
 
@@ -47,6 +48,9 @@ class Workload:
     """
 
     __slots__ = ("_sim", "acknowledged")
+
+    handlers: ClassVar[Mapping[str, Callable[[Simulation, Fault], Callable[[], None] | None]]] = {}
+    """How the faults take effect that only this workload knows, by kind."""
 
     def __init__(self, simulation: Simulation) -> None:
         self._sim = simulation

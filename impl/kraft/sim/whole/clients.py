@@ -9,8 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kraft.chance import Stream
+from kraft.controller.quorum.effects import Failure
 from kraft.controller.quorum.state import is_active, visible
+from kraft.ids import NodeId, ReplicaKey
 from kraft.raft.configuration import MILLISECOND
+from kraft.sim.quorum.workload import Acknowledged
 from kraft.sim.whole.controller_host import ControllerHost
 from kraft.sim.whole.requests import draw_request
 
@@ -19,9 +22,9 @@ if TYPE_CHECKING:
     from kraft.sim.quorum.cluster import Simulation
     from kraft.sim.quorum.machines import Machine
     from kraft.sim.quorum.steps import Envelope
-    from kraft.sim.quorum.workload import Acknowledged
     from kraft.sim.whole.configuration import ClusterKnobs
 
+NOBODY: Final = ReplicaKey(NodeId(-1))
 _ELSEWHERE: Final = 8
 """One request in so many goes to any controller."""
 
@@ -92,3 +95,6 @@ class Clients:
         if asked is None:
             return
         self.asked[request.message_id] = asked._replace(response=response)
+        if not isinstance(response, Failure):
+            number = request.message_id
+            self._acknowledged[number] = Acknowledged(number, -1, -1, NOBODY, self._sim.time)

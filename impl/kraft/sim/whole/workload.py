@@ -22,6 +22,7 @@ from kraft.sim.whole.configuration import (
     draw_cluster_knobs,
 )
 from kraft.sim.whole.controller_host import ControllerHost
+from kraft.sim.whole.faults import HANDLERS
 from kraft.sim.whole.hosts import Decoder
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class ClusterWorkload(Workload):
     """
 
     __slots__ = ("_clients", "_decoder", "disks", "knobs")
+
+    handlers = HANDLERS
 
     def __init__(self, simulation: Simulation, knobs: ClusterKnobs | None = None) -> None:
         super().__init__(simulation)

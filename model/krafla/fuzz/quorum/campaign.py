@@ -156,10 +156,10 @@ class Report:
         return line
 
 
-def kinds_chosen(text: str | None) -> tuple[str, ...]:
+def kinds_chosen(text: str | None, system: str = "raft") -> tuple[str, ...]:
     """Return the kinds of faults that ``--faults`` names; ``KraflaError`` for a word it may not."""
     if text is None:
-        return DEFAULT_KINDS
+        return SYSTEMS[system].kinds
     if text == "none":
         return ()
     try:
