@@ -1,4 +1,4 @@
-"""What a controller with many partitions must not do for each request of a broker."""
+"""A controller with much to do: many partitions, and heartbeats that wait."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ from tests.kraft.controller.cluster_driver import (
     ClusterDriver,
     incarnation,
 )
-from tests.kraft.controller.partitions import directory
+from tests.kraft.controller.partitions import LATEST, directory
 
-from kraft.controller.broker_heartbeats import maybe_fence_stale_broker, process_broker_heartbeat
+from kraft.controller.broker_heartbeats import (
+    maybe_fence_stale_broker,
+    process_broker_heartbeat,
+    track_broker_heartbeat,
+)
 from kraft.controller.broker_registration import register_broker, unregister_broker
+from kraft.controller.eligible import default_directory
 from kraft.controller.written import Written
+from kraft.image.entries import MIGRATING, UNASSIGNED
 from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest
 
 
@@ -70,3 +76,29 @@ def test_no_heartbeat_goes_through_all_partitions(wish):
         written, driver.heartbeats, driver.defaults, registration, driver.now_ms
     )
     assert len(registered_anew.result.records) == 3
+
+
+@pytest.mark.parametrize(("difference", "is_kept"), [(0, True), (1, False), (-1, False)])
+def test_a_heartbeat_that_waits_keeps_its_broker_from_being_fenced(difference, is_kept):
+    driver = ClusterDriver().unfenced(1)
+    driver.now_ms = SESSION_TIMEOUT_MS
+    epoch = driver.registration().epoch + difference
+    request = BrokerHeartbeatRequest(1, epoch, 0, want_fence=False, want_shut_down=False)
+    before = driver.soft()
+    driver.heartbeats = track_broker_heartbeat(
+        driver.written, driver.heartbeats, request, driver.now_ms
+    )
+    assert driver.soft().metadata_offset == before.metadata_offset
+    driver.now_ms += 1
+    assert driver.fence_stale() is not is_kept
+
+
+@pytest.mark.parametrize(
+    ("directories", "where"),
+    [((), MIGRATING), ((directory(1),), directory(1)), ((directory(1), directory(8)), UNASSIGNED)],
+)
+def test_a_new_replica_is_in_the_one_directory_or_the_broker_chooses(directories, where):
+    driver = ClusterDriver(metadata_version=LATEST if directories else 16)
+    driver.register(1, log_dirs=directories)
+    assert default_directory(driver.written.image, 1) == where
+    assert default_directory(driver.written.image, 2) == MIGRATING
