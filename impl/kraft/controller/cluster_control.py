@@ -2,6 +2,9 @@
 
 None of them changes anything. The image changes when the records are replayed; the soft state,
 when `kraft.controller.active` has appended them.
+
+They know the lease alone. `kraft.controller.broker_registration` and `.broker_heartbeats` ask them
+about an image of all metadata, and add what becomes of partitions.
 """
 
 from __future__ import annotations
@@ -41,6 +44,7 @@ from kraft.rpc import (
 if TYPE_CHECKING:
     from kraft.controller.heartbeats import Heartbeats
     from kraft.controller.image import BrokerRegistration, ClusterImage
+    from kraft.controller.lease_view import LeaseView
     from kraft.ids import BrokerId
 
 Response = BrokerRegistrationResponse | BrokerHeartbeatResponse
@@ -84,7 +88,7 @@ _FENCED_ANSWERS: Final = frozenset({BrokerControlState.FENCED, BrokerControlStat
 
 
 def register_broker(
-    image: ClusterImage, heartbeats: Heartbeats, request: BrokerRegistrationRequest, now_ms: int
+    image: LeaseView, heartbeats: Heartbeats, request: BrokerRegistrationRequest, now_ms: int
 ) -> ControllerResult:
     """Return the registration of a new incarnation, or again of the same, or a refusal.
 
@@ -121,12 +125,12 @@ def _amend_registration(
     return ControllerResult(Decision.AMEND_REGISTRATION, (record,), response)
 
 
-def epoch_for_new_incarnation(image: ClusterImage) -> BrokerEpoch:
+def epoch_for_new_incarnation(image: LeaseView) -> BrokerEpoch:
     """Return the epoch of the next registration: the offset of its record, which is unique."""
     return BrokerEpoch(image.log_end)
 
 
-def is_current_epoch(image: ClusterImage, broker_id: BrokerId, epoch: BrokerEpoch) -> bool:
+def is_current_epoch(image: LeaseView, broker_id: BrokerId, epoch: BrokerEpoch) -> bool:
     """Return whether a broker is registered under an epoch.
 
     Spec: BrokerLease!CurrentEpoch.
@@ -137,7 +141,7 @@ def is_current_epoch(image: ClusterImage, broker_id: BrokerId, epoch: BrokerEpoc
 
 
 def process_broker_heartbeat(
-    image: ClusterImage, heartbeats: Heartbeats, request: BrokerHeartbeatRequest
+    image: LeaseView, heartbeats: Heartbeats, request: BrokerHeartbeatRequest
 ) -> ControllerResult:
     """Return what a heartbeat makes the controller write and answer.
 
@@ -158,7 +162,7 @@ def process_broker_heartbeat(
 
 
 def heartbeat_decision(
-    image: ClusterImage,
+    image: LeaseView,
     heartbeats: Heartbeats,
     broker_id: BrokerId,
     next_state: BrokerControlState,
@@ -212,7 +216,7 @@ def fence_record(broker_id: BrokerId, epoch: BrokerEpoch) -> BrokerRegistrationC
 
 
 def fence_stale_broker(
-    image: ClusterImage, heartbeats: Heartbeats, broker_id: BrokerId, now_ms: int
+    image: LeaseView, heartbeats: Heartbeats, broker_id: BrokerId, now_ms: int
 ) -> ControllerResult:
     """Return the record that fences a broker whose session ran out; one broker a time.
 
@@ -224,7 +228,7 @@ def fence_stale_broker(
     return ControllerResult(Decision.FENCE_STALE_BROKER, (record,))
 
 
-def unregister_broker(image: ClusterImage, request: UnregisterBrokerRequest) -> ControllerResult:
+def unregister_broker(image: LeaseView, request: UnregisterBrokerRequest) -> ControllerResult:
     """Return the record that removes a registration, whatever its state.
 
     The operator who asks is no process of the lease, and gets no answer.

@@ -31,6 +31,10 @@ class Defaults:
     min_insync_replicas: int = 1
     num_partitions: int = 1
     default_replication_factor: int = 1
+    # Of which cluster the controller is: brokers of another one may not register.
+    cluster_id: str = ""
+    # How long a broker may be silent before it is fenced.
+    broker_session_timeout_ms: int = 9_000
 
 
 def is_unclean_election_enabled(image: MetadataImage, defaults: Defaults, topic: str) -> bool:

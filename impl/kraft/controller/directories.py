@@ -12,6 +12,7 @@ from kraft.controller.eligible import change_of, is_online, may_elect_uncleanly,
 from kraft.controller.partition_ask import unchanged, without_broker
 from kraft.controller.result import Result
 from kraft.errors import ErrorCode
+from kraft.image.brokers_to_partitions import brokers_to_partitions
 from kraft.image.versions import IBP_3_7_IV2
 from kraft.records.lease import BrokerRegistrationChangeRecord
 from kraft.rpc.assign_replicas import AssignReplicasToDirsResponse
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from kraft.controller.defaults import Defaults
     from kraft.controller.eligible import PartitionKey
     from kraft.ids import BrokerId, DirectoryId, PartitionId, TopicId
+    from kraft.image.brokers_to_partitions import BrokersToPartitions
     from kraft.image.metadata_image import MetadataImage
     from kraft.records.topics import PartitionChangeRecord
     from kraft.records.typed import TypedRecord
@@ -29,11 +31,16 @@ if TYPE_CHECKING:
 
 
 def directories_offline(
-    image: MetadataImage, defaults: Defaults, broker_id: BrokerId, offline: Collection[DirectoryId]
+    image: MetadataImage,
+    defaults: Defaults,
+    broker_id: BrokerId,
+    offline: Collection[DirectoryId],
+    index: BrokersToPartitions | None = None,
 ) -> tuple[TypedRecord, ...]:
     """Return the records by which directories of a broker are no more, and others lead instead.
 
-    What is not registered, or was reported before, is passed over.
+    What is not registered, or was reported before, is passed over. `index` is that of the image, if
+    somebody keeps one.
 
     Kafka: ReplicationControlManager.handleDirectoriesOffline.
     """
@@ -43,10 +50,11 @@ def directories_offline(
         return ()
     remaining = tuple(one for one in registration.directories if one not in failed)
     records: list[TypedRecord] = []
-    for key in sorted(image.partitions):
+    index = brokers_to_partitions(image) if index is None else index
+    for key in sorted(index.isr.get(broker_id, ())):
         partition = image.partitions[key]
         where = dict(zip(partition.replicas, partition.directories, strict=True))
-        if where.get(broker_id) not in failed or broker_id not in partition.isr:
+        if where.get(broker_id) not in failed:
             continue
         change = _leave(image, defaults, key, broker_id)
         records += [] if change is None else [change]

@@ -21,3 +21,10 @@ class ControllerError(Exception):
 
     def __str__(self) -> str:
         return f"{self.code.name}: {self.reason}"
+
+
+class ControllerFaultError(Exception):
+    """What no controller goes on after: it answers UNKNOWN_SERVER_ERROR, and resigns.
+
+    Kafka: EventHandlerExceptionInfo, for what is no ApiException.
+    """

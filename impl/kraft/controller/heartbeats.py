@@ -21,9 +21,11 @@ from kraft.records.lease import (
 )
 
 if TYPE_CHECKING:
-    from kraft.controller.image import BrokerRegistration, ClusterImage
+    from kraft.controller.image import BrokerRegistration
+    from kraft.controller.lease_view import LeaseView
     from kraft.controller.stand_ins import Record
     from kraft.ids import BrokerId, Offset
+    from kraft.records.typed import TypedRecord
     from kraft.rpc import BrokerHeartbeatRequest
 
 
@@ -100,6 +102,16 @@ def is_overdue(heartbeats: Heartbeats, broker_id: BrokerId, now_ms: int) -> bool
     )
 
 
+def next_session_expiry_ms(heartbeats: Heartbeats) -> int | None:
+    """Return the first moment at which a session will have run out; None without sessions.
+
+    Kafka: BrokerHeartbeatTracker.isExpired.
+    """
+    contacts = (state.contact_time_ms for state in heartbeats.brokers.values())
+    first = min((contact for contact in contacts if contact is not None), default=None)
+    return None if first is None else first + heartbeats.session_timeout_ms + 1
+
+
 def overdue_brokers(heartbeats: Heartbeats, now_ms: int) -> tuple[BrokerId, ...]:
     """Return the brokers whose session ran out, by id. Any of them may be fenced first."""
     return tuple(
@@ -118,7 +130,7 @@ def is_shutting_down(heartbeats: Heartbeats, broker_id: BrokerId) -> bool:
     return heartbeat_state(heartbeats, broker_id).controlled_shutdown_offset != NO_OFFSET
 
 
-def lowest_active_offset(image: ClusterImage, heartbeats: Heartbeats) -> Offset | None:
+def lowest_active_offset(image: LeaseView, heartbeats: Heartbeats) -> Offset | None:
     """Return the least offset that the brokers staying in the cluster reported; None of none.
 
     Spec: BrokerLease!StayingBrokers.
@@ -134,7 +146,7 @@ def lowest_active_offset(image: ClusterImage, heartbeats: Heartbeats) -> Offset 
     )
 
 
-def is_shutdown_seen(image: ClusterImage, heartbeats: Heartbeats, broker_id: BrokerId) -> bool:
+def is_shutdown_seen(image: LeaseView, heartbeats: Heartbeats, broker_id: BrokerId) -> bool:
     """Return whether all who stay have replayed what took the broker's leaderships away.
 
     Spec: BrokerLease!CaughtUpWithShutdown.
@@ -154,7 +166,7 @@ def is_caught_up(registration: BrokerRegistration, request: BrokerHeartbeatReque
 
 
 def next_broker_state(
-    image: ClusterImage, heartbeats: Heartbeats, request: BrokerHeartbeatRequest
+    image: LeaseView, heartbeats: Heartbeats, request: BrokerHeartbeatRequest
 ) -> BrokerControlState:
     """Return the state that answers a heartbeat of a registered broker.
 
@@ -223,7 +235,7 @@ def end_session(heartbeats: Heartbeats, broker_id: BrokerId) -> Heartbeats:
 
 
 def after_record(
-    heartbeats: Heartbeats, before: ClusterImage, after: ClusterImage, record: Record
+    heartbeats: Heartbeats, before: LeaseView, after: LeaseView, record: Record | TypedRecord
 ) -> Heartbeats:
     """Return the soft state once replaying a record made the image `after` of `before`.
 
@@ -256,7 +268,7 @@ def after_record(
             return heartbeats
 
 
-def fresh_heartbeats(image: ClusterImage, session_timeout_ms: int, now_ms: int) -> Heartbeats:
+def fresh_heartbeats(image: LeaseView, session_timeout_ms: int, now_ms: int) -> Heartbeats:
     """Return what a new controller starts with: a whole session for each unfenced broker.
 
     Kafka: ClusterControlManager.activate.

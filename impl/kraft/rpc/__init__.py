@@ -2,7 +2,7 @@
 
 from kraft.rpc.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from kraft.rpc.broker_registration import BrokerRegistrationRequest, BrokerRegistrationResponse
-from kraft.rpc.unregister_broker import UnregisterBrokerRequest
+from kraft.rpc.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 
 __all__ = [
     "BrokerHeartbeatRequest",
@@ -10,4 +10,5 @@ __all__ = [
     "BrokerRegistrationRequest",
     "BrokerRegistrationResponse",
     "UnregisterBrokerRequest",
+    "UnregisterBrokerResponse",
 ]

@@ -9,12 +9,40 @@ from kraft.errors import ErrorCode
 from kraft.ids import NO_BROKER_EPOCH
 
 if TYPE_CHECKING:
-    from kraft.ids import BrokerEpoch, BrokerId, IncarnationId
+    from kraft.ids import BrokerEpoch, BrokerId, DirectoryId, IncarnationId
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Where a broker listens; `security_protocol` is Kafka's number, 0 for PLAINTEXT.
+
+    Kafka: BrokerRegistrationRequestData.Listener.
+    """
+
+    name: str
+    host: str
+    port: int
+    security_protocol: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SupportedFeature:
+    """The versions of a feature that a broker supports, both ends included.
+
+    Kafka: BrokerRegistrationRequestData.Feature.
+    """
+
+    name: str
+    min_supported_version: int
+    max_supported_version: int
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerRegistrationRequest:
-    """RPC 62. Who asks; listeners, features, rack and directories play no part in the lease.
+    """RPC 62. Who asks, and what its registration is to say; only the first two are of the lease.
+
+    `previous_broker_epoch` is the epoch under which the broker last stopped cleanly, as its disk
+    says; NO_BROKER_EPOCH if it says nothing.
 
     Spec: BrokerLease!RegistrationRequest.
     Kafka: BrokerRegistrationRequest.
@@ -22,6 +50,13 @@ class BrokerRegistrationRequest:
 
     broker_id: BrokerId
     incarnation_id: IncarnationId
+    cluster_id: str = ""
+    listeners: tuple[Listener, ...] = ()
+    features: tuple[SupportedFeature, ...] = ()
+    rack: str | None = None
+    is_migrating_zk_broker: bool = False
+    log_dirs: tuple[DirectoryId, ...] = ()
+    previous_broker_epoch: BrokerEpoch = NO_BROKER_EPOCH
 
 
 @dataclass(frozen=True, slots=True)

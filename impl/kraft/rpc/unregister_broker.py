@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kraft.errors import ErrorCode
+
 if TYPE_CHECKING:
     from kraft.ids import BrokerId
 
@@ -17,3 +19,13 @@ class UnregisterBrokerRequest:
     """
 
     broker_id: BrokerId
+
+
+@dataclass(frozen=True, slots=True)
+class UnregisterBrokerResponse:
+    """RPC 64, the answer: whether the id is forgotten, or why not.
+
+    Kafka: UnregisterBrokerResponse.
+    """
+
+    error_code: ErrorCode = ErrorCode.NONE

@@ -1,0 +1,128 @@
+"""Which partitions each broker leads, is in sync with, or is eligible to lead: kept, not looked up.
+
+It says nothing that the image does not say. It is kept because a controller asks it at each
+heartbeat, and an image may hold very many partitions.
+
+Kafka: BrokersToIsrs, BrokersToElrs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import msgspec
+from immutables import Map
+
+from kraft.records.topics import (
+    ClearElrRecord,
+    PartitionChangeRecord,
+    PartitionRecord,
+    RemoveTopicRecord,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kraft.ids import PartitionId, TopicId
+    from kraft.image.entries import Partition
+    from kraft.image.metadata_image import MetadataImage
+    from kraft.records.typed import TypedRecord
+
+_Key: TypeAlias = "tuple[TopicId, PartitionId]"
+_Keys: TypeAlias = "Map[tuple[TopicId, PartitionId], None]"
+_Buckets: TypeAlias = "Map[int, Map[tuple[TopicId, PartitionId], None]]"
+
+_NO_BUCKETS: Final[_Buckets] = Map()
+_NO_KEYS: Final[_Keys] = Map()
+
+
+class BrokersToPartitions(msgspec.Struct, frozen=True):
+    """The partitions of each broker, by its role in them. Who has none in a role is not there.
+
+    `leads` has under NO_LEADER the partitions that nobody leads: each partition is in it once.
+    """
+
+    isr: _Buckets = _NO_BUCKETS
+    elr: _Buckets = _NO_BUCKETS
+    leads: _Buckets = _NO_BUCKETS
+
+
+NO_PARTITIONS: Final = BrokersToPartitions()
+
+
+def brokers_to_partitions(image: MetadataImage) -> BrokersToPartitions:
+    """Return the index of an image, made of all its partitions."""
+    isr: dict[int, dict[_Key, None]] = {}
+    elr: dict[int, dict[_Key, None]] = {}
+    leads: dict[int, dict[_Key, None]] = {}
+    for key, partition in image.partitions.items():
+        leads.setdefault(partition.leader, {})[key] = None
+        for broker_id in partition.isr:
+            isr.setdefault(broker_id, {})[key] = None
+        for broker_id in partition.eligible_leader_replicas:
+            elr.setdefault(broker_id, {})[key] = None
+    return BrokersToPartitions(_buckets(isr), _buckets(elr), _buckets(leads))
+
+
+def after_records(
+    index: BrokersToPartitions,
+    before: MetadataImage,
+    after: MetadataImage,
+    records: Iterable[TypedRecord],
+) -> BrokersToPartitions:
+    """Return the index of the image that `records` made of `before`, whose index it was.
+
+    It looks at the partitions that the records are about, and at no others.
+
+    Kafka: BrokersToIsrs.update, BrokersToIsrs.removeTopicEntryForBroker.
+    """
+    keys: dict[_Key, None] = {}
+    for record in records:
+        if isinstance(record, PartitionRecord | PartitionChangeRecord):
+            keys[record.topic_id, record.partition_id] = None
+        elif isinstance(record, RemoveTopicRecord):
+            removed = before.topics.get(record.topic_id)
+            for partition_id in () if removed is None else removed.partition_ids:
+                keys[record.topic_id, partition_id] = None
+        elif isinstance(record, ClearElrRecord):
+            # Who becomes eligible in these same records is found by them.
+            keys.update(dict.fromkeys(key for eligible in index.elr.values() for key in eligible))
+    isr, elr, leads = index.isr, index.elr, index.leads
+    for key in keys:
+        old, new = before.partitions.get(key), after.partitions.get(key)
+        if old is new:
+            continue
+        isr = _moved(isr, key, _isr(old), _isr(new))
+        elr = _moved(elr, key, _elr(old), _elr(new))
+        leads = _moved(leads, key, _leader(old), _leader(new))
+    return BrokersToPartitions(isr, elr, leads)
+
+
+def _isr(partition: Partition | None) -> tuple[int, ...]:
+    return () if partition is None else partition.isr
+
+
+def _elr(partition: Partition | None) -> tuple[int, ...]:
+    return () if partition is None else partition.eligible_leader_replicas
+
+
+def _leader(partition: Partition | None) -> tuple[int, ...]:
+    return () if partition is None else (partition.leader,)
+
+
+def _moved(buckets: _Buckets, key: _Key, old: tuple[int, ...], new: tuple[int, ...]) -> _Buckets:
+    """Return the buckets with a partition in those of `new` instead of those of `old`."""
+    for broker_id in old:
+        if broker_id in new:
+            continue
+        left = buckets[broker_id].delete(key)
+        buckets = buckets.set(broker_id, left) if left else buckets.delete(broker_id)
+    for broker_id in new:
+        if broker_id not in old:
+            buckets = buckets.set(broker_id, buckets.get(broker_id, _NO_KEYS).set(key, None))
+    return buckets
+
+
+def _buckets(found: dict[int, dict[_Key, None]]) -> _Buckets:
+    made: dict[int, _Keys] = {broker_id: _NO_KEYS.update(keys) for broker_id, keys in found.items()}
+    return _NO_BUCKETS.update(made)
