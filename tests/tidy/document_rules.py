@@ -209,3 +209,11 @@ def _defines(tree: ast.Module | ast.ClassDef, names: list[str]) -> bool:
         if len(names) == 1 and (names[0] in bound or getattr(node, "name", None) == names[0]):
             return True
     return False
+
+
+def difference_topics(root: Path) -> set[str]:
+    """Return what the rows of docs/kip-differences.md are about; a record is `record 7`."""
+    page = root / "docs" / "kip-differences.md"
+    rows = [row for _, row in table_rows(page)]
+    records = {f"record {row['id']}" for row in rows if "id" in row}
+    return records | {row["topic"] for row in rows if "topic" in row}
