@@ -132,8 +132,8 @@ def page() -> str:
     """Return the text of docs/kips.md."""
     parts = [
         "# What the KIPs say, sentence by sentence",
-        "Written by `python -m tests.kips --write` from the tables in `tests/kips`, and not by hand."
-        "\nEach sentence that says how something is or must be is here in our words, by its heading."
+        "Written by `python -m tests.kips --write` from the tables in `tests/kips`, not by hand."
+        "\nEach sentence that says how something is or must be is here in our words."
         "\nOne that Kafka 4.1 does not keep names its row of"
         "\n[kip-differences.md](kip-differences.md), and its test shows what Kafka does.",
     ]

@@ -27,7 +27,7 @@ import kraft.rpc
 from kraft.broker.lifecycle import BrokerLifecycle, BrokerState, replay_metadata, send_heartbeat
 from kraft.errors import ErrorCode
 from kraft.ids import NO_BROKER_EPOCH, BrokerEpoch, Offset
-from kraft.profile import KAFKA_4_1, KIP_631, PROFILES
+from kraft.profile import KAFKA_4_1, KIP_631
 from kraft.raft import connections
 from kraft.raft.configuration import MILLISECOND, Timeouts
 from kraft.raft.roles import Candidate, Prospective
@@ -274,23 +274,3 @@ def test_differs_an_unregistration_is_request_sixty_four():
 @sentence("631-323")
 def test_an_unregistration_names_a_broker():
     assert named(UnregisterBrokerRequest) == ["broker_id"]
-
-
-# The profile as a whole.
-
-
-def test_two_profiles_differ_in_all_that_both_texts_decide_but_two_things():
-    same = {name for name in named(type(KIP_631)) if _both(name)}
-    assert same == {"registration_timeout_ms", "broker_timeout_ms"}
-    assert PROFILES == {"kafka-4.1": KAFKA_4_1, "kip631": KIP_631}
-
-
-def _both(name):
-    return getattr(KIP_631, name) == getattr(KAFKA_4_1, name)
-
-
-def test_the_errors_that_a_profile_names_are_known_or_of_the_text_alone():
-    known = {code.name for code in ErrorCode}
-    for profile in PROFILES.values():
-        assert profile.leader_left_out_error in known
-    assert {KAFKA_4_1.wrong_cluster_error} <= known

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import pytest
 from tests.kips.sentences import sentence
-from tests.kraft.controller.lease_driver import SECOND, SESSION_TIMEOUT_MS, LeaseDriver
+from tests.kraft.controller.lease_driver import FIRST, SECOND, SESSION_TIMEOUT_MS, LeaseDriver
 
 from kraft.broker.lifecycle import BrokerLifecycle, BrokerState, start, state_after
+from kraft.controller.active import on_broker_registration_request
 from kraft.errors import ErrorCode
-from kraft.rpc import BrokerHeartbeatResponse
+from kraft.profile import KAFKA_4_1, KIP_631
+from kraft.rpc import BrokerHeartbeatResponse, BrokerRegistrationRequest
 
 
 @pytest.fixture
@@ -82,8 +84,14 @@ def test_a_heartbeat_is_contact_even_if_the_broker_is_fenced(controller):
 
 @sentence("631-112")
 def test_differs_a_registration_is_no_contact_in_kafka(controller):
-    controller.register()
-    assert controller.register(incarnation_id=SECOND).error_code is ErrorCode.NONE
+    first, second = (BrokerRegistrationRequest(1, one) for one in (FIRST, SECOND))
+    for profile, expected in (
+        (KAFKA_4_1, ErrorCode.NONE),
+        (KIP_631, ErrorCode.DUPLICATE_BROKER_REGISTRATION),
+    ):
+        known = on_broker_registration_request(controller.state, first, 0, profile)
+        again = on_broker_registration_request(known.state, second, 1, profile)
+        assert again.effects[-1].response.error_code is expected
 
 
 # "Broker Leases".

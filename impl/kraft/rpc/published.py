@@ -34,8 +34,5 @@ def api_key_of(request: type, profile: Profile = KAFKA_4_1) -> int:
 
 
 def error_name_of(code: ErrorCode, profile: Profile = KAFKA_4_1) -> str:
-    """Return what a text calls an error.
-
-    Kafka: Errors.
-    """
+    """Return what a text calls an error; Kafka's name, for most of them."""
     return profile.wrong_cluster_error if code is ErrorCode.INCONSISTENT_CLUSTER_ID else code.name
