@@ -9,6 +9,7 @@ import ast
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -62,6 +63,7 @@ class Kip:
     reasons: dict[str, str]
 
 
+@cache
 def kips() -> tuple[Kip, ...]:
     """Return the KIPs that there is a table of."""
     return tuple(_read(path) for path in sorted(HERE.glob("kip_*.toml")))
@@ -87,6 +89,7 @@ def _sentence(identifier: str, section: str, fields: dict[str, str]) -> Sentence
     return Sentence(identifier, section, fields["says"], status, note)
 
 
+@cache
 def shown() -> dict[str, list[str]]:
     """Return the tests of each sentence, by name."""
     found: dict[str, list[str]] = {}

@@ -290,11 +290,22 @@ def test_what_was_recovering_from_unclean_shutdown_is_called_recovery():
 
 @sentence("631-154")
 def test_no_answer_leads_past_recovery():
-    ideal = BrokerHeartbeatResponse(is_caught_up=True, is_fenced=False)
-    reached = [BrokerState.STARTING]
-    while reached[-1] is not BrokerState.RUNNING:
-        reached.append(state_after(reached[-1], ideal))
-    assert reached == [BrokerState.STARTING, BrokerState.RECOVERY, BrokerState.RUNNING]
+    both = (False, True)
+    answers = [
+        BrokerHeartbeatResponse(is_caught_up=current, is_fenced=fenced, should_shut_down=leave)
+        for current in both
+        for fenced in both
+        for leave in both
+    ]
+    after_start = {state_after(BrokerState.STARTING, answer) for answer in answers}
+    assert after_start == {BrokerState.STARTING, BrokerState.RECOVERY}
+    before_running = {
+        state
+        for state in BrokerState
+        for answer in answers
+        if state_after(state, answer) is BrokerState.RUNNING is not state
+    }
+    assert before_running == {BrokerState.RECOVERY}
 
 
 # "BrokerHeartbeat".
