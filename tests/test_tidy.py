@@ -24,6 +24,7 @@ RULES = [
     (spec_rules.every_model_is_in_the_manifest, "specs/manifest.toml"),
     (document_rules.links_resolve, "CONTRIBUTING.md"),
     (document_rules.claims_are_shown, "docs/claims.md"),
+    (document_rules.differences_are_shown, "docs/kip-differences.md"),
     (document_rules.names_agree, "specs/lease/BrokerLease.tla"),
     (document_rules.unnamed_actions, "specs/lease/BrokerLease.tla"),
     (family_rules.every_action_has_a_name, "specs/lease/BrokerLease.tla"),

@@ -57,6 +57,12 @@ SOUND = {
         "| it ends | `Lease!Inv` | `tests/test_lease.py::test_a_lease_ends` | `lease-small` "
         "| `forgets-the-guard` |\n"
     ),
+    "tests/kips/test_kip.py": '@sentence("631-001")\ndef test_it_is_so():\n    assert 1 + 1 == 2\n',
+    "docs/kip-differences.md": (
+        "| topic | shown by |\n|---|---|\n| a | 631-001 |\n| b | `test_a_lease_ends` |\n"
+        "| c | `Lease!Inv` |\n| d | awaits more |\n| e | not shown: so |\n\n"
+        "| of the text | in the profile |\n|---|---|\n| f | yes: `kraft.controller.fence` |\n"
+    ),
     "README.md": "See [the names](docs/naming.md#lease) and [below](#two-words).\n\n# Two words\n",
 }
 SWALLOWS = "def run(step):\n    try:\n        step()\n    except Exception:\n        return None\n"
@@ -67,6 +73,7 @@ OTHER = (
     "Begin ==\n  \\/ \\E i \\in Broker : Start\n\n"
     "Next == Begin \\/ (\\E i \\in Broker : Renew(i))\n\n====\n"
 )
+DIFFERENCES = "| topic | shown by |\n|---|---|\n"
 CLAIMS = "| claim | invariant | test | model | mutant |\n|---|---|---|---|---|\n"
 
 PLANTED = [
@@ -165,6 +172,17 @@ PLANTED = [
         "- | `tests/test_gone.py::test_a_lease_ends` | - | -",
         "- | - | `gone` | -",
         "`Lease!Inv` | - | - | `gone`",
+    )
+]
+PLANTED += [
+    (document_rules.differences_are_shown, "docs/kip-differences.md", text, "no such thing")
+    for text in (
+        f"{DIFFERENCES}| a | 631-002 |\n",
+        f"{DIFFERENCES}| a | `test_gone` |\n",
+        f"{DIFFERENCES}| a | `Lease!Gone` |\n",
+        f"{DIFFERENCES}| a | - |\n",
+        "| topic | the KIP |\n|---|---|\n| a | so |\n",
+        "| of the text | in the profile |\n|---|---|\n| a | yes: `kraft.controller.gone` |\n",
     )
 ]
 

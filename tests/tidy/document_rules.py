@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 NOTHING = {"", "-", "(none)"}
+SHOWING = re.compile(r'^(?:def (?=test_)|@sentence\(")([\w-]+)', re.MULTILINE)
 ROOMS = {"kraft": "impl", "krafla": "model"}
 
 
@@ -209,3 +210,37 @@ def _defines(tree: ast.Module | ast.ClassDef, names: list[str]) -> bool:
         if len(names) == 1 and (names[0] in bound or getattr(node, "name", None) == names[0]):
             return True
     return False
+
+
+def difference_topics(root: Path) -> set[str]:
+    """Return what the rows of docs/kip-differences.md are about; a record is `record 7`."""
+    page = root / "docs" / "kip-differences.md"
+    rows = [row for _, row in table_rows(page)]
+    records = {f"record {row['id']}" for row in rows if "id" in row}
+    return records | {row["topic"] for row in rows if "topic" in row}
+
+
+def differences_are_shown(root: Path) -> Inspection:
+    """A row of docs/kip-differences.md names what shows it, or what it waits for, and that exists.
+
+    A test is named by itself or by the sentence of a KIP that it has; what is not a test is an
+    operator of the specs. What a profile does is done by a name that exists.
+    """
+    page = root / "docs" / "kip-differences.md"
+    if not page.exists():
+        return Inspection(0, ())
+    texts = [path.read_text() for path in files(root / "tests", ".py")]
+    known = operators(root).union(*(SHOWING.findall(text) for text in texts))
+    looked_at, findings = 0, []
+    for number, row in table_rows(page):
+        wrong = []
+        if "shown by" in row and not row["shown by"].startswith(("awaits ", "not shown: ")):
+            wrong = [name for name in names_in(row["shown by"]) or [""] if name not in known]
+        elif "in the profile" in row:
+            names = re.findall(r"`([^`]+)`", row["in the profile"])
+            wrong = [name for name in names if python_name_exists(root, name) is False]
+        elif "topic" in row and "shown by" not in row:
+            wrong = ["nothing that shows it"]
+        looked_at += 1
+        findings += [Finding(place(root, page), number, f"no such thing: {name}") for name in wrong]
+    return Inspection(looked_at, tuple(findings))

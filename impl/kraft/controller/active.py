@@ -9,7 +9,7 @@ Kafka: QuorumController.ControllerWriteEvent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kraft.controller import cluster_control
@@ -24,11 +24,13 @@ from kraft.controller.heartbeats import (
 )
 from kraft.controller.image import EMPTY_IMAGE, ClusterImage
 from kraft.controller.replay import replay
-from kraft.ids import Offset
+from kraft.ids import NO_OFFSET, Offset
+from kraft.profile import KAFKA_4_1
 
 if TYPE_CHECKING:
     from kraft.controller.stand_ins import Record
     from kraft.ids import BrokerId
+    from kraft.profile import Profile
     from kraft.rpc import (
         BrokerHeartbeatRequest,
         BrokerRegistrationRequest,
@@ -80,15 +82,22 @@ def first_controller(session_timeout_ms: int) -> ControllerState:
 
 
 def on_broker_registration_request(
-    state: ControllerState, request: BrokerRegistrationRequest, now_ms: int
+    state: ControllerState,
+    request: BrokerRegistrationRequest,
+    now_ms: int,
+    profile: Profile = KAFKA_4_1,
 ) -> Step:
-    """Register a broker process, or refuse it.
+    """Register a broker process, or refuse it. In KIP-631's profile its session begins with it.
 
     Spec: BrokerLease!RegisterBroker, BrokerLease!AmendRegistration, BrokerLease!RefuseRegistration.
     Kafka: QuorumController.registerBroker.
     """
     result = cluster_control.register_broker(state.image, state.heartbeats, request, now_ms)
-    return _write(state, result)
+    step = _write(state, result)
+    if not profile.registration_is_contact or result.decision is Decision.REFUSE_REGISTRATION:
+        return step
+    heard = touch(step.state.heartbeats, request.broker_id, NO_OFFSET, now_ms)
+    return replace(step, state=replace(step.state, heartbeats=heard))
 
 
 def on_broker_heartbeat_request(

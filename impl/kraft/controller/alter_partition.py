@@ -70,7 +70,8 @@ def _alter_one(
     record = change_of(image, defaults, key, ask)
     if record is not None and record.leader not in {sender, NO_LEADER_CHANGE}:
         # It completed a reassignment that removes its sender, who is to look for a successor.
-        return record, AlteredPartition(*key, ErrorCode.NEW_LEADER_ELECTED)
+        code = ErrorCode[defaults.profile.leader_left_out_error]
+        return record, AlteredPartition(*key, code)
     return record, _granted(asked, partition if record is None else merged(partition, record))
 
 

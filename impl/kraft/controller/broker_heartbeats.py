@@ -8,6 +8,7 @@ Kafka: ReplicationControlManager.processBrokerHeartbeat, .maybeFenceOneStaleBrok
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kraft.controller import cluster_control, leadership
@@ -59,6 +60,24 @@ OF_BROKERS: Final = (
 """The records after which something else is known of a broker."""
 
 
+def track_broker_heartbeat(
+    written: Written, heartbeats: Heartbeats, request: BrokerHeartbeatRequest, now_ms: int
+) -> Heartbeats:
+    """Return what is kept of brokers once a heartbeat has arrived, however long it then waits.
+
+    A controller that is behind with its work must not fence who has told that it lives
+    (KAFKA-17793). Of another epoch than the registered one nothing is kept: nobody would read it.
+
+    Spec: BrokerLease!RenewSession.
+    Kafka: ClusterControlManager.trackBrokerHeartbeat.
+    """
+    broker_id = request.broker_id
+    if not cluster_control.is_current_epoch(WrittenLease(written), broker_id, request.broker_epoch):
+        return heartbeats
+    state = replace(heartbeat_state(heartbeats, broker_id), contact_time_ms=now_ms)
+    return replace(heartbeats, brokers=heartbeats.brokers.set(broker_id, state))
+
+
 def process_broker_heartbeat(
     written: Written,
     heartbeats: Heartbeats,
@@ -67,6 +86,8 @@ def process_broker_heartbeat(
     now_ms: int,
 ) -> Generated[BrokerHeartbeatResponse]:
     """Return what a heartbeat makes the controller write and answer; its session begins anew.
+
+    `now_ms` is when it arrived.
 
     Directories that failed are looked at last, by the partitions as they were before all of it: a
     partition may so change twice in one write. That is Kafka as built.
@@ -119,7 +140,7 @@ def process_expired_broker_heartbeat(
 ) -> Generated[BrokerHeartbeatResponse]:
     """Return what comes of a heartbeat that waited for too long: its broker lives, nothing else.
 
-    Whoever sent it has given up on the answer (KAFKA-15019).
+    Whoever sent it has given up on the answer (KAFKA-15019). `now_ms` is when it arrived.
 
     Kafka: ReplicationControlManager.processExpiredBrokerHeartbeat.
     """

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kraft.ids import NodeId
+from kraft.profile import KAFKA_4_1, Profile
 from kraft.records.topics import BROKER_RESOURCE, TOPIC_RESOURCE
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ _FIRST_NODE: Final = NodeId(0)
 class Defaults:
     """The static configuration of a controller, with Kafka's defaults.
 
-    `node_id` is the controller's own: some configurations may be set for one node.
+    `node_id` is the controller's own: some configurations may be set for one node. `profile` is the
+    text that is followed where Kafka and its KIPs differ.
 
     Kafka: KafkaConfig, ControllerConfigurationManager.
     """
@@ -35,6 +37,7 @@ class Defaults:
     cluster_id: str = ""
     # How long a broker may be silent before it is fenced.
     broker_session_timeout_ms: int = 9_000
+    profile: Profile = KAFKA_4_1
 
 
 def is_unclean_election_enabled(image: MetadataImage, defaults: Defaults, topic: str) -> bool:

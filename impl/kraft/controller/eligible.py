@@ -118,7 +118,9 @@ def change_rules(image: MetadataImage, defaults: Defaults, topic: Topic) -> Chan
     def directory_for(broker_id: BrokerId) -> DirectoryId:
         return default_directory(image, broker_id)
 
-    return ChangeRules(metadata_version_of(image), min_isr, directory_for)
+    return ChangeRules(
+        metadata_version_of(image), min_isr, directory_for, defaults.profile.one_survivor_completes
+    )
 
 
 def may_elect_uncleanly(image: MetadataImage, defaults: Defaults, key: PartitionKey) -> bool:

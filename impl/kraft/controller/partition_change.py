@@ -34,12 +34,14 @@ class ChangeRules:
     """What a change of a partition depends on besides the partition.
 
     `min_isr` is how many must be in sync so that anything is committed; None while there are no
-    eligible leader replicas. `default_directory` is where a replica that comes in will be.
+    eligible leader replicas. `default_directory` is where a replica that comes in will be. With
+    `one_survivor_completes`, as in KIP-631, a reassignment does not wait for all who stay.
     """
 
     metadata_version: int
     min_isr: int | None = None
     default_directory: Callable[[BrokerId], DirectoryId] = _unassigned
+    one_survivor_completes: bool = False
 
 
 class Elected(NamedTuple):
@@ -59,13 +61,27 @@ def is_completable(ask: PartitionAsk) -> bool:
     return in_progress(ask) and bool(stays) and stays <= set(ask.isr)
 
 
+def has_survivor(ask: PartitionAsk) -> bool:
+    """Return whether somebody who stays in a reassignment, and everybody who comes in, is in sync.
+
+    Kafka 4.1 waits for all who stay (`is_completable`).
+
+    Kafka: PartitionReassignmentReplicas, before KAFKA-15665. KIP-631 "Partition Reassignment".
+    """
+    survivors = set(ask.isr) - set(ask.removing_replicas)
+    return in_progress(ask) and bool(survivors) and set(ask.adding_replicas) <= survivors
+
+
 def completed(ask: PartitionAsk) -> PartitionAsk:
     """Return what is asked for with the reassignment at its end, if it can be.
 
     Spec: PartitionChange!Completed.
     """
-    if not is_completable(ask):
-        return ask
+    return ended(ask) if is_completable(ask) else ask
+
+
+def ended(ask: PartitionAsk) -> PartitionAsk:
+    """Return what is asked for with the reassignment at its end, whoever is in sync."""
     return replace(
         ask,
         replicas=without(ask.replicas, ask.removing_replicas),
@@ -145,7 +161,8 @@ def build(
     Kafka: PartitionChangeBuilder.build.
     """
     elr_enabled = rules.min_isr is not None
-    done = completed(ask)
+    survives = rules.one_survivor_completes and has_survivor(ask)
+    done = ended(ask) if survives else completed(ask)
     elr = next_elr(partition, done, rules.min_isr)
     election = elected(partition, done, elr, acceptable, elr_enabled=elr_enabled)
     leads_anew = election.leader != partition.leader

@@ -8,7 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kraft.records.cluster import RegisterControllerRecord
-from kraft.records.lease import BrokerRegistrationChangeRecord, RegisterBrokerRecord
+from kraft.records.lease import (
+    UNCHANGED,
+    BrokerRegistrationChangeRecord,
+    RegisterBrokerRecord,
+)
 from kraft.records.topics import PartitionChangeRecord, PartitionRecord
 
 if TYPE_CHECKING:
@@ -38,6 +42,25 @@ def record_version(record: type[TypedRecord], metadata_version: int) -> int:
     if versions is None:
         return 0
     return sum(metadata_version >= since for since in versions)
+
+
+def written_version(record: TypedRecord, metadata_version: int) -> int:
+    """Return the version in which an active controller writes a record.
+
+    That of a change of a registration follows from what it says: whoever asks for a change writes
+    the version that first knew it. All others follow from the metadata version.
+
+    Raises ValueError if there is no such record yet, as `record_version` does.
+    Kafka: ReplicationControlManager.handleBrokerFenced, .handleBrokerInControlledShutdown,
+    .handleDirectoriesOffline.
+    """
+    if isinstance(record, BrokerRegistrationChangeRecord):
+        shuts_down = record.in_controlled_shutdown != UNCHANGED
+        # What says nothing is of directories, the last of which failed.
+        if record.log_dirs or not (shuts_down or record.fenced != UNCHANGED):
+            return 2
+        return int(shuts_down)
+    return record_version(type(record), metadata_version)
 
 
 _SINCE: Final[dict[type[TypedRecord], tuple[int, ...]]] = {

@@ -8,14 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kraft.errors import UnsupportedVersionError
+from kraft.profile import KAFKA_4_1, KIP_631
 from kraft.records.codec import decode_body, encode_body
+from kraft.records.kip631_schemas import KIP_631_SCHEMAS
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
 from kraft.records.wire import Reader
 
 if TYPE_CHECKING:
+    from kraft.profile import Profile
     from kraft.records.schema import Fields, Schema
 
-FRAME_VERSION: Final = 1
+FRAME_VERSION: Final = KAFKA_4_1.frame_version
 BODY_START: Final = 3
 """Frame version, api key and version take one byte each in every value Kafka writes."""
 MAX_INT16: Final = 0x7FFF
@@ -29,47 +32,52 @@ class MetadataValue(NamedTuple):
     fields: Fields
 
 
-def decode_value(value: bytes) -> MetadataValue:
+def schemas_of(profile: Profile) -> dict[int, Schema]:
+    """Return the schemas of the records that a profile has, by api key."""
+    return KIP_631_SCHEMAS if profile.frame_version == KIP_631.frame_version else METADATA_SCHEMAS
+
+
+def decode_value(value: bytes, profile: Profile = KAFKA_4_1) -> MetadataValue:
     """Return the decoded value of a metadata record.
 
     Raises CorruptRecordError for bytes that are not one, UnsupportedVersionError for a frame
-    version, record type or record version that Kafka 4.1 does not have. Positions count from the
+    version, record type or record version that the profile does not have. Positions count from the
     start of the value.
     Kafka: AbstractApiMessageSerde.read.
     """
-    return read_value(Reader(value))
+    return read_value(Reader(value), profile)
 
 
-def read_value(reader: Reader) -> MetadataValue:
+def read_value(reader: Reader, profile: Profile = KAFKA_4_1) -> MetadataValue:
     """Return the decoded value in all of what `reader` covers; raises as `decode_value`."""
-    schema, version = _read_type(reader)
+    schema, version = _read_type(reader, profile)
     return MetadataValue(schema.api_key, version, decode_body(schema, version, reader))
 
 
-def encode_value(api_key: int, version: int, fields: Fields) -> bytes:
+def encode_value(api_key: int, version: int, fields: Fields, profile: Profile = KAFKA_4_1) -> bytes:
     """Return the value bytes of a metadata record.
 
     Raises ValueError for an unknown type or version, or fields that do not fit its schema.
     Kafka: AbstractApiMessageSerde.write.
     """
-    schema = METADATA_SCHEMAS.get(api_key)
+    schema = schemas_of(profile).get(api_key)
     if schema is None or not schema.supports(version):
         raise ValueError(f"no metadata record with api key {api_key} version {version}")
-    head = bytes((FRAME_VERSION, api_key, version))
+    head = bytes((profile.frame_version, api_key, version))
     return head + encode_body(schema, version, fields)
 
 
-def _read_type(reader: Reader) -> tuple[Schema, int]:
+def _read_type(reader: Reader, profile: Profile) -> tuple[Schema, int]:
     start = reader.position
     frame = reader.uvarint("the frame version")
-    if frame != FRAME_VERSION:
+    if frame != profile.frame_version:
         raise UnsupportedVersionError(
-            f"frame version {frame}, only {FRAME_VERSION} is known",
+            f"frame version {frame}, only {profile.frame_version} is known",
             position=start,
             field="frame version",
         )
     api_key = _read_int16(reader, "api key")
-    schema = METADATA_SCHEMAS.get(api_key)
+    schema = schemas_of(profile).get(api_key)
     if schema is None:
         raise UnsupportedVersionError(
             f"unknown record type with api key {api_key}", position=start, field="api key"

@@ -7,11 +7,10 @@ from typing import Final
 import msgspec
 
 from kraft.ids import BrokerId, IncarnationId, uuid_bytes
+from kraft.profile import KAFKA_4_1, KIP_631
 
-SESSION_TIMEOUT_MS: Final = 9_000  # broker.session.timeout.ms
-HEARTBEAT_INTERVAL_MS: Final = 2_000  # broker.heartbeat.interval.ms
-KIP_631_SESSION_TIMEOUT_MS: Final = 18_000
-KIP_631_HEARTBEAT_INTERVAL_MS: Final = 3_000
+SESSION_TIMEOUT_MS: Final = KAFKA_4_1.session_timeout_ms  # broker.session.timeout.ms
+HEARTBEAT_INTERVAL_MS: Final = KAFKA_4_1.heartbeat_interval_ms  # broker.heartbeat.interval.ms
 
 
 class ConfigurationError(ValueError):
@@ -94,9 +93,9 @@ def kip_631(broker_count: int = 3, processes_per_broker: int = 4) -> Configurati
     """Return the defaults KIP-631 published: heartbeats every 3 s, sessions of 18 s."""
     return Configuration(
         processes(broker_count, processes_per_broker),
-        session_timeout_ms=KIP_631_SESSION_TIMEOUT_MS,
-        heartbeat_interval_ms=KIP_631_HEARTBEAT_INTERVAL_MS,
-        request_timeout_ms=KIP_631_SESSION_TIMEOUT_MS // 2,
+        session_timeout_ms=KIP_631.session_timeout_ms,
+        heartbeat_interval_ms=KIP_631.heartbeat_interval_ms,
+        request_timeout_ms=KIP_631.session_timeout_ms // 2,
     )
 
 

@@ -16,6 +16,7 @@ from kraft.records.lease import (
     UNFENCE,
     BrokerRegistrationChangeRecord,
     FenceBrokerRecord,
+    NoOpRecord,
     UnfenceBrokerRecord,
 )
 from kraft.records.topics import NO_LEADER, PartitionChangeRecord
@@ -113,6 +114,7 @@ def test_a_broker_goes_when_all_who_stay_have_seen_its_shutdown():
     driver = with_topic((1, 2))
     driver.heartbeat(want_shut_down=True)
     offset = driver.soft().controlled_shutdown_offset
+    driver.write(NoOpRecord())
     assert driver.heartbeat(want_shut_down=True) == answer()
     driver.heartbeat(2)
     driver.heartbeat(3, current_metadata_offset=offset - 1)

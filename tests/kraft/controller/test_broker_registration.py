@@ -17,9 +17,10 @@ from kraft.errors import ErrorCode
 from kraft.ids import DirectoryId, PartitionId, uuid_text
 from kraft.image.entries import LOST, MIGRATING, UNASSIGNED
 from kraft.image.metadata_image import METADATA_VERSION
-from kraft.image.versions import record_version
+from kraft.image.versions import written_version
 from kraft.records.cluster import FeatureLevelRecord
 from kraft.records.lease import (
+    BrokerRegistrationChangeRecord,
     Endpoint,
     FeatureRange,
     RegisterBrokerRecord,
@@ -216,28 +217,31 @@ def test_a_listener_that_cannot_be_ends_the_controller(listener):
 
 
 @pytest.mark.parametrize(
-    ("metadata_version", "versions"),
-    [(6, (0, 0, 0)), (7, (1, 0, 1)), (8, (2, 0, 1)), (17, (3, 1, 2)), (23, (3, 2, 2))],
+    ("metadata_version", "register", "partition", "change"),
+    [(6, 0, 0, 0), (7, 1, 0, 1), (8, 2, 0, 1), (17, 3, 1, 2), (23, 3, 2, 2)],
 )
-def test_each_record_can_be_written_in_the_version_that_its_metadata_version_has(
-    metadata_version, versions
+def test_the_metadata_version_says_in_which_version_each_record_is_written(
+    metadata_version, register, partition, change
 ):
     driver = ClusterDriver(metadata_version=metadata_version).unfenced(1, 2)
     driver.create((1, 2))
-    written = [*driver.appended]
     driver.register(1)
-    written += driver.appended
-    driver.heartbeat(1, want_shut_down=True)
+    written = list(driver.appended)
+    driver.heartbeat(1, want_shut_down=True, offline_log_dirs=(directory(1),))
     written += driver.appended
     driver.now_ms += SESSION_TIMEOUT_MS + 1
     driver.fence_stale()
     written += driver.appended
+    found = {}
     for record in written:
-        version = record_version(type(record), metadata_version)
+        version = written_version(record, metadata_version)
         assert type(record).from_fields(record.to_fields(version)) == record
-    register, partition, _ = versions
-    assert record_version(RegisterBrokerRecord, metadata_version) == register
-    assert record_version(PartitionChangeRecord, metadata_version) == partition
+        found[type(record)] = max(version, found.get(type(record), 0))
+    assert found == {
+        RegisterBrokerRecord: register,
+        PartitionChangeRecord: partition,
+        BrokerRegistrationChangeRecord: change,
+    }
 
 
 @pytest.mark.parametrize("min_isr", [None, 2], ids=["no elr", "elr"])

@@ -11,7 +11,7 @@ from kraft.ids import METADATA_DIRECTORY
 from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.image.replay import replay
 from kraft.image.snapshot import snapshot_records
-from kraft.image.versions import record_version
+from kraft.image.versions import record_version, written_version
 from kraft.log.checkpoint import checkpoint_at, read_checkpoint
 from kraft.log.segment import iter_batches, segment_at
 from kraft.records.metadata_records import typed_record
@@ -89,6 +89,27 @@ def check_written_as_kafka_does(checkpoint):
     assert Counter(
         written(one, record_version(type(one), image.metadata_version)) for one in ours
     ) == Counter(written(typed_record(one.api_key, one.fields), one.version) for one in theirs)
+
+
+def versions_in(folder):
+    """Return how often each record has which version in the logs, and how often we would give it.
+
+    The metadata version is that of the checkpoints: it did not change while these were recorded.
+    """
+    (metadata_version,) = {image_of(one).metadata_version for one in checkpoints_in(folder)}
+    theirs, ours = Counter(), Counter()
+    for segments in logs_in(folder).values():
+        for batch in (batch for one in segments for batch in iter_batches(one.path)):
+            for read, record in zip(batch.metadata_records(), records_of(batch), strict=True):
+                theirs[read.api_key, read.version] += 1
+                ours[read.api_key, written_version(record, metadata_version)] += 1
+    return theirs, ours
+
+
+def test_each_record_of_a_recorded_log_has_the_version_that_a_controller_gives_it():
+    theirs, ours = versions_in(RECORDED / "failover")
+    assert ours == theirs
+    assert {version for api_key, version in theirs if api_key == 17} >= {0, 1}
 
 
 def test_the_image_of_a_recorded_log_is_what_its_next_checkpoint_says():

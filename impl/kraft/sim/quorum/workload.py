@@ -61,15 +61,12 @@ class Workload:
 
     def start(self, process: Process) -> None:
         """Give a process that starts its state machine."""
-        raise NotImplementedError
 
     def committed(self, process: Process, state: RaftState, effect: HandleCommit) -> None:
         """Give a state machine committed batches. Raises ValueError if they are not the next."""
-        raise NotImplementedError
 
     def load(self, process: Process, state: RaftState, effect: HandleLoadSnapshot) -> None:
         """Let a state machine begin anew from a snapshot. Raises ValueError if it is not there."""
-        raise NotImplementedError
 
     def leader_changed(self, process: Process, effect: HandleLeaderChange) -> None:
         """Tell a state machine who leads."""
@@ -82,18 +79,16 @@ class Workload:
 
     def snapshot(self, process: Process) -> tuple[OffsetAndEpoch, tuple[bytes, ...]]:
         """Return a snapshot of a state machine: up to where it is, and its records."""
-        raise NotImplementedError
+        raise ValueError(f"{process.key} was asked for a snapshot and has none")
 
     def receive(self, process: Process, connection: Connection) -> None:
         """Give a state machine a message that is none of Raft's."""
-        raise NotImplementedError
 
     def answered(self, request: Envelope, response: Any) -> None:
         """Hear that a client was answered."""
 
     def due(self, process: Process) -> None:
         """Let a state machine do what is due at its `listener_deadline`."""
-        raise NotImplementedError
 
     def ended(self, process: Process) -> None:
         """Forget what a process will do no more."""

@@ -1,0 +1,38 @@
+"""What the texts call requests by number and errors by name: the same, but for a few.
+
+Kafka: ApiKeys, Errors. KIP-631 "RPCs", "New Error Codes".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kraft.errors import ErrorCode
+from kraft.profile import KAFKA_4_1
+from kraft.rpc.broker_heartbeat import BrokerHeartbeatRequest
+from kraft.rpc.broker_registration import BrokerRegistrationRequest
+from kraft.rpc.unregister_broker import UnregisterBrokerRequest
+
+if TYPE_CHECKING:
+    from kraft.profile import Profile
+
+_KEYS: Final[dict[type, str]] = {
+    BrokerRegistrationRequest: "broker_registration_api_key",
+    BrokerHeartbeatRequest: "broker_heartbeat_api_key",
+    UnregisterBrokerRequest: "unregister_broker_api_key",
+}
+
+
+def api_key_of(request: type, profile: Profile = KAFKA_4_1) -> int:
+    """Return the API key under which a text has a request about brokers.
+
+    Raises KeyError for a request that KIP-631 did not publish.
+    Kafka: ApiKeys.
+    """
+    key: int = getattr(profile, _KEYS[request])
+    return key
+
+
+def error_name_of(code: ErrorCode, profile: Profile = KAFKA_4_1) -> str:
+    """Return what a text calls an error; Kafka's name, for most of them."""
+    return profile.wrong_cluster_error if code is ErrorCode.INCONSISTENT_CLUSTER_ID else code.name
