@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit import checkpoints
+from krafla.audit.asked import Asked
 from krafla.audit.image import IMAGE_API_KEYS, Image
 from krafla.audit.invariants import (
+    CHECKPOINT_ALIGNED,
+    CHECKPOINT_CONTINUED,
     CHECKPOINT_FOLDED,
+    CHECKPOINTS_EQUAL,
     MAX_RECORDS_PER_BATCH,
     PARTITION_EXISTS,
-    RECORD_INVARIANTS,
     REPLICAS_REGISTERED,
     Invariant,
     PartitionInvariant,
@@ -26,6 +29,21 @@ from krafla.audit.invariants import (
     partition_objections,
     replicas_objection,
 )
+from krafla.audit.invariants_log import (
+    VERSION_FIRST,
+    VERSIONS_DICTATED,
+    beginning_objection,
+    version_objection,
+)
+from krafla.audit.invariants_partitions import CHANGE_INVARIANTS, Transition, state_objections
+from krafla.audit.invariants_reassignment import REASSIGNMENT_INVARIANTS
+from krafla.audit.invariants_topics import (
+    BATCH_INVARIANTS,
+    TOPIC_ABORTED,
+    TOPIC_REMOVED,
+    Created,
+)
+from krafla.audit.registry import RECORD_INVARIANTS
 from krafla.audit.inventory import unreadable
 from krafla.audit.judge import LoadingSpec, SpecRun
 from krafla.audit.mapping import (
@@ -36,16 +54,22 @@ from krafla.audit.mapping import (
     UnmappableRecordError,
     lease_step,
 )
-from krafla.audit.partitions import Change, PartitionState, key_of, key_text
+from krafla.audit.partitions import (
+    Change,
+    Objections,
+    PartitionChange,
+    PartitionState,
+    key_of,
+    key_text,
+    state_of,
+)
 from krafla.audit.result import Finding, Weight
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.records.lease import lease_record
 from kraft.records.metadata_schemas import (
     ABORT_TRANSACTION,
-    FEATURE_LEVEL,
     PARTITION,
     PARTITION_CHANGE,
-    PRODUCER_IDS,
 )
 
 if TYPE_CHECKING:
@@ -56,7 +80,7 @@ if TYPE_CHECKING:
     from kraft.records.record import MetadataRecord
 
 _WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS
-_JUDGED: Final = STATE_API_KEYS | {FEATURE_LEVEL.api_key, PRODUCER_IDS.api_key}
+_CHANGES: Final = (*REASSIGNMENT_INVARIANTS, *CHANGE_INVARIANTS)
 _QUEUE: Final = 2000
 """So many steps wait for the spec before the reading of the log waits for it, too."""
 
@@ -101,6 +125,11 @@ class History:
         self._end = start
         self._records = 0
         self._path: Path | None = None
+        self._created = Created()
+        self._begins = start == 0
+        self._continued = start > 0
+        self._version_before = image.metadata_version
+        self.asked = Asked()
 
     @property
     def stopped(self) -> bool:
@@ -110,14 +139,20 @@ class History:
     def add(self, batch: RecordBatch) -> None:
         """Judge the next batch. Raises CorruptRecordError and its kinds for its records."""
         self._path = batch.path
+        self.asked.batches += 1
+        counts: dict[tuple[int, int], int] = {}
         self._others.begin_batch(batch.base_offset)
         records: list[MetadataRecord] = []
         changes: list[Change] = []
         if batch.is_control:
             batch.check()
         else:
-            records, changes = self._image.changes.read(batch, _WANTED)
+            records, changes = self._image.changes.read(batch, _WANTED, counts)
         self._walk(batch, records, changes)
+        self.asked.count(counts)
+        self._versions(batch, counts)
+        if not self._findings and not batch.is_control:
+            self._end_batch(batch)
         self._records += batch.count
         self._end = batch.next_offset
         if not self._findings and batch.count < MAX_RECORDS_PER_BATCH:
@@ -171,30 +206,35 @@ class History:
 
     def _judge_and_fold(self, record: MetadataRecord) -> bool:
         """Fold one record; return False if that is where the history stops."""
-        image = self._image
-        if record.api_key in _JUDGED:
-            lease = None
-            if record.api_key in STATE_API_KEYS:
-                lease = lease_record(record.api_key, record.fields)
-                self._step(record)
-            subject = Subject(image, record, lease)
-            for invariant in RECORD_INVARIANTS:
-                objection = invariant.objection(subject)
-                if objection is not None:
-                    self._violated(invariant, objection, record)
-            if lease is not None:
-                image.apply_lease(lease)
-                self._brokers_changed = True
-                return not self._findings
-        if record.api_key == PARTITION.api_key:
-            objection = replicas_objection(image, (), record.fields["replicas"])
+        image, key = self._image, record.api_key
+        lease = None
+        if key in STATE_API_KEYS:
+            lease = lease_record(key, record.fields)
+            self._step(record)
+        subject = Subject(image, record, lease)
+        for invariant in RECORD_INVARIANTS.get(key, ()):
+            objection = invariant.objection(subject)
             if objection is not None:
-                self._violated(REPLICAS_REGISTERED, objection, record)
-        if record.api_key == ABORT_TRANSACTION.api_key:
+                self._violated(invariant, objection, record)
+        if lease is not None:
+            image.apply_lease(lease)
+            self._brokers_changed = True
+            return not self._findings
+        if key == PARTITION.api_key:
+            self._new_partition(record)
+        self._created.note(record)
+        if key == ABORT_TRANSACTION.api_key:
             self._abort(record)
         else:
             image.apply_other(record)
         return not self._findings
+
+    def _new_partition(self, record: MetadataRecord) -> None:
+        objection = replicas_objection(self._image, (), record.fields["replicas"])
+        if objection is not None:
+            self._violated(REPLICAS_REGISTERED, objection, record)
+        for invariant, said in state_objections(state_of(record.fields), self._image):
+            self._violated(invariant, said, record)
 
     def _step(self, record: MetadataRecord) -> None:
         """Queue the action of the spec that a record of the lease stands for."""
@@ -225,11 +265,16 @@ class History:
                 )
             )
             return
+        entities = self._image.entities
+        fresh = entities.topic_names.keys() - before.entities.topic_names.keys()
+        before.entities.aborted_topics |= entities.aborted_topics | fresh
         self._image = before
+        self._created = Created()
 
     def _change(self, batch: RecordBatch, changes: list[Change]) -> bool:
         """Fold partition changes; return False if one of them is a violation."""
-        refusal = self._image.partitions.change(changes, self._replicas_objection)
+        refusal = self._image.partitions.change(changes, self._change_objections)
+        self.asked.changes += len(changes)
         if refusal is None:
             return True
         (record,) = (
@@ -238,17 +283,64 @@ class History:
             if r.offset == batch.base_offset + refusal.record_index
         )
         key = key_of(record.fields)
-        if refusal.objection is None:
-            self._violated(PARTITION_EXISTS, f"there is no partition {key_text(key)}", record)
-        else:
-            objection = f"partition {key_text(key)}: {refusal.objection}"
-            self._violated(REPLICAS_REGISTERED, objection, record)
+        if not refusal.objections:
+            self._violated(self._lost(key), f"there is no partition {key_text(key)}", record)
+        for invariant, objection in refusal.objections:
+            self._violated(invariant, f"partition {key_text(key)}: {objection}", record)
         return False
 
-    def _replicas_objection(self, before: PartitionState, after: PartitionState) -> str | None:
-        if before.replicas == after.replicas:
-            return None
-        return replicas_objection(self._image, before.replicas, after.replicas)
+    def _lost(self, key: bytes) -> Invariant:
+        """Return which invariant a change of a partition breaks that is not there."""
+        entities = self._image.entities
+        if key[4:] in entities.removed_topics:
+            return TOPIC_REMOVED
+        return TOPIC_ABORTED if key[4:] in entities.aborted_topics else PARTITION_EXISTS
+
+    def _change_objections(
+        self, before: PartitionState, after: PartitionState, change: PartitionChange
+    ) -> Objections:
+        found: list[tuple[Invariant, str]] = []
+        if before.replicas != after.replicas:
+            said = replicas_objection(self._image, before.replicas, after.replicas)
+            if said is not None:
+                found.append((REPLICAS_REGISTERED, said))
+        transition = Transition(before, after, change, self._image)
+        for invariant in _CHANGES:
+            said = invariant.objection(transition)
+            if said is not None:
+                found.append((invariant, said))
+        return (*found, *state_objections(after, self._image))
+
+    def _versions(self, batch: RecordBatch, counts: dict[tuple[int, int], int]) -> None:
+        """Check types and versions; a batch that changes what is right may have both."""
+        version = self._image.metadata_version
+        wrong = {
+            type_
+            for type_ in counts
+            if version_objection(*type_, version) is not None
+            and version_objection(*type_, self._version_before) is not None
+        }
+        self._version_before = version
+        if wrong:
+            record = next(
+                r for r in batch.metadata_records() if (r.api_key, r.version) in wrong
+            )
+            said = version_objection(record.api_key, record.version, version)
+            assert said is not None, "the version is wrong"
+            self._violated(VERSIONS_DICTATED, said, record, first=True)
+
+    def _end_batch(self, batch: RecordBatch) -> None:
+        """Judge what a batch created, and how the log begins."""
+        for invariant in BATCH_INVARIANTS:
+            found = invariant.objection(self._created, self._image)
+            if found is not None:
+                self._violated(invariant, found[1], found[0])
+        self._created = Created()
+        if self._begins:
+            objection = beginning_objection(self._image)
+            if objection is not None:
+                self._violated(VERSION_FIRST, objection, None, batch=batch)
+            self._begins = self._image.before_transaction() is not None
 
     def _end_operation(self, batch: RecordBatch) -> None:
         """Judge the partitions where an operation may have ended.
@@ -256,6 +348,7 @@ class History:
         A batch of as many records as an operation is cut into may end within one: then its
         partitions are looked at when the next batch ends.
         """
+        self.asked.operations += 1
         partitions = self._image.partitions
         states = partitions.settle()
         if self._brokers_changed:
@@ -273,23 +366,37 @@ class History:
             detail = f"partition {key_text(key)}: {objection}"
             self._violated(invariant, detail, _responsible(batch, key), batch=batch)
 
+    def compare_start(self) -> None:
+        """Compare the checkpoint that the history starts from with those of other nodes."""
+        self._compare(self._end)
+
     def _compare(self, offset: int) -> None:
         """Compare the image with the checkpoints that end at an offset."""
         for path in self._expected.get(offset, ()):
+            self.asked.checkpoints += 1
             try:
-                found = checkpoints.difference(self._image, checkpoints.image_at(path))
+                image, faults = checkpoints.read(path)
             except (CorruptRecordError, UnreadableFileError) as error:
                 self._aside.append(unreadable(error))
                 continue
+            if self._image.before_transaction() is not None:
+                said = "the checkpoint ends inside a transaction"
+                faults = (*faults, (CHECKPOINT_ALIGNED, said))
+            found = checkpoints.difference(self._image, image)
             if found is not None:
+                whole = CHECKPOINT_CONTINUED if self._continued else CHECKPOINT_FOLDED
+                if not self._records and self._continued:
+                    whole = CHECKPOINTS_EQUAL
+                faults = (*faults, (found[0] or whole, found[1]))
+            for invariant, said in faults:
                 self._aside.append(
                     Finding(
                         Weight.VIOLATION,
-                        CHECKPOINT_FOLDED.id,
-                        found,
+                        invariant.id,
+                        said,
                         path,
                         offset=offset,
-                        evidence=evidence_of(CHECKPOINT_FOLDED),
+                        evidence=evidence_of(invariant),
                     )
                 )
 
@@ -300,6 +407,7 @@ class History:
         record: MetadataRecord | None,
         *,
         batch: RecordBatch | None = None,
+        first: bool = False,
     ) -> None:
         position = offset = None
         if record is not None:
@@ -309,11 +417,10 @@ class History:
         from krafla.audit.record_text import record_text  # only where something is wrong
 
         evidence = evidence_of(invariant, None if record is None else record_text(record))
-        self._findings.append(
-            Finding(
-                Weight.VIOLATION, invariant.id, objection, self._path, position, offset, evidence
-            )
+        finding = Finding(
+            Weight.VIOLATION, invariant.id, objection, self._path, position, offset, evidence
         )
+        self._findings.insert(0 if first else len(self._findings), finding)
 
     def _ask_spec(self) -> None:
         """Have the spec take the steps that wait; its violation may be earlier than ours."""

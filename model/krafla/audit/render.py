@@ -27,7 +27,7 @@ import json
 import shlex
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.audit.invariants import EVERY_INVARIANT
+from krafla.audit.registry import REGISTRY
 from krafla.audit.result import Finding, Weight
 from krafla.values import fmt
 from krafla.verdict import Verdict
@@ -68,7 +68,7 @@ def text_lines(report: Report, *, quiet: bool = False) -> Iterator[str]:
             yield from _cluster_lines(cluster, quiet=quiet)
     yield f"{report.verdict.name}  {_totals(report)}"
     if not quiet:
-        judges = f"UntimedLease.tla and {len(EVERY_INVARIANT)} invariants of the log"
+        judges = f"UntimedLease.tla and {len(REGISTRY)} invariants of the log"
         if any(cluster.server_logs is not None for cluster in report.clusters):
             judges += ", server logs by ObservedLease.tla"
         options = "" if report.wish is None else f"{_options(report.wish)} "

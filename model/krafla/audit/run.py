@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from krafla.audit.checkpoints import image_at
+from krafla.audit import checkpoints
 from krafla.audit.clusters import Cluster, find_logs, group
 from krafla.audit.compare import agrees, compare
 from krafla.audit.history import History, Outcome
@@ -170,10 +170,22 @@ def start_of(member: Inventory, findings: list[Finding]) -> Start | None:
 
 def _image(checkpoint: Checkpoint, findings: list[Finding]) -> Image | None:
     try:
-        return image_at(checkpoint.path)
+        image, faults = checkpoints.read(checkpoint.path)
     except (CorruptRecordError, UnreadableFileError) as error:
         findings.append(unreadable(error))
         return None
+    for invariant, said in faults:
+        findings.append(
+            Finding(
+                Weight.VIOLATION,
+                invariant.id,
+                said,
+                checkpoint.path,
+                offset=checkpoint.end_offset,
+                evidence=evidence_of(invariant),
+            )
+        )
+    return image
 
 
 def _note_skipped(member: Inventory, checkpoint: Checkpoint, findings: list[Finding]) -> None:
@@ -230,6 +242,7 @@ def _judge(
 ) -> Judged:
     history = History(loading, start.offset, start.image.copy(), expected)
     broken: list[Finding] = []
+    history.compare_start()
     try:
         for batch in read_metadata_log(member.log, findings=[]):
             if batch.base_offset >= start.offset:
