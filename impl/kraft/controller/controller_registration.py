@@ -27,7 +27,7 @@ def register_controller(
 
     Nobody migrates from ZooKeeper any more, whatever the request says.
 
-    Spec: ControllerRegistration!RegisterController.
+    Spec: ControllerRegistration!RegisterController, ControllerRegistration!RefuseRegistration.
     Kafka: ClusterControlManager.registerController.
     """
     if metadata_version_of(image) < IBP_3_7_IV0:

@@ -72,6 +72,7 @@ def update_features(
     Where the eligible leader replicas are asked for, the minimum of the ISR is made one for all
     brokers before. A level that a feature has already is written again.
 
+    Spec: ControllerRegistration!UpgradeFeature, ControllerRegistration!RefuseUpgrade.
     Kafka: ConfigurationControlManager.updateFeatures, FeatureControlManager.updateFeatures.
     """
     updates = {one.feature: one for one in request.feature_updates}

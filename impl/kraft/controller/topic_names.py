@@ -1,6 +1,6 @@
 """Which names a topic may have.
 
-Kafka: Topic.
+Kafka: Topic.validate.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from msgspec.structs import replace
 from tests.kraft.controller.partitions import image_of
@@ -23,7 +25,8 @@ from kraft.image.metadata_image import EMPTY_IMAGE, METADATA_VERSION
 from kraft.image.replay import replay
 from kraft.image.snapshot import snapshot_records
 from kraft.image.versions import IBP_4_1_IV1, is_metadata_lost
-from kraft.records.cluster import FeatureLevelRecord
+from kraft.log.segment import iter_batches
+from kraft.records.cluster import BeginTransactionRecord, FeatureLevelRecord
 from kraft.records.lease import Endpoint, FeatureRange
 from kraft.records.topics import BROKER_RESOURCE, ConfigRecord
 from kraft.rpc.controller_registration import (
@@ -33,6 +36,7 @@ from kraft.rpc.controller_registration import (
 )
 from kraft.rpc.update_features import FeatureUpdate, UpdateFeaturesRequest, UpgradeType
 
+RECORDED = Path(__file__).parents[3] / "traces" / "kafka-4.1"
 DEFAULTS = Defaults(node_id=NodeId(3000), quorum_node_ids=(NodeId(3000), NodeId(3001)))
 ALL = tuple(FeatureRange(name, *levels) for name, levels in sorted(SUPPORTED_FEATURES.items()))
 SAFE, UNSAFE = UpgradeType.SAFE_DOWNGRADE, UpgradeType.UNSAFE_DOWNGRADE
@@ -200,6 +204,23 @@ def test_a_fresh_log_begins_as_kafka_4_1_begins_it():
     assert bootstrap_records(Defaults(), 22)[1:] == (FeatureLevelRecord(GROUP_VERSION, 1),)
     assert len(bootstrap_records(Defaults(), 27, {})) == 1
     assert replay(EMPTY_IMAGE, records).metadata_version == 27
+
+
+def test_recorded_clusters_of_kafka_4_1_begin_with_these_records():
+    first = bootstrap_records(Defaults())
+    met = 0
+    for path in sorted(RECORDED.rglob("00000000000000000000.log")):
+        records = [
+            record
+            for batch in iter_batches(path)
+            for record in batch.typed_records()
+            if batch.base_offset < len(first) + 3
+        ]
+        begin, *written = records[: len(first) + 1]
+        assert isinstance(begin, BeginTransactionRecord)
+        assert tuple(written) == first
+        met += 1
+    assert met
 
 
 def test_a_controller_registers_from_3_7_on():
