@@ -1,6 +1,7 @@
 """Which configurations there are, of which types, and which values they may have.
 
 What is set for brokers is checked by them, not by the controller: only their lists are known here.
+Numbers are read as Java reads them; NaN, which Kafka lets pass as a ratio, is none here.
 
 Kafka: LogConfig, GroupConfig, ClientMetricsConfigs, KafkaConfigSchema.
 """
@@ -58,7 +59,7 @@ class ConfigDefinition:
     pattern: str | None = None
 
 
-_WHOLE: Final = re.compile(r"[+-]?0*[0-9]{1,19}")
+_WHOLE: Final = re.compile(r"[+-]?0*\d{1,19}")
 _DECIMAL: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[dDfF]?")
 _THROTTLED: Final = r"([0-9]+:[0-9]+)?"
 _CODECS: Final = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kraft.controller.defaults import Defaults
     from kraft.image.metadata_image import MetadataImage
 
-_NODE_ID: Final = re.compile(r"[+-]?0*[0-9]{1,10}")
+_NODE_ID: Final = re.compile(r"[+-]?0*\d{1,10}")
 _MAX_NODE_ID: Final = 2**31 - 1
 _CLIENT_SELECTORS: Final = frozenset(
     {
