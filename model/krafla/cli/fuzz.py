@@ -16,7 +16,8 @@ __all__ = ["command"]
 
 
 _Protocol = Annotated[
-    str, typer.Argument(metavar="PROTOCOL", help="What to fuzz: lease, raft, reassignment.")
+    str,
+    typer.Argument(metavar="PROTOCOL", help="What to fuzz: lease, raft, reassignment, metadata."),
 ]
 _Seed = Annotated[int, typer.Option(help="Where the randomness of every run comes from.")]
 _Examples = Annotated[
@@ -26,12 +27,10 @@ _Seconds = Annotated[
     float | None,
     typer.Option(min=0, help="Start no run after this long; 20 if nothing else is said."),
 ]
-_Steps = Annotated[
-    int | None, typer.Option(min=1, help="lease, reassignment: steps of a run; 600.")
-]
+_Steps = Annotated[int | None, typer.Option(min=1, help="all but raft: steps of a run; 600.")]
 _Profile = Annotated[
     list[str] | None,
-    typer.Option(help="lease, reassignment: a kind of run, again for each; without it, a mixture."),
+    typer.Option(help="all but raft: a kind of run, again for each; without it, a mixture."),
 ]
 _Workers = Annotated[
     int | None, typer.Option(min=1, help="raft: processes; no result depends on them; 1.")
@@ -49,7 +48,7 @@ _Lockstep = Annotated[
     typer.Option("--lockstep/--no-lockstep", help="raft: have the spec judge every step."),
 ]
 _Replay = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="raft, reassignment: play a run that was kept.")
+    Path | None, typer.Option(metavar="FILE", help="all but lease: play a run that was kept.")
 ]
 _Mutants = Annotated[
     str | None, typer.Option(metavar="LIST", help="raft: look for these seeded bugs, or for all.")
@@ -87,6 +86,8 @@ def command(
 
     reassignment: a partition that moves between brokers which fail; as lease, by Reassignment.
 
+    metadata: controllers over one log, deposed and restarted; as lease, by MetadataLog.
+
     raft: a quorum on simulated machines, disks, clocks and networks; after 30 seconds of chaos a
     core is healed and must make progress. After every event the properties of KRaftProperties and
     KRaftVotersProperties are checked, over all that was ever true in the run. What is found is kept
@@ -108,7 +109,10 @@ def command(
     lease: dict[str, object] = {"--steps": steps, "--profile": profile}
     raft = {"--workers": workers, "--faults": faults, "--lockstep": lockstep, "--mutants": mutants}
     kept: dict[str, object] = {"--replay": replay}
-    _check_options(protocol, lease=lease, raft=raft | kept, reassignment=lease | kept)
+    steps_of = lease | kept
+    _check_options(
+        protocol, lease=lease, raft=raft | kept, reassignment=steps_of, metadata=steps_of
+    )
     from krafla.cli import fuzz_raft, fuzz_steps
 
     if replay is not None:
