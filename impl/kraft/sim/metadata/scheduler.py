@@ -34,8 +34,8 @@ _WEIGHTS: Final = {
     "elect": 5,
     "lose_leadership": 2,
     "tell_other": 6,
-    "mistake": 1,
-    "lose_tail": 1,
+    "mistake": 3,
+    "lose_tail": 8,
     "begin": 4,
     "end": 7,
     "create": 4,
@@ -119,6 +119,8 @@ class Scheduler:
         if kind == "elect":
             return self._elect(cluster)
         if not tail:
+            return None
+        if kind == "lose_tail" and newest_epoch(cluster) in cluster.leader_epoch.values():
             return None
         count = random.randint(1, min(tail, 2))
         return choices.Commit(count) if kind == "commit" else choices.LoseTail(count)

@@ -57,7 +57,8 @@ def set_value(asked: Asked) -> Result[ErrorCode]:
         raise ControllerError(ErrorCode.INVALID_REQUEST, "it has another value")
     if request.expected == request.to:
         return Result((), ErrorCode.NONE)
-    value = str(request.to)
+    # 0 is none at all, so that something can be gone, too.
+    value = str(request.to) if request.to else None
     records = tuple(ConfigRecord(TOPIC_RESOURCE, _NAME, key, value) for key in (LEFT, RIGHT))
     return Result(records, ErrorCode.NONE)
 

@@ -190,8 +190,7 @@ def _entry(entry: Entry) -> Value:
 
 def _record(one: TypedRecord) -> Value:
     if isinstance(one, ConfigRecord):
-        assert one.value is not None, "nothing is removed here"
-        return record(type="Set", key=one.name, value=int(one.value))
+        return record(type="Set", key=one.name, value=int(one.value or 0))
     return record(type=_MARKERS[type(one)])
 
 
