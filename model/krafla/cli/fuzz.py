@@ -82,11 +82,8 @@ def command(
 
     lease: a cluster under a seeded scheduler, with faults drawn for it. Every step must be a step
     of BrokerLease, lead to the same state, and keep every property. What is found is shrunk, shown,
-    and kept with --save as a trace and as a recording.
-
-    reassignment: a partition that moves between brokers which fail; as lease, by Reassignment.
-
-    metadata: controllers over one log, deposed and restarted; as lease, by MetadataLog.
+    and kept with --save as a trace and as a recording. As lease: reassignment, a partition that
+    moves between brokers which fail; metadata, controllers over one log which are deposed.
 
     raft: a quorum on simulated machines, disks, clocks and networks; after 30 seconds of chaos a
     core is healed and must make progress. After every event the properties of KRaftProperties and
@@ -109,10 +106,8 @@ def command(
     lease: dict[str, object] = {"--steps": steps, "--profile": profile}
     raft = {"--workers": workers, "--faults": faults, "--lockstep": lockstep, "--mutants": mutants}
     kept: dict[str, object] = {"--replay": replay}
-    steps_of = lease | kept
-    _check_options(
-        protocol, lease=lease, raft=raft | kept, reassignment=steps_of, metadata=steps_of
-    )
+    both = lease | kept
+    _check_options(protocol, lease=lease, raft=raft | kept, reassignment=both, metadata=both)
     from krafla.cli import fuzz_raft, fuzz_steps
 
     if replay is not None:

@@ -28,26 +28,27 @@ if TYPE_CHECKING:
 
 _WEIGHTS: Final = {
     "hand_over": 40,
-    "commit": 18,
+    "commit": 30,
     "ask": 26,
     "tell_leader": 24,
-    "elect": 5,
-    "lose_leadership": 2,
-    "tell_other": 6,
-    "mistake": 3,
+    "elect": 1.5,
+    "lose_leadership": 1.2,
+    "tell_other": 4,
+    "mistake": 1.5,
     "lose_tail": 8,
-    "begin": 4,
-    "end": 7,
-    "create": 4,
-    "load": 12,
-    "restart": 2,
+    "begin": 3,
+    "end": 8,
+    "create": 6,
+    "load": 7,
+    "restart": 1.2,
 }
 _MAKES_LONGER: Final = {"elect", "ask", "begin"}
 _OF_RAFT: Final = {"elect", "commit", "lose_tail"}
 # How often a request expects what there is.
 _FITTING: Final = 0.6
-_NOBODY_LEADS: Final = 0.2
+_NOBODY_LEADS: Final = 0.1
 _MUCH: Final = 4
+_BROKERS_LAG: Final = 0.8
 _TRIES: Final = 200
 
 
@@ -144,6 +145,8 @@ class Scheduler:
         if kind == "restart":
             return choices.Restart(node) if configuration.restarts else None
         if kind == "hand_over":
+            if node in configuration.brokers and random.random() < _BROKERS_LAG:
+                return None
             end = count_before(cluster.committed, cluster.nodes[node].committed_end)
             left = len(cluster.committed) - end
             return choices.HandOver(node, random.randint(1, min(left, _MUCH))) if left else None

@@ -25,7 +25,7 @@ from kraft.sim.metadata.cluster import (
     newest_epoch,
 )
 from kraft.sim.metadata.performing import handle
-from kraft.sim.metadata.values import Mistake
+from kraft.sim.metadata.values import Mistake, SetValue
 from kraft.sim.outcome import Refused, done
 
 if TYPE_CHECKING:
@@ -228,7 +228,8 @@ def _restart(cluster: Cluster, choice: choices.Restart) -> _Result:
         return cluster, _NOBODY
     answers = cluster.answers
     for parked in state.deferred:
-        answers = answers.set(parked.token, _DISCONNECTED)
+        if isinstance(parked.token, SetValue):
+            answers = answers.set(parked.token, _DISCONNECTED)
     leader_epoch = cluster.leader_epoch
     if node in leader_epoch:
         leader_epoch = leader_epoch.set(node, NO_EPOCH)

@@ -21,7 +21,7 @@ from kraft.records.cluster import (
 from kraft.records.topics import ConfigRecord
 from kraft.sim.metadata import choices
 from kraft.sim.metadata.cluster import count_before
-from kraft.sim.metadata.values import LEFT, RIGHT, value_of
+from kraft.sim.metadata.values import LEFT, RIGHT, SetValue, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from kraft.records.typed import TypedRecord
     from kraft.sim.metadata.choices import Choice
     from kraft.sim.metadata.cluster import Cluster, Configuration, Entry, SnapshotFile
-    from kraft.sim.metadata.values import SetValue
 
 __all__ = ["MetadataMapping", "node_value", "request_value"]
 
@@ -213,6 +212,7 @@ def _timeline(state: ControllerState, ends: _Ends) -> Value:
 
 def _deferred(parked: Deferred, ends: _Ends) -> Value:
     answer = parked.response
+    assert isinstance(parked.token, SetValue), "nobody else waits"
     code = answer.error_code if isinstance(answer, Failure) else answer
     return record(request=request_value(parked.token), end=ends.of(parked.end), result=code.name)
 
