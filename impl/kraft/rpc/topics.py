@@ -88,3 +88,17 @@ class CreatePartitionsResponse:
     """RPC 37, the answer. Kafka: CreatePartitionsResponse."""
 
     results: tuple[CreatePartitionsTopicResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteTopicsRequest:
+    """RPC 20: topics end, by their ids. Kafka: DeleteTopicsRequest. KIP-516."""
+
+    topic_ids: tuple[TopicId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteTopicsResponse:
+    """RPC 20, the answer: what became of each topic. Kafka: DeleteTopicsResponse."""
+
+    responses: tuple[tuple[TopicId, ErrorCode], ...]

@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from krafla.refinement import tracing
 from krafla.refinement.lease_spec import lease_judge
+from krafla.refinement.metadata.metadata_spec import metadata_judge
+from krafla.refinement.metadata.tracing import MetadataRecorder
 from krafla.refinement.reassignment.reassignment_spec import reassignment_judge
 from krafla.refinement.reassignment.tracing import ReassignmentRecorder
 from kraft.sim import choices as lease
 from kraft.sim import cluster as lease_cluster
 from kraft.sim import recording as lease_recording
+from kraft.sim.metadata import cluster as metadata_cluster
+from kraft.sim.metadata import recording as metadata_recording
+from kraft.sim.metadata.step import step as metadata_step
 from kraft.sim.reassignment import choices as reassignment
 from kraft.sim.reassignment import cluster as reassignment_cluster
 from kraft.sim.reassignment import recording as reassignment_recording
@@ -23,7 +28,7 @@ if TYPE_CHECKING:
 
     from krafla.refinement.lockstep import Judge
 
-__all__ = ["GAMES", "LEASE", "REASSIGNMENT", "Game"]
+__all__ = ["GAMES", "LEASE", "METADATA", "REASSIGNMENT", "Game"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,4 +74,16 @@ REASSIGNMENT: Final = Game(
     (reassignment.Deliver, reassignment.RetryAlterPartition),
 )
 
-GAMES: Final = {game.name: game for game in (LEASE, REASSIGNMENT)}
+METADATA: Final = Game(
+    "metadata",
+    metadata_cluster.first_cluster,
+    metadata_step,
+    metadata_judge,
+    MetadataRecorder,
+    metadata_recording.Recording,
+    metadata_recording.to_json,
+    metadata_recording.from_json,
+    (),
+)
+
+GAMES: Final = {game.name: game for game in (LEASE, REASSIGNMENT, METADATA)}
