@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from kraft.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from kraft.ids import BrokerEpoch, BrokerId, Offset
+    from kraft.ids import BrokerEpoch, BrokerId, DirectoryId, Offset
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerHeartbeatRequest:
     """RPC 63. `current_metadata_offset` is the last offset replayed, -1 before the first.
 
-    The incarnation is not in it: the epoch names the process.
+    The incarnation is not in it: the epoch names the process. `offline_log_dirs` are all that
+    failed since the process started.
 
     Spec: BrokerLease!HeartbeatRequest.
     Kafka: BrokerHeartbeatRequest.
@@ -26,6 +27,7 @@ class BrokerHeartbeatRequest:
     current_metadata_offset: Offset
     want_fence: bool
     want_shut_down: bool
+    offline_log_dirs: tuple[DirectoryId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,19 +9,29 @@ from kraft.errors import ErrorCode
 from kraft.ids import NO_BROKER_EPOCH
 
 if TYPE_CHECKING:
-    from kraft.ids import BrokerEpoch, BrokerId, IncarnationId
+    from kraft.ids import BrokerEpoch, BrokerId, DirectoryId, IncarnationId
+    from kraft.records.lease import Endpoint, FeatureRange
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerRegistrationRequest:
-    """RPC 62. Who asks; listeners, features, rack and directories play no part in the lease.
+    """RPC 62. Who asks; what comes behind the incarnation plays no part in the lease.
+
+    `previous_broker_epoch` is the epoch that a clean shutdown left on disk, -1 if there was none.
 
     Spec: BrokerLease!RegistrationRequest.
-    Kafka: BrokerRegistrationRequest.
+    Kafka: BrokerRegistrationRequest. KIP-631, KIP-858, KIP-966.
     """
 
     broker_id: BrokerId
     incarnation_id: IncarnationId
+    cluster_id: str = ""
+    listeners: tuple[Endpoint, ...] = ()
+    features: tuple[FeatureRange, ...] = ()
+    rack: str | None = None
+    is_migrating_zk_broker: bool = False
+    log_dirs: tuple[DirectoryId, ...] = ()
+    previous_broker_epoch: BrokerEpoch = NO_BROKER_EPOCH
 
 
 @dataclass(frozen=True, slots=True)
