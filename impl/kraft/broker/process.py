@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from kraft.broker import lifecycle as lease
-from kraft.broker.backoff import backoff_ms
 from kraft.broker.lifecycle import BrokerLifecycle, BrokerState, Disconnect, Send
+from kraft.chance import backoff_ms
 from kraft.errors import ErrorCode
 from kraft.ids import NO_BROKER_EPOCH
 from kraft.rpc import BrokerRegistrationRequest
@@ -24,8 +24,8 @@ from kraft.rpc import BrokerRegistrationRequest
 if TYPE_CHECKING:
     from kraft.ids import BrokerEpoch, DirectoryId, Offset
     from kraft.image.entries import BrokerRegistration
-    from kraft.records.lease import Endpoint, FeatureRange
     from kraft.rpc import BrokerHeartbeatResponse, BrokerRegistrationResponse
+    from kraft.rpc.node_description import Listener, SupportedFeature
 
 DIRECTORIES_LEVEL: Final = 17
 """The first metadata version whose registrations name directories: 3.7-IV2. KIP-858."""
@@ -46,8 +46,8 @@ class BrokerSettings:
 
     cluster_id: str
     log_dirs: tuple[DirectoryId, ...]
-    listeners: tuple[Endpoint, ...] = ()
-    features: tuple[FeatureRange, ...] = ()
+    listeners: tuple[Listener, ...] = ()
+    features: tuple[SupportedFeature, ...] = ()
     rack: str | None = None
     previous_broker_epoch: BrokerEpoch = NO_BROKER_EPOCH
     broker_heartbeat_interval_ms: int = 2_000

@@ -10,7 +10,7 @@ from kraft.ids import NO_BROKER_EPOCH
 
 if TYPE_CHECKING:
     from kraft.ids import BrokerEpoch, BrokerId, DirectoryId, IncarnationId
-    from kraft.records.lease import Endpoint, FeatureRange
+    from kraft.rpc.node_description import Listener, SupportedFeature
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class BrokerRegistrationRequest:
     broker_id: BrokerId
     incarnation_id: IncarnationId
     cluster_id: str = ""
-    listeners: tuple[Endpoint, ...] = ()
-    features: tuple[FeatureRange, ...] = ()
+    listeners: tuple[Listener, ...] = ()
+    features: tuple[SupportedFeature, ...] = ()
     rack: str | None = None
     is_migrating_zk_broker: bool = False
     log_dirs: tuple[DirectoryId, ...] = ()

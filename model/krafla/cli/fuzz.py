@@ -16,7 +16,10 @@ __all__ = ["command"]
 
 
 _Protocol = Annotated[
-    str, typer.Argument(metavar="PROTOCOL", help="What to fuzz: lease, raft, reassignment.")
+    str,
+    typer.Argument(
+        metavar="PROTOCOL", help="What to fuzz: lease, raft, reassignment, registration."
+    ),
 ]
 _Seed = Annotated[int, typer.Option(help="Where the randomness of every run comes from.")]
 _Examples = Annotated[
@@ -26,12 +29,10 @@ _Seconds = Annotated[
     float | None,
     typer.Option(min=0, help="Start no run after this long; 20 if nothing else is said."),
 ]
-_Steps = Annotated[
-    int | None, typer.Option(min=1, help="lease, reassignment: steps of a run; 600.")
-]
+_Steps = Annotated[int | None, typer.Option(min=1, help="not raft: steps of a run; 600.")]
 _Profile = Annotated[
     list[str] | None,
-    typer.Option(help="lease, reassignment: a kind of run, again for each; without it, a mixture."),
+    typer.Option(help="not raft: a kind of run, again for each; without it, a mixture."),
 ]
 _Workers = Annotated[
     int | None, typer.Option(min=1, help="raft: processes; no result depends on them; 1.")
@@ -49,7 +50,7 @@ _Lockstep = Annotated[
     typer.Option("--lockstep/--no-lockstep", help="raft: have the spec judge every step."),
 ]
 _Replay = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="raft, reassignment: play a run that was kept.")
+    Path | None, typer.Option(metavar="FILE", help="not lease: play a run that was kept.")
 ]
 _Mutants = Annotated[
     str | None, typer.Option(metavar="LIST", help="raft: look for these seeded bugs, or for all.")
@@ -84,8 +85,7 @@ def command(
     lease: a cluster under a seeded scheduler, with faults drawn for it. Every step must be a step
     of BrokerLease, lead to the same state, and keep every property. What is found is shrunk, shown,
     and kept with --save as a trace and as a recording.
-
-    reassignment: a partition that moves between brokers which fail; as lease, by Reassignment.
+    reassignment, registration: a partition that moves, controllers that register; as lease.
 
     raft: a quorum on simulated machines, disks, clocks and networks; after 30 seconds of chaos a
     core is healed and must make progress. After every event the properties of KRaftProperties and
@@ -100,15 +100,16 @@ def command(
     \b
     Examples:
       krafla fuzz lease --seed 7 --seconds 600 --save found
-      krafla fuzz reassignment --seconds 60
+      krafla fuzz registration --seconds 60
       krafla fuzz raft --faults network,power-loss --seed 7 --examples 100 --lockstep
       krafla fuzz raft --replay krafla-raft-7-42.json
       krafla fuzz raft --mutants all --save found
     """
     lease: dict[str, object] = {"--steps": steps, "--profile": profile}
-    raft = {"--workers": workers, "--faults": faults, "--lockstep": lockstep, "--mutants": mutants}
     kept: dict[str, object] = {"--replay": replay}
-    _check_options(protocol, lease=lease, raft=raft | kept, reassignment=lease | kept)
+    raft = {"--workers": workers, "--faults": faults, "--lockstep": lockstep, "--mutants": mutants}
+    own = dict.fromkeys(("reassignment", "registration"), lease | kept)
+    _check_options(protocol, lease=lease, raft=raft | kept, **own)
     from krafla.cli import fuzz_raft, fuzz_steps
 
     if replay is not None:

@@ -9,6 +9,8 @@ from krafla.refinement import tracing
 from krafla.refinement.lease_spec import lease_judge
 from krafla.refinement.reassignment.reassignment_spec import reassignment_judge
 from krafla.refinement.reassignment.tracing import ReassignmentRecorder
+from krafla.refinement.registration.registration_spec import registration_judge
+from krafla.refinement.registration.tracing import RegistrationRecorder
 from kraft.sim import choices as lease
 from kraft.sim import cluster as lease_cluster
 from kraft.sim import recording as lease_recording
@@ -16,6 +18,10 @@ from kraft.sim.reassignment import choices as reassignment
 from kraft.sim.reassignment import cluster as reassignment_cluster
 from kraft.sim.reassignment import recording as reassignment_recording
 from kraft.sim.reassignment.step import step as reassignment_step
+from kraft.sim.registration import choices as registration
+from kraft.sim.registration import cluster as registration_cluster
+from kraft.sim.registration import recording as registration_recording
+from kraft.sim.registration.step import step as registration_step
 from kraft.sim.step import step as lease_step
 
 if TYPE_CHECKING:
@@ -23,7 +29,7 @@ if TYPE_CHECKING:
 
     from krafla.refinement.lockstep import Judge
 
-__all__ = ["GAMES", "LEASE", "REASSIGNMENT", "Game"]
+__all__ = ["GAMES", "LEASE", "REASSIGNMENT", "REGISTRATION", "Game"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,4 +75,21 @@ REASSIGNMENT: Final = Game(
     (reassignment.Deliver, reassignment.RetryAlterPartition),
 )
 
-GAMES: Final = {game.name: game for game in (LEASE, REASSIGNMENT)}
+REGISTRATION: Final = Game(
+    "registration",
+    registration_cluster.first_cluster,
+    registration_step,
+    registration_judge,
+    RegistrationRecorder,
+    registration_recording.Recording,
+    registration_recording.to_json,
+    registration_recording.from_json,
+    (
+        registration.Deliver,
+        registration.DeliverElsewhere,
+        registration.LoseMessage,
+        registration.DuplicateMessage,
+    ),
+)
+
+GAMES: Final = {game.name: game for game in (LEASE, REASSIGNMENT, REGISTRATION)}

@@ -9,6 +9,8 @@ import msgspec
 
 from krafla.fuzz.games import LEASE, Game
 from krafla.fuzz.moving import CONFIGURATIONS, REASSIGNMENT, moving
+from krafla.fuzz.registering import CONFIGURATIONS as REGISTERING
+from krafla.fuzz.registering import REGISTRATION, registering
 from krafla.fuzz.restless import Restless
 from krafla.verdict import KraflaError
 from kraft.sim.choices import (
@@ -113,14 +115,22 @@ _MOVING: Final = tuple(
     Profile(name, configuration, moving, game=REASSIGNMENT)
     for name, configuration in CONFIGURATIONS.items()
 )
-_BY_NAME: Final = {profile.name: profile for profile in (*_ALL, *_MOVING)}
+_REGISTERING: Final = tuple(
+    Profile(name, configuration, registering, game=REGISTRATION)
+    for name, configuration in REGISTERING.items()
+)
+_BY_NAME: Final = {profile.name: profile for profile in (*_ALL, *_MOVING, *_REGISTERING)}
 
 # Taken in turn. kip-631 and kip-343 are left out: they differ from others in their timeouts only.
 DEFAULT_PROFILES: Final = (
     "restless", "kafka-4.1", "restless-self-fencing",
     "repeating", "self-fencing", "shutdowns",
 )  # fmt: skip
-PROFILES_OF: Final = {"lease": DEFAULT_PROFILES, "reassignment": tuple(CONFIGURATIONS)}
+PROFILES_OF: Final = {
+    "lease": DEFAULT_PROFILES,
+    "reassignment": tuple(CONFIGURATIONS),
+    "registration": tuple(REGISTERING),
+}
 """The profiles that the runs of each game take in turn."""
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from kraft.broker.backoff import backoff_ms
 from kraft.broker.lifecycle import BrokerLifecycle, BrokerState, Disconnect, Send
 from kraft.broker.process import (
     BrokerProcess,
@@ -25,16 +24,17 @@ from kraft.broker.process import (
     set_ready_to_unfence,
     start,
 )
+from kraft.chance import backoff_ms
 from kraft.errors import ErrorCode
 from kraft.image.entries import BrokerRegistration
-from kraft.records.lease import Endpoint, FeatureRange
 from kraft.rpc import BrokerHeartbeatResponse, BrokerRegistrationRequest, BrokerRegistrationResponse
+from kraft.rpc.node_description import Listener, SupportedFeature
 
 SETTINGS = BrokerSettings(
     "a-cluster",
     ("second-directory-of-1A", "first-directory-of-one"),
-    (Endpoint("PLAINTEXT", "one", 9092),),
-    (FeatureRange("metadata.version", 7, 27),),
+    (Listener("PLAINTEXT", "one", 9092),),
+    (SupportedFeature("metadata.version", 7, 27),),
     "a-rack",
     previous_broker_epoch=3,
 )
