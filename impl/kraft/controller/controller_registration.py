@@ -1,23 +1,38 @@
-"""Controllers register: where they listen, and which features they support.
+"""Registrations of controllers.
 
 Kafka: ClusterControlManager.registerController. KIP-919.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from kraft.controller.eligible import metadata_version_of
 from kraft.controller.result import Result
 from kraft.errors import ErrorCode
+from kraft.image.metadata_image import METADATA_VERSION
 from kraft.image.versions import IBP_3_7_IV0
 from kraft.records.cluster import RegisterControllerRecord
 from kraft.records.lease import Endpoint, FeatureRange
 from kraft.rpc.controller_registration import ControllerRegistrationResponse
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from kraft.image.metadata_image import MetadataImage
     from kraft.rpc.controller_registration import ControllerRegistrationRequest
+    from kraft.rpc.node_description import SupportedFeature
+
+REGISTRATION_LEVEL: Final = IBP_3_7_IV0
+"""The first metadata version with registrations of controllers."""
+
+
+def is_registration_supported(metadata_version: int | None) -> bool:
+    """Return whether a metadata version has registrations of controllers.
+
+    Spec: ControllerRegistration!RegistrationSupported.
+    Kafka: MetadataVersion.isControllerRegistrationSupported.
+    """
+    return metadata_version is not None and metadata_version >= REGISTRATION_LEVEL
 
 
 def register_controller(
@@ -30,20 +45,21 @@ def register_controller(
     Spec: ControllerRegistration!RegisterController, ControllerRegistration!RefuseRegistration.
     Kafka: ClusterControlManager.registerController.
     """
-    if metadata_version_of(image) < IBP_3_7_IV0:
+    if not is_registration_supported(image.metadata_version):
         reason = "the metadata version has no registrations of controllers yet"
         return Result((), ControllerRegistrationResponse(ErrorCode.UNSUPPORTED_VERSION, reason))
     record = RegisterControllerRecord(
         request.controller_id,
         request.incarnation_id,
-        False,
-        tuple(
-            Endpoint(one.name, one.host, one.port, one.security_protocol)
-            for one in request.listeners
-        ),
-        tuple(
-            FeatureRange(one.name, one.min_supported_version, one.max_supported_version)
-            for one in request.features
-        ),
+        zk_migration_ready=False,
+        endpoints=tuple(Endpoint(*one) for one in request.listeners),
+        features=tuple(FeatureRange(*one) for one in request.features),
     )
     return Result((record,), ControllerRegistrationResponse())
+
+
+def supports_level(features: Collection[FeatureRange | SupportedFeature], level: int) -> bool:
+    """Return whether software with these features can run with a metadata version."""
+    return any(
+        one.name == METADATA_VERSION and one.minimum <= level <= one.maximum for one in features
+    )

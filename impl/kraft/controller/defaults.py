@@ -47,6 +47,8 @@ class Defaults:
     profile: Profile = KAFKA_4_1
     quorum_node_ids: tuple[NodeId, ...] = ()
     alter_config_policy: AlterConfigPolicy | None = None
+    # The levels of each feature that the controller's software supports; None for those of 4.1.
+    supported_features: Mapping[str, tuple[int, int]] | None = None
     delegation_token_secret_key: str | None = None
     delegation_token_max_lifetime_ms: int = 7 * 24 * 60 * 60 * 1000
     delegation_token_expiry_time_ms: int = 24 * 60 * 60 * 1000

@@ -109,7 +109,7 @@ def _reason_against(
         return "the type of the upgrade is unknown"
     if level < 0:
         return "a level is not negative"
-    reason = _reason_not_supported(image, defaults, name, level)
+    reason = reason_not_supported(image, defaults, name, level)
     if reason is not None:
         return reason
     if level < present and update.upgrade_type is UpgradeType.UPGRADE:
@@ -140,13 +140,15 @@ def _reason_against_metadata_version(
     return "metadata might get lost"
 
 
-def _reason_not_supported(
+def reason_not_supported(
     image: MetadataImage, defaults: Defaults, name: str, level: int
 ) -> str | None:
     """Return which node does not support a level, or which is not known to; None if there is none.
 
-    Controllers register from a metadata version on; under an older one they are not asked.
+    Controllers register from a metadata version on; under an older one they are not asked. The
+    active controller asks itself, not the log.
 
+    Spec: ControllerRegistration!LevelSupported.
     Kafka: FeatureControlManager.reasonNotSupported, QuorumFeatures.reasonNotSupported.
     """
     for node, (lowest, highest) in _ranges(image, defaults, name):
@@ -164,7 +166,8 @@ def _ranges(
     image: MetadataImage, defaults: Defaults, name: str
 ) -> Iterator[tuple[str, tuple[int, int]]]:
     """Yield each node and what it supports of a feature, the local one first."""
-    yield f"controller {defaults.node_id}", SUPPORTED_FEATURES.get(name, _NOT_SUPPORTED)
+    own = SUPPORTED_FEATURES if defaults.supported_features is None else defaults.supported_features
+    yield f"controller {defaults.node_id}", own.get(name, _NOT_SUPPORTED)
     for broker_id, broker in sorted(image.brokers.items()):
         yield f"broker {broker_id}", _range_of(broker.features, name)
     if metadata_version_of(image) < IBP_3_7_IV0:

@@ -1,4 +1,4 @@
-"""RPC 70: a controller says where it listens, and which features it supports."""
+"""RPC 70: a controller process says where it can be reached and what its software supports."""
 
 from __future__ import annotations
 
@@ -9,30 +9,16 @@ from kraft.errors import ErrorCode
 
 if TYPE_CHECKING:
     from kraft.ids import ControllerId, IncarnationId
-
-
-@dataclass(frozen=True, slots=True)
-class Listener:
-    """Where a controller listens; `security_protocol` is Kafka's number, 0 for PLAINTEXT."""
-
-    name: str
-    host: str
-    port: int
-    security_protocol: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class SupportedFeature:
-    """The levels of a feature that a controller supports, both ends included."""
-
-    name: str
-    min_supported_version: int
-    max_supported_version: int
+    from kraft.rpc.node_description import Listener, SupportedFeature
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerRegistrationRequest:
-    """RPC 70. Kafka: ControllerRegistrationRequest. KIP-919."""
+    """RPC 70. Who asks, and what it says of itself.
+
+    Spec: ControllerRegistration!RegistrationRequest.
+    Kafka: ControllerRegistrationRequest. KIP-919.
+    """
 
     controller_id: ControllerId
     incarnation_id: IncarnationId
@@ -43,7 +29,11 @@ class ControllerRegistrationRequest:
 
 @dataclass(frozen=True, slots=True)
 class ControllerRegistrationResponse:
-    """RPC 70, the answer. Kafka: ControllerRegistrationResponse."""
+    """RPC 70, the answer; it has no epoch, and says nothing of what the log will say later.
+
+    Spec: ControllerRegistration!RegistrationResponse.
+    Kafka: ControllerRegistrationResponse. KIP-919.
+    """
 
     error_code: ErrorCode = ErrorCode.NONE
     error_message: str | None = None

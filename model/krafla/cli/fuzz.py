@@ -17,7 +17,9 @@ __all__ = ["command"]
 
 _Protocol = Annotated[
     str,
-    typer.Argument(metavar="PROTOCOL", help="What to fuzz: lease, raft, reassignment, metadata."),
+    typer.Argument(
+        metavar="PROTOCOL", help="What to fuzz: lease, raft, reassignment, registration, metadata."
+    ),
 ]
 _Seed = Annotated[int, typer.Option(help="Where the randomness of every run comes from.")]
 _Examples = Annotated[
@@ -83,7 +85,8 @@ def command(
     lease: a cluster under a seeded scheduler, with faults drawn for it. Every step must be a step
     of BrokerLease, lead to the same state, and keep every property. What is found is shrunk, shown,
     and kept with --save as a trace and as a recording. As lease: reassignment, a partition that
-    moves between brokers which fail; metadata, controllers over one log which are deposed.
+    moves between brokers which fail; registration, controllers that register; metadata,
+    controllers over one log which are deposed.
 
     raft: a quorum on simulated machines, disks, clocks and networks; after 30 seconds of chaos a
     core is healed and must make progress. After every event the properties of KRaftProperties and
@@ -98,16 +101,16 @@ def command(
     \b
     Examples:
       krafla fuzz lease --seed 7 --seconds 600 --save found
-      krafla fuzz reassignment --seconds 60
+      krafla fuzz registration --seconds 60
       krafla fuzz raft --faults network,power-loss --seed 7 --examples 100 --lockstep
       krafla fuzz raft --replay krafla-raft-7-42.json
       krafla fuzz raft --mutants all --save found
     """
     lease: dict[str, object] = {"--steps": steps, "--profile": profile}
-    raft = {"--workers": workers, "--faults": faults, "--lockstep": lockstep, "--mutants": mutants}
     kept: dict[str, object] = {"--replay": replay}
-    both = lease | kept
-    _check_options(protocol, lease=lease, raft=raft | kept, reassignment=both, metadata=both)
+    raft = {"--workers": workers, "--faults": faults, "--lockstep": lockstep, "--mutants": mutants}
+    own = dict.fromkeys(("reassignment", "registration", "metadata"), lease | kept)
+    _check_options(protocol, lease=lease, raft=raft | kept, **own)
     from krafla.cli import fuzz_raft, fuzz_steps
 
     if replay is not None:

@@ -10,6 +10,8 @@ import msgspec
 from krafla.fuzz.controlling import CONTROLLING, METADATA, controlling
 from krafla.fuzz.games import LEASE, Game
 from krafla.fuzz.moving import CONFIGURATIONS, REASSIGNMENT, moving
+from krafla.fuzz.registering import CONFIGURATIONS as REGISTERING
+from krafla.fuzz.registering import REGISTRATION, registering
 from krafla.fuzz.restless import Restless
 from krafla.verdict import KraflaError
 from kraft.sim.choices import (
@@ -118,7 +120,13 @@ _CONTROLLING: Final = tuple(
     Profile(name, configuration, controlling, game=METADATA)
     for name, configuration in CONTROLLING.items()
 )
-_BY_NAME: Final = {profile.name: profile for profile in (*_ALL, *_MOVING, *_CONTROLLING)}
+_REGISTERING: Final = tuple(
+    Profile(name, configuration, registering, game=REGISTRATION)
+    for name, configuration in REGISTERING.items()
+)
+_BY_NAME: Final = {
+    profile.name: profile for profile in (*_ALL, *_MOVING, *_REGISTERING, *_CONTROLLING)
+}
 
 # Taken in turn. kip-631 and kip-343 are left out: they differ from others in their timeouts only.
 DEFAULT_PROFILES: Final = (
@@ -129,6 +137,7 @@ PROFILES_OF: Final = {
     "lease": DEFAULT_PROFILES,
     "reassignment": tuple(CONFIGURATIONS),
     "metadata": tuple(CONTROLLING),
+    "registration": tuple(REGISTERING),
 }
 """The profiles that the runs of each game take in turn."""
 

@@ -29,11 +29,8 @@ from kraft.log.segment import iter_batches
 from kraft.records.cluster import BeginTransactionRecord, FeatureLevelRecord
 from kraft.records.lease import Endpoint, FeatureRange
 from kraft.records.topics import BROKER_RESOURCE, ConfigRecord
-from kraft.rpc.controller_registration import (
-    ControllerRegistrationRequest,
-    Listener,
-    SupportedFeature,
-)
+from kraft.rpc.controller_registration import ControllerRegistrationRequest
+from kraft.rpc.node_description import Listener, SupportedFeature
 from kraft.rpc.update_features import FeatureUpdate, UpdateFeaturesRequest, UpgradeType
 
 RECORDED = Path(__file__).parents[3] / "traces" / "kafka-4.1"

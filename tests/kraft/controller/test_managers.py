@@ -42,12 +42,13 @@ from kraft.rpc.configurations import (
     IncrementalAlterConfigsRequest,
     ReplacedConfigs,
 )
-from kraft.rpc.controller_registration import ControllerRegistrationRequest, SupportedFeature
+from kraft.rpc.controller_registration import ControllerRegistrationRequest
 from kraft.rpc.delegation_tokens import (
     CreateDelegationTokenRequest,
     ExpireDelegationTokenRequest,
     RenewDelegationTokenRequest,
 )
+from kraft.rpc.node_description import SupportedFeature
 from kraft.rpc.scram import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
