@@ -63,7 +63,7 @@ def run_guarded(run: Callable[[], object]) -> int:
     except OSError as error:
         place = "" if error.filename is None else f"{error.filename}: "
         return _said(f"{place}{error.strerror}", ExitCode.COULD_NOT_RUN)
-    except Exception as error:  # noqa: BLE001  # the last resort: told in one line, exit status 4
+    except Exception as error:  # noqa: BLE001 - the last resort: told in one line, exit status 4
         what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         return _said(f"crashed, this is a fault in kraft itself ({what})", ExitCode.CRASHED)
     return ExitCode.DONE

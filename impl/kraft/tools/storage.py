@@ -106,45 +106,26 @@ def format_(
     """Format the log directories of a node."""
     node = read_configuration(config)
     flags = [standalone, no_initial_controllers, initial_controllers is not None]
-    if sum(flags) > 1:
-        names = "--standalone, --no-initial-controllers and --initial-controllers"
-        raise ToolError(f"of {names} only one may be given", ExitCode.REFUSED)
-    if "controller" in node.roles and not node.has_static_voters and not any(flags):
-        raise ToolError(_NO_VOTERS, ExitCode.REFUSED)
+    _check_flags(node, sum(flags))
     voters = _initial_voters(node, initial_controllers, standalone=standalone)
     level = release_level(release_version)
     levels = feature_levels(level, feature or [])
     _check_version(levels.pop("kraft.version", None), is_dynamic=any(flags))
     credentials = [scram_fields(one) for one in add_scram or []]
-    if credentials and level < SCRAM_SINCE:
-        since = VERSION_NAMES[SCRAM_SINCE]
-        reason = f"SCRAM is only supported in metadata.version {since} or later."
-        raise ToolError(reason, ExitCode.REFUSED)
+    _check_scram(level, has_credentials=bool(credentials))
     blank = _unformatted(node, cluster_id, ignore_formatted=ignore_formatted)
     if not blank:
         _print("All of the log directories are already formatted.")
-    now = time.time_ns() // 1_000_000
-    bootstrap = bootstrap_checkpoint(level, levels, credentials, now)
-    own = None if voters is None else voters.get(NodeId(node.node_id))
+    bootstrap = bootstrap_checkpoint(level, levels, credentials, _now())
     for name in blank:
         is_metadata = name == node.metadata_directory
-        quorum = voters if is_metadata and own is not None else None
-        kind = _kind(is_metadata=is_metadata, is_dynamic=any(flags), is_voter=quorum is not None)
-        version = VERSION_NAMES[level]
-        _print(f"Formatting {kind} {name} with metadata.version {version}.")
-        key = own.key.directory_id if own is not None and is_metadata else None
-        directory_id = key or DirectoryId(random_uuid())
-        Path(name).mkdir(parents=True, exist_ok=True)
-        files = RealFiles(Path(name))
-        if BOOTSTRAP_NAME in files.names(""):
-            files.remove(BOOTSTRAP_NAME)
-        files.append(BOOTSTRAP_NAME, bootstrap)
-        files.flush(BOOTSTRAP_NAME)
-        snapshot = None if quorum is None else voters_checkpoint(quorum, now)
-        try:
-            format_directory(files, cluster_id, NodeId(node.node_id), directory_id, snapshot)
-        except ValueError as error:
-            raise ToolError(str(error)) from None
+        own = None if voters is None or not is_metadata else voters.get(NodeId(node.node_id))
+        kind = _kind(is_metadata=is_metadata, is_dynamic=any(flags), is_voter=own is not None)
+        _print(f"Formatting {kind} {name} with metadata.version {VERSION_NAMES[level]}.")
+        quorum = None if own is None else voters
+        directory_id = (own and own.key.directory_id) or DirectoryId(random_uuid())
+        snapshot = None if quorum is None else voters_checkpoint(quorum, _now())
+        _format_one(Path(name), cluster_id, node.node_id, directory_id, bootstrap, snapshot)
 
 
 VERBS: Final = {"info": info, "format": format_, "random-uuid": random}
@@ -169,6 +150,21 @@ def _initial_voters(
         return parse_voters(text, name)
     key = ReplicaKey(NodeId(node.node_id), DirectoryId(random_uuid()))
     return VoterSet.of([Voter(key, (Endpoint(name, host, port),))])
+
+
+def _check_flags(node: NodeConfiguration, given: int) -> None:
+    if given > 1:
+        names = "--standalone, --no-initial-controllers and --initial-controllers"
+        raise ToolError(f"of {names} only one may be given", ExitCode.REFUSED)
+    if "controller" in node.roles and not node.has_static_voters and not given:
+        raise ToolError(_NO_VOTERS, ExitCode.REFUSED)
+
+
+def _check_scram(level: int, *, has_credentials: bool) -> None:
+    if has_credentials and level < SCRAM_SINCE:
+        since = VERSION_NAMES[SCRAM_SINCE]
+        reason = f"SCRAM is only supported in metadata.version {since} or later."
+        raise ToolError(reason, ExitCode.REFUSED)
 
 
 def _check_version(asked: int | None, *, is_dynamic: bool) -> None:
@@ -214,3 +210,27 @@ def _section(title: str, endings: tuple[str, str], entries: list[str]) -> None:
 
 def _print(text: str) -> None:
     sys.stdout.write(f"{text}\n")
+
+
+def _format_one(
+    directory: Path,
+    cluster_id: str,
+    node_id: int,
+    directory_id: DirectoryId,
+    bootstrap: bytes,
+    snapshot: bytes | None,
+) -> None:
+    directory.mkdir(parents=True, exist_ok=True)
+    files = RealFiles(directory)
+    if BOOTSTRAP_NAME in files.names(""):
+        files.remove(BOOTSTRAP_NAME)
+    files.append(BOOTSTRAP_NAME, bootstrap)
+    files.flush(BOOTSTRAP_NAME)
+    try:
+        format_directory(files, cluster_id, NodeId(node_id), directory_id, snapshot)
+    except ValueError as error:
+        raise ToolError(str(error)) from None
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
