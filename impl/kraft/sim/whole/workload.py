@@ -9,7 +9,7 @@ from kraft.controller.defaults import Defaults
 from kraft.controller.quorum.configuration import Configuration
 from kraft.ids import NO_BROKER_EPOCH
 from kraft.image.metadata_image import METADATA_VERSION
-from kraft.rpc.broker_registration import Listener, SupportedFeature
+from kraft.rpc.node_description import Listener, SupportedFeature
 from kraft.sim.quorum.workload import CLUSTER_ID, Workload
 from kraft.sim.whole.broker_disk import BrokerDisk
 from kraft.sim.whole.broker_host import BrokerHost
