@@ -1,4 +1,4 @@
-"""Whether a scenario makes sense, asked before anything is booted: who runs and what exists then."""
+"""Whether a scenario makes sense, asked before anything is booted: who runs, what exists then."""
 
 from __future__ import annotations
 

@@ -57,7 +57,8 @@ def locked_jars() -> tuple[Jar, ...]:
     for line in text.splitlines():
         if line and not line.startswith("#"):
             sha256, coordinates = line.split()
-            found.append(Jar(*coordinates.split(":"), sha256))
+            group, artifact, version = coordinates.split(":")
+            found.append(Jar(group, artifact, version, sha256))
     return tuple(found)
 
 
