@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import sys
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from krafla.record.scenario import parse
 from krafla.verdict import KraflaError
 
 HEAD = "sentence: A test.\ncontrollers: 1\nbrokers: 1\n"
+# Only a test that fails waits so long.
+HANGS_SECONDS = 60
 CHILD = """
 import signal, subprocess, sys
 if sys.argv[2:]:
@@ -24,6 +27,7 @@ else:
     with open(sys.argv[1], "w") as pipe:
         pipe.write("ready\\n"); pipe.flush()
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.alarm(300)
         while True: signal.pause()
 """
 
@@ -56,6 +60,7 @@ def test_a_process_and_its_own_children_are_gone_when_the_context_is_left(tmp_pa
         assert running.is_alive
     with reader:
         # The end of the pipe is only there when nobody can write to it any more.
+        assert select.select([reader], [], [], HANGS_SECONDS)[0]
         assert reader.read() == ""
 
     assert is_gone(running.id)
