@@ -28,6 +28,10 @@ _RATE = "-1"
 # Of invented users in a cluster that is gone afterwards.
 _INVENTED_PASSWORD = "of-a-recording"  # noqa: S105 - it protects nothing
 _SAID_MAX = 300
+# Kafka's clients ask again by themselves, but a voter's change is refused at once to whoever asked
+# a leader of yesterday.
+_ASK_AGAIN = ("NotLeaderOrFollowerException", "NotControllerException")
+_ASKED_MAX = 10
 
 
 class Driver:
@@ -159,14 +163,24 @@ class Driver:
 
     def _add_voter(self, word: str) -> None:
         configuration = str(self._cluster.layout.node(int(word)).configuration)
-        self._tool("quorum", ["--command-config", configuration, "add-controller"])
+        self._ask_quorum(["--command-config", configuration, "add-controller"])
 
     def _remove_voter(self, word: str) -> None:
         meta = self._cluster.layout.node(int(word)).data / "meta.properties"
         lines = meta.read_text(encoding="utf-8").splitlines()
         directory = next(one.split("=", 1)[1] for one in lines if one.startswith("directory.id"))
         given = ["--controller-id", word, "--controller-directory-id", directory]
-        self._tool("quorum", ["remove-controller", *given])
+        self._ask_quorum(["remove-controller", *given])
+
+    def _ask_quorum(self, arguments: Sequence[str]) -> None:
+        """Ask the active controller itself.
+
+        A broker would pass the request on to the controller that it knew last, which may be back
+        as a follower: its answer is no reason for the broker to look for another.
+        """
+        port = self._cluster.layout.node(self._named(ACTIVE)).controller_port
+        words = ["--bootstrap-controller", f"{HOST}:{port}", *arguments]
+        self._tool("quorum", words, bootstrap=False)
 
     # Features, configs, rights.
 
@@ -233,24 +247,36 @@ class Driver:
         return ["--bootstrap-server", bootstrap_brokers(nodes)]
 
     def _tool(self, name: str, arguments: Sequence[str], *, bootstrap: bool = True) -> str:
-        words = [*(self._brokers() if bootstrap else []), *arguments]
+        """Return what a tool says; asks again while the answer is that the leader is another."""
+        for _ in range(_ASKED_MAX):
+            words = [*(self._brokers() if bootstrap else []), *arguments]
+            status, said = self._once(name, words)
+            if status == 0:
+                return said
+            if not any(error in said for error in _ASK_AGAIN):
+                break
+        raise _RefusedError(_reason(said) or f"{name} ended with status {status}")
+
+    def _once(self, name: str, words: Sequence[str]) -> tuple[int | None, str]:
         output = self._folder / "tool.txt"
         output.unlink(missing_ok=True)
         running = self._processes.start(self._java.tool(name, words), output)
         status = running.wait(PATIENCE_SECONDS)
         running.end()
         said = output.read_text(encoding="utf-8", errors="replace")
-        self._journal.note(f"{name} {' '.join(arguments)}: status {status}\n{_indented(said)}")
-        if status != 0:
-            lines = [one for one in said.splitlines() if one.strip() and not one[0].isspace()]
-            reason = next((one for one in lines if "xception" in one or "rror" in one), "")
-            reason = reason or (lines[-1] if lines else f"{name} ended with status {status}")
-            raise _RefusedError(reason[:_SAID_MAX])
-        return said
+        self._journal.note(f"{name} {' '.join(words)}: status {status}\n{_indented(said)}")
+        return status, said
 
 
 class _RefusedError(KraflaError):
     """A tool of Kafka ended with another status than 0."""
+
+
+def _reason(said: str) -> str:
+    """Return the line that names the error, else the last line."""
+    lines = [one for one in said.splitlines() if one.strip() and not one[0].isspace()]
+    named = next((one for one in lines if "xception" in one or "rror" in one), "")
+    return (named or (lines[-1] if lines else ""))[:_SAID_MAX]
 
 
 def _entity(entity: str, name: str) -> list[str]:

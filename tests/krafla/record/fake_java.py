@@ -17,6 +17,13 @@ def main(arguments: list[str]) -> int:
     if any(word.startswith("refused") for word in rest):
         sys.stdout.write("Error while executing: the fake refuses this.\n")
         return 1
+    if "moved" in rest:
+        # The first that asks is told so, and nobody after it.
+        asked = Path("asked")
+        if not asked.exists():
+            asked.touch()
+            sys.stdout.write("x.NotLeaderOrFollowerException: \n")
+            return 1
     sys.stdout.write("Done.\n")
     return 0
 

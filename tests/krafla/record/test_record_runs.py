@@ -105,7 +105,7 @@ def test_a_recording_has_a_folder_for_each_node_and_says_what_was_done(tmp_path)
     assert (made.out / "n3000" / "old-1" / "meta.properties").is_file()
     assert (made.out / "n0" / "__cluster_metadata-0").is_dir()
     journal = (made.out / "harness.log").read_text()
-    assert "topics --create --topic t" in journal
+    assert "--create --topic t" in journal
     assert len(processes_of(journal)) == 4
     assert all(map(is_gone, processes_of(journal)))
     assert "step 1 of 9: create-topic t 1" in told
@@ -143,6 +143,17 @@ def test_a_step_that_is_tried_may_be_refused(tmp_path):
     record(made, lambda _: None)
 
     assert "--topic other" in (made.out / "harness.log").read_text()
+
+
+@pytest.mark.usefixtures("fake_kafka")
+def test_who_asked_a_leader_of_yesterday_asks_again(tmp_path):
+    made = recording(tmp_path, "create-topic moved 1")
+
+    record(made, lambda _: None)
+
+    journal = (made.out / "harness.log").read_text()
+    assert journal.count("--topic moved") == 2
+    assert journal.count("NotLeaderOrFollowerException") == 1
 
 
 @pytest.mark.usefixtures("fake_kafka")
