@@ -233,6 +233,7 @@ class History:
         objection = replicas_objection(self._image, (), record.fields["replicas"])
         if objection is not None:
             self._violated(REPLICAS_REGISTERED, objection, record)
+            return
         for invariant, said in state_objections(state_of(record.fields), self._image):
             self._violated(invariant, said, record)
 
@@ -303,7 +304,7 @@ class History:
         if before.replicas != after.replicas:
             said = replicas_objection(self._image, before.replicas, after.replicas)
             if said is not None:
-                found.append((REPLICAS_REGISTERED, said))
+                return ((REPLICAS_REGISTERED, said),)
         transition = Transition(before, after, change, self._image)
         for invariant in _CHANGES:
             said = invariant.objection(transition)

@@ -50,13 +50,19 @@ def understood(reader, batch):
     return [(index, key, reader.meaning[tail]) for index, key, tail in found]
 
 
+FIELDS = (
+    "leader", "isr", "replicas", "addingReplicas", "removingReplicas", "leaderRecoveryState",
+    "directories", "eligibleLeaderReplicas", "lastKnownElr",
+)  # fmt: skip
+
+
 def decoded(batch):
     """Return the same by the reference decoder."""
     return [
         (
             record.offset - batch.base_offset,
             key_of(record.fields),
-            PartitionChange(*(record.fields[name] for name in ("leader", "isr", "replicas"))),
+            PartitionChange(*(record.fields.get(name) for name in FIELDS)),
         )
         for record in batch.metadata_records(frozenset({CHANGE_PARTITION}))
     ]

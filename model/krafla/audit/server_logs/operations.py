@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.audit.image import BrokerRegistration, Image
-    from krafla.audit.partitions import Change, PartitionState
+    from krafla.audit.partitions import Change, Objections, PartitionChange, PartitionState
     from kraft.log.checkpoint import Checkpoint
     from kraft.log.directory import MetadataLog
     from kraft.records.batch import RecordBatch
@@ -124,8 +124,11 @@ def _snapshot_time(checkpoint: Checkpoint) -> int | None:
     return None
 
 
-def _no_objection(before: PartitionState, after: PartitionState) -> None:
-    del before, after
+def _no_objection(
+    before: PartitionState, after: PartitionState, change: PartitionChange
+) -> Objections:
+    del before, after, change
+    return ()
 
 
 class _Walk:
