@@ -225,9 +225,7 @@ def test_a_spec_that_does_not_load_is_an_error(node, tmp_path, monkeypatch):
         audit([node])
 
 
-FEATURES = (
-    {"name": "metadata.version", "minSupportedVersion": 7, "maxSupportedVersion": 27},
-)
+FEATURES = ({"name": "metadata.version", "minSupportedVersion": 7, "maxSupportedVersion": 27},)
 
 
 class TestNumbersBeyondTlcs:

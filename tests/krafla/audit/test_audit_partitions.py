@@ -7,11 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.krafla.audit.editing import CHANGE_PARTITION, LOG, METADATA, NO_OP
 
+from krafla.audit.partition_state import (
+    PartitionChange,
+    PartitionState,
+)
 from krafla.audit.partitions import (
     ChangeReader,
-    PartitionChange,
     Partitions,
-    PartitionState,
     key_of,
 )
 from kraft.errors import CorruptRecordError

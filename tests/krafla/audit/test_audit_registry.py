@@ -1,4 +1,4 @@
-"""The registry, its table in the documentation, and the broken logs speak of the same invariants."""
+"""Registry, table and broken logs speak of the same invariants."""
 
 from __future__ import annotations
 

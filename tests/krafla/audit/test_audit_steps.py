@@ -191,7 +191,9 @@ def test_a_change_that_is_no_change_kafka_knows(tmp_path, crash, loading, field)
     assert "5" in found.detail
 
 
-def test_the_old_records_that_fence_and_unfence_are_the_same_actions(tmp_path, crash, loading, monkeypatch):
+def test_the_old_records_that_fence_and_unfence_are_the_same_actions(
+    tmp_path, crash, loading, monkeypatch
+):
     # They are of a metadata version before 3.3-IV2, and L1 says so; this is about what they mean.
     monkeypatch.setattr(history, "version_objection", lambda *_: None)
     edits = {

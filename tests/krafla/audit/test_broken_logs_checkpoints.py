@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 SETUP = [topic(), partition(), partition(1)]
 MOVED = [change(isr=(1, 2), leader=1)]
-SAME = folded(topic(), partition(isr=(1, 2), leader=1, leaderEpoch=1, partitionEpoch=1), partition(1))
+SAME = folded(
+    topic(), partition(isr=(1, 2), leader=1, leaderEpoch=1, partitionEpoch=1), partition(1)
+)
 """What a checkpoint behind `SETUP` and `MOVED` says."""
 
 

@@ -42,11 +42,17 @@ def broken_logs():
     yield "L3", after((24, 0, {}))
     yield "L9", after((9, 0, {"topicId": OTHER}))
     yield "L11", Broken([[topic(), NOTHING], [partition()]], (0, 0))
-    yield "L12", after([(23, 0, {"name": None})], SETUP, [(25, 0, {"reason": None})], change(isr=()))
+    yield (
+        "L12",
+        after([(23, 0, {"name": None})], SETUP, [(25, 0, {"reason": None})], change(isr=())),
+    )
     yield "B2", after(register(0, incarnationId=NEW, brokerEpoch=18))
     yield "B3", after(register(7, brokerId=7, incarnationId=NEW, brokerEpoch=17, logDirs=(NEW,)))
     yield "B4", after(register(0, fenced=True, inControlledShutdown=True))
-    yield "B5", Broken([[register(0, incarnationId=NEW, brokerEpoch=prefix()[1], fenced=False)]], (0, 0))
+    yield (
+        "B5",
+        Broken([[register(0, incarnationId=NEW, brokerEpoch=prefix()[1], fenced=False)]], (0, 0)),
+    )
     yield "B6", after((17, 0, {"brokerId": 0, "brokerEpoch": 16, "fenced": 1}))
     yield "B7", after(broker_change(0, 1, inControlledShutdown=-1))
     yield "B8", after((12, 0, {"name": "transaction.version", "featureLevel": 9}))
