@@ -84,6 +84,8 @@ _QUEUE: Final = 2000
 class Outcome:
     """What judging a history gave: findings, the offset it was judged up to, steps of the spec.
 
+    `asked` counts what the invariants were asked about.
+
     `stopped_at` is the offset behind which nothing was judged, because of a finding there.
     """
 
@@ -92,6 +94,7 @@ class Outcome:
     judged_to: int
     records: int
     steps: int
+    asked: Asked
 
 
 class History:
@@ -164,7 +167,7 @@ class History:
         findings = (*self._findings, *doubts, *self._aside)
         stops = [f.offset for f in self._findings if f.offset is not None]
         stopped_at = min(stops, default=None)
-        return Outcome(findings, stopped_at, self._end, self._records, self._spec.taken)
+        return Outcome(findings, stopped_at, self._end, self._records, self._spec.taken, self.asked)
 
     def _walk(
         self, batch: RecordBatch, records: list[MetadataRecord], changes: list[Change]

@@ -18,6 +18,7 @@ from krafla.audit.image import Image
 from krafla.audit.invariants import CHECKPOINT_ALIGNED, evidence_of
 from krafla.audit.inventory import Inventory, take_inventory, unreadable
 from krafla.audit.judge import LoadingSpec
+from krafla.audit.registry import asked_in
 from krafla.audit.result import (
     ClusterResult,
     DirectoryResult,
@@ -143,7 +144,10 @@ def audit_cluster(
             judged.append(history)
         results[member.path] = _result(member, start, history, own[member.path])
     members = tuple(results[member.path] for member in cluster.members)
-    result = ClusterResult(cluster.cluster_id, cluster.folder, members, tuple(findings))
+    asked = asked_in(one.outcome.asked for one in judged)
+    result = ClusterResult(
+        cluster.cluster_id, cluster.folder, members, tuple(findings), asked=asked
+    )
     return ClusterAudit(result, len(judged), sum(one.outcome.steps for one in judged))
 
 
