@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from krafla.audit import checkpoints
 from krafla.audit.clusters import Cluster, find_logs, group
 from krafla.audit.compare import agrees, compare
+from krafla.audit.epoch_files import contradictions
 from krafla.audit.history import History, Outcome
 from krafla.audit.image import Image
 from krafla.audit.invariants import CHECKPOINT_ALIGNED, evidence_of
@@ -128,7 +129,7 @@ def audit_cluster(
     own: dict[Path, list[Finding]] = {}
     starts: dict[Path, Start | None] = {}
     for member in cluster.members:
-        own[member.path] = [*member.findings]
+        own[member.path] = [*member.findings, *contradictions(member)]
         starts[member.path] = start_of(member, own[member.path])
     longest_first = sorted(cluster.members, key=lambda m: _length(m, starts[m.path]), reverse=True)
     for member in longest_first:

@@ -94,12 +94,12 @@ def command(
       krafla audit cluster-a --server-logs --clock-skew-ms 250
 
     With --json: {"schema": 1, "verdict", "exit_code", "paths", "clusters", "findings",
-    "counts"}; each cluster has "cluster_id", "folder", "asked", "verdict",
-    "findings", "directories" and "server_logs"; each directory "path", "node_id", "verdict", "batches", "records", the offsets
-    judged and its "findings"; each finding "weight", "kind", "detail", "path", "line", "byte",
-    "offset" and "evidence", which for a violation holds the rule, the record or the line, the
-    action with its parameters, the false conjuncts with their values, the state before and what
-    was legal.
+    "counts"}; each cluster has "cluster_id", "folder", "asked", "verdict", "findings",
+    "directories" and "server_logs"; each directory "path", "node_id", "verdict", "batches",
+    "records", the offsets judged and its "findings"; each finding "weight", "kind", "detail",
+    "path", "line", "byte", "offset" and "evidence", which for a violation holds the rule, the
+    record or the line, the action with its parameters, the false conjuncts with their values,
+    the state before and what was legal.
     """
     from krafla.audit.judge import LoadingSpec
 

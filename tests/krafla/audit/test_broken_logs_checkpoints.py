@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.krafla.audit.breaking import (
     NOTHING,
+    REAL,
     TIME,
     change,
     checkpoint,
@@ -136,6 +138,26 @@ def test_a_checkpoint_that_is_wrong_by_itself_is_rejected(tmp_path, loading, rec
     node(tmp_path, 0, [SETUP, MOVED], {END: records})
     found = audit([tmp_path], loading=loading).clusters[0].all_findings()
     assert (found[0].kind, found[0].offset) == (kind, END)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("quorum-state", '"leaderEpoch":0', ("QuorumEpoch", prefix()[1])),
+        ("leader-epoch-checkpoint", "0\n2\n0 0\n1 8\n", ("EpochStarts", 8)),
+    ],
+)
+def test_a_node_whose_own_file_contradicts_its_log_is_rejected(
+    tmp_path, loading, name, content, expected
+):
+    folder = node(tmp_path, 0, [SETUP], {})
+    if name == "quorum-state":
+        kept = (REAL.parent / name).read_text()
+        content = re.sub('"leaderEpoch":[0-9]+', content, kept)
+        assert content != kept
+    (folder / name).write_text(content)
+    (found,) = audit([tmp_path], loading=loading).clusters[0].all_findings()
+    assert (found.kind, found.offset, found.path) == (*expected, folder / name)
 
 
 def test_a_checkpoint_that_has_what_an_aborted_transaction_did_is_rejected(tmp_path, loading):
