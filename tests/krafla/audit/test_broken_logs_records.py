@@ -37,7 +37,7 @@ def after(*batches):
     return Broken([*batches[:-1], [batches[-1]]], (len(batches) - 1, 0))
 
 
-def broken_logs():
+def of_logs_and_brokers():
     yield "L1", after(SETUP, (5, 1, change(leader=1)[2]))
     yield "L3", after((24, 0, {}))
     yield "L9", after((9, 0, {"topicId": OTHER}))
@@ -59,6 +59,9 @@ def broken_logs():
     yield "B9", after(broker_change(0, 2, logDirs=(directory(1),)))
     yield "B10", after(broker_change(0, 2, logDirs=(*registrations()[0]["logDirs"], NEW)))
     yield "B15", after(register(0, fenced=False, endPoints=()))
+
+
+def of_topics_and_partitions():
     yield "T1", Broken([SETUP, [topic("broken", OTHER), NOTHING]], (1, 0))
     yield "T2", Broken([[topic("not valid"), partition()]], (0, 0))
     yield "T3", Broken([[topic(), partition(0), partition(2)]], (0, 2))
@@ -84,6 +87,9 @@ def broken_logs():
     yield "P13", after(SETUP, alone, broker_change(0, fenced=1))
     yield "P14", after(SETUP, change(directories=(NEW, directory(1), directory(2))))
     yield "P15", after(SETUP, LOST, change(isr=(1,), leader=1, lastKnownElr=()))
+
+
+def of_epochs_and_moves():
     yield "E1", after(SETUP, partition())
     yield "E3", Broken([[topic(), partition(leaderEpoch=1)]], (0, 1))
     yield "E4", after(SETUP, partition(isr=(1, 0, 2), leader=1))
@@ -103,6 +109,9 @@ def broken_logs():
     gone = change(replicas=(1,), isr=(), leader=-1, eligibleLeaderReplicas=(1,), addingReplicas=())
     yield "X8", after(MOVING, adding, gone)
     yield "X9", after(MOVING, START, change(replicas=(2, 1), isr=(2, 1), **ENDED))
+
+
+def of_the_rest():
     ids = {"brokerId": 0, "brokerEpoch": 17, "nextProducerId": 1000}
     yield "O1", after((15, 0, {**ids, "nextProducerId": 999}))
     yield "O2", after((15, 0, {**ids, "brokerEpoch": 16}))
@@ -121,7 +130,9 @@ def controller():
     }  # fmt: skip
 
 
-BROKEN_LOGS = dict(broken_logs())
+BROKEN_LOGS = dict(
+    [*of_logs_and_brokers(), *of_topics_and_partitions(), *of_epochs_and_moves(), *of_the_rest()]
+)
 
 
 @pytest.mark.parametrize("invariant", BROKEN_LOGS)
@@ -146,3 +157,13 @@ def test_a_log_that_breaks_an_invariant_is_rejected_by_it_at_the_record(
 def test_what_the_broken_logs_share_is_not_broken(tmp_path, loading, batches):
     log, _ = written(tmp_path, Broken(batches, (0, 0)))
     assert audit([log], loading=loading).clusters[0].all_findings() == ()
+
+
+@pytest.mark.parametrize(
+    ("invariant", "conjunct"),
+    [("B2", "epoch_floor"), ("B3", "epoch_floor"), ("B4", "fenced"), ("B5", "fenced"), ("B6", "epoch")],
+)
+def test_the_spec_names_the_conjunct_that_is_false(tmp_path, loading, invariant, conjunct):
+    log, _ = written(tmp_path, BROKEN_LOGS[invariant])
+    found = audit([log], loading=loading).clusters[0].all_findings()[0]
+    assert [conjunct in one.text for one in found.evidence.false] == [True], found.evidence.false
