@@ -161,7 +161,13 @@ def test_what_the_broken_logs_share_is_not_broken(tmp_path, loading, batches):
 
 @pytest.mark.parametrize(
     ("invariant", "conjunct"),
-    [("B2", "epoch_floor"), ("B3", "epoch_floor"), ("B4", "fenced"), ("B5", "fenced"), ("B6", "epoch")],
+    [
+        ("B2", "epoch_floor"),
+        ("B3", "epoch_floor"),
+        ("B4", "fenced"),
+        ("B5", "fenced"),
+        ("B6", "epoch"),
+    ],
 )
 def test_the_spec_names_the_conjunct_that_is_false(tmp_path, loading, invariant, conjunct):
     log, _ = written(tmp_path, BROKEN_LOGS[invariant])
