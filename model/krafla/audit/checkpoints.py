@@ -5,54 +5,131 @@ Kafka: MetadataImage, RecordsSnapshotReader.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.image import IMAGE_API_KEYS, Image
+from krafla.audit.invariants import (
+    LEADER_EPOCH,
+    ONE_LEADER_AN_EPOCH,
+    PARTITION_EPOCH,
+    PARTITIONS_STAY,
+    REGISTERED_ONCE,
+    Invariant,
+)
+from krafla.audit.invariants_log import LOG_INVARIANTS, VERSION_FIRST
+from krafla.audit.invariants_topics import TOPIC_ABORTED
 from krafla.audit.mapping import STATE_API_KEYS
-from krafla.audit.partitions import key_text
+from krafla.audit.partitions import (
+    key_text,
+)
 from kraft.log.checkpoint import read_checkpoint
 from kraft.records.lease import lease_record
+from kraft.records.metadata_schemas import (
+    ABORT_TRANSACTION,
+    BEGIN_TRANSACTION,
+    END_TRANSACTION,
+    REGISTER_BROKER,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from krafla.audit.partitions import (
+        Objections,
+    )
+
 _WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS
+_TRANSACTION: Final = frozenset(
+    {BEGIN_TRANSACTION.api_key, END_TRANSACTION.api_key, ABORT_TRANSACTION.api_key}
+)
 
 
-def image_at(path: Path) -> Image:
-    """Return the image that a checkpoint file holds.
+class Read(NamedTuple):
+    """A checkpoint that was read: its image, and what is wrong with it by itself."""
+
+    image: Image
+    faults: Objections
+
+
+def read(path: Path) -> Read:
+    """Return what a checkpoint file holds.
 
     Raises UnreadableFileError, CorruptRecordError and its kinds.
     """
     image = Image()
+    faults: dict[str, tuple[Invariant, str]] = {}
     for batch in read_checkpoint(path):
         for record in batch.metadata_records(_WANTED):
-            if record.api_key in STATE_API_KEYS:
+            if record.api_key == REGISTER_BROKER.api_key:
+                broker = record.fields["brokerId"]
+                if broker in image.registrations:
+                    said = f"broker {broker} is registered twice"
+                    faults.setdefault("B1", (REGISTERED_ONCE, said))
+            if record.api_key in _TRANSACTION:
+                faults.setdefault("L3", (LOG_INVARIANTS[0], "a checkpoint holds a transaction"))
+            elif record.api_key in STATE_API_KEYS:
                 image.apply_lease(lease_record(record.api_key, record.fields))
             else:
                 image.apply_other(record)
+    if image.metadata_version is None:
+        faults["L2"] = (VERSION_FIRST, "the checkpoint names no metadata version")
     image.partitions.settle()
-    return image
+    return Read(image, tuple(faults.values()))
 
 
-def difference(log: Image, checkpoint: Image) -> str | None:
-    """Return in a sentence the first thing in which a checkpoint is not the fold of the log."""
+def difference(log: Image, checkpoint: Image) -> tuple[Invariant | None, str] | None:
+    """Return the first thing in which a checkpoint is not the fold of the log, in a sentence.
+
+    The invariant is the one that speaks of that thing; None if only the comparison does.
+    """
     for broker in sorted(log.registrations.keys() | checkpoint.registrations.keys()):
         ours, theirs = log.registrations.get(broker), checkpoint.registrations.get(broker)
         if ours != theirs:
-            return (
+            return None, (
                 f"broker {broker} is {ours or 'not registered'} by the log, {theirs or 'not'} in it"
             )
     for name in sorted(log.features.keys() | checkpoint.features.keys()):
         levels = log.features.get(name, 0), checkpoint.features.get(name, 0)
         if levels[0] != levels[1]:
-            return f"feature {name} has level {levels[0]} by the log, {levels[1]} in it"
-    if log.partitions.states != checkpoint.partitions.states:
-        return _partition_difference(log, checkpoint)
-    return None
+            return None, f"feature {name} has level {levels[0]} by the log, {levels[1]} in it"
+    for topic in sorted(checkpoint.entities.topic_names):
+        if topic in log.entities.aborted_topics and topic not in log.entities.topic_names:
+            said = f"topic {checkpoint.entities.topic_names[topic]} was created in a transaction"
+            return TOPIC_ABORTED, f"{said} that was aborted"
+    found = _partition_difference(log, checkpoint)
+    if found is None:
+        other = log.entities.difference(checkpoint.entities)
+        return None if other is None else (None, other)
+    return found
 
 
-def _partition_difference(log: Image, checkpoint: Image) -> str:
-    ours, theirs = log.partitions.states, checkpoint.partitions.states
-    key = min(key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key))
-    return f"partition {key_text(key)} is {ours.get(key)} by the log, {theirs.get(key)} in it"
+def _partition_difference(log: Image, checkpoint: Image) -> tuple[Invariant | None, str] | None:
+    ours, theirs = log.partitions, checkpoint.partitions
+    keys = (
+        sorted(ours.states.keys() | theirs.states.keys())
+        if ours.states.keys() != theirs.states.keys()
+        else ours.states
+    )
+    different = [
+        key
+        for key in keys
+        if ours.states.get(key) != theirs.states.get(key) or ours.epochs(key) != theirs.epochs(key)
+    ]
+    if not different:
+        return None
+    key = min(different)
+    before, after = ours.states.get(key), theirs.states.get(key)
+    said = f"partition {key_text(key)} is {before} by the log, {after} in it"
+    if before is None or after is None:
+        missing = after is None and key[4:] in checkpoint.entities.topic_names
+        return PARTITIONS_STAY if missing else None, said
+    epochs, found = ours.epochs(key), theirs.epochs(key)
+    if before.leader != after.leader and epochs.leader == found.leader:
+        return ONE_LEADER_AN_EPOCH, f"{said}; leader epoch {epochs.leader} in both"
+    if before != after:
+        return None, said
+    if epochs.leader != found.leader:
+        numbers = f"{epochs.leader} by the log, {found.leader} in it"
+        return LEADER_EPOCH, f"the leader epoch of partition {key_text(key)} is {numbers}"
+    numbers = f"{epochs.partition} by the log, {found.partition} in it"
+    return PARTITION_EPOCH, f"the partition epoch of partition {key_text(key)} is {numbers}"

@@ -11,13 +11,14 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit import checkpoints
+from krafla.audit.asked import Asked
+from krafla.audit.asking import change_objections, compared, lost, responsible, wrong_version
 from krafla.audit.image import IMAGE_API_KEYS, Image
 from krafla.audit.invariants import (
+    CHECKPOINT_CONTINUED,
     CHECKPOINT_FOLDED,
+    CHECKPOINTS_EQUAL,
     MAX_RECORDS_PER_BATCH,
-    PARTITION_EXISTS,
-    RECORD_INVARIANTS,
     REPLICAS_REGISTERED,
     Invariant,
     PartitionInvariant,
@@ -26,7 +27,17 @@ from krafla.audit.invariants import (
     partition_objections,
     replicas_objection,
 )
-from krafla.audit.inventory import unreadable
+from krafla.audit.invariants_log import (
+    VERSION_FIRST,
+    VERSIONS_DICTATED,
+    beginning_objection,
+)
+from krafla.audit.invariants_partitions import CHANGE_INVARIANTS, Transition, state_objections
+from krafla.audit.invariants_reassignment import REASSIGNMENT_INVARIANTS
+from krafla.audit.invariants_topics import (
+    BATCH_INVARIANTS,
+    Created,
+)
 from krafla.audit.judge import LoadingSpec, SpecRun
 from krafla.audit.mapping import (
     SPEC,
@@ -36,16 +47,24 @@ from krafla.audit.mapping import (
     UnmappableRecordError,
     lease_step,
 )
-from krafla.audit.partitions import Change, PartitionState, key_of, key_text
+from krafla.audit.partition_state import (
+    PartitionChange,
+    PartitionState,
+    state_of,
+)
+from krafla.audit.partitions import (
+    Change,
+    Objections,
+    key_of,
+    key_text,
+)
+from krafla.audit.registry import RECORD_INVARIANTS
 from krafla.audit.result import Finding, Weight
-from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.records.lease import lease_record
 from kraft.records.metadata_schemas import (
     ABORT_TRANSACTION,
-    FEATURE_LEVEL,
     PARTITION,
     PARTITION_CHANGE,
-    PRODUCER_IDS,
 )
 
 if TYPE_CHECKING:
@@ -56,7 +75,7 @@ if TYPE_CHECKING:
     from kraft.records.record import MetadataRecord
 
 _WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS
-_JUDGED: Final = STATE_API_KEYS | {FEATURE_LEVEL.api_key, PRODUCER_IDS.api_key}
+_CHANGES: Final = (*REASSIGNMENT_INVARIANTS, *CHANGE_INVARIANTS)
 _QUEUE: Final = 2000
 """So many steps wait for the spec before the reading of the log waits for it, too."""
 
@@ -64,6 +83,8 @@ _QUEUE: Final = 2000
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What judging a history gave: findings, the offset it was judged up to, steps of the spec.
+
+    `asked` counts what the invariants were asked about.
 
     `stopped_at` is the offset behind which nothing was judged, because of a finding there.
     """
@@ -73,6 +94,7 @@ class Outcome:
     judged_to: int
     records: int
     steps: int
+    asked: Asked
 
 
 class History:
@@ -101,6 +123,11 @@ class History:
         self._end = start
         self._records = 0
         self._path: Path | None = None
+        self._created = Created()
+        self._begins = start == 0
+        self._continued = start > 0
+        self._version_before = image.metadata_version
+        self.asked = Asked()
 
     @property
     def stopped(self) -> bool:
@@ -110,14 +137,20 @@ class History:
     def add(self, batch: RecordBatch) -> None:
         """Judge the next batch. Raises CorruptRecordError and its kinds for its records."""
         self._path = batch.path
+        self.asked.batches += 1
+        counts: dict[tuple[int, int], int] = {}
         self._others.begin_batch(batch.base_offset)
         records: list[MetadataRecord] = []
         changes: list[Change] = []
         if batch.is_control:
             batch.check()
         else:
-            records, changes = self._image.changes.read(batch, _WANTED)
+            records, changes = self._image.changes.read(batch, _WANTED, counts)
         self._walk(batch, records, changes)
+        self.asked.count(counts)
+        self._versions(batch, counts)
+        if not self._findings and not batch.is_control:
+            self._end_batch(batch)
         self._records += batch.count
         self._end = batch.next_offset
         if not self._findings and batch.count < MAX_RECORDS_PER_BATCH:
@@ -134,7 +167,7 @@ class History:
         findings = (*self._findings, *doubts, *self._aside)
         stops = [f.offset for f in self._findings if f.offset is not None]
         stopped_at = min(stops, default=None)
-        return Outcome(findings, stopped_at, self._end, self._records, self._spec.taken)
+        return Outcome(findings, stopped_at, self._end, self._records, self._spec.taken, self.asked)
 
     def _walk(
         self, batch: RecordBatch, records: list[MetadataRecord], changes: list[Change]
@@ -171,30 +204,36 @@ class History:
 
     def _judge_and_fold(self, record: MetadataRecord) -> bool:
         """Fold one record; return False if that is where the history stops."""
-        image = self._image
-        if record.api_key in _JUDGED:
-            lease = None
-            if record.api_key in STATE_API_KEYS:
-                lease = lease_record(record.api_key, record.fields)
-                self._step(record)
-            subject = Subject(image, record, lease)
-            for invariant in RECORD_INVARIANTS:
-                objection = invariant.objection(subject)
-                if objection is not None:
-                    self._violated(invariant, objection, record)
-            if lease is not None:
-                image.apply_lease(lease)
-                self._brokers_changed = True
-                return not self._findings
-        if record.api_key == PARTITION.api_key:
-            objection = replicas_objection(image, (), record.fields["replicas"])
+        image, key = self._image, record.api_key
+        lease = None
+        if key in STATE_API_KEYS:
+            lease = lease_record(key, record.fields)
+            self._step(record)
+        subject = Subject(image, record, lease)
+        for invariant in RECORD_INVARIANTS.get(key, ()):
+            objection = invariant.objection(subject)
             if objection is not None:
-                self._violated(REPLICAS_REGISTERED, objection, record)
-        if record.api_key == ABORT_TRANSACTION.api_key:
+                self._violated(invariant, objection, record)
+        if lease is not None:
+            image.apply_lease(lease)
+            self._brokers_changed = True
+            return not self._findings
+        if key == PARTITION.api_key:
+            self._new_partition(record)
+        self._created.note(record)
+        if key == ABORT_TRANSACTION.api_key:
             self._abort(record)
         else:
             image.apply_other(record)
         return not self._findings
+
+    def _new_partition(self, record: MetadataRecord) -> None:
+        objection = replicas_objection(self._image, (), record.fields["replicas"])
+        if objection is not None:
+            self._violated(REPLICAS_REGISTERED, objection, record)
+            return
+        for invariant, said in state_objections(state_of(record.fields), self._image):
+            self._violated(invariant, said, record)
 
     def _step(self, record: MetadataRecord) -> None:
         """Queue the action of the spec that a record of the lease stands for."""
@@ -225,11 +264,16 @@ class History:
                 )
             )
             return
+        entities = self._image.entities
+        fresh = entities.topic_names.keys() - before.entities.topic_names.keys()
+        before.entities.aborted_topics |= entities.aborted_topics | fresh
         self._image = before
+        self._created = Created()
 
     def _change(self, batch: RecordBatch, changes: list[Change]) -> bool:
         """Fold partition changes; return False if one of them is a violation."""
-        refusal = self._image.partitions.change(changes, self._replicas_objection)
+        refusal = self._image.partitions.change(changes, self._change_objections)
+        self.asked.changes += len(changes)
         if refusal is None:
             return True
         (record,) = (
@@ -238,17 +282,36 @@ class History:
             if r.offset == batch.base_offset + refusal.record_index
         )
         key = key_of(record.fields)
-        if refusal.objection is None:
-            self._violated(PARTITION_EXISTS, f"there is no partition {key_text(key)}", record)
-        else:
-            objection = f"partition {key_text(key)}: {refusal.objection}"
-            self._violated(REPLICAS_REGISTERED, objection, record)
+        if not refusal.objections:
+            self._violated(lost(self._image, key), f"there is no partition {key_text(key)}", record)
+        for invariant, objection in refusal.objections:
+            self._violated(invariant, f"partition {key_text(key)}: {objection}", record)
         return False
 
-    def _replicas_objection(self, before: PartitionState, after: PartitionState) -> str | None:
-        if before.replicas == after.replicas:
-            return None
-        return replicas_objection(self._image, before.replicas, after.replicas)
+    def _change_objections(
+        self, before: PartitionState, after: PartitionState, change: PartitionChange
+    ) -> Objections:
+        return change_objections(Transition(before, after, change, self._image))
+
+    def _versions(self, batch: RecordBatch, counts: dict[tuple[int, int], int]) -> None:
+        version = self._image.metadata_version
+        found = wrong_version(batch, counts, (version, self._version_before))
+        self._version_before = version
+        if found is not None:
+            self._violated(VERSIONS_DICTATED, found[1], found[0], first=True)
+
+    def _end_batch(self, batch: RecordBatch) -> None:
+        """Judge what a batch created, and how the log begins."""
+        for invariant in BATCH_INVARIANTS:
+            found = invariant.objection(self._created, self._image)
+            if found is not None:
+                self._violated(invariant, found[1], found[0])
+        self._created = Created()
+        if self._begins:
+            objection = beginning_objection(self._image)
+            if objection is not None:
+                self._violated(VERSION_FIRST, objection, None, batch=batch)
+            self._begins = self._image.before_transaction() is not None
 
     def _end_operation(self, batch: RecordBatch) -> None:
         """Judge the partitions where an operation may have ended.
@@ -256,6 +319,7 @@ class History:
         A batch of as many records as an operation is cut into may end within one: then its
         partitions are looked at when the next batch ends.
         """
+        self.asked.operations += 1
         partitions = self._image.partitions
         states = partitions.settle()
         if self._brokers_changed:
@@ -271,27 +335,20 @@ class History:
                     broken.setdefault(invariant.id, (invariant, objection, key))
         for invariant, objection, key in broken.values():
             detail = f"partition {key_text(key)}: {objection}"
-            self._violated(invariant, detail, _responsible(batch, key), batch=batch)
+            self._violated(invariant, detail, responsible(batch, key), batch=batch)
+
+    def compare_start(self) -> None:
+        """Compare the checkpoint that the history starts from with those of other nodes."""
+        self._compare(self._end)
 
     def _compare(self, offset: int) -> None:
         """Compare the image with the checkpoints that end at an offset."""
         for path in self._expected.get(offset, ()):
-            try:
-                found = checkpoints.difference(self._image, checkpoints.image_at(path))
-            except (CorruptRecordError, UnreadableFileError) as error:
-                self._aside.append(unreadable(error))
-                continue
-            if found is not None:
-                self._aside.append(
-                    Finding(
-                        Weight.VIOLATION,
-                        CHECKPOINT_FOLDED.id,
-                        found,
-                        path,
-                        offset=offset,
-                        evidence=evidence_of(CHECKPOINT_FOLDED),
-                    )
-                )
+            self.asked.checkpoints += 1
+            whole = CHECKPOINT_CONTINUED if self._continued else CHECKPOINT_FOLDED
+            if self._continued and not self._records:
+                whole = CHECKPOINTS_EQUAL
+            self._aside += compared(self._image, path, offset, whole)
 
     def _violated(
         self,
@@ -300,6 +357,7 @@ class History:
         record: MetadataRecord | None,
         *,
         batch: RecordBatch | None = None,
+        first: bool = False,
     ) -> None:
         position = offset = None
         if record is not None:
@@ -309,11 +367,10 @@ class History:
         from krafla.audit.record_text import record_text  # only where something is wrong
 
         evidence = evidence_of(invariant, None if record is None else record_text(record))
-        self._findings.append(
-            Finding(
-                Weight.VIOLATION, invariant.id, objection, self._path, position, offset, evidence
-            )
+        finding = Finding(
+            Weight.VIOLATION, invariant.id, objection, self._path, position, offset, evidence
         )
+        self._findings.insert(0 if first else len(self._findings), finding)
 
     def _ask_spec(self) -> None:
         """Have the spec take the steps that wait; its violation may be earlier than ours."""
@@ -328,16 +385,3 @@ class History:
     def _not_after(self, finding: Finding) -> Iterable[Finding]:
         assert finding.offset is not None, "a violation of the spec has an offset"
         return (f for f in self._findings if f.offset is not None and f.offset <= finding.offset)
-
-
-def _responsible(batch: RecordBatch, key: bytes) -> MetadataRecord | None:
-    """Return the last record of a batch that changes a partition, else a broker; None if none."""
-    of_brokers = None
-    of_partition = None
-    wanted = frozenset({PARTITION.api_key, PARTITION_CHANGE.api_key}) | STATE_API_KEYS
-    for record in batch.metadata_records(wanted):
-        if record.api_key in STATE_API_KEYS:
-            of_brokers = record
-        elif key == key_of(record.fields):
-            of_partition = record
-    return of_partition or of_brokers

@@ -11,7 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.partitions import ChangeReader, Partitions, key_of, state_of
+from krafla.audit.entities import ENTITY_API_KEYS, Entities
+from krafla.audit.partition_state import (
+    epochs_of,
+    state_of,
+)
+from krafla.audit.partitions import (
+    ChangeReader,
+    Partitions,
+    key_of,
+)
 from kraft.ids import uuid_bytes
 from kraft.records.lease import (
     FENCE,
@@ -25,10 +34,10 @@ from kraft.records.lease import (
 from kraft.records.metadata_schemas import (
     ABORT_TRANSACTION,
     BEGIN_TRANSACTION,
+    CLEAR_ELR,
     END_TRANSACTION,
     FEATURE_LEVEL,
     PARTITION,
-    PRODUCER_IDS,
     REMOVE_TOPIC,
 )
 
@@ -37,19 +46,19 @@ if TYPE_CHECKING:
     from kraft.records.record import MetadataRecord
     from kraft.records.schema import Fields
 
+METADATA_VERSION: Final = "metadata.version"
 ELR_FEATURE: Final = "eligible.leader.replicas.version"
 IMAGE_API_KEYS: Final = frozenset(
     schema.api_key
     for schema in (
         PARTITION,
-        REMOVE_TOPIC,
         FEATURE_LEVEL,
-        PRODUCER_IDS,
         BEGIN_TRANSACTION,
         END_TRANSACTION,
         ABORT_TRANSACTION,
+        CLEAR_ELR,
     )
-)
+) | ENTITY_API_KEYS  # fmt: skip
 """Records outside the lease that the image or an invariant looks at, but for partition changes."""
 
 
@@ -98,6 +107,7 @@ class Image:
         self.displaced: set[int] = set()
         self.changes = ChangeReader()
         self.partitions = Partitions(self.changes)
+        self.entities = Entities()
         self._before_transaction: Image | None = None
 
     def apply_lease(self, record: LeaseRecord) -> None:
@@ -124,15 +134,31 @@ class Image:
         """Fold a record that is neither of the lease nor a change of a partition."""
         fields = record.fields
         if record.api_key == PARTITION.api_key:
-            self.partitions.put(key_of(fields), state_of(fields))
-        elif record.api_key == REMOVE_TOPIC.api_key:
-            self.partitions.remove_topic(uuid_bytes(fields["topicId"]))
+            self.partitions.put(key_of(fields), state_of(fields), epochs_of(fields))
+        elif record.api_key in ENTITY_API_KEYS:
+            self.entities.apply(record.api_key, fields)
+            if record.api_key == REMOVE_TOPIC.api_key:
+                self.partitions.remove_topic(uuid_bytes(fields["topicId"]))
         elif record.api_key == FEATURE_LEVEL.api_key:
             self._feature(fields)
+        elif record.api_key == CLEAR_ELR.api_key:
+            name = fields["topicName"]
+            if not name or name in self.entities.topics:
+                self.partitions.clear_elr(self.entities.topics[name] if name else None)
         elif record.api_key == BEGIN_TRANSACTION.api_key:
             self._before_transaction = self.copy()
         elif record.api_key == END_TRANSACTION.api_key:
             self._before_transaction = None
+
+    @property
+    def metadata_version(self) -> int | None:
+        """The finalized metadata version, None before the log names one."""
+        return self.features.get(METADATA_VERSION)
+
+    @property
+    def elr_enabled(self) -> bool:
+        """Whether eligible leader replicas (KIP-966) are in use."""
+        return self.features.get(ELR_FEATURE, 0) > 0
 
     def before_transaction(self) -> Image | None:
         """Return the image an aborted transaction leads back to; None if none is open."""
@@ -149,7 +175,7 @@ class Image:
         that was still unfenced without a change of its partitions; they change when it is fenced
         or unfenced next. Kafka: KAFKA-18106.
         """
-        return frozenset() if self.features.get(ELR_FEATURE, 0) > 0 else frozenset(self.displaced)
+        return frozenset() if self.elr_enabled else frozenset(self.displaced)
 
     def copy(self) -> Image:
         """Return an independent copy."""
@@ -159,6 +185,7 @@ class Image:
         twin.displaced = set(self.displaced)
         twin.changes = self.changes
         twin.partitions = self.partitions.copy()
+        twin.entities = self.entities.copy()
         return twin
 
     def _register(self, record: RegisterBrokerRecord) -> None:
@@ -191,6 +218,7 @@ class Image:
         )
 
     def _feature(self, fields: Fields) -> None:
+        self.partitions.forget_transitions()
         if fields["featureLevel"]:
             self.features[fields["name"]] = fields["featureLevel"]
         else:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from krafla.audit.image import METADATA_VERSION
 from krafla.audit.result import Evidence
 from kraft.ids import uuid_bytes
 from kraft.records.lease import (
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from krafla.audit.image import BrokerRegistration, Image
-    from krafla.audit.partitions import PartitionState
+    from krafla.audit.partition_state import (
+        PartitionState,
+    )
     from kraft.records.lease import LeaseRecord
     from kraft.records.record import MetadataRecord
 
@@ -35,7 +38,6 @@ RESERVED_DIRECTORIES: Final = 100
 """Directory ids below this number have a meaning of their own. Kafka: DirectoryId.RESERVED."""
 MAX_RECORDS_PER_BATCH: Final = 10_000
 """A longer operation that need not be atomic is cut here. Kafka: QuorumController."""
-METADATA_VERSION: Final = "metadata.version"
 MINIMUM_METADATA_VERSION: Final = 1
 
 
@@ -64,22 +66,23 @@ class Invariant:
 
 @dataclass(frozen=True, slots=True)
 class RecordInvariant(Invariant):
-    """An invariant of each record."""
+    """An invariant of each record of some types, by their api keys."""
 
     objection: Callable[[Subject], str | None]
+    api_keys: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionInvariant(Invariant):
     """An invariant of each partition at the end of an operation.
 
-    `objection` is asked for a partition with the active and the excused brokers.
+    `objection` is asked for a partition with the active and the excused brokers, and the image.
     """
 
-    objection: Callable[[PartitionState, frozenset[int], frozenset[int]], str | None]
+    objection: Callable[[PartitionState, frozenset[int], frozenset[int], Image], str | None]
 
 
-def _supports(name: str, level: int, ranges: tuple[tuple[str, int, int], ...]) -> bool:
+def supports(name: str, level: int, ranges: tuple[tuple[str, int, int], ...]) -> bool:
     """Return whether a broker that announced these ranges supports a feature at a level.
 
     A broker that does not name a feature supports level 0 of it, which is no level; of the
@@ -96,12 +99,12 @@ def _features_supported(subject: Subject) -> str | None:
     if isinstance(subject.lease, RegisterBrokerRecord):
         ranges = tuple((f.name, f.minimum, f.maximum) for f in subject.lease.features)
         for name, level in sorted(subject.image.features.items()):
-            if not _supports(name, level, ranges):
+            if not supports(name, level, ranges):
                 return f"broker {subject.lease.broker_id} does not support {name} at level {level}"
     elif subject.record.api_key == FEATURE_LEVEL.api_key:
         name, level = subject.record.fields["name"], subject.record.fields["featureLevel"]
         for broker, registered in sorted(subject.image.registrations.items()):
-            if not _supports(name, level, registered.features):
+            if not supports(name, level, registered.features):
                 return f"registered broker {broker} does not support {name} at level {level}"
     return None
 
@@ -161,39 +164,51 @@ _REGISTER: Final = "KIP-631; Kafka: ClusterControlManager.registerBroker"
 _REPLAY: Final = "Kafka: ClusterControlManager.replay"
 _ACTIVE: Final = "KIP-841; Kafka: PartitionChangeBuilder.electLeader"
 
-RECORD_INVARIANTS: Final = (
+_REGISTRATIONS: Final = frozenset(
+    {RegisterBrokerRecord.SCHEMA.api_key, BrokerRegistrationChangeRecord.SCHEMA.api_key}
+)
+
+BROKER_INVARIANTS: Final = (
     RecordInvariant(
         "B8",
         "every registered broker supports every feature at its finalized level",
         "KIP-584; Kafka: ClusterControlManager.processRegistrationFeature",
         _features_supported,
+        frozenset({RegisterBrokerRecord.SCHEMA.api_key, FEATURE_LEVEL.api_key}),
     ),
     RecordInvariant(
         "B9",
         "directory ids are not reserved, and each belongs to one broker once",
         "KIP-858; " + _REPLAY,
         _directories_owned,
+        _REGISTRATIONS,
     ),
     RecordInvariant(
         "B10",
         "a change record only takes directories away",
         "KIP-858; Kafka: ReplicationControlManager.handleDirectoriesOffline",
         _directories_shrink,
+        frozenset({BrokerRegistrationChangeRecord.SCHEMA.api_key}),
     ),
     RecordInvariant(
-        "B15", "a broker has endpoints, each with a port", _REGISTER, _endpoints_reachable
+        "B15",
+        "a broker has endpoints, each with a port",
+        _REGISTER,
+        _endpoints_reachable,
+        frozenset({RegisterBrokerRecord.SCHEMA.api_key}),
     ),
     RecordInvariant(
         "O2",
         "producer ids are given to a broker under its current epoch",
         "Kafka: ProducerIdControlManager.generateNextProducerId",
         _producer_ids_granted,
+        frozenset({PRODUCER_IDS.api_key}),
     ),
 )
 
 
 def _leader_is_active(
-    state: PartitionState, active: frozenset[int], excused: frozenset[int]
+    state: PartitionState, active: frozenset[int], excused: frozenset[int], _: Image
 ) -> str | None:
     if state.leader < 0 or state.leader in active or state.leader in excused:
         return None
@@ -201,7 +216,7 @@ def _leader_is_active(
 
 
 def _isr_is_active(
-    state: PartitionState, active: frozenset[int], excused: frozenset[int]
+    state: PartitionState, active: frozenset[int], excused: frozenset[int], _: Image
 ) -> str | None:
     if len(state.isr) < 2:
         return None
@@ -212,7 +227,7 @@ def _isr_is_active(
 
 
 def _last_of_isr_leads_if_active(
-    state: PartitionState, active: frozenset[int], excused: frozenset[int]
+    state: PartitionState, active: frozenset[int], excused: frozenset[int], _: Image
 ) -> str | None:
     if len(state.isr) != 1 or state.leader < 0:
         return None
@@ -222,7 +237,29 @@ def _last_of_isr_leads_if_active(
     return f"it has leader {state.leader}, but broker {broker}, alone in its ISR, is not active"
 
 
+def _leader_directory_online(
+    state: PartitionState, active: frozenset[int], _: frozenset[int], image: Image
+) -> str | None:
+    if state.leader not in active or not state.directories or state.leader not in state.replicas:
+        return None
+    directory = state.directories[state.replicas.index(state.leader)]
+    number = int.from_bytes(uuid_bytes(directory), "big")
+    known = image.registrations[state.leader].directories
+    if number in (_UNASSIGNED, _MIGRATING) or not known or directory in known:
+        return None
+    return f"the directory {directory} of its leader {state.leader} is not online"
+
+
+_MIGRATING, _UNASSIGNED = 0, 1
+"""Directories of replicas that nobody has named yet. Kafka: DirectoryId."""
+
 PARTITION_INVARIANTS: Final = (
+    PartitionInvariant(
+        "P13",
+        "a partition whose only in-sync replica is not active has no leader",
+        _ACTIVE,
+        _last_of_isr_leads_if_active,
+    ),
     PartitionInvariant(
         "P11",
         "a leader is registered, unfenced and not in controlled shutdown",
@@ -236,10 +273,10 @@ PARTITION_INVARIANTS: Final = (
         _isr_is_active,
     ),
     PartitionInvariant(
-        "P13",
-        "a partition whose only in-sync replica is not active has no leader",
-        _ACTIVE,
-        _last_of_isr_leads_if_active,
+        "P14",
+        "the directory of a leader is online",
+        "KIP-858; Kafka: PartitionChangeBuilder.electLeader",
+        _leader_directory_online,
     ),
 )
 
@@ -266,14 +303,32 @@ LOGS_MATCH: Final = Invariant(
     "logs that hold a record of the same offset and epoch agree up to it; what is committed stays",
     "Raft, Log Matching and Leader Completeness; KIP-595",
 )
-EVERY_INVARIANT: Final = (
-    *RECORD_INVARIANTS,
-    *PARTITION_INVARIANTS,
-    REPLICAS_REGISTERED,
-    PARTITION_EXISTS,
-    CHECKPOINT_FOLDED,
-    CHECKPOINT_ALIGNED,
-    LOGS_MATCH,
+CHECKPOINT_CONTINUED: Final = Invariant(
+    "L7",
+    "a checkpoint is the one before it, and the log between them on top",
+    "KIP-630; Kafka: MetadataDelta.apply",
+)
+CHECKPOINTS_EQUAL: Final = Invariant(
+    "L6",
+    "at one offset every node has folded the same",
+    "KIP-630; Kafka: MetadataImage",
+)
+REGISTERED_ONCE: Final = Invariant(
+    "B1", "a checkpoint registers a broker once", "Kafka: ClusterImage.write"
+)
+PARTITION_EPOCH: Final = Invariant(
+    "E1", "a partition epoch counts the changes", "Kafka: PartitionRegistration.merge"
+)
+LEADER_EPOCH: Final = Invariant(
+    "E2",
+    "a leader epoch counts the changes with a leader field",
+    "Kafka: PartitionRegistration.merge",
+)
+ONE_LEADER_AN_EPOCH: Final = Invariant(
+    "E8", "a leader epoch of a partition has one leader", "Kafka: PartitionRegistration.merge"
+)
+PARTITIONS_STAY: Final = Invariant(
+    "T4", "a topic never loses a partition", "Kafka: ReplicationControlManager.createPartitions"
 )
 
 
@@ -301,7 +356,7 @@ def partition_objections(
     excused = image.excused()
     found = []
     for invariant in PARTITION_INVARIANTS:
-        objection = invariant.objection(state, active, excused)
+        objection = invariant.objection(state, active, excused, image)
         if objection is not None:
             found.append((invariant, objection))
     return found

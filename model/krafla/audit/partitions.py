@@ -1,4 +1,4 @@
-"""The partitions a metadata log describes, as far as fencing is concerned: leader, ISR, replicas.
+"""The partitions a metadata log describes.
 
 Nearly every record of a large log changes a partition, so this is the inner loop of the audit. It
 never builds a record's fields twice for the same bytes: what a PartitionChangeRecord says after its
@@ -13,6 +13,14 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from krafla.audit.partition_state import (
+    FIRST_EPOCHS,
+    NO_CHANGE,
+    Epochs,
+    PartitionChange,
+    PartitionState,
+    change_of,
+)
 from kraft.errors import CorruptRecordError
 from kraft.ids import uuid_bytes, uuid_text
 from kraft.records.metadata_schemas import PARTITION_CHANGE
@@ -22,6 +30,7 @@ from kraft.records.value import decode_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from krafla.audit.invariants import Invariant
     from kraft.records.batch import RecordBatch
     from kraft.records.record import MetadataRecord
     from kraft.records.schema import Fields
@@ -29,8 +38,8 @@ if TYPE_CHECKING:
 KEY_START: Final = 3
 KEY_END: Final = 23
 """Bytes of partition id and topic id in a PartitionChangeRecord's value: a partition's key."""
-NO_CHANGE: Final = -2
-"""The leader of a PartitionChangeRecord that does not touch the leader."""
+_LEADER_EPOCH: Final = 1 << 32
+"""Both epochs of a partition are one number: the leader's epoch is its upper half."""
 _MEMO_SIZE: Final = 65536
 _CHANGE_START: Final = bytes((1, PARTITION_CHANGE.api_key))
 _TWO_BYTE_VARINT: Final = 1 << 14
@@ -38,49 +47,24 @@ _NO_TAIL: Final = b"\xff\xff"
 """No tail begins like this: it would say that there are thousands of tagged fields."""
 
 
-class PartitionState(NamedTuple):
-    """What fencing is about: who leads, who is in sync, who holds a replica."""
-
-    leader: int
-    isr: tuple[int, ...]
-    replicas: tuple[int, ...]
-
-
-class PartitionChange(NamedTuple):
-    """What a PartitionChangeRecord changes; None and NO_CHANGE leave things as they are."""
-
-    leader: int
-    isr: tuple[int, ...] | None
-    replicas: tuple[int, ...] | None
-
-    def applied_to(self, state: PartitionState) -> PartitionState:
-        """Return the partition after the change."""
-        return PartitionState(
-            state.leader if self.leader == NO_CHANGE else self.leader,
-            state.isr if self.isr is None else self.isr,
-            state.replicas if self.replicas is None else self.replicas,
-        )
+Objections: TypeAlias = "tuple[tuple[Invariant, str], ...]"
 
 
 class Refusal(NamedTuple):
     """Where a run of changes stopped: at the record of this index in its batch.
 
-    `objection` is a sentence; None if the record names a partition that does not exist.
+    `objections` are invariants with a sentence each; none if the record names a partition that does
+    not exist.
     """
 
     record_index: int
-    objection: str | None
+    objections: Objections
 
 
 def key_of(fields: Fields) -> bytes:
     """Return the key of the partition a record is about: its id's four bytes, its topic's 16."""
     partition_id: int = fields["partitionId"]
     return partition_id.to_bytes(4, "big", signed=True) + uuid_bytes(fields["topicId"])
-
-
-def state_of(fields: Fields) -> PartitionState:
-    """Return the state that a PartitionRecord gives its partition."""
-    return PartitionState(fields["leader"], fields["isr"], fields["replicas"])
 
 
 Change: TypeAlias = tuple[int, bytes, bytes]
@@ -103,27 +87,33 @@ class ChangeReader:
         self._known: set[tuple[bytes, bytes]] = set()
 
     def read(
-        self, batch: RecordBatch, wanted: frozenset[int]
+        self,
+        batch: RecordBatch,
+        wanted: frozenset[int],
+        counts: dict[tuple[int, int], int] | None = None,
     ) -> tuple[list[MetadataRecord], list[Change]]:
         """Return the records of a batch that are wanted, and those that change a partition.
 
-        Every record is checked; raises as `RecordBatch.metadata_records`. `wanted` holds api keys.
+        All are counted in `counts`, if given, by api key and version. Every record is checked;
+        raises as `RecordBatch.metadata_records`. `wanted` holds api keys.
         """
         if len(self.meaning) >= _MEMO_SIZE:
             self.meaning.clear()
             self._known.clear()
-        changes = self._quickly(batch)
+        counts = {} if counts is None else counts
+        quick = self._quickly(batch)
+        changes, version = quick or (None, 0)
         if changes is not None and len(changes) == batch.count:
+            counts[PARTITION_CHANGE.api_key, version] = batch.count
             return [], changes
-        counts: dict[tuple[int, int], int] = {}
         records = batch.metadata_records(wanted, counts)
         expected = sum(n for (key, _), n in counts.items() if key == PARTITION_CHANGE.api_key)
         if changes is None or len(changes) != expected:
             changes = self._by_the_book(batch)
         return records, changes
 
-    def _quickly(self, batch: RecordBatch) -> list[Change] | None:
-        """Return the changes in a batch, or None if it has bytes that the quick way cannot tell."""
+    def _quickly(self, batch: RecordBatch) -> tuple[list[Change], int] | None:
+        """Return the changes in a batch and their version, None if the quick way cannot tell."""
         try:
             found, head = _ordinary_changes(batch.record_bytes(), batch.count)
             for tail, key in {tail: key for _, key, tail in found}.items():
@@ -131,18 +121,18 @@ class ChangeReader:
                     self._learn(head, key, tail)
         except (IndexError, _UnusualError, CorruptRecordError):
             return None
-        return found
+        return found, head[KEY_START - 1] if found else 0
 
     def _by_the_book(self, batch: RecordBatch) -> list[Change]:
         changes = []
         for record in batch.metadata_records(frozenset({PARTITION_CHANGE.api_key})):
             key, tail = key_of(record.fields), _tail(record.value)
-            self.meaning[tail] = _meaning(record.fields)
+            self.meaning[tail] = change_of(record.fields)
             changes.append((record.offset - batch.base_offset, key, tail))
         return changes
 
     def _learn(self, head: bytes, key: bytes, tail: bytes) -> None:
-        self.meaning[tail] = _meaning(decode_value(head + key + tail).fields)
+        self.meaning[tail] = change_of(decode_value(head + key + tail).fields)
         self._known.add((head, tail))
 
 
@@ -212,72 +202,90 @@ def _tail(value: bytes) -> bytes:
     return _NO_TAIL + value
 
 
-def _meaning(fields: Fields) -> PartitionChange:
-    return PartitionChange(fields["leader"], fields["isr"], fields["replicas"])
-
-
 class Partitions:
     """All partitions, changed in place.
 
     `touched` are those that changed since the last `settle`. Transitions are remembered by (state,
-    tail of the record), so equal states are mostly one object.
+    tail of the record): equal states are one object, which `_known` keeps.
     """
 
     def __init__(self, reader: ChangeReader) -> None:
         self._reader = reader
         self.states: dict[bytes, PartitionState] = {}
         self.touched: dict[bytes, PartitionState] = {}
-        self._topics: dict[bytes, list[bytes]] = {}
+        self.topics: dict[bytes, list[bytes]] = {}
+        self._epochs: dict[bytes, int] = {}
+        self._known: dict[PartitionState, PartitionState] = {}
         self._seen: set[PartitionState] = set()
-        self._transitions: dict[tuple[PartitionState, bytes], PartitionState] = {}
+        self._transitions: dict[tuple[int, bytes], tuple[PartitionState, int]] = {}
 
-    def put(self, key: bytes, state: PartitionState) -> None:
+    def put(self, key: bytes, state: PartitionState, epochs: Epochs = FIRST_EPOCHS) -> None:
         """Create a partition, or replace what is known of it."""
         if key not in self.states:
-            self._topics.setdefault(key[4:], []).append(key)
-        self.states[key] = self.touched[key] = state
+            self.topics.setdefault(key[4:], []).append(key)
+        self.states[key] = self.touched[key] = self._known.setdefault(state, state)
+        self._epochs[key] = epochs.leader * _LEADER_EPOCH + epochs.partition
+
+    def epochs(self, key: bytes) -> Epochs:
+        """Return the epochs of a partition that exists."""
+        return Epochs(*divmod(self._epochs[key], _LEADER_EPOCH))
 
     def change(
         self,
         changes: Iterable[Change],
-        check: Callable[[PartitionState, PartitionState], str | None],
+        check: Callable[[PartitionState, PartitionState, PartitionChange], Objections],
     ) -> Refusal | None:
         """Apply PartitionChangeRecords; return what stopped it, if anything did.
 
-        `check` is asked for an objection to (state before, state after), once for each distinct
-        effect until `forget_transitions`.
+        `check` is asked for objections to (state before, state after, change), once for each
+        distinct effect until `forget_transitions`.
         """
         states, touched, transitions = self.states, self.touched, self._transitions
+        epochs = self._epochs
         for index, key, tail in changes:
             before = states.get(key)
             if before is None:
-                return Refusal(index, None)
-            effect = (before, tail)
-            after = transitions.get(effect)
-            if after is None:
-                after = self._reader.meaning[tail].applied_to(before)
-                objection = check(before, after)
-                if objection is not None:
-                    return Refusal(index, objection)
+                return Refusal(index, ())
+            effect = (id(before), tail)
+            found = transitions.get(effect)
+            if found is None:
+                change = self._reader.meaning[tail]
+                after = change.applied_to(before)
+                objections = check(before, after, change)
+                if objections:
+                    return Refusal(index, objections)
+                after = self._known.setdefault(after, after)
                 if len(transitions) >= _MEMO_SIZE:
                     transitions.clear()
-                transitions[effect] = after
-            states[key] = touched[key] = after
+                found = (after, 1 if change.leader == NO_CHANGE else _LEADER_EPOCH + 1)
+                transitions[effect] = found
+            states[key] = touched[key] = found[0]
+            epochs[key] += found[1]
         return None
 
+    def clear_elr(self, topic: bytes | None) -> None:
+        """Empty both ELR fields of a topic's partitions, or of all. Kafka: ClearElrRecord."""
+        for key, state in self.states.items():
+            if (topic is None or key[4:] == topic) and (state.elr or state.last_known_elr):
+                cleared = state._replace(elr=(), last_known_elr=())
+                cleared = self._known.setdefault(cleared, cleared)
+                self.states[key] = self.touched[key] = cleared
+                self._epochs[key] += 1
+
     def forget_transitions(self) -> None:
-        """Have every effect checked anew: the brokers it was checked against have changed."""
+        """Have every effect checked anew: what it was checked against has changed."""
         self._transitions.clear()
 
     def remove_topic(self, topic: bytes) -> None:
         """Forget the partitions of a topic."""
-        for key in self._topics.pop(topic, ()):
+        for key in self.topics.pop(topic, ()):
             self.states.pop(key, None)
             self.touched.pop(key, None)
+            self._epochs.pop(key, None)
 
     def settle(self) -> set[PartitionState]:
         """Return the distinct states of the partitions touched, and start anew."""
-        fresh = set(self.touched.values())
+        fresh = set({id(state): state for state in self.touched.values()}.values())
         self.touched = {}
         self._seen |= fresh
         return fresh
@@ -298,7 +306,9 @@ class Partitions:
         twin = Partitions(self._reader)
         twin.states = dict(self.states)
         twin.touched = dict(self.touched)
-        twin._topics = {topic: list(keys) for topic, keys in self._topics.items()}
+        twin.topics = {topic: list(keys) for topic, keys in self.topics.items()}
+        twin._epochs = dict(self._epochs)
+        twin._known = dict(self._known)
         twin._seen = set(self._seen)
         return twin
 

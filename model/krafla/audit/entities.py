@@ -1,0 +1,178 @@
+"""What a metadata log says about topics, configurations, ACLs, credentials, tokens, controllers.
+
+Like the image it belongs to, the fold is total: invariants object to records that make no sense.
+
+Kafka: ReplicationControlManager, ConfigurationControlManager, AclControlManager,
+ScramControlManager, DelegationTokenControlManager, ProducerIdControlManager, each its replay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from kraft.ids import uuid_bytes
+from kraft.records import metadata_schemas as schemas
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kraft.records.schema import Fields
+
+Ranges: TypeAlias = tuple[tuple[str, int, int], ...]
+TOPIC_RESOURCE: Final = 2
+BROKER_RESOURCE: Final = 4
+
+
+@dataclass(slots=True)
+class Entities:
+    """The fold of the records that are about neither brokers nor partitions nor features.
+
+    `removed_topics` are ids that once lived, `aborted_topics` ids of topics that an aborted
+    transaction created. `next_producer_id` is None until a block was handed out.
+    """
+
+    topics: dict[str, bytes] = field(default_factory=dict)
+    topic_names: dict[bytes, str] = field(default_factory=dict)
+    removed_topics: set[bytes] = field(default_factory=set)
+    aborted_topics: set[bytes] = field(default_factory=set)
+    configs: dict[tuple[int, str, str], str] = field(default_factory=dict)
+    acls: dict[str, tuple[object, ...]] = field(default_factory=dict)
+    scram: dict[tuple[str, int], Fields] = field(default_factory=dict)
+    tokens: dict[str, Fields] = field(default_factory=dict)
+    quotas: dict[tuple[object, ...], float] = field(default_factory=dict)
+    controllers: dict[int, tuple[str, Ranges]] = field(default_factory=dict)
+    next_producer_id: int | None = None
+
+    def apply(self, api_key: int, record: Fields) -> None:
+        """Fold a record of one of `ENTITY_API_KEYS`."""
+        _APPLY[api_key](self, record)
+
+    def copy(self) -> Entities:
+        """Return an independent copy."""
+        twin = Entities()
+        for name in (each.name for each in fields(self)):
+            value = getattr(self, name)
+            setattr(twin, name, value.copy() if isinstance(value, dict | set) else value)
+        return twin
+
+    def difference(self, other: Entities) -> str | None:
+        """Return in a sentence the first thing that differs in another, a checkpoint's; or None."""
+        for name in (
+            "topics", "configs", "acls", "scram", "tokens", "quotas", "controllers",
+        ):  # fmt: skip
+            ours, theirs = getattr(self, name), getattr(other, name)
+            if ours != theirs:
+                key = min((ours.keys() | theirs.keys()) - _equal(ours, theirs), key=repr)
+                where = "the log" if key in ours else "it"
+                both = "differ" if key in ours and key in theirs else f"are only in {where}"
+                return f"the {name} of {_plain(key)} {both}"
+        if self.next_producer_id != other.next_producer_id:
+            ids = self.next_producer_id, other.next_producer_id
+            return f"the next producer id is {ids[0]} by the log, {ids[1]} in it"
+        return None
+
+
+def _topic(entities: Entities, record: Fields) -> None:
+    topic = uuid_bytes(record["topicId"])
+    entities.topics[record["name"]] = topic
+    entities.topic_names[topic] = record["name"]
+
+
+def _remove_topic(entities: Entities, record: Fields) -> None:
+    topic = uuid_bytes(record["topicId"])
+    name = entities.topic_names.pop(topic, None)
+    if name is None:
+        return
+    entities.removed_topics.add(topic)
+    if entities.topics.get(name) == topic:
+        del entities.topics[name]
+    for key in [k for k in entities.configs if k[:2] == (TOPIC_RESOURCE, name)]:
+        del entities.configs[key]
+
+
+def _config(entities: Entities, record: Fields) -> None:
+    key = (record["resourceType"], record["resourceName"], record["name"])
+    if record["value"] is None:
+        entities.configs.pop(key, None)
+    else:
+        entities.configs[key] = record["value"]
+
+
+def _acl(entities: Entities, record: Fields) -> None:
+    entities.acls[record["id"]] = acl_of(record)
+
+
+def _remove_acl(entities: Entities, record: Fields) -> None:
+    entities.acls.pop(record["id"], None)
+
+
+def _scram(entities: Entities, record: Fields) -> None:
+    entities.scram[record["name"], record["mechanism"]] = record
+
+
+def _remove_scram(entities: Entities, record: Fields) -> None:
+    entities.scram.pop((record["name"], record["mechanism"]), None)
+
+
+def _token(entities: Entities, record: Fields) -> None:
+    entities.tokens[record["tokenId"]] = record
+
+
+def _remove_token(entities: Entities, record: Fields) -> None:
+    entities.tokens.pop(record["tokenId"], None)
+
+
+def _quota(entities: Entities, record: Fields) -> None:
+    entity = sorted((e["entityType"], e["entityName"] or "") for e in record["entity"])
+    key = (tuple(entity), record["key"])
+    if record["remove"]:
+        entities.quotas.pop(key, None)
+    else:
+        entities.quotas[key] = record["value"]
+
+
+def _producer_ids(entities: Entities, record: Fields) -> None:
+    entities.next_producer_id = record["nextProducerId"]
+
+
+def _controller(entities: Entities, record: Fields) -> None:
+    entities.controllers[record["controllerId"]] = (record["incarnationId"], ranges_of(record))
+
+
+_APPLY: Final[dict[int, Callable[[Entities, Fields], None]]] = {
+    schemas.TOPIC.api_key: _topic,
+    schemas.REMOVE_TOPIC.api_key: _remove_topic,
+    schemas.CONFIG.api_key: _config,
+    schemas.ACCESS_CONTROL_ENTRY.api_key: _acl,
+    schemas.REMOVE_ACCESS_CONTROL_ENTRY.api_key: _remove_acl,
+    schemas.USER_SCRAM_CREDENTIAL.api_key: _scram,
+    schemas.REMOVE_USER_SCRAM_CREDENTIAL.api_key: _remove_scram,
+    schemas.DELEGATION_TOKEN.api_key: _token,
+    schemas.REMOVE_DELEGATION_TOKEN.api_key: _remove_token,
+    schemas.CLIENT_QUOTA.api_key: _quota,
+    schemas.PRODUCER_IDS.api_key: _producer_ids,
+    schemas.REGISTER_CONTROLLER.api_key: _controller,
+}
+ENTITY_API_KEYS: Final = frozenset(_APPLY)
+
+
+def acl_of(record: Fields) -> tuple[object, ...]:
+    """Return what an AccessControlEntryRecord says, without its id."""
+    return tuple(value for name, value in sorted(record.items()) if name != "id")
+
+
+def ranges_of(record: Fields) -> Ranges:
+    """Return the feature ranges of a registration, sorted by feature."""
+    return tuple(
+        sorted((f["name"], f["minSupportedVersion"], f["maxSupportedVersion"])
+               for f in record["features"])
+    )  # fmt: skip
+
+
+def _equal(ours: dict[object, object], theirs: dict[object, object]) -> set[object]:
+    return {key for key in ours.keys() & theirs.keys() if ours[key] == theirs[key]}
+
+
+def _plain(key: object) -> str:
+    return " ".join(map(str, key)) if isinstance(key, tuple) else str(key)

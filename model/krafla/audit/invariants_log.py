@@ -1,0 +1,86 @@
+"""What a log must be as a log: record types, versions, beginnings, transactions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from krafla.audit.invariants import Invariant, RecordInvariant
+from kraft.records import metadata_schemas as schemas
+from kraft.records.metadata_schemas import METADATA_SCHEMAS
+
+if TYPE_CHECKING:
+    from krafla.audit.image import Image
+    from krafla.audit.invariants import Subject
+
+_GATES: Final[dict[int, tuple[tuple[int, int], ...]]] = {
+    schemas.REGISTER_BROKER.api_key: ((1, 0), (7, 1), (8, 2), (17, 3)),
+    schemas.PARTITION.api_key: ((1, 0), (17, 1), (23, 2)),
+    schemas.PARTITION_CHANGE.api_key: ((1, 0), (17, 1), (23, 2)),
+    schemas.BROKER_REGISTRATION_CHANGE.api_key: ((6, 0), (7, 1), (17, 2)),
+    schemas.NO_OP.api_key: ((5, 0),),
+    schemas.ZK_MIGRATION_STATE.api_key: ((8, 0),),
+    schemas.USER_SCRAM_CREDENTIAL.api_key: ((11, 0),),
+    schemas.REMOVE_USER_SCRAM_CREDENTIAL.api_key: ((11, 0),),
+    schemas.BEGIN_TRANSACTION.api_key: ((13, 0),),
+    schemas.END_TRANSACTION.api_key: ((13, 0),),
+    schemas.ABORT_TRANSACTION.api_key: ((13, 0),),
+    schemas.DELEGATION_TOKEN.api_key: ((14, 0),),
+    schemas.REMOVE_DELEGATION_TOKEN.api_key: ((14, 0),),
+    schemas.REGISTER_CONTROLLER.api_key: ((15, 0),),
+    schemas.CLEAR_ELR.api_key: ((23, 0),),
+}
+"""From which metadata version on which version of a record is written. Kafka: MetadataVersion."""
+_LEAST: Final = frozenset({schemas.BROKER_REGISTRATION_CHANGE.api_key})
+"""Kafka writes these in the least version that has the field: measured, fencing is version 0."""
+_SUPERSEDED: Final = {schemas.FENCE_BROKER.api_key: 6, schemas.UNFENCE_BROKER.api_key: 6}
+"""The metadata version from which on a record is no longer written."""
+
+VERSIONS_DICTATED: Final = Invariant(
+    "L1",
+    "every record has the type and version that the metadata version dictates",
+    "KIP-778; Kafka: MetadataVersion",
+)
+VERSION_FIRST: Final = Invariant(
+    "L2",
+    "a log, and a checkpoint, begins with a metadata version",
+    "KIP-778; Kafka: ActivationRecordsGenerator.recordsForEmptyLog",
+)
+
+
+def version_objection(api_key: int, version: int, metadata_version: int | None) -> str | None:
+    """Return what is wrong with a record of this type and version; None before one is known."""
+    if metadata_version is None:
+        return None
+    name = METADATA_SCHEMAS[api_key].name
+    gates = _GATES.get(api_key, ((1, 0),))
+    expected = max((v for gate, v in gates if gate <= metadata_version), default=None)
+    until = _SUPERSEDED.get(api_key)
+    if expected is None or (until is not None and metadata_version >= until):
+        return f"no {name} is written at metadata version {metadata_version}"
+    if version > expected or (version < expected and api_key not in _LEAST):
+        return f"{name} has version {version}, metadata version {metadata_version} says {expected}"
+    return None
+
+
+def beginning_objection(image: Image) -> str | None:
+    """Return what is wrong after the first batch, or the first transaction, of a log."""
+    if image.before_transaction() is None and image.metadata_version is None:
+        return "the log begins, and names no metadata version"
+    return None
+
+
+def _nested(subject: Subject) -> str | None:
+    opened = subject.image.before_transaction() is not None
+    begins = subject.record.api_key == schemas.BEGIN_TRANSACTION.api_key
+    if begins == opened:
+        return "a transaction begins within another" if begins else "no transaction is open"
+    return None
+
+
+LOG_INVARIANTS: Final = (
+    RecordInvariant(
+        "L3", "transactions do not nest, and one that ends has begun",
+        "KIP-866; Kafka: OffsetControlManager.replay", _nested,
+        frozenset({schemas.BEGIN_TRANSACTION.api_key, schemas.END_TRANSACTION.api_key,
+                   schemas.ABORT_TRANSACTION.api_key})),
+)  # fmt: skip

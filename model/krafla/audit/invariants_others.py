@@ -1,0 +1,105 @@
+"""What a log says of producer ids, features, ACLs, configurations, credentials and controllers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from krafla.audit.entities import BROKER_RESOURCE, TOPIC_RESOURCE, acl_of, ranges_of
+from krafla.audit.invariants import RecordInvariant, supports
+from kraft.records import metadata_schemas as schemas
+
+if TYPE_CHECKING:
+    from krafla.audit.invariants import Subject
+
+PRODUCER_ID_BLOCK: Final = 1000
+"""Kafka: ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE."""
+
+
+def _next_block(subject: Subject) -> str | None:
+    before = subject.image.entities.next_producer_id or 0
+    after = subject.record.fields["nextProducerId"]
+    if after == before + PRODUCER_ID_BLOCK:
+        return None
+    return f"the next producer id is {after}, a block behind {before} ends elsewhere"
+
+
+def _controllers_support(subject: Subject) -> str | None:
+    fields, image = subject.record.fields, subject.image
+    if subject.record.api_key == schemas.FEATURE_LEVEL.api_key:
+        name, level = fields["name"], fields["featureLevel"]
+        for controller, (_, ranges) in sorted(image.entities.controllers.items()):
+            if not supports(name, level, ranges):
+                return f"controller {controller} does not support {name} at level {level}"
+        return None
+    for name, level in sorted(image.features.items()):
+        if not supports(name, level, ranges_of(fields)):
+            return f"controller {fields['controllerId']} does not support {name} at level {level}"
+    return None
+
+
+def _acl_is_new(subject: Subject) -> str | None:
+    fields, acls = subject.record.fields, subject.image.entities.acls
+    if subject.record.api_key == schemas.REMOVE_ACCESS_CONTROL_ENTRY.api_key:
+        return None if fields["id"] in acls else f"there is no ACL {fields['id']} to remove"
+    if fields["id"] in acls:
+        return f"there is an ACL {fields['id']} already"
+    said = acl_of(fields)
+    for other, known in sorted(acls.items()):
+        if known == said:
+            return f"ACL {fields['id']} says what ACL {other} says"
+    return None
+
+
+def _configured_exists(subject: Subject) -> str | None:
+    fields, entities = subject.record.fields, subject.image.entities
+    kind, name = fields["resourceType"], fields["resourceName"]
+    if fields["value"] is None or not name:
+        return None
+    if kind == TOPIC_RESOURCE and name not in entities.topics:
+        return f"there is no topic {name} to configure"
+    if kind == BROKER_RESOURCE:
+        known = {str(node) for node in (*subject.image.registrations, *entities.controllers)}
+        if name not in known:
+            return f"node {name} is configured, and is not registered"
+    return None
+
+
+def _credential_exists(subject: Subject) -> str | None:
+    fields = subject.record.fields
+    if (fields["name"], fields["mechanism"]) in subject.image.entities.scram:
+        return None
+    return f"user {fields['name']} has no credential of mechanism {fields['mechanism']} to remove"
+
+
+def _token_exists(subject: Subject) -> str | None:
+    token = subject.record.fields["tokenId"]
+    return None if token in subject.image.entities.tokens else "there is no such token to remove"
+
+
+OTHER_INVARIANTS: Final = (
+    RecordInvariant(
+        "O1", "a block of producer ids begins where the last one ended",
+        "Kafka: ProducerIdControlManager.generateNextProducerId", _next_block,
+        frozenset({schemas.PRODUCER_IDS.api_key})),
+    RecordInvariant(
+        "O3", "every registered controller supports every feature at its finalized level",
+        "KIP-919; Kafka: FeatureControlManager.updateFeatures", _controllers_support,
+        frozenset({schemas.FEATURE_LEVEL.api_key, schemas.REGISTER_CONTROLLER.api_key})),
+    RecordInvariant(
+        "O4", "no two ACLs are equal, and one that is removed was there",
+        "Kafka: AclControlManager.replay", _acl_is_new,
+        frozenset({schemas.ACCESS_CONTROL_ENTRY.api_key,
+                   schemas.REMOVE_ACCESS_CONTROL_ENTRY.api_key})),
+    RecordInvariant(
+        "O5", "what is configured, a topic or a node, is there",
+        "Kafka: ConfigurationControlManager.incrementalAlterConfigs", _configured_exists,
+        frozenset({schemas.CONFIG.api_key})),
+    RecordInvariant(
+        "O6", "a credential that is removed was there",
+        "KIP-900; Kafka: ScramControlManager.replay", _credential_exists,
+        frozenset({schemas.REMOVE_USER_SCRAM_CREDENTIAL.api_key})),
+    RecordInvariant(
+        "L9", "a delegation token that is removed was there",
+        "Kafka: DelegationTokenControlManager.replay", _token_exists,
+        frozenset({schemas.REMOVE_DELEGATION_TOKEN.api_key})),
+)  # fmt: skip

@@ -1,0 +1,241 @@
+"""What a partition must be after each record, and what a change of it may do.
+
+A `StateInvariant` looks at a partition after a PartitionRecord or a PartitionChangeRecord, a
+`ChangeInvariant` at one change: before, after, and what the record says. They are asked in this
+order, and what is more special comes first: its sentence says more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from krafla.audit.invariants import Invariant
+from krafla.audit.partition_state import (
+    NO_CHANGE,
+    NO_LEADER,
+    RECOVERED,
+    RECOVERING,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from krafla.audit.image import Image
+    from krafla.audit.partition_state import (
+        PartitionChange,
+        PartitionState,
+    )
+    from krafla.audit.partitions import (
+        Objections,
+    )
+
+MV_3_2_IV0, MV_3_6_IV0, MV_3_7_IV2 = 3, 12, 17
+"""Metadata versions: recovery states, epochs that a shrinking ISR leaves alone, directories."""
+
+
+class Transition(NamedTuple):
+    """A PartitionChangeRecord: the partition before and after it, what it says, the image."""
+
+    before: PartitionState
+    after: PartitionState
+    change: PartitionChange
+    image: Image
+
+    @property
+    def version(self) -> int:
+        """The metadata version, that of today before the log names one."""
+        version = self.image.metadata_version
+        return 1 << 15 if version is None else version
+
+    @property
+    def lost(self) -> frozenset[int]:
+        """The replicas that the partition no longer has."""
+        return frozenset(self.before.replicas) - frozenset(self.after.replicas)
+
+
+@dataclass(frozen=True, slots=True)
+class StateInvariant(Invariant):
+    """An invariant of a partition after every record about it."""
+
+    objection: Callable[[PartitionState, Image], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeInvariant(Invariant):
+    """An invariant of every PartitionChangeRecord."""
+
+    objection: Callable[[Transition], str | None]
+
+
+def _isr_among_replicas(state: PartitionState, _: Image) -> str | None:
+    if len(set(state.isr)) != len(state.isr):
+        return f"ISR {list(state.isr)} names a broker twice"
+    if not set(state.isr) <= set(state.replicas):
+        return f"ISR {list(state.isr)} is not among replicas {list(state.replicas)}"
+    return None
+
+
+def _leader_in_isr(state: PartitionState, _: Image) -> str | None:
+    if state.leader in (NO_LEADER, *state.isr):
+        return None
+    return f"leader {state.leader} is not in ISR {list(state.isr)}"
+
+
+def _leader_is_replica(state: PartitionState, _: Image) -> str | None:
+    if state.leader in (NO_LEADER, *state.replicas):
+        return None
+    return f"leader {state.leader} is not among replicas {list(state.replicas)}"
+
+
+def _isr_not_empty(state: PartitionState, image: Image) -> str | None:
+    return None if state.isr or image.elr_enabled else "the ISR is empty"
+
+
+def _nobody_leads_an_empty_isr(state: PartitionState, image: Image) -> str | None:
+    if state.isr or state.leader == NO_LEADER or not image.elr_enabled:
+        return None
+    return f"{state.leader} leads with an empty ISR"
+
+
+def _elr_apart(state: PartitionState, _: Image) -> str | None:
+    both = sorted(set(state.isr) & set(state.elr))
+    if both:
+        return f"replica {both[0]} is in the ISR and eligible beside it"
+    return None
+
+
+def _one_last_leader(state: PartitionState, _: Image) -> str | None:
+    if len(state.last_known_elr) > 1:
+        return f"there are several last known leaders, {list(state.last_known_elr)}"
+    if state.last_known_elr and state.leader != NO_LEADER:
+        return f"{state.leader} leads, yet a last known leader is kept"
+    return None
+
+
+def _recovers_alone(state: PartitionState, _: Image) -> str | None:
+    if state.recovery == RECOVERING and len(state.isr) > 1:
+        return f"a leader that recovers has ISR {list(state.isr)}"
+    return None
+
+
+def _moves_among_replicas(state: PartitionState, _: Image) -> str | None:
+    strangers = sorted({*state.adding, *state.removing} - set(state.replicas))
+    if strangers:
+        return f"replica {strangers[0]} is added or removed, but is not a replica"
+    return None
+
+
+def _something_stays(state: PartitionState, _: Image) -> str | None:
+    if state.replicas and not set(state.replicas) - set(state.removing):
+        return "every replica is to be removed"
+    return None
+
+
+def _a_directory_each(state: PartitionState, _: Image) -> str | None:
+    if not state.directories or len(state.directories) == len(state.replicas):
+        return None
+    return f"{len(state.replicas)} replicas have {len(state.directories)} directories"
+
+
+_BUILDER: Final = "Kafka: PartitionChangeBuilder.build"
+_ELR: Final = "KIP-966; Kafka: PartitionChangeBuilder.maybeUpdateLastKnownLeader"
+_MOVE: Final = "KIP-455; Kafka: PartitionReassignmentReplicas"
+
+STATE_INVARIANTS: Final = (
+    StateInvariant("P3", "a leader is a replica", _BUILDER, _leader_is_replica),
+    StateInvariant(
+        "P5", "a partition with an empty ISR has no leader", _ELR, _nobody_leads_an_empty_isr
+    ),
+    StateInvariant("P1", "the ISR is some of the replicas, each once", _BUILDER,
+                   _isr_among_replicas),
+    StateInvariant("P4", "without eligible leader replicas an ISR is never empty", _BUILDER,
+                   _isr_not_empty),
+    StateInvariant("P2", "a leader is in the ISR", _BUILDER, _leader_in_isr),
+    StateInvariant("P6", "no replica is in the ISR and in the ELR", _ELR, _elr_apart),
+    StateInvariant("P8", "there is at most one last known leader, and only without a leader", _ELR,
+                   _one_last_leader),
+    StateInvariant("P9", "a leader that recovers is alone in the ISR", "KIP-704; " + _BUILDER,
+                   _recovers_alone),
+    StateInvariant("X1", "what is added or removed is a replica", _MOVE, _moves_among_replicas),
+    StateInvariant("X3", "a reassignment leaves a replica", _MOVE, _something_stays),
+    StateInvariant("T9", "every replica has a directory", "KIP-858; " + _BUILDER,
+                   _a_directory_each),
+)  # fmt: skip
+
+
+def _something_changes(t: Transition) -> str | None:
+    return "the record changes nothing" if t.before == t.after else None
+
+
+def _leader_epoch_for_a_lost_replica(t: Transition) -> str | None:
+    if t.lost and t.change.leader == NO_CHANGE:
+        return f"replica {min(t.lost)} is dropped, and no leader field raises the leader epoch"
+    return None
+
+
+def _isr_leaves_the_epoch_alone(t: Transition) -> str | None:
+    gone = set(t.before.isr) - set(t.after.isr)
+    same = t.before.leader == t.after.leader and not t.lost
+    if t.version >= MV_3_6_IV0:
+        if same and t.before.isr != t.after.isr and t.change.leader != NO_CHANGE:
+            return "only the ISR changes, and a leader field raises the leader epoch"
+    elif gone and t.change.leader == NO_CHANGE:
+        return "the ISR shrinks, and no leader field raises the leader epoch"
+    return None
+
+
+def _elected_cleanly(t: Transition) -> str | None:
+    leader, before = t.after.leader, t.before
+    eligible = {*before.isr, *(() if before.isr else before.elr)}
+    if (
+        leader in (NO_LEADER, before.leader, *eligible)
+        or before.leader != NO_LEADER
+        or t.after.recovery == RECOVERING
+        or t.version < MV_3_2_IV0
+        or (before.in_progress and not t.after.in_progress)
+    ):
+        return None
+    return f"{leader} was neither in the ISR nor eligible, and is said to need no recovery"
+
+
+def _recovery_begins_uncleanly(t: Transition) -> str | None:
+    if not t.before.recovery == RECOVERED != t.after.recovery:
+        return None
+    if t.before.leader == t.after.leader or t.after.leader == NO_LEADER:
+        return "a recovery begins without a new leader"
+    if t.after.leader in (*t.before.isr, *t.before.elr):
+        return f"leader {t.after.leader} is to recover, and was in the ISR or eligible"
+    return None
+
+
+def _elr_among_replicas(t: Transition) -> str | None:
+    strangers = set(t.after.elr) - set(t.after.replicas)
+    if strangers and not strangers <= set(t.before.elr) | t.lost:
+        return f"replica {min(strangers)} is eligible, but is not a replica"
+    return None
+
+
+CHANGE_INVARIANTS: Final = (
+    ChangeInvariant("E7", "a change record changes something",
+                    "KAFKA-16624; " + _BUILDER, _something_changes),
+    ChangeInvariant("E5", "dropping a replica raises the leader epoch", _BUILDER,
+                    _leader_epoch_for_a_lost_replica),
+    ChangeInvariant(
+        "E6",
+        "an ISR that changes alone leaves the leader epoch; before 3.6-IV0, shrinking raises it",
+        "KAFKA-15021; " + _BUILDER, _isr_leaves_the_epoch_alone),
+    ChangeInvariant("P10", "a recovery begins with a leader from outside ISR and ELR",
+                    "KIP-704; " + _BUILDER, _recovery_begins_uncleanly),
+    ChangeInvariant(
+        "P15",
+        "a leader that needs no recovery was in the ISR or eligible",
+        "KIP-966; Kafka: PartitionChangeBuilder.electLeader", _elected_cleanly),
+    ChangeInvariant("P6", "who is newly in the ELR is a replica", _ELR, _elr_among_replicas),
+)  # fmt: skip
+
+
+def state_objections(state: PartitionState, image: Image) -> Objections:
+    """Return the invariants that a partition breaks after a record, and how."""
+    found = [(i, i.objection(state, image)) for i in STATE_INVARIANTS]
+    return tuple((i, said) for i, said in found if said is not None)

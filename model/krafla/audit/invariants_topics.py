@@ -1,0 +1,211 @@
+"""What a log says of topics and of new partitions: invariants of records and of batches."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from krafla.audit.invariants import Invariant, RecordInvariant, Subject
+from krafla.audit.partition_state import (
+    RECOVERED,
+    epochs_of,
+    state_of,
+)
+from krafla.audit.partitions import (
+    key_of,
+    key_text,
+)
+from kraft.ids import uuid_bytes
+from kraft.records.metadata_schemas import PARTITION, REMOVE_TOPIC, TOPIC
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from krafla.audit.image import Image
+    from kraft.records.record import MetadataRecord
+
+_PARTITION: Final = frozenset({PARTITION.api_key})
+_TOPIC: Final = frozenset({TOPIC.api_key})
+_NAME: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+_CREATE: Final = "Kafka: ReplicationControlManager.createTopic"
+_REPLAY: Final = "Kafka: ReplicationControlManager.replay"
+RESERVED_IDS: Final = (bytes(16), bytes(15) + b"\x01")
+"""No topic has them: no id, and that of the metadata topic. Kafka: Uuid.RESERVED."""
+
+
+@dataclass(slots=True)
+class Created:
+    """What a batch has created so far: the topics, and the new partitions of each topic."""
+
+    topics: dict[bytes, MetadataRecord] = field(default_factory=dict)
+    partitions: dict[bytes, MetadataRecord] = field(default_factory=dict)
+
+    def note(self, record: MetadataRecord) -> None:
+        """Note a record of the batch."""
+        if record.api_key == TOPIC.api_key:
+            self.topics[uuid_bytes(record.fields["topicId"])] = record
+        elif record.api_key == PARTITION.api_key:
+            self.partitions[uuid_bytes(record.fields["topicId"])] = record
+
+
+@dataclass(frozen=True, slots=True)
+class BatchInvariant(Invariant):
+    """An invariant of what a batch has created; the record to blame, and how it is broken."""
+
+    objection: Callable[[Created, Image], tuple[MetadataRecord, str] | None]
+
+
+def _names_and_ids(subject: Subject) -> str | None:
+    entities, fields = subject.image.entities, subject.record.fields
+    topic = uuid_bytes(fields["topicId"])
+    if topic in RESERVED_IDS:
+        return f"topic id {fields['topicId']} is reserved"
+    if fields["name"] in entities.topics:
+        return f"there is a topic {fields['name']} already"
+    if topic in entities.topic_names or topic in entities.removed_topics:
+        return f"topic id {fields['topicId']} was used before"
+    return None
+
+
+def _name_is_valid(subject: Subject) -> str | None:
+    name = subject.record.fields["name"]
+    if name in (".", "..") or not _NAME.fullmatch(name):
+        return f"{name!r} is no name of a topic"
+    folded = name.replace(".", "_")
+    for other in sorted(subject.image.entities.topics):
+        if other != name and other.replace(".", "_") == folded:
+            return f"topic {name} collides with topic {other}"
+    return None
+
+
+def _topic_removed(subject: Subject) -> str | None:
+    fields = subject.record.fields
+    if uuid_bytes(fields["topicId"]) in subject.image.entities.removed_topics:
+        return f"topic {fields['topicId']} was removed before"
+    return None
+
+
+def _topic_aborted(subject: Subject) -> str | None:
+    fields, entities = subject.record.fields, subject.image.entities
+    topic = uuid_bytes(fields["topicId"])
+    if topic in entities.aborted_topics and topic not in entities.topic_names:
+        return f"topic {fields['topicId']} was created in a transaction that was aborted"
+    return None
+
+
+def _topic_lives(subject: Subject) -> str | None:
+    fields, entities = subject.record.fields, subject.image.entities
+    topic = uuid_bytes(fields["topicId"])
+    if topic in entities.topic_names or topic in (
+        *entities.removed_topics, *entities.aborted_topics
+    ):  # fmt: skip
+        return None
+    return f"there is no topic {fields['topicId']}"
+
+
+def _epochs_in_order(subject: Subject) -> str | None:
+    epochs = epochs_of(subject.record.fields)
+    if epochs.leader <= epochs.partition:
+        return None
+    return f"leader epoch {epochs.leader} is above partition epoch {epochs.partition}"
+
+
+def _leader_under_one_epoch(subject: Subject) -> str | None:
+    key, partitions = key_of(subject.record.fields), subject.image.partitions
+    before = partitions.states.get(key)
+    if before is None or before.leader == subject.record.fields["leader"]:
+        return None
+    if epochs_of(subject.record.fields).leader > partitions.epochs(key).leader:
+        return None
+    return f"partition {key_text(key)} has another leader, and no greater leader epoch"
+
+
+def _written_once(subject: Subject) -> str | None:
+    key = key_of(subject.record.fields)
+    if key not in subject.image.partitions.states:
+        return None
+    return f"partition {key_text(key)} is written anew, not by a change of one epoch"
+
+
+def _begins_plainly(subject: Subject) -> str | None:
+    state, epochs = state_of(subject.record.fields), epochs_of(subject.record.fields)
+    if state.leader != next(iter(state.isr), None):
+        return f"leader {state.leader} is not the first of ISR {list(state.isr)}"
+    if epochs != (0, 0):
+        return f"the epochs of a new partition are {epochs.leader} and {epochs.partition}"
+    if state.recovery != RECOVERED or state.in_progress or state.elr or state.last_known_elr:
+        return "a new partition recovers, moves or has eligible leader replicas"
+    return None
+
+
+def _directories_from_version_1(subject: Subject) -> str | None:
+    if subject.record.version >= 1 and not subject.record.fields["directories"]:
+        return "no replica has a directory"
+    return None
+
+
+def _replication_factor(subject: Subject) -> str | None:
+    fields, partitions = subject.record.fields, subject.image.partitions
+    keys = partitions.topics.get(uuid_bytes(fields["topicId"]), ())
+    known = {len(partitions.states[key].replicas) for key in keys}
+    if not known or len(fields["replicas"]) in known:
+        return None
+    return f"the partition has {len(fields['replicas'])} replicas, the topic's have {min(known)}"
+
+
+def _contiguous(created: Created, image: Image) -> tuple[MetadataRecord, str] | None:
+    for topic, record in created.partitions.items():
+        keys = image.partitions.topics.get(topic, ())
+        numbers = sorted(int.from_bytes(key[:4], "big", signed=True) for key in keys)
+        if numbers != list(range(len(numbers))):
+            return record, f"partitions of a topic are {_few(numbers)}, not 0 to {len(numbers) - 1}"
+    return None
+
+
+def _created_whole(created: Created, image: Image) -> tuple[MetadataRecord, str] | None:
+    for topic, record in created.topics.items():
+        if topic in image.entities.topic_names and topic not in created.partitions:
+            return record, "a topic is created without a partition in its batch"
+    return None
+
+
+def _few(numbers: list[int]) -> str:
+    shown = ", ".join(map(str, numbers[:8]))
+    return shown if len(numbers) <= 8 else f"{shown}, ..."
+
+
+TOPIC_INVARIANTS: Final = (
+    RecordInvariant("T1", "a topic's name and id are its own, and no id comes back",
+                    _CREATE, _names_and_ids, _TOPIC),
+    RecordInvariant("T2", "a topic's name is valid and collides with no other", _CREATE,
+                    _name_is_valid, _TOPIC),
+    RecordInvariant("L12", "what a transaction did that was aborted is gone",
+                    "KIP-866; Kafka: QuorumController.replay", _topic_aborted,
+                    frozenset({PARTITION.api_key, REMOVE_TOPIC.api_key})),
+    RecordInvariant("T6", "no record names a topic that was removed", _REPLAY, _topic_removed,
+                    frozenset({PARTITION.api_key, REMOVE_TOPIC.api_key})),
+    RecordInvariant("T5", "a partition is of a topic that lives", _REPLAY, _topic_lives,
+                    _PARTITION),
+    RecordInvariant("L9", "a topic that is removed was there", _REPLAY, _topic_lives,
+                    frozenset({REMOVE_TOPIC.api_key})),
+    RecordInvariant("E3", "a leader epoch is at most the partition epoch", _REPLAY,
+                    _epochs_in_order, _PARTITION),
+    RecordInvariant("E4", "another leader comes with another leader epoch", _REPLAY,
+                    _leader_under_one_epoch, _PARTITION),
+    RecordInvariant("E1", "a partition changes by change records only, one epoch each", _REPLAY,
+                    _written_once, _PARTITION),
+    RecordInvariant("T10", "a new partition has as many replicas as one of its topic", _CREATE,
+                    _replication_factor, _PARTITION),
+    RecordInvariant("T9", "every replica of a new partition has a directory",
+                    "KIP-858; " + _CREATE, _directories_from_version_1, _PARTITION),
+    RecordInvariant("T7", "a new partition is led by the first of its ISR, all else as it begins",
+                    _CREATE, _begins_plainly, _PARTITION),
+)  # fmt: skip
+BATCH_INVARIANTS: Final = (
+    BatchInvariant("L11", "a topic and its partitions are created in one batch", _CREATE,
+                   _created_whole),
+    BatchInvariant("T3", "the partitions of a topic are numbered from 0 without a gap", _CREATE,
+                   _contiguous),
+)  # fmt: skip
+TOPIC_REMOVED, TOPIC_ABORTED = TOPIC_INVARIANTS[3], TOPIC_INVARIANTS[2]
