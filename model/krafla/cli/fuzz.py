@@ -89,25 +89,20 @@ def command(
 ) -> ExitCode:
     r"""Fuzz the implementation: random runs with faults, each step judged.
 
-    lease: a cluster under a seeded scheduler, with faults drawn for it. Every step must be a step
-    of BrokerLease, lead to the same state, and keep every property. What is found is shrunk, shown,
-    and kept with --save as a trace and as a recording. As lease: reassignment, a partition that
-    moves between brokers which fail; registration, controllers that register; metadata,
-    controllers over one log which are deposed.
+    Judged step by step by their spec, under a seeded scheduler with faults: lease; reassignment, a
+    partition that moves; registration, controllers that register; metadata, controllers over a log.
+    What is found is shrunk, shown, and kept with --save as a trace and as a recording.
 
     raft: a quorum on simulated machines, disks, clocks and networks; after 30 seconds of chaos a
-    core is healed and must make progress. After every event the properties of KRaftProperties and
-    KRaftVotersProperties are checked, over all that was ever true in the run. What is found is kept
-    as one file, and the command that replays it is printed. Equal digests are equal runs.
+    core is healed and must make progress. After every event its properties are asked, over all that
+    was ever true. What is found is kept as a file, with the command that replays it.
 
-    cluster: controllers over Raft, brokers and operators on such machines. Besides what is asked of
-    Raft: no answer tells of what may be lost, whoever steps back goes back to what is committed,
-    snapshots say what the log says, and the committed log keeps every rule that krafla audit has.
+    cluster: controllers, brokers and operators above that. Besides: no answer tells of what may be
+    lost, who steps back goes back to what is committed, the log keeps every rule of krafla audit.
 
     Exit status: 0 if all held, every action was taken and every witness reached (raft: if
     --lockstep looked); 1 if something was found; 2 if it could not run; 3 if something was missed:
-    raise --seconds; 130 after Ctrl-C. With --json, one document with "schema": 1, "verdict",
-    "exit_code", what was covered, "failure" and "reproduce".
+    raise --seconds; 130 after Ctrl-C. --json: a document with "schema": 1, "verdict", "failure".
 
     \b
     Examples:
@@ -134,11 +129,10 @@ def command(
         return fuzz_steps.run(judged, save=save, as_json=as_json, quiet=quiet)
     if mutants is not None:
         _refuse_beside("--mutants", workers, faults, lockstep, as_json or None)
-        budget = _budget(seed, seconds, examples)
+        budget = {"seed": seed, "seconds": seconds, "examples": examples}
         return fuzz_raft.seeded_bugs(protocol, mutants, budget, save, quiet=quiet)
-    chosen = fuzz_raft.campaign(
-        protocol, seed, examples, seconds, workers, faults, lockstep, shrinks
-    )
+    amount = seed, examples, seconds, workers
+    chosen = fuzz_raft.campaign(protocol, *amount, faults, lockstep, shrinks)
     return fuzz_raft.run(chosen, save=save, as_json=as_json, quiet=quiet)
 
 
@@ -157,10 +151,6 @@ def _check_options(protocol: str, **own: dict[str, object]) -> None:
         strange = [name for name in strange if name not in own[protocol]]
         if strange:
             raise KraflaError(f"{', '.join(strange)}: only for `krafla fuzz {other}`")
-
-
-def _budget(seed: int, seconds: float | None, examples: int | None) -> dict[str, float | None]:
-    return {"seed": seed, "seconds": seconds, "examples": examples}
 
 
 _NOT_BESIDE = {

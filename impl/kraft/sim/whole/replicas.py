@@ -80,13 +80,13 @@ class Replicas:
         self, image: MetadataImage, epoch: BrokerEpoch
     ) -> Iterator[tuple[BrokerId, ReplicaFetch]]:
         """Yield whom to fetch from, and what."""
-        wanted: dict[int, list[tuple[TopicId, PartitionId, int]]] = {}
+        wanted: dict[BrokerId, list[tuple[TopicId, PartitionId, int]]] = {}
         for (topic_id, index), partition in image.partitions.items():
-            leader = partition.leader
+            leader = BrokerId(partition.leader)
             if leader >= 0 and leader != self.broker_id and self.broker_id in partition.replicas:
                 wanted.setdefault(leader, []).append((topic_id, index, partition.leader_epoch))
         for leader in sorted(wanted):
-            yield leader, ReplicaFetch(self.broker_id, epoch, tuple(sorted(wanted[leader])))  # type: ignore[misc]
+            yield leader, ReplicaFetch(self.broker_id, epoch, tuple(sorted(wanted[leader])))
 
     def on_fetch(self, fetch: ReplicaFetch, now_ms: int) -> None:
         """Note that a follower keeps up."""
@@ -108,8 +108,9 @@ class Replicas:
             if isr is None or not partition_leader.may_ask_for(self.broker_id, view, isr):
                 continue
             heard = self._heard.get(key, {})
-            epochs = {one: heard.get(one, (0, -1))[1] for one in isr}
-            self.leading[key], data = partition_leader.send_alter_partition(*key, view, isr, epochs)  # type: ignore[arg-type]
+            epochs = {one: heard.get(one, (0, NO_BROKER_EPOCH))[1] for one in isr}
+            waiting, data = partition_leader.send_alter_partition(*key, view, isr, epochs)
+            self.leading[key] = waiting
             asked.append(data)
         self._asked = tuple(asked)
         return self._asked
