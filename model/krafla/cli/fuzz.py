@@ -16,6 +16,8 @@ __all__ = ["command"]
 
 _OVER_MACHINES = ("raft", "cluster")
 """What is simulated over machines, disks and networks, by plans of faults."""
+_BY_STEPS = ("reassignment", "registration", "metadata")
+"""What is simulated by choices, and judged step by step; the lease besides."""
 
 
 _Protocol = Annotated[
@@ -114,11 +116,8 @@ def command(
       krafla fuzz cluster --seconds 60 --workers 2
     """
     lease: dict[str, object] = {"--steps": steps, "--profile": profile}
-    kept: dict[str, object] = {"--replay": replay}
     raft = {"--workers": workers, "--faults": faults, "--lockstep": lockstep, "--mutants": mutants}
-    own = dict.fromkeys(("reassignment", "registration", "metadata"), lease | kept)
-    machines = dict.fromkeys(_OVER_MACHINES, raft | kept)
-    _check_options(protocol, lease=lease, **machines, **own)
+    _check_options(protocol, lease, raft, {"--replay": replay})
     from krafla.cli import fuzz_raft, fuzz_steps
 
     if replay is not None:
@@ -142,8 +141,12 @@ def _replayer(protocol: str) -> Callable[..., ExitCode]:
     return fuzz_raft.replay if protocol in _OVER_MACHINES else fuzz_steps.replayer(protocol)
 
 
-def _check_options(protocol: str, **own: dict[str, object]) -> None:
+def _check_options(
+    protocol: str, steps: dict[str, object], machines: dict[str, object], kept: dict[str, object]
+) -> None:
     """Refuse a protocol that there is not, and options that are another protocol's."""
+    own = {"lease": steps, **dict.fromkeys(_BY_STEPS, steps | kept)}
+    own |= dict.fromkeys(_OVER_MACHINES, machines | kept)
     if protocol not in own:
         raise KraflaError(f"nothing is called {protocol!r} here; there are: {', '.join(own)}")
     for other, options in own.items():

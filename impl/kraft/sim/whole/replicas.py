@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from kraft.broker import partition_leader
 from kraft.errors import ErrorCode
-from kraft.ids import NO_BROKER_EPOCH
+from kraft.ids import NO_BROKER_EPOCH, BrokerId
 from kraft.image.entries import UNASSIGNED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kraft.broker.partition_leader import PartitionLeader
-    from kraft.ids import BrokerEpoch, BrokerId, DirectoryId, PartitionId, TopicId
+    from kraft.ids import BrokerEpoch, DirectoryId, PartitionId, TopicId
     from kraft.image.entries import Partition
     from kraft.image.metadata_image import MetadataImage
     from kraft.rpc.alter_partition import AlterPartitionData, AlterPartitionResponse
