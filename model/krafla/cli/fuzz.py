@@ -10,7 +10,9 @@ import typer
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    _Options = Mapping[str, object]
 
 __all__ = ["command"]
 
@@ -109,15 +111,14 @@ def command(
     \b
     Examples:
       krafla fuzz lease --seed 7 --seconds 600 --save found
-      krafla fuzz registration --seconds 60
       krafla fuzz raft --faults network,power-loss --seed 7 --examples 100 --lockstep
       krafla fuzz raft --replay krafla-raft-7-42.json
       krafla fuzz raft --mutants all --save found
       krafla fuzz cluster --seconds 60 --workers 2
     """
-    lease: dict[str, object] = {"--steps": steps, "--profile": profile}
+    by_steps = {"--steps": steps, "--profile": profile}
     raft = {"--workers": workers, "--faults": faults, "--lockstep": lockstep, "--mutants": mutants}
-    _check_options(protocol, lease, raft, {"--replay": replay})
+    _check_options(protocol, by_steps, raft, {"--replay": replay})
     from krafla.cli import fuzz_raft, fuzz_steps
 
     if replay is not None:
@@ -141,12 +142,11 @@ def _replayer(protocol: str) -> Callable[..., ExitCode]:
     return fuzz_raft.replay if protocol in _OVER_MACHINES else fuzz_steps.replayer(protocol)
 
 
-def _check_options(
-    protocol: str, steps: dict[str, object], machines: dict[str, object], kept: dict[str, object]
-) -> None:
+def _check_options(protocol: str, steps: _Options, machines: _Options, kept: _Options) -> None:
     """Refuse a protocol that there is not, and options that are another protocol's."""
-    own = {"lease": steps, **dict.fromkeys(_BY_STEPS, steps | kept)}
-    own |= dict.fromkeys(_OVER_MACHINES, machines | kept)
+    own: dict[str, _Options] = {"lease": steps}
+    own |= {key: {**steps, **kept} for key in _BY_STEPS}
+    own |= {key: {**machines, **kept} for key in _OVER_MACHINES}
     if protocol not in own:
         raise KraflaError(f"nothing is called {protocol!r} here; there are: {', '.join(own)}")
     for other, options in own.items():
