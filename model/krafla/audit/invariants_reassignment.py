@@ -90,6 +90,9 @@ def _not_stuck(t: Transition) -> str | None:
     if t.after.isr == (t.after.leader,) and t.after.leader not in t.before.isr:
         # As built: the election that made it the only one in sync comes after the question.
         return None
+    if t.after.leader == NO_LEADER:
+        # As built: the last one in sync was to leave, which is not written without an ELR.
+        return None
     target = _target(t.after)
     if target and set(target) <= set(t.after.isr) - set(t.after.removing):
         return f"all of target {list(target)} are in sync, and the reassignment is not complete"
