@@ -34,12 +34,11 @@ def _is_completion(t: Transition) -> bool:
     """Return whether a record that ends a reassignment looks like its completion.
 
     Where a replica is both added and removed, a cancellation leaves none of what is removed: it is
-    known by the replicas that it leaves.
+    known by the replicas that it leaves, or, if a completion leaves the same, by the ISR.
     """
-    before = t.before
-    without_added = tuple(r for r in before.replicas if r not in before.adding)
-    if t.after.replicas == without_added != _target(before):
-        return False
+    before, left = t.before, t.after.replicas
+    if before.adding and left == tuple(r for r in before.replicas if r not in before.adding):
+        return left == _target(before) and set(left) <= set(t.after.isr)
     kept = set(t.after.replicas)
     removing = set(t.before.removing)
     return bool(kept & set(t.before.adding)) or bool(removing and not kept & removing)
