@@ -49,6 +49,10 @@ _Faults = Annotated[
         "without it, each seed draws from those that break no promise of Raft.",
     ),
 ]
+_Chaos = Annotated[
+    float | None,
+    typer.Option(min=1, help="raft, cluster: seconds of a run in which things go wrong; 30."),
+]
 _Lockstep = Annotated[
     bool | None,
     typer.Option(
@@ -79,6 +83,7 @@ def command(
     profile: _Profile = None,
     workers: _Workers = None,
     faults: _Faults = None,
+    chaos: _Chaos = None,
     lockstep: _Lockstep = None,
     replay: _Replay = None,
     mutants: _Mutants = None,
@@ -120,24 +125,27 @@ def command(
     """
     lease: dict[str, object] = {"--steps": steps, "--profile": profile}
     kept: dict[str, object] = {"--replay": replay}
-    raft = {"--workers": workers, "--faults": faults, "--lockstep": lockstep, "--mutants": mutants}
+    raft = {"--workers": workers, "--faults": faults, "--chaos": chaos, "--lockstep": lockstep}
+    raft["--mutants"] = mutants
     own = dict.fromkeys(("reassignment", "registration", "metadata"), lease | kept)
     machines = dict.fromkeys(_OVER_MACHINES, raft | kept)
     _check_options(protocol, lease=lease, **machines, **own)
     from krafla.cli import fuzz_raft, fuzz_steps
 
     if replay is not None:
-        _refuse_beside("--replay", examples, seconds, mutants, workers, faults, lockstep, save)
+        _refuse_beside(
+            "--replay", examples, seconds, mutants, workers, faults, lockstep, save, chaos
+        )
         return _replayer(protocol)(replay, as_json=as_json)
     if protocol not in _OVER_MACHINES:
         judged = fuzz_steps.campaign(protocol, seed, examples, seconds, steps, profile, shrinks)
         return fuzz_steps.run(judged, save=save, as_json=as_json, quiet=quiet)
     if mutants is not None:
-        _refuse_beside("--mutants", workers, faults, lockstep, as_json or None)
+        _refuse_beside("--mutants", workers, faults, lockstep, as_json or None, chaos)
         budget = _budget(seed, seconds, examples)
         return fuzz_raft.seeded_bugs(protocol, mutants, budget, save, quiet=quiet)
     chosen = fuzz_raft.campaign(
-        protocol, seed, examples, seconds, workers, faults, lockstep, shrinks
+        protocol, seed, examples, seconds, workers, faults, lockstep, shrinks, chaos
     )
     return fuzz_raft.run(chosen, save=save, as_json=as_json, quiet=quiet)
 
@@ -165,8 +173,8 @@ def _budget(seed: int, seconds: float | None, examples: int | None) -> dict[str,
 
 _NOT_BESIDE = {
     "--replay": ("--examples", "--seconds", "--mutants", "--workers", "--faults", "--lockstep",
-                 "--save"),
-    "--mutants": ("--workers", "--faults", "--lockstep", "--json"),
+                 "--save", "--chaos"),
+    "--mutants": ("--workers", "--faults", "--lockstep", "--json", "--chaos"),
 }  # fmt: skip
 
 
