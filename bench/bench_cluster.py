@@ -14,7 +14,7 @@ import tracemalloc
 from krafla.fuzz.quorum.playing import Case, play
 from krafla.fuzz.whole.system import CLUSTER, KINDS
 from kraft.controller.written import NOTHING_WRITTEN, replay_batch
-from kraft.ids import BrokerId, DirectoryId, PartitionId, TopicId, uuid_text
+from kraft.ids import BrokerId, DirectoryId, Offset, PartitionId, TopicId, uuid_text
 from kraft.records.cluster import FeatureLevelRecord
 from kraft.records.topics import PartitionRecord, TopicRecord
 from kraft.sim.quorum.cluster import Simulation
@@ -71,7 +71,9 @@ def directory_of(broker_id: BrokerId) -> DirectoryId:
 def measure_image() -> float:
     """Print one line; return the MiB of what a controller knows of 10,000 partitions."""
     tracemalloc.start()
-    written = replay_batch(NOTHING_WRITTEN, (FeatureLevelRecord("metadata.version", 27),), 0)  # type: ignore[arg-type]
+    written = replay_batch(
+        NOTHING_WRITTEN, (FeatureLevelRecord("metadata.version", 27),), Offset(0)
+    )
     for topic in range(TOPICS):
         topic_id = TopicId(uuid_text((topic + 200).to_bytes(16, "big")))
         replicas = tuple(BrokerId((topic + one) % 6) for one in range(3))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 
 from tests.kraft.controller.partitions import (
@@ -21,14 +20,16 @@ from kraft.controller.leadership import fence_broker
 from kraft.controller.reassignments import alter_partition_reassignments
 from kraft.ids import PartitionId
 from kraft.image.replay import replay
+from kraft.profile import KIP_631
 from kraft.records.kip631_schemas import KIP_631_SCHEMAS
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
-from kraft.rpc import BrokerRegistrationRequest
 from kraft.rpc.alter_partition import AlterPartitionRequest
+from kraft.rpc.controller_registration import ControllerRegistrationRequest
 from kraft.rpc.partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
 )
+from kraft.rpc.published import api_key_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "kip-differences.md"
 
@@ -59,10 +60,9 @@ def test_the_table_of_records_is_that_of_the_schemas():
             assert row["versions"] == newest
 
 
-def test_a_registration_tells_no_metadata_offset():
-    names = [field.name for field in fields(BrokerRegistrationRequest)]
-    assert "incarnation_id" in names
-    assert "current_metadata_offset" not in names
+def test_a_registration_of_a_controller_is_request_seventy():
+    assert api_key_of(ControllerRegistrationRequest) == 70
+    assert api_key_of(ControllerRegistrationRequest, KIP_631) == 70
 
 
 def test_what_an_unclean_election_completes_ends_with_the_next_change():

@@ -25,6 +25,9 @@ from tests.kraft.raft.replicas import (
 
 import kraft.rpc
 from kraft.broker.lifecycle import BrokerLifecycle, BrokerState, replay_metadata, send_heartbeat
+from kraft.broker.settings import BrokerSettings
+from kraft.broker.settings import with_profile as broker_settings
+from kraft.controller.defaults import Defaults, with_profile
 from kraft.errors import ErrorCode
 from kraft.ids import NO_BROKER_EPOCH, BrokerEpoch, Offset
 from kraft.profile import KAFKA_4_1, KIP_631
@@ -70,6 +73,7 @@ def failing(times):
 @sentence("631-238")
 def test_a_process_tries_for_a_minute_to_register():
     assert KAFKA_4_1.registration_timeout_ms == KIP_631.registration_timeout_ms == 60_000
+    assert BrokerSettings("c", ()).initial_broker_registration_timeout_ms == 60_000
 
 
 @sentence("631-239")
@@ -77,6 +81,9 @@ def test_differs_heartbeats_are_two_seconds_apart():
     assert (KIP_631.heartbeat_interval_ms, KAFKA_4_1.heartbeat_interval_ms) == (3_000, 2_000)
     assert kip_631().heartbeat_interval_ms == 3_000
     assert kafka_4_1().heartbeat_interval_ms == 2_000
+    settings = BrokerSettings("c", ())
+    assert settings.broker_heartbeat_interval_ms == 2_000
+    assert broker_settings(settings, KIP_631).broker_heartbeat_interval_ms == 3_000
 
 
 @sentence("631-240")
@@ -84,6 +91,10 @@ def test_differs_a_session_is_nine_seconds_long():
     assert (KIP_631.session_timeout_ms, KAFKA_4_1.session_timeout_ms) == (18_000, 9_000)
     assert kip_631().session_timeout_ms == 18_000
     assert kafka_4_1().session_timeout_ms == 9_000
+    assert BrokerSettings("c", ()).broker_session_timeout_ms == 9_000
+    assert broker_settings(BrokerSettings("c", ()), KIP_631).broker_session_timeout_ms == 18_000
+    assert Defaults().broker_session_timeout_ms == 9_000
+    assert with_profile(Defaults(), KIP_631).broker_session_timeout_ms == 18_000
 
 
 @sentence("631-242")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 from tests.kips.sentences import sentence
+from tests.kraft.controller.cluster_driver import ClusterDriver
 from tests.kraft.controller.lease_driver import FIRST, SECOND, SESSION_TIMEOUT_MS, LeaseDriver
 
 from kraft.broker.lifecycle import BrokerLifecycle, BrokerState, start, state_after
@@ -92,6 +93,9 @@ def test_differs_a_registration_is_no_contact_in_kafka(controller):
         known = on_broker_registration_request(controller.state, first, 0, profile)
         again = on_broker_registration_request(known.state, second, 1, profile)
         assert again.effects[-1].response.error_code is expected
+        cluster = ClusterDriver(profile=profile)
+        cluster.register(1, 1)
+        assert cluster.register(1, 2).error_code is expected
 
 
 # "Broker Leases".

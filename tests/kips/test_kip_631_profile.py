@@ -6,12 +6,20 @@ from dataclasses import fields, replace
 
 import pytest
 from tests.kips.test_kip_631_partitions import AS_PUBLISHED, asked_for, moving
+from tests.kraft.controller.cluster_driver import FEATURES
 from tests.kraft.controller.lease_driver import FIRST, SECOND
-from tests.kraft.controller.partitions import DEFAULTS, KEY, image_of
+from tests.kraft.controller.partitions import DEFAULTS, KEY, directory, image_of
+from tests.kraft.controller.quorum.playing import VERSION, Player, replies
 
 from kraft.broker.lifecycle import BrokerLifecycle, BrokerState, is_serving
 from kraft.controller.active import first_controller, on_broker_registration_request
+from kraft.controller.defaults import Defaults, with_profile
+from kraft.controller.heartbeats import heartbeat_state
+from kraft.controller.quorum.configuration import Configuration
+from kraft.controller.quorum.operations import OPERATIONS
+from kraft.controller.quorum.state import first_state
 from kraft.errors import ErrorCode
+from kraft.ids import NodeId
 from kraft.profile import KAFKA_4_1, KIP_631, PROFILES, Profile
 from kraft.records.kip631_schemas import KIP_631_SCHEMAS
 from kraft.records.value import decode_value, encode_value
@@ -67,6 +75,23 @@ def test_a_refused_registration_is_no_contact_in_any_profile():
     assert refused.state.heartbeats == known.state.heartbeats
     later = on_broker_registration_request(refused.state, request, end + 1, KIP_631)
     assert later.effects[-1].response.error_code is ErrorCode.NONE
+
+
+def test_a_session_that_begins_with_a_registration_ends_without_a_heartbeat():
+    published = with_profile(Defaults(NodeId(1)), KIP_631)
+    assert published.profile is KIP_631
+    player = Player(first_state(Configuration(published, (VERSION,))), OPERATIONS)
+    player.lead()
+    player.now_ms = 5
+    player.ask(BrokerRegistrationRequest(1, FIRST, features=FEATURES, log_dirs=(directory(1),)))
+    assert replies(player.commit_all())[-1] == ("t", ErrorCode.NONE)
+    assert heartbeat_state(player.state.heartbeats, 1).contact_time_ms == 5
+    player.now_ms += KIP_631.session_timeout_ms
+    refused = BrokerRegistrationRequest(1, SECOND, features=FEATURES, log_dirs=(directory(1),))
+    assert replies(player.ask(refused)) == [("t", ErrorCode.DUPLICATE_BROKER_REGISTRATION)]
+    player.now_ms += 1
+    player.ask(refused)
+    assert replies(player.commit_all()) == [("t", ErrorCode.NONE)]
 
 
 def test_with_a_broker_timeout_a_process_fences_itself():

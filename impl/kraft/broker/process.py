@@ -22,10 +22,10 @@ from kraft.ids import NO_BROKER_EPOCH
 from kraft.rpc import BrokerRegistrationRequest
 
 if TYPE_CHECKING:
+    from kraft.broker.settings import BrokerSettings
     from kraft.ids import BrokerEpoch, DirectoryId, Offset
     from kraft.image.entries import BrokerRegistration
     from kraft.rpc import BrokerHeartbeatResponse, BrokerRegistrationResponse
-    from kraft.rpc.node_description import Listener, SupportedFeature
 
 DIRECTORIES_LEVEL: Final = 17
 """The first metadata version whose registrations name directories: 3.7-IV2. KIP-858."""
@@ -33,27 +33,6 @@ _FIRST_BACKOFF_MS: Final = 100
 # A broker that starts hurries, and so does one that has asked for leave to stop for the first time.
 _STARTING_INTERVAL_MS: Final = 10
 _FIRST_SHUTDOWN_INTERVAL_MS: Final = 50
-
-
-@dataclass(frozen=True, slots=True)
-class BrokerSettings:
-    """The static configuration of a broker process, with Kafka's defaults; times in milliseconds.
-
-    `previous_broker_epoch` was read from the file that a clean shutdown leaves, -1 without one.
-
-    Kafka: KafkaConfig, AbstractKafkaConfig, CleanShutdownFileHandler.
-    """
-
-    cluster_id: str
-    log_dirs: tuple[DirectoryId, ...]
-    listeners: tuple[Listener, ...] = ()
-    features: tuple[SupportedFeature, ...] = ()
-    rack: str | None = None
-    previous_broker_epoch: BrokerEpoch = NO_BROKER_EPOCH
-    broker_heartbeat_interval_ms: int = 2_000
-    broker_session_timeout_ms: int = 9_000
-    initial_broker_registration_timeout_ms: int = 60_000
-    log_dir_failure_timeout_ms: int = 30_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ def register_broker(
     The last process of the broker leaves every ISR before the new one is there, by records that
     come first: so the epoch, which is the offset of the first of all, may be less than that of the
     registration. A broker that tells the epoch that is registered stopped cleanly, and stays
-    eligible to lead.
+    eligible to lead. In KIP-631's profile its session begins with the registration.
 
     Raises ControllerFaultError for a listener that cannot be.
     Spec: BrokerLease!RegisterBroker, Reassignment!RegisterBroker.
@@ -71,7 +71,9 @@ def register_broker(
         )
     except ControllerError as error:
         records, response = (), BrokerRegistrationResponse(error.code)
-    return Generated(Result(records, response, is_atomic=False), heartbeats)
+    is_contact = defaults.profile.registration_is_contact and bool(records)
+    heard = request.broker_id if is_contact else None
+    return Generated(Result(records, response, is_atomic=False), heartbeats, heard=heard)
 
 
 def _registration(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kraft.ids import NodeId
@@ -43,7 +43,7 @@ class Defaults:
     # Of which cluster the controller is: brokers of another one may not register.
     cluster_id: str = ""
     # How long a broker may be silent before it is fenced.
-    broker_session_timeout_ms: int = 9_000
+    broker_session_timeout_ms: int = KAFKA_4_1.session_timeout_ms
     profile: Profile = KAFKA_4_1
     quorum_node_ids: tuple[NodeId, ...] = ()
     alter_config_policy: AlterConfigPolicy | None = None
@@ -52,6 +52,12 @@ class Defaults:
     delegation_token_secret_key: str | None = None
     delegation_token_max_lifetime_ms: int = 7 * 24 * 60 * 60 * 1000
     delegation_token_expiry_time_ms: int = 24 * 60 * 60 * 1000
+
+
+def with_profile(defaults: Defaults, profile: Profile) -> Defaults:
+    """Return a configuration that follows a text, also in how long a session lasts."""
+    timeout_ms = profile.session_timeout_ms
+    return replace(defaults, profile=profile, broker_session_timeout_ms=timeout_ms)
 
 
 def is_unclean_election_enabled(image: MetadataImage, defaults: Defaults, topic: str) -> bool:

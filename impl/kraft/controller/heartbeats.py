@@ -208,6 +208,7 @@ def touch(
 
     Kafka: BrokerHeartbeatManager.touch.
     """
+    assert broker_id in heartbeats.brokers, f"broker {broker_id} is not registered"
     state = heartbeat_state(heartbeats, broker_id)
     touched = HeartbeatState(now_ms, metadata_offset, state.controlled_shutdown_offset)
     return _with_state(heartbeats, broker_id, touched)

@@ -32,7 +32,7 @@ class Generated(Generic[Response]):
     """A result, and what is kept of brokers in memory once it was generated, before any replay.
 
     `shutting_down` is a broker whose controlled shutdown begins with the last of the records; its
-    offset is known when they are written.
+    offset is known when they are written. `heard` is one whose session begins once they are.
 
     Kafka: QuorumController.ControllerWriteOperation.
     """
@@ -40,3 +40,4 @@ class Generated(Generic[Response]):
     result: Result[Response]
     heartbeats: Heartbeats
     shutting_down: BrokerId | None = None
+    heard: BrokerId | None = None

@@ -11,6 +11,7 @@ from kraft.errors import ErrorCode
 from kraft.profile import KAFKA_4_1
 from kraft.rpc.broker_heartbeat import BrokerHeartbeatRequest
 from kraft.rpc.broker_registration import BrokerRegistrationRequest
+from kraft.rpc.controller_registration import ControllerRegistrationRequest
 from kraft.rpc.unregister_broker import UnregisterBrokerRequest
 
 if TYPE_CHECKING:
@@ -21,14 +22,18 @@ _KEYS: Final[dict[type, str]] = {
     BrokerHeartbeatRequest: "broker_heartbeat_api_key",
     UnregisterBrokerRequest: "unregister_broker_api_key",
 }
+_LEFT_OPEN: Final[dict[type, int]] = {ControllerRegistrationRequest: 70}
+"""What KIP-919 leaves to Kafka."""
 
 
 def api_key_of(request: type, profile: Profile = KAFKA_4_1) -> int:
-    """Return the API key under which a text has a request about brokers.
+    """Return the API key under which a text has a request about brokers or controllers.
 
-    Raises KeyError for a request that KIP-631 did not publish.
+    Raises KeyError for a request that neither KIP-631 nor KIP-919 describes.
     Kafka: ApiKeys.
     """
+    if request in _LEFT_OPEN:
+        return _LEFT_OPEN[request]
     key: int = getattr(profile, _KEYS[request])
     return key
 

@@ -53,6 +53,10 @@ _Faults = Annotated[
         "without it, each seed draws from those that break no promise of Raft.",
     ),
 ]
+_Chaos = Annotated[
+    float | None,
+    typer.Option(min=1, help="raft, cluster: seconds of a run in which things go wrong; 30."),
+]
 _Lockstep = Annotated[
     bool | None,
     typer.Option(
@@ -83,6 +87,7 @@ def command(
     profile: _Profile = None,
     workers: _Workers = None,
     faults: _Faults = None,
+    chaos: _Chaos = None,
     lockstep: _Lockstep = None,
     replay: _Replay = None,
     mutants: _Mutants = None,
@@ -98,41 +103,40 @@ def command(
     What is found is shrunk, shown, and kept with --save as a trace and as a recording.
 
     raft: a quorum on simulated machines, disks, clocks and networks; after 30 seconds of chaos a
-    core is healed and must make progress. After every event its properties are asked, over all that
-    was ever true. What is found is kept as a file, with the command that replays it.
+    core is healed and must make progress. Each step is held to all that was ever true.
 
     cluster: controllers, brokers and operators above that. Besides: no answer tells of what may be
     lost, who steps back goes back to what is committed, the log keeps every rule of krafla audit.
 
-    Exit status: 0 if all held, every action was taken and every witness reached (raft: if
-    --lockstep looked); 1 if something was found; 2 if it could not run; 3 if something was missed:
-    raise --seconds; 130 after Ctrl-C. --json: a document with "schema": 1, "verdict", "failure".
+    Exit status: 0 if all held, every action taken and every witness reached; 1: found; 2: could not
+    run; 3: something was missed, raise --seconds; 130: Ctrl-C. --json: a document with "schema": 1.
 
     \b
     Examples:
       krafla fuzz lease --seed 7 --seconds 600 --save found
       krafla fuzz raft --faults network,power-loss --seed 7 --examples 100 --lockstep
-      krafla fuzz raft --replay krafla-raft-7-42.json
       krafla fuzz raft --mutants all --save found
       krafla fuzz cluster --seconds 60 --workers 2
     """
     by_steps = {"--steps": steps, "--profile": profile}
-    raft = {"--workers": workers, "--faults": faults, "--lockstep": lockstep, "--mutants": mutants}
-    _check_options(protocol, by_steps, raft, {"--replay": replay})
+    raft = {"--workers": workers, "--faults": faults, "--chaos": chaos, "--lockstep": lockstep}
+    _check_options(protocol, by_steps, raft | {"--mutants": mutants}, {"--replay": replay})
     from krafla.cli import fuzz_raft, fuzz_steps
 
     if replay is not None:
-        _refuse_beside("--replay", examples, seconds, mutants, workers, faults, lockstep, save)
+        _refuse_beside(
+            "--replay", examples, seconds, mutants, workers, faults, lockstep, save, chaos
+        )
         return _replayer(protocol)(replay, as_json=as_json)
     if protocol not in _OVER_MACHINES:
         judged = fuzz_steps.campaign(protocol, seed, examples, seconds, steps, profile, shrinks)
         return fuzz_steps.run(judged, save=save, as_json=as_json, quiet=quiet)
     if mutants is not None:
-        _refuse_beside("--mutants", workers, faults, lockstep, as_json or None)
+        _refuse_beside("--mutants", workers, faults, lockstep, as_json or None, chaos)
         budget = {"seed": seed, "seconds": seconds, "examples": examples}
         return fuzz_raft.seeded_bugs(protocol, mutants, budget, save, quiet=quiet)
     amount = seed, examples, seconds, workers
-    chosen = fuzz_raft.campaign(protocol, *amount, faults, lockstep, shrinks)
+    chosen = fuzz_raft.campaign(protocol, *amount, faults, lockstep, shrinks, chaos)
     return fuzz_raft.run(chosen, save=save, as_json=as_json, quiet=quiet)
 
 
@@ -158,8 +162,8 @@ def _check_options(protocol: str, steps: _Options, machines: _Options, kept: _Op
 
 _NOT_BESIDE = {
     "--replay": ("--examples", "--seconds", "--mutants", "--workers", "--faults", "--lockstep",
-                 "--save"),
-    "--mutants": ("--workers", "--faults", "--lockstep", "--json"),
+                 "--save", "--chaos"),
+    "--mutants": ("--workers", "--faults", "--lockstep", "--json", "--chaos"),
 }  # fmt: skip
 
 

@@ -33,12 +33,15 @@ def campaign(
     faults: str | None,
     lockstep: bool | None,
     shrinks: bool,
+    chaos: float | None = None,
 ) -> Campaign:
     """Return the campaign that the options describe."""
     from krafla.fuzz.quorum.campaign import Campaign, kinds_chosen
 
     kinds = kinds_chosen(faults, system)
-    return Campaign(seed, examples, seconds, workers or 1, kinds, bool(lockstep), shrinks, system)
+    return Campaign(
+        seed, examples, seconds, workers or 1, kinds, bool(lockstep), shrinks, system, chaos
+    )
 
 
 def run(campaign: Campaign, *, save: Path | None, as_json: bool, quiet: bool) -> ExitCode:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from krafla.manifest import Manifest, Model, load
 from krafla.verdict import KraflaError, Verdict, worst
 from krafla.verify.proofs import proof_questions
-from krafla.verify.quorums import quorum_question
+from krafla.verify.quorums import cluster_question, quorum_question
 from krafla.verify.rows import Kind, Question, Row
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ def all_questions(*, fuzz_runs: int, seed: int = 0) -> tuple[Question, ...]:
 
     Models of the smoke tier, those that must hold before those that must fail; proofs;
     recorded traces; the logs of real clusters; then ``fuzz_runs`` runs of fuzzing the lease from
-    ``seed``, and some of partitions that move and of Raft.
+    ``seed``, and some of partitions that move and of Raft; of controllers over a log, of their
+    registrations and of whole clusters a few, always the same.
     """
     manifest = load()
     models = manifest.select(tier="smoke")
@@ -56,7 +57,10 @@ def all_questions(*, fuzz_runs: int, seed: int = 0) -> tuple[Question, ...]:
         *server_log_questions(),
         fuzz_question("lease", fuzz_runs, seed),
         fuzz_question("reassignment", REASSIGNMENT_RUNS, seed),
+        metadata_question(),
+        registration_question(),
         quorum_question(seed),
+        cluster_question(),
     )
 
 
@@ -157,15 +161,27 @@ def trace_question() -> Question:
     return Question(Kind.TRACE, "recorded traces", reproduce, ask)
 
 
-def fuzz_question(name: str, runs: int, seed: int) -> Question:
-    """Return the question whether a simulation takes only steps of its spec."""
+def fuzz_question(
+    name: str, runs: int, seed: int, *, steps: int | None = None, profiles: tuple[str, ...] = ()
+) -> Question:
+    """Return the question whether a simulation takes only steps of its spec.
+
+    ``steps`` and ``profiles`` are those of `krafla fuzz` if nothing else is said.
+    """
     reproduce = f"krafla fuzz {name} --seed {seed} --examples {runs}"
+    reproduce += "" if steps is None else f" --steps {steps}"
+    reproduce += "".join(f" --profile {profile}" for profile in profiles)
 
     def ask(progress: Callable[[str], None]) -> Row:
-        from krafla.fuzz.campaign import Campaign, run_campaign
+        from krafla.fuzz.campaign import DEFAULT_STEPS, Campaign, run_campaign
         from krafla.fuzz.profiles import PROFILES_OF
 
-        campaign = Campaign(seed=seed, examples=runs, profiles=PROFILES_OF[name])
+        campaign = Campaign(
+            seed=seed,
+            examples=runs,
+            steps=steps or DEFAULT_STEPS,
+            profiles=profiles or PROFILES_OF[name],
+        )
         report = run_campaign(campaign, progress)
         coverage = report.coverage
         failure = report.failure
@@ -189,6 +205,20 @@ def fuzz_question(name: str, runs: int, seed: int) -> Question:
         )
 
     return Question(Kind.FUZZ, name, reproduce, ask)
+
+
+def metadata_question() -> Question:
+    """Return the question about controllers over one log, briefly asked.
+
+    From most seeds so few runs miss something: this one was looked for.
+    """
+    profiles = ("transactions", "controllers", "failovers")
+    return fuzz_question("metadata", 9, 27, steps=400, profiles=profiles)
+
+
+def registration_question() -> Question:
+    """Return the question about controllers that register, asked of the fewest runs that do."""
+    return fuzz_question("registration", 10, 2)
 
 
 def log_questions() -> tuple[Question, ...]:

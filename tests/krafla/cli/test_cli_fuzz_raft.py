@@ -125,6 +125,16 @@ def test_only_the_faults_that_are_named_happen():
     assert "--faults loss,kill" in document["reproduce"]
 
 
+def test_a_run_may_have_less_chaos_and_says_so():
+    brief, whole = (
+        json.loads(fuzz("--examples", "2", *options, "--json").stdout)
+        for options in (("--chaos", "2"), ())
+    )
+    assert brief["verdict"] == "held"
+    assert brief["simulated_seconds"] < whole["simulated_seconds"]
+    assert brief["reproduce"] == "krafla fuzz raft --seed 0 --examples 2 --chaos 2"
+
+
 def test_without_faults_nothing_goes_wrong():
     document = json.loads(fuzz("--examples", "2", "--faults", "none", "--json").stdout)
     assert document["faults"] == {}
@@ -170,6 +180,8 @@ def test_a_seeded_bug_that_is_not_found_exits_with_1(monkeypatch):
             ("--replay", "x", "--examples", "3", "--lockstep"),
             "--examples, --lockstep: not together",
         ),
+        (("--replay", "x", "--chaos", "3"), "--chaos: not together with --replay"),
+        (("--mutants", "all", "--chaos", "3"), "--chaos: not together with --mutants"),
         (("--steps", "5"), "--steps: only for `krafla fuzz lease`"),
         (("--profile", "restless"), "--profile: only for `krafla fuzz lease`"),
     ],

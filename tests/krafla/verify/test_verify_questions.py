@@ -173,6 +173,40 @@ def test_a_report_that_cannot_be_written_is_one_clear_error(monkeypatch, tmp_pat
         verify_command.command(60, 0, True, tmp_path / "no" / "folder.xml")
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("question", [asked.metadata_question(), asked.registration_question()])
+def test_what_is_briefly_asked_takes_every_action_and_reaches_every_witness(question):
+    row = ask(question)
+    assert row.verdict is Verdict.HELD, row.reasons
+    assert row.reproduce == question.reproduce
+    _, actions, witnesses, _ = (fact.split() for fact in row.evidence)
+    assert (actions[0], witnesses[0]) == (actions[2], witnesses[2])
+
+
+def test_a_brief_question_of_too_few_runs_is_in_doubt():
+    row = ask(asked.fuzz_question("registration", 1, 2))
+    assert row.verdict is Verdict.INCONCLUSIVE
+    assert any("never" in reason for reason in row.reasons)
+
+
+def test_every_simulation_is_asked_about():
+    names = [one.name for one in asked.all_questions(fuzz_runs=1) if one.kind is Kind.FUZZ]
+    assert names == ["lease", "reassignment", "metadata", "registration", "raft", "cluster"]
+
+
+def test_simulated_clusters_are_asked_about_and_a_seeded_bug_is_told(monkeypatch):
+    monkeypatch.setattr(quorums, "CLUSTER_RUNS", 2)
+    row = ask(quorums.cluster_question())
+    assert row.verdict is Verdict.HELD, row.reasons
+    assert row.reproduce == "krafla fuzz cluster --seed 0 --examples 2 --chaos 4"
+    assert row.evidence[2] != "0 values acknowledged"
+
+    with find_mutant("answers-before-commit").applied():
+        row = ask(quorums.cluster_question())
+    assert row.verdict is Verdict.VIOLATED
+    assert row.reasons[0].startswith("RepliedIsCommittedProp")
+
+
 def test_simulated_quorums_are_asked_about_and_a_seeded_bug_is_told(monkeypatch):
     monkeypatch.setattr(quorums, "RUNS", 3)
     row = ask(quorums.quorum_question(0))

@@ -9,7 +9,6 @@ import pytest
 from kraft.broker.lifecycle import BrokerLifecycle, BrokerState, Disconnect, Send
 from kraft.broker.process import (
     BrokerProcess,
-    BrokerSettings,
     Halt,
     begin_controlled_shutdown,
     is_registered,
@@ -24,6 +23,7 @@ from kraft.broker.process import (
     set_ready_to_unfence,
     start,
 )
+from kraft.broker.settings import BrokerSettings
 from kraft.chance import backoff_ms
 from kraft.errors import ErrorCode
 from kraft.image.entries import BrokerRegistration

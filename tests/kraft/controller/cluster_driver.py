@@ -16,9 +16,14 @@ from kraft.controller.broker_heartbeats import (
 from kraft.controller.broker_registration import register_broker, unregister_broker
 from kraft.controller.defaults import Defaults
 from kraft.controller.eligible import ELIGIBLE_LEADER_REPLICAS
-from kraft.controller.heartbeats import HeartbeatState, begin_controlled_shutdown, heartbeat_state
+from kraft.controller.heartbeats import (
+    HeartbeatState,
+    begin_controlled_shutdown,
+    heartbeat_state,
+    touch,
+)
 from kraft.controller.written import NOTHING_WRITTEN, written_from_snapshot
-from kraft.ids import BrokerEpoch, BrokerId, IncarnationId, Offset, PartitionId
+from kraft.ids import NO_OFFSET, BrokerEpoch, BrokerId, IncarnationId, Offset, PartitionId
 from kraft.image.entries import UNASSIGNED, BrokerRegistration, Partition
 from kraft.image.metadata_image import METADATA_VERSION
 from kraft.records.cluster import FeatureLevelRecord
@@ -149,6 +154,8 @@ class ClusterDriver:
             self.heartbeats = begin_controlled_shutdown(
                 self.heartbeats, generated.shutting_down, last
             )
+        if generated.heard is not None:
+            self.heartbeats = touch(self.heartbeats, generated.heard, NO_OFFSET, self.now_ms)
         return generated.result.response
 
     def registration(self, broker: int = 1) -> BrokerRegistration:

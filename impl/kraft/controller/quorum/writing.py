@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kraft.controller.errors import ControllerError
-from kraft.controller.heartbeats import begin_controlled_shutdown
+from kraft.controller.heartbeats import begin_controlled_shutdown, touch
 from kraft.controller.quorum.asking import Asked
 from kraft.controller.quorum.effects import Append, Failure, Reply
 from kraft.controller.quorum.memory import after_batch
@@ -17,7 +17,7 @@ from kraft.controller.quorum.soft_state import after_records
 from kraft.controller.quorum.state import Deferred, is_all_stable
 from kraft.controller.result import Generated, Result
 from kraft.errors import ErrorCode
-from kraft.ids import Offset
+from kraft.ids import NO_OFFSET, Offset
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -56,6 +56,9 @@ def write(
         last = Offset(turn.state.write_end - 1)
         heartbeats = _soft_state(turn)
         turn.change(heartbeats=begin_controlled_shutdown(heartbeats, generated.shutting_down, last))
+    if generated.heard is not None:
+        heard = touch(_soft_state(turn), generated.heard, NO_OFFSET, turn.now_ms)
+        turn.change(heartbeats=heard)
     if token is not None:
         answer(turn, token, result.response)
     return result.response

@@ -29,7 +29,8 @@ from kraft.sim.whole.hosts import Host, incarnation_of
 from kraft.sim.whole.replicas import ReplicaFetch, Replicas
 
 if TYPE_CHECKING:
-    from kraft.broker.process import BrokerSettings, Turn
+    from kraft.broker.process import Turn
+    from kraft.broker.settings import BrokerSettings
     from kraft.image.metadata_image import MetadataImage
     from kraft.raft.effects import HandleCommit, HandleLeaderChange, HandleLoadSnapshot
     from kraft.raft.state import RaftState

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from kraft.broker.process import BrokerSettings
+from kraft.broker.settings import BrokerSettings
 from kraft.controller.defaults import Defaults
 from kraft.controller.quorum.configuration import Configuration
 from kraft.ids import NO_BROKER_EPOCH

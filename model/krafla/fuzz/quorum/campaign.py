@@ -14,7 +14,7 @@ from collections import Counter, deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
@@ -42,7 +42,8 @@ _AHEAD: Final = 2
 class Campaign:
     """What to run. Without ``examples`` and ``seconds`` the budget is ``DEFAULT_SECONDS``.
 
-    ``system`` names what is simulated, one of `krafla.fuzz.systems`.
+    ``system`` names what is simulated, one of `krafla.fuzz.systems`; ``chaos`` are the seconds for
+    which things go wrong in a run, as many as it says if None.
     """
 
     seed: int = 0
@@ -53,6 +54,7 @@ class Campaign:
     lockstep: bool = False
     shrinks: bool = True
     system: str = "raft"
+    chaos: float | None = None
 
     @property
     def seconds_max(self) -> float | None:
@@ -168,6 +170,16 @@ def kinds_chosen(text: str | None, system: str = "raft") -> tuple[str, ...]:
         raise KraflaError(f"{error}; or network, process, disk, all, none", "--faults") from None
 
 
+def case_of(campaign: Campaign, example: int) -> Case:
+    """Return an example of a campaign; it depends on the seed, the kinds and the chaos only."""
+    case = SYSTEMS[campaign.system].case_of(campaign.seed, example, campaign.kinds)
+    if campaign.chaos is None:
+        return case
+    return replace(
+        case, configuration=replace(case.configuration, chaos=round(campaign.chaos * _SECOND))
+    )
+
+
 def run_campaign(campaign: Campaign, progress: Callable[[str], object] = lambda _: None) -> Report:
     """Return what a campaign comes to; it ends with its first finding, shrunk.
 
@@ -225,7 +237,7 @@ def _player(campaign: Campaign) -> Callable[[Case], Played]:
 def _alone(campaign: Campaign, began: float) -> Generator[Played, None, None]:
     player, example = _player(campaign), 0
     while not _is_spent(campaign, example, began):
-        yield player(SYSTEMS[campaign.system].case_of(campaign.seed, example, campaign.kinds))
+        yield player(case_of(campaign, example))
         example += 1
 
 
@@ -280,8 +292,7 @@ def _uninterrupted() -> Iterator[None]:
 
 
 def _play_example(campaign: Campaign, example: int) -> Played:
-    case = SYSTEMS[campaign.system].case_of(campaign.seed, example, campaign.kinds)
-    return _player(campaign)(case)
+    return _player(campaign)(case_of(campaign, example))
 
 
 def _ignore_interrupts() -> None:

@@ -54,6 +54,8 @@ def reproduce(report: Report) -> str:
     command = f"krafla fuzz {campaign.system} --seed {campaign.seed} --examples {report.examples}"
     if campaign.kinds != SYSTEMS[campaign.system].kinds:
         command += f" --faults {','.join(campaign.kinds) or 'none'}"
+    if campaign.chaos is not None:
+        command += f" --chaos {campaign.chaos:g}"
     if campaign.lockstep:
         command += " --lockstep"
     return _on_specs(report, command)
