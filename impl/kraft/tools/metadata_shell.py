@@ -55,6 +55,8 @@ def command(
     else:
         for line in sys.stdin:
             is_done = answer(shell.run_line(line)) and is_done
+            # Whoever writes the commands may wait for the answer to each.
+            sys.stdout.flush()
             if shell.has_left:
                 break
     if not is_done:
