@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import sys
 from pathlib import Path
@@ -53,6 +54,9 @@ def command(
     elif sys.stdin.isatty():
         converse(shell)
     else:
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            # A name that is no text is one that is not there.
+            sys.stdin.reconfigure(errors="surrogateescape")
         for line in sys.stdin:
             is_done = answer(shell.run_line(line)) and is_done
             # Whoever writes the commands may wait for the answer to each.

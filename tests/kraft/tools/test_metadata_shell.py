@@ -253,7 +253,7 @@ def broken(path: Path, kind: str) -> None:
         "garbage": b"\x5a" * 400,
         "truncated": data[:-9],
         "huge": data[:8] + b"\x7f\xff\xff\xff" + data[12:],
-        "bad sum": data[:80] + b"\x00\x01" + data[82:],
+        "bad sum": data[:80] + bytes([data[80] ^ 1]) + data[81:],
         "unknown type": unknown(120, 0),
         "unknown version": unknown(20, 77),
         "refused": log_bytes([[NoOpRecord(), FenceBrokerRecord(1, 7)]]),
@@ -269,10 +269,10 @@ def broken(path: Path, kind: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "place"),
     [
-        ("garbage", "byte 0"),
+        ("garbage", "byte 16"),
         ("truncated", "byte 9040"),
         ("huge", "byte 8"),
-        ("bad sum", "byte 0"),
+        ("bad sum", "byte 17"),
         ("unknown type", "record at offset 1"),
         ("unknown version", "record at offset 1"),
         ("refused", "record at offset 1"),
@@ -339,7 +339,7 @@ def test_on_a_terminal_the_shell_prompts_completes_and_outlives_an_interrupt():
             os.close(theirs)
             seen = read_until(ours, b">> ")
             assert b"[ Kafka Metadata Shell ]" in seen
-            os.write(ours, b"\x03")
+            process.send_signal(signal.SIGINT)
             read_until(ours, b"^C\r\n>> ")
             os.write(ours, b"cat /loc\tversi\t\n")
             assert b"4.1.0" in read_until(ours, b"4.1.0\r\n>> ")
