@@ -1,6 +1,6 @@
 """The commands of the shell, and the state they work on: the tree, and the directory one is in.
 
-Kafka: org.apache.kafka.shell.command.
+Kafka: Commands, CatCommandHandler, LsCommandHandler and their like.
 """
 
 from __future__ import annotations

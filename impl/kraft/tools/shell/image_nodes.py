@@ -1,6 +1,6 @@
 """The tree of an image: its directories and leaves, under the names that Kafka gives them.
 
-Kafka: RootShellNode, LocalShellNode, MetadataImageNode, and the other classes of
+Kafka: RootShellNode, LocalShellNode, MetadataImageNode, and the other node classes of
 org.apache.kafka.image.node.
 """
 
