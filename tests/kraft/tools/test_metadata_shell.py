@@ -193,6 +193,9 @@ def test_text_that_could_steer_a_terminal_is_escaped(tmp_path):
         (r"\*", []),
         (r"n?m\e", ["name"]),
         ("0/*", []),
+        ("{?,n*e,}{,m}", ["0", "1", "2", "name"]),
+        ("{a,i,n}{d,?}*", ["id", "name"]),
+        ("{a,,n}" * 60 + "*a*" * 40 + "x", []),
     ],
 )
 def test_a_pattern_is_matched_as_kafka_matches_it(pattern, matching):

@@ -5,17 +5,25 @@ Kafka: MetadataNode, GlobVisitor, GlobComponent, CommandUtils.
 
 from __future__ import annotations
 
+import enum
 import re
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 _PIECE: Final = re.compile(r"\\.|.", re.DOTALL)
-_PLAIN: Final = {"*": "[*]", "?": "[?]", "[": "[[]"}
-"""How `fnmatch` has the characters that mean something to it."""
+
+
+class _Wild(enum.Enum):
+    ANY_TEXT = "*"
+    ANY_CHARACTER = "?"
+
+
+_WILD: Final = {one.value: one for one in _Wild}
+_Piece: TypeAlias = "str | _Wild | tuple[list[_Piece], ...]"
+"""A character, a wild card, or the alternatives of a group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +104,11 @@ def _below(at: Found, names: list[tuple[str, bool]]) -> Iterator[Found]:
         return
     children = at.node.children
     (name, may_be_pattern), *rest = names
-    patterns = _patterns(name) if may_be_pattern else None
+    pieces = _pattern(name) if may_be_pattern else None
     matching = [name]
-    if patterns is not None:
-        matching = [n for n in children if any(fnmatchcase(n, one) for one in patterns)]
+    if pieces is not None:
+        begin = frozenset({0})
+        matching = [one for one in children if len(one) in _ends(pieces, one, begin)]
     for one in matching:
         child = children.get(one)
         if child is not None:
@@ -108,37 +117,53 @@ def _below(at: Found, names: list[tuple[str, bool]]) -> Iterator[Found]:
 
 def is_pattern(path: str) -> bool:
     """Return whether a path has a pattern for one of its names, and so may stand for several."""
-    return any(_patterns(name) is not None for name in path.split("/"))
+    return any(_pattern(name) is not None for name in path.split("/"))
 
 
-def _patterns(name: str) -> list[str] | None:
-    """Return the patterns, as `fnmatch` has them, that a name stands for; None if it is none.
+def _pattern(name: str) -> list[_Piece] | None:
+    """Return the pieces of a pattern; None if the name is none.
 
     A group that is not closed or has a group in it is none, and backslashes alone make none, as in
     Kafka, where names have backslashes. Kafka: GlobComponent.toRegularExpression.
     """
-    made = [""]
-    alternatives: list[str] | None = None
+    pieces: list[_Piece] = []
+    alternatives: list[list[_Piece]] | None = None
     is_literal = True
-    for piece in _PIECE.findall(name):
-        if piece == "{":
+    for text in _PIECE.findall(name):
+        if text == "{":
             if alternatives is not None:
                 return None
-            is_literal, alternatives = False, [""]
-        elif alternatives is not None and piece == ",":
-            alternatives.append("")
-        elif alternatives is not None and piece == "}":
-            made = [start + one for start in made for one in alternatives]
+            is_literal, alternatives = False, [[]]
+        elif alternatives is not None and text == ",":
+            alternatives.append([])
+        elif alternatives is not None and text == "}":
+            pieces.append(tuple(alternatives))
             alternatives = None
         else:
-            is_wild = piece in {"*", "?"}
-            is_literal = is_literal and not is_wild
-            text = piece if is_wild else _PLAIN.get(piece[-1], piece[-1])
-            if alternatives is None:
-                made = [start + text for start in made]
-            else:
-                alternatives[-1] += text
-    return None if is_literal or alternatives is not None else made
+            is_literal = is_literal and text not in _WILD
+            into = pieces if alternatives is None else alternatives[-1]
+            into.append(_WILD.get(text, text[-1]))
+    return None if is_literal or alternatives is not None else pieces
+
+
+def _ends(pieces: list[_Piece], name: str, starts: frozenset[int]) -> frozenset[int]:
+    """Return where in the name the pieces may end that begin at one of `starts`.
+
+    All ways are followed at once: no pattern takes longer than its length times that of the name.
+    """
+    for piece in pieces:
+        if isinstance(piece, tuple):
+            found = [_ends(alternative, name, starts) for alternative in piece]
+            starts = frozenset().union(*found)
+        elif piece is _Wild.ANY_TEXT:
+            starts = frozenset(range(min(starts), len(name) + 1)) if starts else starts
+        else:
+            starts = frozenset(
+                n + 1
+                for n in starts
+                if n < len(name) and (piece is _Wild.ANY_CHARACTER or name[n] == piece)
+            )
+    return starts
 
 
 def _utf16(name: str) -> bytes:
