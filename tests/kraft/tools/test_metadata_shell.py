@@ -203,6 +203,18 @@ def test_a_pattern_is_matched_as_kafka_matches_it(pattern, matching):
     assert [one.name for one in found] == matching
 
 
+def test_an_empty_directory_has_no_title_and_what_follows_it_is_set_off():
+    lines = ["", "local:", "commitId", "version"]
+    assert list(shell_of().run_line("ls /image/clientQuotas /local")) == lines
+
+
+def test_names_are_in_the_order_of_java(tmp_path):
+    names = ["10", "9", "a", "\U0001f600", "\uffee"]
+    records = [ConfigRecord(2, name, "k", "v") for name in sorted(names)]
+    listed = kraft(written(tmp_path, [records]), "ls", "/image/configs").stdout.splitlines()
+    assert listed == [f"TOPIC:{name}" for name in names]
+
+
 def test_a_name_with_a_slash_is_reached_by_a_pattern(tmp_path):
     path = written(tmp_path, [[ConfigRecord(4, "a/b", "k", "v")]])
     assert kraft(path, "cat", "/image/configs/BROKER:a?b/k").stdout == "v\n"
