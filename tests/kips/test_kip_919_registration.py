@@ -16,6 +16,7 @@ from tests.kraft.controller.test_registration_sender import (
     registering,
     sent,
 )
+from typer.testing import CliRunner
 
 from kraft.controller.features import GROUP_VERSION
 from kraft.controller.quorum.effects import Append
@@ -33,6 +34,7 @@ from kraft.rpc.controller_registration import (
     ControllerRegistrationRequest,
     ControllerRegistrationResponse,
 )
+from kraft.tools import application
 
 MINE, OLDER = NEW.incarnation_id, "older-process-of-3-AAA"
 
@@ -197,3 +199,15 @@ def test_a_registration_is_answered_when_it_is_committed():
 def test_before_there_are_registrations_nobody_tries(level, deadline_ms):
     assert next_deadline(NEW) is None
     assert next_deadline(on_metadata_update(NEW, at_level(level), 0)) == deadline_ms
+
+
+# "Command-line Changes".
+
+
+@sentence("919-044")
+def test_the_shell_reads_one_file_and_no_directory(tmp_path):
+    done = CliRunner().invoke(application(), ["metadata-shell", "--snapshot", str(tmp_path), "ls"])
+    assert done.exit_code == 2
+    assert "directory" in done.output
+    unknown = CliRunner().invoke(application(), ["metadata-shell", "--directory", str(tmp_path)])
+    assert unknown.exit_code == 2

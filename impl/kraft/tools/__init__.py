@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from kraft.tools import cluster, dump_log, storage
+from kraft.tools import cluster, dump_log, metadata_shell, storage
 from kraft.tools.guard import run_guarded
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ _HELP = """Kafka's tools for the metadata log, without a JVM and without a broke
 \b
 Start here:
   kraft dump-log --cluster-metadata-decoder --files 00000000000000000000.log
+  kraft metadata-shell --snapshot 00000000000000000000.log
   kraft storage random-uuid
   kraft cluster cluster-id --log-dir /var/lib/kafka
 \b
@@ -44,6 +45,7 @@ def application() -> typer.Typer:
     """Return the command line with all its verbs."""
     app = _group(_HELP)
     _add(app, "dump-log", dump_log.command)
+    _add(app, "metadata-shell", metadata_shell.command)
     for name, module in (("storage", storage), ("cluster", cluster)):
         group = _group(module.__doc__ or "")
         for verb, function in module.VERBS.items():

@@ -21,17 +21,21 @@ VERSION_NAMES: Final = dict(
     enumerate((f"{r}-IV{first + n}" for r, first, count in _VERSIONS_OF for n in range(count)), 7)
 )
 """The name of each metadata version that Kafka 4.1 holds for stable, by its level."""
+OLDEST: Final = min(VERSION_NAMES)
 NEWEST: Final = max(VERSION_NAMES)
 SCRAM_SINCE: Final = 11
-_FEATURES: Final[Mapping[str, tuple[tuple[int, int], ...]]] = {
-    "eligible.leader.replicas.version": ((26, 1),),
-    "group.version": ((22, 1),),
+FEATURES: Final[Mapping[str, tuple[tuple[int, int], ...]]] = {
     "kraft.version": ((21, 1),),
-    "share.version": (),
     "transaction.version": ((24, 2),),
+    "group.version": ((22, 1),),
+    "eligible.leader.replicas.version": ((26, 1),),
+    "share.version": (),
+    "streams.version": (),
 }
-"""Of each feature, from which metadata version on it has which level, as a default."""
+"""Of each feature, in Kafka's order, from which metadata version on it has which default level."""
 _HIGHEST: Final = {"transaction.version": 2}
+_NOT_STABLE: Final = frozenset({("streams.version", 1)})
+"""Levels that there are, and that no cluster is formatted with."""
 
 
 def release_level(text: str | None) -> int:
@@ -62,8 +66,8 @@ def feature_levels(metadata_version: int, asked: Sequence[str]) -> dict[str, int
     `asked` are `feature=level`. Raises ToolError for what is not that, or not supported.
     """
     levels = {
-        name: max((level for since, level in steps if metadata_version >= since), default=0)
-        for name, steps in _FEATURES.items()
+        name: default_level(name, metadata_version)
+        for name in sorted(FEATURES)
         if name != "kraft.version"
     }
     for text in asked:
@@ -73,13 +77,27 @@ def feature_levels(metadata_version: int, asked: Sequence[str]) -> dict[str, int
         if name == "metadata.version":
             reason = "Use --release-version instead of --feature metadata.version=X"
             raise _refused(f"{reason} to avoid ambiguity.")
-        if name not in _FEATURES:
-            known = ", ".join(sorted(_FEATURES))
+        if name not in FEATURES:
+            known = ", ".join(sorted(FEATURES))
             raise _refused(f"Unsupported feature: {name}. Supported features are: {known}")
-        if int(level[:6]) > _HIGHEST.get(name, 1):
+        number = int(level[:6])
+        if number > highest_level(name) or (name, number) in _NOT_STABLE:
             raise _refused(f"No feature:{name} with feature level {level}")
-        levels[name] = int(level)
+        levels[name] = number
     return levels
+
+
+def default_level(name: str, metadata_version: int) -> int:
+    """Return the level that a feature has in a new cluster of this metadata version.
+
+    Kafka: Feature.defaultLevel.
+    """
+    return max((level for since, level in FEATURES[name] if metadata_version >= since), default=0)
+
+
+def highest_level(name: str) -> int:
+    """Return the highest level that there is of a feature."""
+    return _HIGHEST.get(name, 1)
 
 
 def _refused(reason: str) -> ToolError:

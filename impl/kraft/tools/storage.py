@@ -5,6 +5,8 @@ Examples:
   kraft storage random-uuid
   kraft storage format -t CLUSTER_ID -c server.properties --standalone
   kraft storage info -c server.properties
+  kraft storage version-mapping --release-version 4.0
+  kraft storage feature-dependencies --feature kraft.version=1
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from kraft.log.real_files import RealFiles
 from kraft.log.text_files import META_PROPERTIES, read_meta_properties
 from kraft.raft.voters import Voter, VoterSet
 from kraft.rpc.endpoints import Endpoint
+from kraft.tools.feature_listing import feature_dependencies, version_mapping
 from kraft.tools.features import SCRAM_SINCE, VERSION_NAMES, feature_levels, release_level
 from kraft.tools.formatting import (
     bootstrap_checkpoint,
@@ -128,7 +131,13 @@ def format_(
         _format_one(Path(name), cluster_id, node.node_id, directory_id, bootstrap, snapshot)
 
 
-VERBS: Final = {"info": info, "format": format_, "random-uuid": random}
+VERBS: Final = {
+    "info": info,
+    "format": format_,
+    "random-uuid": random,
+    "version-mapping": version_mapping,
+    "feature-dependencies": feature_dependencies,
+}
 """The verbs of `kraft storage`, in the order of its help."""
 
 _FLAGS: Final = "--standalone, --initial-controllers, or --no-initial-controllers"

@@ -17,6 +17,7 @@ from kraft.ids import METADATA_DIRECTORY, uuid_bytes
 from kraft.log.raft_storage import RaftStorage
 from kraft.log.real_files import RealFiles
 from kraft.raft.snapshot_file import read_snapshot
+from kraft.records.builder import encode_batch
 from kraft.tools import application
 from kraft.tools.dump_log import file_lines
 from kraft.tools.guard import run_guarded
@@ -28,6 +29,7 @@ pytestmark = pytest.mark.xdist_group("kafka-jars")
 TRACES = Path(__file__).resolve().parents[3] / "traces" / "kafka-4.1"
 LOGS = sorted(p for p in TRACES.rglob("*") if p.suffix in {".log", ".checkpoint"}
               and p.parent.name == METADATA_DIRECTORY)  # fmt: skip
+NO_OP = b"\x01\x14\x00\x00"
 CLUSTER = "AAAAAAAAAAAAAAAAAAAAAQ"
 DIRECTORY = "JEXY6aqzQY-32P5TStzaFg"
 
@@ -181,6 +183,44 @@ def test_a_file_that_is_none_ends_in_one_line(tmp_path, kind):
     refused = kraft("dump-log", "--cluster-metadata-decoder", "--files", path)
     assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
     assert str(path) in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (b"\x01\x78\x00\x00", "unknown record type with api key 120"),
+        (b"\x01\x14\x4d\x00", "NO_OP_RECORD version 77, the newest known is 0"),
+        (b"\x02\x14\x00\x00", "frame version 2"),
+        (b"\x01\x14\x00\x01\x63\x02\x07", "record at offset 7"),
+    ],
+)
+def test_a_record_that_is_not_known_is_named_by_its_offset(tmp_path, value, reason):
+    path = tmp_path / "00000000000000000006.log"
+    path.write_bytes(encode_batch(6, 1, 0, [NO_OP]) + encode_batch(7, 1, 0, [value]))
+    refused = kraft("dump-log", "--cluster-metadata-decoder", "--files", path)
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert "| offset: 6 " in refused.stdout
+    assert reason in refused.stderr
+    assert "record at offset 7" in refused.stderr
+
+
+def test_tagged_fields_that_are_not_known_are_passed_over(tmp_path):
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(encode_batch(0, 1, 0, [b"\x01\x14\x00\x02\x05\x00\x63\x01\x07"]))
+    done = kraft("dump-log", "--cluster-metadata-decoder", "--files", path)
+    assert done.stdout.endswith('payload: {"type":"NO_OP_RECORD","version":0,"data":{}}\n')
+    assert done.exit_code == 0
+
+
+def test_a_path_that_is_no_file_is_named_and_the_others_are_dumped(tmp_path):
+    pipe = tmp_path / "00000000000000000000.log"
+    os.mkfifo(pipe)
+    long = tmp_path / ("0" * 300)
+    done = kraft("dump-log", "--files", f"{pipe},{long},{LOGS[0]},")
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert str(pipe) in done.stderr
+    assert str(long) in done.stderr
+    assert f"Dumping {LOGS[0]}" in done.stdout
 
 
 def test_a_gzipped_log_and_an_unknown_name_are_told_apart(tmp_path):
