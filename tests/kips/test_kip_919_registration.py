@@ -205,7 +205,7 @@ def test_before_there_are_registrations_nobody_tries(level, deadline_ms):
 
 
 @sentence("919-044")
-def test_the_shell_reads_one_file_and_no_directory(tmp_path):
+def test_differs_the_shell_reads_one_file_and_no_directory(tmp_path):
     done = CliRunner().invoke(application(), ["metadata-shell", "--snapshot", str(tmp_path), "ls"])
     assert done.exit_code == 2
     assert "directory" in done.output
