@@ -98,7 +98,9 @@ def _check_refused(listener: ListenerStep, event: events.RequestReceived) -> Non
             "RefusedWritesNothingProp",
             f"a {name} is refused with {code.name} and {len(records)} records are written",
         )
-    if isinstance(event.request, CreateTopicsRequest) and not isinstance(response, does.Failure):
+    if isinstance(response, does.Failure):
+        return
+    if isinstance(event.request, CreateTopicsRequest):
         granted = {one.name for one in response.topics if one.error_code is ErrorCode.NONE}
         written = {one.name for one in records if isinstance(one, TopicRecord)}
         if written != (set() if event.request.validate_only else granted):
@@ -171,9 +173,7 @@ def _heartbeat(image: MetadataImage, request: Any, response: Any) -> None:
     if not response.should_shut_down:
         return
     for key, partition in image.partitions.items():
-        if partition.leader == broker_id or (
-            broker_id in partition.isr and len(partition.isr) > 1
-        ):
+        if partition.leader == broker_id or (broker_id in partition.isr and len(partition.isr) > 1):
             raise _wrong(
                 f"broker {broker_id} may stop, and of partition {key[1]} it is leader or in sync: "
                 f"leader {partition.leader}, ISR {list(partition.isr)}",
@@ -212,7 +212,9 @@ def _partitions(image: MetadataImage, request: Any, response: Any) -> None:
         topic_id = image.topic_ids.get(asked.name)
         count = 0 if topic_id is None else len(image.topics[topic_id].partition_ids)
         if count != asked.count:
-            raise _wrong(f"topic {asked.name} is said to have {asked.count} partitions, not {count}")
+            raise _wrong(
+                f"topic {asked.name} is said to have {asked.count} partitions, not {count}"
+            )
 
 
 def _deleted(image: MetadataImage, _request: Any, response: Any) -> None:

@@ -106,8 +106,10 @@ def _check_leading(view: BrokerView) -> None:
             )
         there = partition.leader_epoch, partition.partition_epoch
         known = leading.leader_epoch, leading.partition_epoch
-        if known[0] != there[0] or known[1] < there[1] or (
-            known == there and leading.isr != partition.isr
+        if (
+            known[0] != there[0]
+            or known[1] < there[1]
+            or (known == there and leading.isr != partition.isr)
         ):
             raise Violated(
                 "LeadershipFollowsImageInv",
@@ -217,5 +219,5 @@ def _refused_in(answer: Any) -> set[Key]:
     return {
         (one.topic_id, one.partition_index)
         for one in answer.partitions
-        if one.error_code is not ErrorCode.NONE
+        if one.error_code not in {ErrorCode.NONE, ErrorCode.INELIGIBLE_REPLICA}
     }

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 __all__ = ["SOFT_STATE_PROPERTIES", "SoftState"]
 
 SOFT_STATE_PROPERTIES: Final = (
-    "DuplicateHasSessionProp", "FencedOnlyWhenDueProp", "ShutdownGrantedInTimeProp",
-    "ShutdownSeenByAllProp", "StaleIsFencedProp", "UnfencedOnlyCaughtUpProp",
-    "UnfencedWhenCaughtUpProp",
+    "DuplicateHasSessionProp", "FencedOnlyWhenDueProp", "LostDirectoryIsRecordedProp",
+    "ShutdownGrantedInTimeProp", "ShutdownSeenByAllProp", "StaleIsFencedProp",
+    "UncleanIsNotEligibleProp", "UnfencedOnlyCaughtUpProp", "UnfencedWhenCaughtUpProp",
 )  # fmt: skip
 
 _PATIENCE: Final = 40
@@ -122,6 +122,8 @@ class SoftState:
         reign.contacts[key] = event.now_ms
         reign.reported[request.broker_id] = request.current_metadata_offset
         reign.last_reported[key] = request.current_metadata_offset
+        if answered:
+            _check_directories(listener, request)
         wants = not (request.want_fence or request.want_shut_down)
         if registration.fenced and wants and answered:
             self._check_unfenced(listener, request)
@@ -176,7 +178,9 @@ def _begin(state: ControllerState, now_ms: int) -> _Reign:
 
 
 def _fences(record: Any) -> bool:
-    return isinstance(record, FenceBrokerRecord) or getattr(record, "fenced", None) == FENCE
+    if isinstance(record, BrokerRegistrationChangeRecord):
+        return record.fenced == FENCE
+    return isinstance(record, FenceBrokerRecord)
 
 
 def _unfences(record: Any, broker_id: int) -> bool:
@@ -254,6 +258,8 @@ def _check_registration(
     code = getattr(response, "error_code", None)
     if registration is None or registration.incarnation_id == request.incarnation_id:
         return
+    if code is ErrorCode.NONE and registration.epoch != request.previous_broker_epoch:
+        _check_not_eligible(listener, request.broker_id)
     contact = reign.contacts.get((request.broker_id, registration.epoch))
     timeout_ms = before.configuration.defaults.broker_session_timeout_ms
     valid = contact is not None and event.now_ms - contact <= timeout_ms
@@ -267,3 +273,28 @@ def _check_registration(
             f"another process of broker {request.broker_id} is answered {code.name}, the last "
             f"contact of the one that is registered was {contact}, now is {event.now_ms}",
         )
+
+
+def _check_directories(listener: ListenerStep, request: BrokerHeartbeatRequest) -> None:
+    """Check that a directory that is said to have failed is registered no more.
+
+    But for the last one, and for versions that know of none: there a broker registers none.
+    """
+    registration = listener.after.written.image.brokers[request.broker_id]
+    left = set(registration.directories) & set(request.offline_log_dirs)
+    if left and left != set(registration.directories):
+        raise Violated(
+            "LostDirectoryIsRecordedProp",
+            f"broker {request.broker_id} says that {sorted(left)} failed, and is registered with it",
+        )
+
+
+def _check_not_eligible(listener: ListenerStep, broker_id: int) -> None:
+    """Check that who may have lost what it had is eligible to lead nothing (KIP-966)."""
+    for key, partition in listener.after.written.image.partitions.items():
+        if broker_id in partition.eligible_leader_replicas:
+            raise Violated(
+                "UncleanIsNotEligibleProp",
+                f"broker {broker_id} comes back from a crash, and is eligible to lead partition "
+                f"{key[1]} of topic {key[0]}",
+            )
