@@ -24,23 +24,27 @@ from kraft.rpc.topics import CreatePartitionsRequest, CreateTopicsRequest, Delet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from krafla.fuzz.whole.broker_checks import Brokers
     from krafla.fuzz.whole.truth import Truth
+    from kraft.ids import TopicId
     from kraft.image.metadata_image import MetadataImage
+    from kraft.rpc.alter_partition import BrokerState
     from kraft.sim.quorum.steps import ListenerStep, SimStep
 
 __all__ = ["ANSWER_PROPERTIES", "Answers", "appended_by", "response_of"]
 
 ANSWER_PROPERTIES: Final = (
-    "AlteredIsCommittedInv", "AnsweredIsCommittedInv", "GrantedIsOutProp", "NobodyWaitsInVainProp",
-    "RefusedWritesNothingProp",
+    "AlteredIsCommittedInv", "AnsweredIsCommittedInv", "GrantedByNewestProp", "GrantedIsOutProp",
+    "JoinsByOwnFetchProp", "NobodyWaitsInVainProp", "RefusedWritesNothingProp",
 )  # fmt: skip
 
 
 class Answers:
     """Who asked what, by process and token, and up to where the answer's grounds go."""
 
-    def __init__(self, truth: Truth) -> None:
+    def __init__(self, truth: Truth, brokers: Brokers) -> None:
         self._truth = truth
+        self._brokers = brokers
         self._asked: dict[tuple[int, object], tuple[Any, int]] = {}
 
     def check(self, step: SimStep, listener: ListenerStep) -> None:
@@ -51,6 +55,8 @@ class Answers:
             end = after.stable_end if reads else after.write_end
             self._asked[step.incarnation, event.token] = event.request, end
             _check_refused(listener, event)
+            if isinstance(event.request, AlterPartitionRequest):
+                self._check_granted(listener, event)
         _check_waiting(listener)
         for effect in listener.effects:
             if isinstance(effect, does.Reply):
@@ -62,6 +68,39 @@ class Answers:
                 check = _CHECKS.get(type(request))
                 if image is not None and check is not None:
                     check(image, request, effect.response)
+
+    def _check_granted(self, listener: ListenerStep, event: events.RequestReceived) -> None:
+        """Check that a leader gets an ISR by what is so now, and nobody in it who did not fetch."""
+        request: AlterPartitionRequest = event.request
+        image = listener.before.written.image
+        granted = getattr(response_of(listener, event.token), "partitions", ())
+        for asked, one in zip(request.partitions, granted, strict=False):
+            if one.error_code is not ErrorCode.NONE:
+                continue
+            partition = image.partitions[asked.topic_id, asked.partition_index]
+            by = request.broker_id, asked.leader_epoch, asked.partition_epoch
+            now = partition.leader, partition.leader_epoch, partition.partition_epoch
+            if by != now:
+                raise Violated(
+                    "GrantedByNewestProp",
+                    f"an ISR is granted to (leader, leader epoch, partition epoch) {by}, "
+                    f"which are {now}",
+                )
+            at = request.broker_id, asked.topic_id, asked.partition_index, asked.leader_epoch
+            for member in asked.new_isr_with_epochs:
+                if member.broker_id not in partition.isr:
+                    self._check_joins(image, at, member)
+
+    def _check_joins(
+        self, image: MetadataImage, at: tuple[int, TopicId, int, int], member: BrokerState
+    ) -> None:
+        epoch = image.brokers[member.broker_id].epoch
+        if (*at, member.broker_id, epoch) not in self._brokers.fetched:
+            raise Violated(
+                "JoinsByOwnFetchProp",
+                f"broker {member.broker_id} of epoch {epoch} joins an ISR of broker {at[0]}, which "
+                f"has not heard it fetch in leader epoch {at[3]}",
+            )
 
     def forget(self, incarnation: int) -> None:
         """Forget what a process was asked that has ended."""
@@ -181,7 +220,7 @@ def _heartbeat(image: MetadataImage, request: Any, response: Any) -> None:
             )
 
 
-def _fenced(is_fenced: bool) -> str:  # noqa: FBT001 - one word of a sentence
+def _fenced(is_fenced: bool) -> str:
     return "fenced" if is_fenced else "unfenced"
 
 

@@ -11,9 +11,11 @@ from kraft.controller.quorum.memory import visible_of
 from kraft.errors import ErrorCode
 from kraft.rpc import BrokerHeartbeatResponse
 from kraft.rpc.alter_partition import AlterPartitionResponse
+from kraft.sim.whole.replicas import ReplicaFetch
 
 if TYPE_CHECKING:
     from krafla.fuzz.whole.truth import Truth
+    from kraft.ids import TopicId
     from kraft.image.metadata_image import MetadataImage
     from kraft.sim.quorum.steps import ListenerStep, SimStep
     from kraft.sim.whole.broker_host import BrokerView
@@ -29,10 +31,15 @@ BROKER_PROPERTIES: Final = (
 
 
 class Brokers:
-    """The last view of each broker process, and images that the committed log has not reached."""
+    """The last view of each broker process, and images that the committed log has not reached.
+
+    ``fetched`` has who was heard to have caught up, by leader, topic, partition, leader epoch,
+    replica and the replica's broker epoch.
+    """
 
     def __init__(self, truth: Truth) -> None:
         self._truth = truth
+        self.fetched: set[tuple[int, TopicId, int, int, int, int]] = set()
         self._views: dict[int, BrokerView] = {}
         self._ahead: dict[int, MetadataImage] = {}
         self._refused: dict[int, set[Key]] = {}
@@ -40,6 +47,8 @@ class Brokers:
     def check(self, step: SimStep, listener: ListenerStep) -> None:
         """Check a step of a broker. Raises Violated."""
         after: BrokerView = listener.after
+        if isinstance(listener.event, ReplicaFetch):
+            self._note_fetch(after.life.lifecycle.broker_id, listener.event)
         before = self._views.get(step.incarnation)
         self._views[step.incarnation] = after
         if before is None or before.memory is not after.memory:
@@ -55,6 +64,12 @@ class Brokers:
             _check_state(before, after, step, listener)
             _check_requests(before, after, step, listener)
             self._check_asked(step.incarnation, after, listener)
+
+    def _note_fetch(self, leader_id: int, fetch: ReplicaFetch) -> None:
+        for topic_id, index, leader_epoch in fetch.partitions:
+            self.fetched.add(
+                (leader_id, topic_id, index, leader_epoch, fetch.replica_id, fetch.replica_epoch)
+            )
 
     def _note_image(self, view: BrokerView) -> None:
         memory = visible_of(view.memory)
@@ -105,6 +120,7 @@ def _check_leading(view: BrokerView) -> None:
                 f"{key[0]}; by its own image {leader} leads it",
             )
         there = partition.leader_epoch, partition.partition_epoch
+        isr = list(partition.isr)
         known = leading.leader_epoch, leading.partition_epoch
         if (
             known[0] != there[0]
@@ -114,7 +130,7 @@ def _check_leading(view: BrokerView) -> None:
             raise Violated(
                 "LeadershipFollowsImageInv",
                 f"broker {broker_id} leads partition {key[1]} with (leader epoch, partition epoch) "
-                f"{known} and ISR {list(leading.isr)}, its image has {there}, {list(partition.isr)}",
+                f"{known} and ISR {list(leading.isr)}, its image has {there} and {isr}",
             )
     led = sum(partition.leader == broker_id for partition in image.partitions.values())
     if led != len(view.leading):

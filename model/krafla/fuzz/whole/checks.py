@@ -47,8 +47,11 @@ class ClusterChecks:
         self.progress = Progress()
         self.brokers = Brokers(self.truth)
         self._of_controllers = (
-            self.controllers, Answers(self.truth), SoftState(self.truth), self.progress
-        )  # fmt: skip
+            self.controllers,
+            Answers(self.truth, self.brokers),
+            SoftState(self.truth),
+            self.progress,
+        )
         self.log = LogJudge()
         self.violation: Violation | None = None
 

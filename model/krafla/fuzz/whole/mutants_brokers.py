@@ -1,4 +1,4 @@
-"""Seeded bugs of how controllers treat brokers: registrations, sessions, departures, directories."""
+"""Seeded bugs of what controllers do with brokers: register, hear, let go, know their disks."""
 
 from __future__ import annotations
 

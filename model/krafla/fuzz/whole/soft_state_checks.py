@@ -147,6 +147,9 @@ class SoftState:
             reign.leaving.pop(key, None)
         elif _unfences(record, broker_id):
             self._check_unfence(listener, key)
+        elif isinstance(record, RegisterBrokerRecord):
+            # A process that registers once more is not on its way out any more: Kafka as built.
+            reign.leaving.pop(key, None)
         reign.reported.pop(broker_id, None)
 
     def _check_unfence(self, listener: ListenerStep, key: _Key) -> None:
@@ -244,7 +247,8 @@ def _check_leaving(
     if not granted and not late and not leads:
         raise Violated(
             "ShutdownGrantedInTimeProp",
-            f"broker {key[0]} leads nothing, all have reported offset {offset}, and it may not stop",
+            f"broker {key[0]} may not stop, though it leads nothing and all have reported offset "
+            f"{offset}",
         )
 
 
@@ -285,7 +289,7 @@ def _check_directories(listener: ListenerStep, request: BrokerHeartbeatRequest) 
     if left and left != set(registration.directories):
         raise Violated(
             "LostDirectoryIsRecordedProp",
-            f"broker {request.broker_id} says that {sorted(left)} failed, and is registered with it",
+            f"broker {request.broker_id} has lost {sorted(left)}, and stays registered with it",
         )
 
 
