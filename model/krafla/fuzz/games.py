@@ -7,15 +7,26 @@ from typing import TYPE_CHECKING, Any, Final
 
 from krafla.refinement import tracing
 from krafla.refinement.lease_spec import lease_judge
+from krafla.refinement.metadata.metadata_spec import metadata_judge
+from krafla.refinement.metadata.tracing import MetadataRecorder
 from krafla.refinement.reassignment.reassignment_spec import reassignment_judge
 from krafla.refinement.reassignment.tracing import ReassignmentRecorder
+from krafla.refinement.registration.registration_spec import registration_judge
+from krafla.refinement.registration.tracing import RegistrationRecorder
 from kraft.sim import choices as lease
 from kraft.sim import cluster as lease_cluster
 from kraft.sim import recording as lease_recording
+from kraft.sim.metadata import cluster as metadata_cluster
+from kraft.sim.metadata import recording as metadata_recording
+from kraft.sim.metadata.step import step as metadata_step
 from kraft.sim.reassignment import choices as reassignment
 from kraft.sim.reassignment import cluster as reassignment_cluster
 from kraft.sim.reassignment import recording as reassignment_recording
 from kraft.sim.reassignment.step import step as reassignment_step
+from kraft.sim.registration import choices as registration
+from kraft.sim.registration import cluster as registration_cluster
+from kraft.sim.registration import recording as registration_recording
+from kraft.sim.registration.step import step as registration_step
 from kraft.sim.step import step as lease_step
 
 if TYPE_CHECKING:
@@ -23,7 +34,7 @@ if TYPE_CHECKING:
 
     from krafla.refinement.lockstep import Judge
 
-__all__ = ["GAMES", "LEASE", "REASSIGNMENT", "Game"]
+__all__ = ["GAMES", "LEASE", "METADATA", "REASSIGNMENT", "REGISTRATION", "Game"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,4 +80,32 @@ REASSIGNMENT: Final = Game(
     (reassignment.Deliver, reassignment.RetryAlterPartition),
 )
 
-GAMES: Final = {game.name: game for game in (LEASE, REASSIGNMENT)}
+METADATA: Final = Game(
+    "metadata",
+    metadata_cluster.first_cluster,
+    metadata_step,
+    metadata_judge,
+    MetadataRecorder,
+    metadata_recording.Recording,
+    metadata_recording.to_json,
+    metadata_recording.from_json,
+    (),
+)
+REGISTRATION: Final = Game(
+    "registration",
+    registration_cluster.first_cluster,
+    registration_step,
+    registration_judge,
+    RegistrationRecorder,
+    registration_recording.Recording,
+    registration_recording.to_json,
+    registration_recording.from_json,
+    (
+        registration.Deliver,
+        registration.DeliverElsewhere,
+        registration.LoseMessage,
+        registration.DuplicateMessage,
+    ),
+)
+
+GAMES: Final = {game.name: game for game in (LEASE, REASSIGNMENT, REGISTRATION, METADATA)}

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
+from krafla.fuzz.controlling import CONTROLLING, METADATA, controlling
 from krafla.fuzz.games import LEASE, Game
 from krafla.fuzz.moving import CONFIGURATIONS, REASSIGNMENT, moving
+from krafla.fuzz.registering import CONFIGURATIONS as REGISTERING
+from krafla.fuzz.registering import REGISTRATION, registering
 from krafla.fuzz.restless import Restless
 from krafla.verdict import KraflaError
 from kraft.sim.choices import (
@@ -113,14 +116,29 @@ _MOVING: Final = tuple(
     Profile(name, configuration, moving, game=REASSIGNMENT)
     for name, configuration in CONFIGURATIONS.items()
 )
-_BY_NAME: Final = {profile.name: profile for profile in (*_ALL, *_MOVING)}
+_CONTROLLING: Final = tuple(
+    Profile(name, configuration, controlling, game=METADATA)
+    for name, configuration in CONTROLLING.items()
+)
+_REGISTERING: Final = tuple(
+    Profile(name, configuration, registering, game=REGISTRATION)
+    for name, configuration in REGISTERING.items()
+)
+_BY_NAME: Final = {
+    profile.name: profile for profile in (*_ALL, *_MOVING, *_REGISTERING, *_CONTROLLING)
+}
 
 # Taken in turn. kip-631 and kip-343 are left out: they differ from others in their timeouts only.
 DEFAULT_PROFILES: Final = (
     "restless", "kafka-4.1", "restless-self-fencing",
     "repeating", "self-fencing", "shutdowns",
 )  # fmt: skip
-PROFILES_OF: Final = {"lease": DEFAULT_PROFILES, "reassignment": tuple(CONFIGURATIONS)}
+PROFILES_OF: Final = {
+    "lease": DEFAULT_PROFILES,
+    "reassignment": tuple(CONFIGURATIONS),
+    "metadata": tuple(CONTROLLING),
+    "registration": tuple(REGISTERING),
+}
 """The profiles that the runs of each game take in turn."""
 
 

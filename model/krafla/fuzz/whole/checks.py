@@ -65,7 +65,7 @@ class ClusterChecks:
         """How many steps came after that."""
         return self.raft.unpromised
 
-    def finish(self, acknowledged: Iterable[Acknowledged]) -> None:
+    def finish(self, _acknowledged: Iterable[Acknowledged]) -> None:
         """Ask at the end what the spec of the lease says of the whole log.
 
         What clients were told is asked as they are told.
