@@ -19,7 +19,6 @@ from kraft.controller.heartbeats import (
     overdue_brokers,
 )
 from kraft.controller.result import Generated, Result
-from kraft.errors import ErrorCode
 from kraft.records.lease import BrokerRegistrationChangeRecord, UnregisterBrokerRecord
 
 if TYPE_CHECKING:
@@ -88,25 +87,21 @@ def _too_soon(right: Any, probe: Probe) -> Any:
 @_seed(
     "shutdown-offset-moves-on",
     "KAFKA-14292",
-    "kraft.controller.broker_heartbeats:process_broker_heartbeat",
+    "kraft.controller.broker_heartbeats:touch",
     "Each heartbeat of a broker on its way out raises what the others must have read.",
     _STOPS,
 )
 def _moves_on(right: Any, probe: Probe) -> Any:
-    def process_broker_heartbeat(
-        written: Any, heartbeats: Any, defaults: Any, request: Any, now_ms: int
-    ) -> Any:
-        found = right(written, heartbeats, defaults, request, now_ms)
-        leaving = is_shutting_down(heartbeats, request.broker_id)
-        if not leaving or request.broker_id not in found.heartbeats.brokers:
-            return found
-        state = found.heartbeats.brokers[request.broker_id]
-        raised = replace(state, controlled_shutdown_offset=written.end - 1)
-        probe.trigger(different=raised != state)
-        brokers = found.heartbeats.brokers.set(request.broker_id, raised)
-        return replace(found, heartbeats=replace(found.heartbeats, brokers=brokers))
+    def touch(heartbeats: Any, broker_id: Any, metadata_offset: Any, now_ms: int) -> Any:
+        found = right(heartbeats, broker_id, metadata_offset, now_ms)
+        state = found.brokers[broker_id]
+        newest = max(one.metadata_offset for one in found.brokers.values())
+        leaving = is_shutting_down(found, broker_id)
+        raised = max(newest + 1, state.controlled_shutdown_offset) if leaving else -1
+        later = replace(state, controlled_shutdown_offset=raised)
+        return probe.choose(found, replace(found, brokers=found.brokers.set(broker_id, later)))
 
-    return process_broker_heartbeat
+    return touch
 
 
 @_seed(
@@ -359,21 +354,18 @@ def _directory_leads(right: Any, probe: Probe) -> Any:
 @_seed(
     "refusal-is-swallowed",
     "sabotage",
-    "kraft.controller.broker_registration:register_broker",
-    "A registration that is refused is answered with an epoch.",
+    "kraft.controller.cluster_control:register_broker",
+    "A process that is refused an id is answered with the epoch of the one that has it.",
     _RESTARTS,
 )
 def _refusal_swallowed(right: Any, probe: Probe) -> Any:
-    def register_broker(written: Any, *given: Any, **named: Any) -> Any:
-        found = right(written, *given, **named)
-        response = found.result.response
-        refused = response.error_code is ErrorCode.DUPLICATE_BROKER_REGISTRATION
-        probe.trigger(different=refused)
-        if not refused:
+    def register_broker(image: Any, heartbeats: Any, request: Any, now_ms: int) -> Any:
+        found = right(image, heartbeats, request, now_ms)
+        if found.decision is not Decision.REFUSE_REGISTRATION:
             return found
-        epoch = written.image.brokers[given[2].broker_id].epoch
-        told = type(response)(broker_epoch=epoch)
-        return replace(found, result=replace(found.result, response=told))
+        epoch = image.registrations[request.broker_id].epoch
+        told = type(found.response)(broker_epoch=epoch)
+        return replace(found, response=probe.choose(found.response, told))
 
     return register_broker
 

@@ -208,19 +208,6 @@ def _forgets_bytes(right: Any, probe: Probe) -> Any:
 
 
 @_seed(
-    "aborts-nothing",
-    "MetadataLog!ReplayRecord",
-    "kraft.controller.quorum.memory:visible_of",
-    "What is of an open transaction is seen before it ends.",
-)
-def _sees_transaction(right: Any, probe: Probe) -> Any:
-    def wrong(memory: Any) -> Any:
-        return probe.choose(right(memory), memory)
-
-    return wrong
-
-
-@_seed(
     "bootstraps-twice",
     "sabotage",
     "kraft.controller.quorum.activation:activation_records",

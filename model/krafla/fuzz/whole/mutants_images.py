@@ -34,10 +34,13 @@ def _onto_the_old(right: Any, probe: Probe) -> Any:
         old = turn.state.written.image
         right(turn, event)
         memory = turn.state.written
-        image = memory.image
-        kept = old.brokers.update(image.brokers)
-        probe.trigger(different=kept != image.brokers)
-        image = with_fields(image, brokers=kept)
+        image = with_fields(
+            memory.image,
+            topics=old.topics.update(memory.image.topics),
+            topic_ids=old.topic_ids.update(memory.image.topic_ids),
+            partitions=old.partitions.update(memory.image.partitions),
+        )
+        probe.trigger(different=image != memory.image)
         memory = replace(memory, written=replace(memory.written, image=image))
         turn.change(written=memory, timeline=Map({memory.end: memory}))
 
