@@ -60,6 +60,8 @@ nightly: $(DEV) ## every model at its widest bounds, long fuzzing, 10,000 exampl
 	$(BIN)/krafla pipeline report $(NIGHT)/campaign
 	$(BIN)/krafla pipeline ingest traces/kafka-4.1 $(NIGHT)/tables
 	$(BIN)/krafla pipeline audit $(NIGHT)/tables
+	for number in 1 2 3; do rm -rf $(NIGHT)/recorded-$$number; $(BIN)/krafla record kafka \
+		--scenario random --seed $(FUZZ_SEED)$$number $(NIGHT)/recorded-$$number || exit; done
 	KRAFLA_NIGHTLY=1 $(PYTEST) --hypothesis-profile=nightly $(PYTEST_ARGS)
 	$(BIN)/krafla mutate specs --results $(NIGHT)/mutants.jsonl
 

@@ -23,13 +23,13 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from krafla.record.jars import class_path
 from krafla.tlc.jre import find_jre
 from kraft.ids import uuid_text
 from kraft.records.builder import metadata_batch
 
 ROUNDS = 7
 GOAL_MEGABYTES = 500
-KAFKA = "org.apache.kafka:kafka_2.13:4.1.0+org.apache.kafka:kafka-tools:4.1.0"
 JAVA_FLAGS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
 LOG_NAME = "00000000000000000000.log"
 PARTITIONS = 10_000
@@ -52,7 +52,7 @@ def main(arguments: list[str]) -> int:
         log.parent.mkdir()
         print(f"log: {provide(log, arguments)}, {log.stat().st_size:,} bytes")
         audit = [sys.executable, "-c", "from krafla.cli import main; main()", "audit", "-q"]
-        dump = [str(find_jre().home / "bin" / "java"), *JAVA_FLAGS, "-cp", kafka_classpath()]
+        dump = [str(find_jre().home / "bin" / "java"), *JAVA_FLAGS, "-cp", class_path()]
         dump += ["kafka.tools.DumpLogSegments", "--cluster-metadata-decoder", "--files", str(log)]
         audits, dumps = [], []
         for number in range(ROUNDS + 1):
@@ -93,16 +93,6 @@ def measure(command: list[str]) -> Measured:
     if process.returncode:
         raise SystemExit(f"exit status {process.returncode}: {' '.join(command)}")
     return Measured(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
-
-
-def kafka_classpath() -> str:
-    """Return the class path of Kafka's tools, fetching the jars if they are not here."""
-    libraries = os.environ.get("KAFKA_LIBS")
-    if libraries:
-        return f"{libraries}/*"
-    import jgo
-
-    return os.pathsep.join(str(jar) for jar in jgo.build(KAFKA).all_jars)
 
 
 def provide(target: Path, arguments: list[str]) -> str:
