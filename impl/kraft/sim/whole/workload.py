@@ -165,6 +165,10 @@ class ClusterWorkload(Workload):
         """Tell an operator what was answered."""
         self._clients.answered(request, response)
 
+    def is_served(self, since: int) -> bool:
+        """Return whether an operator was answered by an active controller since a true time."""
+        return self._clients.last_written > since
+
     def to_add(
         self, voters: VoterSet, machines: Sequence[Machine], chance: int
     ) -> AddRaftVoterRequest | None:

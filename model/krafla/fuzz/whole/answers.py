@@ -148,8 +148,8 @@ def _check_refused(listener: ListenerStep, event: events.RequestReceived) -> Non
                 f"topics {sorted(granted)} are granted and {sorted(written)} are written",
             )
     elif isinstance(event.request, CreatePartitionsRequest):
-        granted = sum(one.error_code is ErrorCode.NONE for one in response.results)
-        if not granted and any(isinstance(one, PartitionRecord) for one in records):
+        some = any(one.error_code is ErrorCode.NONE for one in response.results)
+        if not some and any(isinstance(one, PartitionRecord) for one in records):
             raise Violated("RefusedWritesNothingProp", "partitions are refused and written")
 
 

@@ -10,6 +10,7 @@ from krafla.fuzz.quorum.seeding import seed_bug
 from kraft.controller.errors import ControllerError
 from kraft.controller.quorum.effects import Append, Failure, Reply, Resign
 from kraft.controller.quorum.memory import visible_of
+from kraft.controller.quorum.renouncing import NOT_CONTROLLER
 from kraft.controller.quorum.state import Deferred
 from kraft.controller.result import Generated, Result
 from kraft.records.cluster import (
@@ -258,6 +259,25 @@ def _claims_late(right: Any, probe: Probe) -> Any:
             right(turn, event, operations)
 
     return on_leader_changed
+
+
+@_seed(
+    "operators-are-sent-away",
+    "KAFKA-13104",
+    "kraft.controller.quorum.machine:on_request",
+    "Who becomes active once more still tells operators that it is not the controller.",
+    (("resign", 1_500), ("isolation", 4_000)),
+)
+def _sent_away(right: Any, probe: Probe) -> Any:
+    def on_request(turn: Any, event: Any, operations: Any) -> Any:
+        of_broker = hasattr(event.request, "broker_id")
+        refuses = turn.state.claim_epoch > 4 and not of_broker
+        probe.trigger(different=refuses)
+        if refuses:
+            return turn.do(Reply(event.token, NOT_CONTROLLER))
+        return right(turn, event, operations)
+
+    return on_request
 
 
 @_seed(
