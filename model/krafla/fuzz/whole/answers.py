@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from krafla.fuzz.whole.truth import Truth
     from kraft.ids import TopicId
     from kraft.image.metadata_image import MetadataImage
-    from kraft.rpc.alter_partition import BrokerState
+    from kraft.rpc.alter_partition import AlterPartitionData, BrokerState
     from kraft.sim.quorum.steps import ListenerStep, SimStep
 
 __all__ = ["ANSWER_PROPERTIES", "Answers", "appended_by", "response_of"]
 
 ANSWER_PROPERTIES: Final = (
-    "AlteredIsCommittedInv", "AnsweredIsCommittedInv", "GrantedByNewestProp", "GrantedIsOutProp",
-    "JoinsByOwnFetchProp", "NobodyWaitsInVainProp", "RefusedWritesNothingProp",
+    "AheadIsToldProp", "AlteredIsCommittedInv", "AnsweredIsCommittedInv", "GrantedByNewestProp",
+    "GrantedIsOutProp", "JoinsByOwnFetchProp", "NobodyWaitsInVainProp", "RefusedWritesNothingProp",
 )  # fmt: skip
 
 
@@ -76,6 +76,7 @@ class Answers:
         granted = getattr(response_of(listener, event.token), "partitions", ())
         for asked, one in zip(request.partitions, granted, strict=False):
             if one.error_code is not ErrorCode.NONE:
+                _check_told_ahead(image, asked, one.error_code)
                 continue
             partition = image.partitions[asked.topic_id, asked.partition_index]
             by = request.broker_id, asked.leader_epoch, asked.partition_epoch
@@ -171,6 +172,22 @@ def _check_waiting(listener: ListenerStep) -> None:
                     "NobodyWaitsInVainProp",
                     f"who waits for offset {one.end} is forgotten and not answered",
                 )
+
+
+def _check_told_ahead(image: MetadataImage, asked: AlterPartitionData, code: ErrorCode) -> None:
+    """Check that a leader that knows more than the controller is told just that (KAFKA-14154)."""
+    partition = image.partitions.get((asked.topic_id, asked.partition_index))
+    if partition is None:
+        return
+    told = asked.leader_epoch, asked.partition_epoch
+    known = partition.leader_epoch, partition.partition_epoch
+    ahead = told[0] > known[0] or told[1] > known[1]
+    if ahead != (code is ErrorCode.NOT_CONTROLLER):
+        raise Violated(
+            "AheadIsToldProp",
+            f"a leader in (leader epoch, partition epoch) {told}, where the controller has "
+            f"{known}, is told {code.name}",
+        )
 
 
 def _wrong(text: str, name: str = "AnsweredIsCommittedInv") -> Violated:

@@ -12,6 +12,7 @@ from kraft.controller.quorum.effects import Append, Failure, Reply, Resign
 from kraft.controller.quorum.memory import visible_of
 from kraft.controller.quorum.renouncing import NOT_CONTROLLER
 from kraft.controller.quorum.state import Deferred
+from kraft.controller.quorum.writing import answer
 from kraft.controller.result import Generated, Result
 from kraft.records.cluster import (
     AbortTransactionRecord,
@@ -274,7 +275,7 @@ def _sent_away(right: Any, probe: Probe) -> Any:
         refuses = turn.state.claim_epoch > 4 and not of_broker
         probe.trigger(different=refuses)
         if refuses:
-            return turn.do(Reply(event.token, NOT_CONTROLLER))
+            return answer(turn, event.token, NOT_CONTROLLER)
         return right(turn, event, operations)
 
     return on_request

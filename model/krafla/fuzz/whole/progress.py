@@ -8,11 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.quorum.violation import Violated
+from krafla.fuzz.whole.answers import appended_by
 from kraft.controller.quorum import effects as does
 from kraft.controller.quorum import events
+from kraft.controller.quorum.memory import in_transaction, visible_of
 from kraft.controller.quorum.state import is_active, visible
 from kraft.image.brokers_to_partitions import brokers_to_partitions
 from kraft.raft.roles import Leader
+from kraft.records.cluster import AbortTransactionRecord
 
 if TYPE_CHECKING:
     from kraft.controller.quorum.state import ControllerState
@@ -21,7 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["PROGRESS_PROPERTIES", "Progress"]
 
 PROGRESS_PROPERTIES: Final = (
-    "IndexIsRecomputedInv", "LeaderClaimsProp", "LeaderHasControllerProp", "SnapshotsAreMadeProp",
+    "ClaimWritesWhatIsMissingProp", "IndexIsRecomputedInv", "LeaderClaimsProp",
+    "LeaderHasControllerProp", "SnapshotsAreMadeProp",
 )  # fmt: skip
 
 _EVERY: Final = 50
@@ -60,6 +64,7 @@ class Progress:
         before, after, event = listener.before, listener.after, listener.event
         if isinstance(event, events.LeaderChanged):
             self._check_claim(event, after)
+            _check_first_records(listener)
         steps_back = is_active(before) and not is_active(after)
         if steps_back:
             self._stepped_back[step.incarnation] = [before.claim_epoch, 0]
@@ -106,6 +111,23 @@ class Progress:
         for owed in (self._bytes, self._since_ms, self._late):
             owed.pop(incarnation, None)
         self._stepped_back.pop(incarnation, None)
+
+
+def _check_first_records(listener: ListenerStep) -> None:
+    """Check that a log that has begun is not begun again, and only an open transaction aborted.
+
+    Spec: MetadataLog!ClaimWithOpenTransaction.
+    """
+    memory, records = listener.before.written, appended_by(listener)
+    if not records or visible_of(memory).image.metadata_version is None:
+        return
+    aborts = len(records) == 1 and isinstance(records[0], AbortTransactionRecord)
+    if not aborts or not in_transaction(memory):
+        names = ", ".join(type(record).__name__ for record in records)
+        raise Violated(
+            "ClaimWritesWhatIsMissingProp",
+            f"into a log that has begun a new controller writes {names}",
+        )
 
 
 def _check_index(state: ControllerState) -> None:
