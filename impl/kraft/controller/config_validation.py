@@ -17,6 +17,7 @@ from kraft.controller.config_definitions import (
     split_value,
     validate_values,
 )
+from kraft.controller.defaults import MIN_INSYNC_REPLICAS, UNCLEAN_LEADER_ELECTION
 from kraft.controller.errors import ControllerError
 from kraft.controller.topic_names import validate_topic_name
 from kraft.errors import ErrorCode
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from kraft.controller.defaults import Defaults
     from kraft.image.metadata_image import MetadataImage
 
+READ_BY_CONTROLLER: Final = (MIN_INSYNC_REPLICAS, UNCLEAN_LEADER_ELECTION)
+"""What the controller itself reads of the configuration of brokers."""
 _NODE_ID: Final = re.compile(r"[+-]?0*\d{1,10}")
 _MAX_NODE_ID: Final = 2**31 - 1
 _CLIENT_SELECTORS: Final = frozenset(
@@ -59,6 +62,10 @@ def validate_configuration(resource_type: int, name: str, values: Mapping[str, s
             _validate_topic(values)
         case _ if resource_type == BROKER_RESOURCE:
             _validate_node_id(name)
+            # Brokers check the rest of theirs. Kafka leaves these to them, too: asked directly, its
+            # controller takes what it cannot read, and so ends whoever becomes active after it.
+            read_here = {one: values[one] for one in READ_BY_CONTROLLER if one in values}
+            validate_values(TOPIC_CONFIGS, read_here)
         case _ if resource_type == CLIENT_METRICS_RESOURCE:
             _validate_client_metrics(name, values)
         case _ if resource_type == GROUP_RESOURCE:

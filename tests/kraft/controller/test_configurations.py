@@ -161,6 +161,17 @@ def test_a_resource_that_cannot_change_so_has_its_error(resource, change, code):
         assert error_of(image, resource, change) is code
 
 
+@pytest.mark.parametrize("broker", ["", "1"])
+@pytest.mark.parametrize(
+    ("name", "value"), [("min.insync.replicas", "none"), ("unclean.leader.election.enable", "si")]
+)
+def test_what_the_controller_reads_of_brokers_must_be_readable(broker, name, value):
+    # Found by `krafla fuzz cluster --seed 100`: each active controller ended in turn.
+    image = image_of((1, 2))
+    change = name, value, SET
+    assert error_of(image, (BROKER_RESOURCE, broker), change) is ErrorCode.INVALID_CONFIG
+
+
 def test_a_topic_cannot_have_a_least_lag_of_compaction_above_its_most():
     image = image_of((0,), configs={"min.compaction.lag.ms": "9"})
     assert error_of(image, OF_TOPIC, ("max.compaction.lag.ms", "8")) is ErrorCode.INVALID_CONFIG

@@ -30,11 +30,16 @@ LOG_PROPERTIES: Final = tuple(REGISTRY)
 
 
 class LogJudge:
-    """Judges the committed log of one run, batch by batch."""
+    """Judges the committed log of one run, batch by batch; ``end`` is where it has come."""
 
     def __init__(self) -> None:
         self._history = History(_spec(), 0, Image(), {})
-        self._end = 0
+        self.end = 0
+
+    @property
+    def steps(self) -> int:
+        """How many steps of the spec of the lease the log came to, as far as it was asked."""
+        return self._history.outcome().steps
 
     def hear(self, batches: Iterable[LogBatch]) -> None:
         """Judge batches that somebody heard of as committed; those that are known are passed.
@@ -42,9 +47,9 @@ class LogJudge:
         Raises Violated.
         """
         for batch in batches:
-            if batch.base_offset < self._end:
+            if batch.base_offset < self.end:
                 continue
-            self._end = batch.end_offset
+            self.end = batch.end_offset
             self._history.add(parse_batch(batch.raw))
             if self._history.stopped:
                 self.finish()
