@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from krafla.fuzz.whole.mutants_brokers import BROKERS
 from krafla.fuzz.whole.mutants_core import CORE
 from krafla.fuzz.whole.mutants_images import IMAGES
+from krafla.fuzz.whole.mutants_managers import MANAGERS
 from krafla.fuzz.whole.mutants_partitions import PARTITIONS
 from krafla.fuzz.whole.mutants_processes import PROCESSES
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MUTANTS"]
 
-MUTANTS: Final[tuple[Mutant, ...]] = (*CORE, *IMAGES, *BROKERS, *PARTITIONS, *PROCESSES)
-"""Of the controller's core, of images, of what controllers do with brokers and partitions, and of
-broker processes."""
+MUTANTS: Final[tuple[Mutant, ...]] = (
+    *CORE, *IMAGES, *BROKERS, *PARTITIONS, *PROCESSES, *MANAGERS
+)  # fmt: skip
+"""Of the controller's core, of images, of what controllers do with brokers, partitions and the
+rest, and of broker processes."""
