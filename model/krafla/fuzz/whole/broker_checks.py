@@ -180,8 +180,8 @@ def _check_state(
         if now is BrokerState.PENDING_CONTROLLED_SHUTDOWN:
             _check_asks_at_once(after)
         return
-    mine = step.received is not None and awaited is not None
-    mine = mine and step.received.correlation_id == awaited.correlation_id  # type: ignore[union-attr]
+    answers = None if step.received is None else step.received.correlation_id
+    mine = awaited is not None and answers == awaited.correlation_id
     if not said or not mine or getattr(answer, word) == (word == "is_fenced"):
         raise Violated(
             "BrokerStatesProp", f"a broker goes from {was.name} to {now.name} on {answer}"

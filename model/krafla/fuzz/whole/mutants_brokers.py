@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from immutables import Map
 from msgspec.structs import replace as with_fields
 
 from krafla.fuzz.quorum.seeding import seed_bug
@@ -212,7 +213,8 @@ def _renews_nothing(right: Any, probe: Probe) -> Any:
 def _without_sessions(right: Any, probe: Probe) -> Any:
     def fresh_heartbeats(image: Any, session_timeout_ms: int, now_ms: int) -> Any:
         found = right(image, session_timeout_ms, now_ms)
-        return probe.choose(found, type(found)(session_timeout_ms))
+        silent = {one: HeartbeatState() for one in found.brokers}
+        return probe.choose(found, replace(found, brokers=Map(silent)))
 
     return fresh_heartbeats
 
