@@ -31,7 +31,7 @@ _STOPS: Final = (("broker-shutdown", 500), ("quick-restart", 2_000))
     "KAFKA-13916",
     "kraft.controller.alter_partition:_is_eligible",
     "A replica that is fenced or on its way out may join the ISR.",
-    _STOPS,
+    (("broker-shutdown", 300), ("clog", 600), ("delay", 1_500)),
 )
 def _ineligible_joins(right: Any, probe: Probe) -> Any:
     def _is_eligible(image: Any, broker_id: Any, epoch: int) -> Any:
@@ -45,7 +45,7 @@ def _ineligible_joins(right: Any, probe: Probe) -> Any:
     "KAFKA-14617",
     "kraft.controller.alter_partition:_is_eligible",
     "By which process a replica has caught up does not matter to the controller.",
-    (("quick-restart", 400), ("clog", 1_500)),
+    (("quick-restart", 300), ("clog", 400)),
 )
 def _rebooted_joins(right: Any, probe: Probe) -> Any:
     def _is_eligible(image: Any, broker_id: Any, epoch: int) -> Any:
