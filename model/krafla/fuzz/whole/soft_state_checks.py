@@ -23,6 +23,7 @@ from kraft.records.lease import (
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
 )
+from kraft.records.topics import PartitionChangeRecord
 from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest
 
 if TYPE_CHECKING:
@@ -35,9 +36,10 @@ if TYPE_CHECKING:
 __all__ = ["SOFT_STATE_PROPERTIES", "SoftState"]
 
 SOFT_STATE_PROPERTIES: Final = (
-    "DuplicateHasSessionProp", "FencedOnlyWhenDueProp", "LostDirectoryIsRecordedProp",
-    "ShutdownGrantedInTimeProp", "ShutdownSeenByAllProp", "StaleIsFencedProp",
-    "UncleanIsNotEligibleProp", "UnfencedOnlyCaughtUpProp", "UnfencedWhenCaughtUpProp",
+    "DuplicateHasSessionProp", "EligibleBelowMinimumProp", "FencedOnlyWhenDueProp",
+    "LostDirectoryIsRecordedProp", "ShutdownGrantedInTimeProp", "ShutdownSeenByAllProp",
+    "StaleIsFencedProp", "UncleanIsNotEligibleProp", "UnfencedOnlyCaughtUpProp",
+    "UnfencedWhenCaughtUpProp",
 )  # fmt: skip
 
 _PATIENCE: Final = 40
@@ -97,6 +99,8 @@ class SoftState:
         for record in appended_by(listener):
             if isinstance(record, _OF_BROKERS):
                 self._record(reign, listener, record)
+            elif isinstance(record, PartitionChangeRecord):
+                _check_eligible(listener, record)
         if isinstance(event, events.Poll):
             _check_stale(reign, before, event.now_ms)
         if not is_active(after):
@@ -290,6 +294,26 @@ def _check_directories(listener: ListenerStep, request: BrokerHeartbeatRequest) 
         raise Violated(
             "LostDirectoryIsRecordedProp",
             f"broker {request.broker_id} has lost {sorted(left)}, and stays registered with it",
+        )
+
+
+def _check_eligible(listener: ListenerStep, record: PartitionChangeRecord) -> None:
+    """Check that nobody is eligible besides an ISR that is large enough, by this node's minimum."""
+    state = listener.after
+    image, defaults = state.written.image, state.configuration.defaults
+    topic = listener.before.written.image.topics.get(record.topic_id)
+    partition = image.partitions.get((record.topic_id, record.partition_id))
+    if topic is None or partition is None or not partition.eligible_leader_replicas:
+        return
+    least = str(defaults.min_insync_replicas)
+    for resource in ((4, ""), (4, str(defaults.node_id)), (2, topic.name)):
+        least = image.configurations.get(resource, {}).get("min.insync.replicas", least)
+    first = image.partitions[record.topic_id, topic.partition_ids[0]]
+    if len(partition.isr) >= min(int(least), len(first.replicas)):
+        raise Violated(
+            "EligibleBelowMinimumProp",
+            f"partition {record.partition_id} of topic {topic.name} has ISR {list(partition.isr)}, "
+            f"of at least {least}, and {list(partition.eligible_leader_replicas)} are eligible",
         )
 
 
