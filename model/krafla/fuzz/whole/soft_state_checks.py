@@ -23,7 +23,7 @@ from kraft.records.lease import (
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
 )
-from kraft.records.topics import PartitionChangeRecord
+from kraft.records.topics import TOPIC_RESOURCE, ConfigRecord, PartitionChangeRecord
 from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ SOFT_STATE_PROPERTIES: Final = (
     "UnfencedWhenCaughtUpProp",
 )  # fmt: skip
 
+_MINIMUM: Final = "min.insync.replicas"
 _PATIENCE: Final = 40
 """How often a controller may be woken until it fences a broker whose session has run out."""
 _OF_BROKERS: Final = (
@@ -101,6 +102,8 @@ class SoftState:
                 self._record(reign, listener, record)
             elif isinstance(record, PartitionChangeRecord):
                 _check_eligible(listener, record)
+            elif isinstance(record, ConfigRecord) and record.name == _MINIMUM:
+                _check_cleared(listener, record)
         if isinstance(event, events.Poll):
             _check_stale(reign, before, event.now_ms)
         if not is_active(after):
@@ -299,15 +302,15 @@ def _check_directories(listener: ListenerStep, request: BrokerHeartbeatRequest) 
 
 def _check_eligible(listener: ListenerStep, record: PartitionChangeRecord) -> None:
     """Check that nobody is eligible besides an ISR that is large enough, by this node's minimum."""
-    state = listener.after
-    image, defaults = state.written.image, state.configuration.defaults
-    topic = listener.before.written.image.topics.get(record.topic_id)
-    partition = image.partitions.get((record.topic_id, record.partition_id))
+    image, defaults = listener.before.written.image, listener.before.configuration.defaults
+    topic = image.topics.get(record.topic_id)
+    key = record.topic_id, record.partition_id
+    partition = listener.after.written.image.partitions.get(key)
     if topic is None or partition is None or not partition.eligible_leader_replicas:
         return
     least = str(defaults.min_insync_replicas)
     for resource in ((4, ""), (4, str(defaults.node_id)), (2, topic.name)):
-        least = image.configurations.get(resource, {}).get("min.insync.replicas", least)
+        least = image.configurations.get(resource, {}).get(_MINIMUM, least)
     first = image.partitions[record.topic_id, topic.partition_ids[0]]
     if len(partition.isr) >= min(int(least), len(first.replicas)):
         raise Violated(
@@ -315,6 +318,21 @@ def _check_eligible(listener: ListenerStep, record: PartitionChangeRecord) -> No
             f"partition {record.partition_id} of topic {topic.name} has ISR {list(partition.isr)}, "
             f"of at least {least}, and {list(partition.eligible_leader_replicas)} are eligible",
         )
+
+
+def _check_cleared(listener: ListenerStep, record: ConfigRecord) -> None:
+    """Check that nobody stays eligible by another minimum than the one that is set."""
+    image = listener.after.written.image
+    for (topic_id, index), partition in image.partitions.items():
+        of_topic = image.topics[topic_id].name == record.resource_name
+        if partition.eligible_leader_replicas and (
+            of_topic or record.resource_type != TOPIC_RESOURCE
+        ):
+            raise Violated(
+                "EligibleBelowMinimumProp",
+                f"{_MINIMUM} becomes {record.value}, and of partition {index} of topic {topic_id} "
+                f"{list(partition.eligible_leader_replicas)} stay eligible",
+            )
 
 
 def _check_not_eligible(listener: ListenerStep, broker_id: int) -> None:
