@@ -29,6 +29,8 @@ SELDOM = {
     "rebooted-replica-joins-isr": "the request must be under way for a whole restart",
     "shrink-never-bumps": "few runs have a metadata version before 3.6",
     "colliding-names": "two of the names that collide are seldom asked for",
+    "eligible-by-the-old-minimum": "the minimum seldom changes while somebody is eligible",
+    "epoch-is-read-when-asking": "a member must fetch, restart and be asked for within one lag",
 }
 # By night all others, each for a minute at most.
 LOOKED_FOR = [
