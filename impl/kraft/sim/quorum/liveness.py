@@ -120,7 +120,7 @@ class Liveness:
 
     def look(self) -> bool:
         """Return whether the core has made it: a leader, and all of it beyond the target."""
-        if self.took is None and self.core and self._is_reached():
+        if self.took is None and self.core and self._is_reached() and self._is_served():
             self.took = self._sim.time - self._began
         return self.took is not None
 
@@ -136,6 +136,9 @@ class Liveness:
             leads = leads or isinstance(process.state.role, Leader)
         return leads
 
+    def _is_served(self) -> bool:
+        return self._sim.workload.is_served(self._began)
+
     def verdict(self) -> LivenessVerdict:
         """Return what came of the phase."""
         if self.excuse:
@@ -144,7 +147,8 @@ class Liveness:
             return LivenessVerdict("progress", "", self.took)
         if removed := self._waits_for_removed():
             return LivenessVerdict("excused", removed)
-        return LivenessVerdict("stuck", self._why(), self._sim.time - self._began)
+        why = "nobody serves clients" if self._is_reached() else self._why()
+        return LivenessVerdict("stuck", why, self._sim.time - self._began)
 
     def _members(self) -> list[Machine]:
         return [self._sim.nodes[index] for index in sorted(self.core)]

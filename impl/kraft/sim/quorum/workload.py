@@ -87,6 +87,10 @@ class Workload:
     def answered(self, request: Envelope, response: Any) -> None:
         """Hear that a client was answered."""
 
+    def is_served(self, since: int) -> bool:  # noqa: ARG002 - a workload may ask for more
+        """Return whether its clients have what they were promised, since a true time."""
+        return True
+
     def due(self, process: Process) -> None:
         """Let a state machine do what is due at its `listener_deadline`."""
 

@@ -6,7 +6,7 @@ that they have caught up by fetching; what they fetch is not simulated here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kraft.broker import process as broker
 from kraft.broker.lifecycle import BrokerLifecycle, BrokerState, Send, is_live
@@ -29,7 +29,8 @@ from kraft.sim.whole.hosts import Host, incarnation_of
 from kraft.sim.whole.replicas import ReplicaFetch, Replicas
 
 if TYPE_CHECKING:
-    from kraft.broker.process import Turn
+    from kraft.broker.partition_leader import PartitionLeader
+    from kraft.broker.process import BrokerProcess, Turn
     from kraft.broker.settings import BrokerSettings
     from kraft.image.metadata_image import MetadataImage
     from kraft.raft.effects import HandleCommit, HandleLeaderChange, HandleLoadSnapshot
@@ -39,9 +40,23 @@ if TYPE_CHECKING:
     from kraft.sim.whole.broker_disk import BrokerDisk
     from kraft.sim.whole.configuration import ClusterKnobs
     from kraft.sim.whole.hosts import Decoder
+    from kraft.sim.whole.replicas import Key
 
 _ALTER: Final = "alter"
 _ASSIGN: Final = "assign"
+
+
+class BrokerView(NamedTuple):
+    """What observers see of a broker after a step, and when that was by its clock.
+
+    `asks` is the correlation id of the AlterPartition under way, None if there is none.
+    """
+
+    life: BrokerProcess
+    memory: Memory
+    leading: dict[Key, PartitionLeader]
+    asks: int | None
+    now_ms: int
 
 
 class BrokerHost(Host):
@@ -82,6 +97,12 @@ class BrokerHost(Host):
     def image(self) -> MetadataImage:
         """What it may act upon: nothing of an open transaction."""
         return seen(self.memory).image
+
+    def view(self) -> BrokerView:
+        """Return what observers may see."""
+        found = self._in_flight.get(_ALTER)
+        asks = None if found is None else found[0]
+        return BrokerView(self.life, self.memory, dict(self.replicas.leading), asks, self._now_ms())
 
     # What Raft tells it
 
@@ -127,7 +148,7 @@ class BrokerHost(Host):
             ):
                 self.life = broker.register_again(self.life, self._now_ms())
         self._rest()
-        self.tell(before, event, self.life)
+        self.tell(before, event, self.view())
 
     def leader_changed(self, effect: HandleLeaderChange) -> None:
         """Hear which controller to speak to."""
@@ -152,7 +173,7 @@ class BrokerHost(Host):
         elif not envelope.is_request:
             self._answered(envelope.correlation_id, message)
         self._rest()
-        self.tell(before, message, self.life, received=envelope)
+        self.tell(before, message, self.view(), received=envelope)
 
     def _answered(self, correlation_id: int, message: Any) -> None:
         now_ms, chance = self._now_ms(), self.process.chance()
@@ -211,14 +232,14 @@ class BrokerHost(Host):
             self._replicas_due_ms = now_ms + self._knobs.fetch_every_ms
             self._speak_of_replicas(now_ms)
         self._rest()
-        self.tell(before, "due", self.life)
+        self.tell(before, "due", self.view())
 
     def shut_down(self) -> None:
         """Ask for leave to stop; who may not run longer stops at once."""
         before = self.life
         self._live(broker.begin_controlled_shutdown(self.life, self._now_ms()))
         self._rest()
-        self.tell(before, "shutdown", self.life)
+        self.tell(before, "shutdown", self.view())
 
     def lose_directory(self, number: int) -> bool:
         """Lose one of several directories; False if it has one left only."""
@@ -230,7 +251,7 @@ class BrokerHost(Host):
         before = self.life
         self.life = broker.on_directory_failure(self.life, failed, self._now_ms())
         self._rest()
-        self.tell(before, "directory failure", self.life)
+        self.tell(before, "directory failure", self.view())
         return True
 
     def _live(self, turn: Turn) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kraft.chance import Stream
 from kraft.controller.quorum.effects import Failure
+from kraft.controller.quorum.operations import WRITES
 from kraft.controller.quorum.state import is_active, visible
 from kraft.ids import NodeId, ReplicaKey
 from kraft.raft.configuration import MILLISECOND
@@ -38,9 +39,12 @@ class Asked(NamedTuple):
 
 
 class Clients:
-    """The operators of a run. `asked` has all their requests, by the id of the message."""
+    """The operators of a run. `asked` has all their requests, by the id of the message.
 
-    __slots__ = ("_acknowledged", "_chance", "_knobs", "_sim", "asked", "number")
+    `last_written` is when an active controller last answered one, in true nanoseconds.
+    """
+
+    __slots__ = ("_acknowledged", "_chance", "_knobs", "_sim", "asked", "last_written", "number")
 
     def __init__(
         self, sim: Simulation, knobs: ClusterKnobs, acknowledged: dict[Any, Acknowledged]
@@ -50,6 +54,7 @@ class Clients:
         self._acknowledged = acknowledged
         self._chance = Stream(sim.seed, "clients")
         self.asked: dict[int, Asked] = {}
+        self.last_written = -1
         self.number = 0
 
     def begin(self) -> None:
@@ -97,4 +102,6 @@ class Clients:
         self.asked[request.message_id] = asked._replace(response=response)
         if not isinstance(response, Failure):
             number = request.message_id
+            if type(asked.request) in WRITES:
+                self.last_written = self._sim.time
             self._acknowledged[number] = Acknowledged(number, -1, -1, NOBODY, self._sim.time)

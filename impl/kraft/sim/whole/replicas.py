@@ -133,7 +133,8 @@ class Replicas:
             registration = image.brokers.get(one)
             if registration is None or registration.fenced or registration.in_controlled_shutdown:
                 continue
-            if heard[one][1] not in {-1, registration.epoch}:
+            # Only a fetch makes it join, never that it was in sync when the leader began.
+            if heard[one][1] != registration.epoch:
                 continue
             return (*view.isr, one)
         return None

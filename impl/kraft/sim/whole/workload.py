@@ -10,6 +10,7 @@ from kraft.controller.quorum.configuration import Configuration
 from kraft.ids import NO_BROKER_EPOCH
 from kraft.image.metadata_image import METADATA_VERSION
 from kraft.rpc.node_description import Listener, SupportedFeature
+from kraft.sim.quorum.handler_error import handler_error
 from kraft.sim.quorum.workload import CLUSTER_ID, Workload
 from kraft.sim.whole.broker_disk import BrokerDisk
 from kraft.sim.whole.broker_host import BrokerHost
@@ -154,16 +155,27 @@ class ClusterWorkload(Workload):
         return snapshot
 
     def receive(self, process: Process, connection: Connection) -> None:
-        """Give a host a message."""
-        process.listener.receive(connection)
+        """Give a host a message. Raises HandlerError if it raises."""
+        try:
+            process.listener.receive(connection)
+        except Exception as error:
+            message = connection.envelope.payload
+            raise handler_error(self._sim, process.machine, message, error) from error
 
     def due(self, process: Process) -> None:
-        """Let a host do what is due."""
-        process.listener.due()
+        """Let a host do what is due. Raises HandlerError if it raises."""
+        try:
+            process.listener.due()
+        except Exception as error:
+            raise handler_error(self._sim, process.machine, "due", error) from error
 
     def answered(self, request: Envelope, response: Any) -> None:
         """Tell an operator what was answered."""
         self._clients.answered(request, response)
+
+    def is_served(self, since: int) -> bool:
+        """Return whether an operator was answered by an active controller since a true time."""
+        return self._clients.last_written > since
 
     def to_add(
         self, voters: VoterSet, machines: Sequence[Machine], chance: int

@@ -12,8 +12,12 @@ from krafla.fuzz.quorum.checks import PROPERTIES as RAFT_PROPERTIES
 from krafla.fuzz.quorum.checks import Checks
 from krafla.fuzz.quorum.ghosts import name_of
 from krafla.fuzz.quorum.violation import Violated, Violation
+from krafla.fuzz.whole.answers import ANSWER_PROPERTIES, Answers
+from krafla.fuzz.whole.broker_checks import BROKER_PROPERTIES, Brokers
 from krafla.fuzz.whole.controllers import CONTROLLER_PROPERTIES, Controllers
 from krafla.fuzz.whole.log_judge import LOG_PROPERTIES, LogJudge
+from krafla.fuzz.whole.progress import PROGRESS_PROPERTIES, Progress
+from krafla.fuzz.whole.soft_state_checks import SOFT_STATE_PROPERTIES, SoftState
 from krafla.fuzz.whole.truth import Truth
 from kraft.controller.quorum.effects import CreateSnapshot
 from kraft.raft.effects import HandleCommit
@@ -27,7 +31,10 @@ if TYPE_CHECKING:
 
 __all__ = ["PROPERTIES", "ClusterChecks"]
 
-PROPERTIES: Final = (*RAFT_PROPERTIES, *CONTROLLER_PROPERTIES, *LOG_PROPERTIES)
+PROPERTIES: Final = (
+    *RAFT_PROPERTIES, *CONTROLLER_PROPERTIES, *LOG_PROPERTIES, *ANSWER_PROPERTIES,
+    *SOFT_STATE_PROPERTIES, *PROGRESS_PROPERTIES, *BROKER_PROPERTIES,
+)  # fmt: skip
 
 
 class ClusterChecks:
@@ -37,6 +44,14 @@ class ClusterChecks:
         self.raft = Checks(stable=stable)
         self.truth = Truth()
         self.controllers = Controllers(self.truth)
+        self.progress = Progress()
+        self.brokers = Brokers(self.truth)
+        self._of_controllers = (
+            self.controllers,
+            Answers(self.truth, self.brokers),
+            SoftState(self.truth),
+            self.progress,
+        )
         self.log = LogJudge()
         self.violation: Violation | None = None
 
@@ -69,7 +84,8 @@ class ClusterChecks:
         self.raft.observe(step)
         self.violation = self.raft.violation
         if step.kind == "crash":
-            self.controllers.forget(step.incarnation)
+            for each in (*self._of_controllers, self.brokers):
+                each.forget(step.incarnation)
         elif step.effects and self.violation is None and self._is_promised:
             self._guarded(partial(self._committed, step), step)
 
@@ -90,13 +106,17 @@ class ClusterChecks:
                 self.violation = Violation(broken.name, broken.text, step.number, step.time, who)
 
     def _committed(self, step: SimStep) -> None:
+        self.progress.raft(step)
         for effect in step.effects:
             if isinstance(effect, HandleCommit):
                 self.log.hear(effect.batches)
 
     def _listener(self, step: SimStep, listener: ListenerStep) -> None:
         if listener.kind == "controller":
-            self.controllers.check(step, listener)
+            for each in self._of_controllers:
+                each.check(step, listener)
             for effect in listener.effects:
                 if isinstance(effect, CreateSnapshot):
                     self.controllers.check_snapshot(effect)
+        else:
+            self.brokers.check(step, listener)

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from krafla.fuzz.whole.mutants_brokers import BROKERS
 from krafla.fuzz.whole.mutants_core import CORE
+from krafla.fuzz.whole.mutants_images import IMAGES
+from krafla.fuzz.whole.mutants_managers import MANAGERS
+from krafla.fuzz.whole.mutants_partitions import PARTITIONS
+from krafla.fuzz.whole.mutants_processes import PROCESSES
 
 if TYPE_CHECKING:
     from krafla.fuzz.quorum.seeding import Mutant
 
 __all__ = ["MUTANTS"]
 
-MUTANTS: Final[tuple[Mutant, ...]] = (*CORE,)
-"""Of the controller's core."""
+MUTANTS: Final[tuple[Mutant, ...]] = (
+    *CORE, *IMAGES, *BROKERS, *PARTITIONS, *PROCESSES, *MANAGERS
+)  # fmt: skip
+"""Of the controller's core, of images, of what controllers do with brokers, partitions and the
+rest, and of broker processes."""

@@ -1,0 +1,75 @@
+"""Every seeded bug of controllers and brokers is found, soon, and by what must notice it."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from krafla.fuzz.quorum.hunting import EXAMPLES_MAXIMUM, SECONDS_MAXIMUM, hunt, table_lines
+from krafla.fuzz.quorum.playing import play
+from krafla.fuzz.seeded_bugs import find_mutant
+from krafla.fuzz.whole.mutants import MUTANTS
+from krafla.fuzz.whole.system import CLUSTER, cluster_case_of
+
+# These are found in the first examples; the others are looked for by night.
+CHEAPEST = {
+    "answers-before-commit": "RepliedIsCommittedProp",
+    "last-answer-first": "AnswersInOrderProp",
+    "one-answer-for-each-commit": "NobodyWaitsInVainProp",
+    "claims-late": "LeaderClaimsProp",
+    "control-records-move-stable": "EndsInOrderInv",
+}
+FEW = 3
+# What a run does not come by, or so seldom that no minute finds it, and why. Unit tests of the
+# operations, and histories by hand, have them.
+SELDOM = {
+    "ahead-is-behind": "whoever a broker takes for the controller knows all that the broker knows",
+    "ineligible-joins-isr": "a leader asks for nobody whom its own image has as ineligible",
+    "rebooted-replica-joins-isr": "the request must be under way for a whole restart",
+    "shrink-never-bumps": "few runs have a metadata version before 3.6",
+    "colliding-names": "two of the names that collide are seldom asked for",
+    "eligible-by-the-old-minimum": "the minimum seldom changes while somebody is eligible",
+    "epoch-is-read-when-asking": "a member must fetch, restart and be asked for within one lag",
+}
+# By night all others, each for a minute at most.
+LOOKED_FOR = [
+    one
+    for one in MUTANTS
+    if one.name not in SELDOM
+    and (os.environ.get("KRAFLA_NIGHTLY") or one.name == "unfences-too-soon")
+]
+
+
+@pytest.mark.parametrize(("name", "property_name"), CHEAPEST.items(), ids=list(CHEAPEST))
+def test_a_seeded_bug_is_found_by_what_must_notice_it(name, property_name):
+    found = hunt(find_mutant(name), 0, FEW)
+    assert found.detected, list(table_lines([found]))
+    assert found.found.violation.property == property_name
+    assert found.triggered >= 1
+    assert found.reached >= found.triggered
+
+
+@pytest.mark.parametrize("mutant", LOOKED_FOR, ids=lambda mutant: mutant.name)
+def test_every_seeded_bug_is_found_within_its_budget(mutant):
+    found = hunt(mutant, 0, EXAMPLES_MAXIMUM, SECONDS_MAXIMUM)
+    assert found.detected, list(table_lines([found]))
+
+
+def test_there_are_enough_bugs_each_with_a_source_and_many_of_them_kafkas_own():
+    assert len(MUTANTS) >= 45
+    assert sum("KAFKA-" in one.source for one in MUTANTS) >= 40
+    assert set(SELDOM) < {one.name for one in MUTANTS}
+    for mutant in MUTANTS:
+        assert mutant.source
+        assert mutant.sentence.endswith(".")
+        assert mutant.system == "cluster"
+
+
+def test_a_bug_is_gone_after_its_block():
+    case = cluster_case_of(0, 6)
+    first = play(case, system=CLUSTER)
+    with find_mutant("answers-before-commit").applied():
+        assert play(case, system=CLUSTER).violation is not None
+    assert first.violation is None
+    assert play(case, system=CLUSTER).digest == first.digest
