@@ -118,5 +118,5 @@ class ClusterChecks:
             for effect in listener.effects:
                 if isinstance(effect, CreateSnapshot):
                     self.controllers.check_snapshot(effect)
-        else:
+        elif listener.kind == "broker":
             self.brokers.check(step, listener)
