@@ -529,8 +529,10 @@ HeartbeatReply(c, m, next) ==
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.processBrokerHeartbeat.                *)
 (***************************************************************************)
-KeepState(c, m, next) ==
-  LET b == BrokerOf[m.incarnation] IN
+KeepState(c, m) ==
+  LET b == BrokerOf[m.incarnation]
+      next == Lease(c)!NextBrokerState(b, m)
+  IN
   /\ Heeds(c, m, next)
   /\ CASE next = "FENCED" -> written[c].registrations[b].fenced
        [] next = "UNFENCED" -> ~written[c].registrations[b].fenced
@@ -670,7 +672,8 @@ RefuseAlterPartition(c, m) ==
   /\ UNCHANGED <<log, soft_state, processes>>
 
 (***************************************************************************)
-(* The operator gives the partition other replicas.                        *)
+(* The operator gives the partition other replicas, of brokers that are    *)
+(* registered, by what is written, fenced or not.                          *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.changePartitionReassignment.           *)
 (***************************************************************************)
@@ -682,6 +685,7 @@ StartReassignment(c, target) ==
   IN
   /\ c \in active
   /\ ~Partitions!InProgress(image.partition)
+  /\ \A b \in Partitions!Members(target) : Registered(image, b)
   /\ change # Partitions!NoChange
   /\ Write(c, PartitionRecords(change), Nil)
   /\ UNCHANGED <<log, soft_state, processes, messages>>
@@ -732,21 +736,34 @@ UpgradeFeature(c, level) ==
 ------------------------------------------------------------------------------
 (* Raft, as far as the controllers notice                                    *)
 
+(* How many batches are done with once the first is committed: those behind  *)
+(* it that hold no records only waited for that.                             *)
+DoneWithFirst(batches) ==
+  CHOOSE count \in DOMAIN batches :
+    /\ \A k \in 2 .. count : batches[k].records = << >>
+    /\ count < Len(batches) => batches[count + 1].records # << >>
+
+RECURSIVE GiveReplies(_, _)
+GiveReplies(bag, batches) ==
+  IF batches = << >> THEN bag
+  ELSE LET reply == Head(batches).reply
+       IN  GiveReplies(IF reply = Nil THEN bag ELSE Put(bag, reply), Tail(batches))
+
 (***************************************************************************)
 (* The first batch of the leader's tail is committed; the leader is the    *)
-(* first to know, and gives the answer that was due.                       *)
+(* first to know, and gives at once all answers that waited for it.        *)
 (*                                                                         *)
-(* Kafka: QuorumController, handleCommit.                                  *)
+(* Kafka: QuorumController, handleCommit, DeferredEventQueue.completeUpTo. *)
 (***************************************************************************)
 Commit(c) ==
-  LET batch == Head(tail[c]) IN
+  LET count == DoneWithFirst(tail[c]) IN
   /\ c \in active
   /\ c = leader
   /\ tail[c] # << >>
-  /\ committed' = ReplayBatch(committed, batch.records)
+  /\ committed' = ReplayBatch(committed, Head(tail[c]).records)
   /\ stable' = [stable EXCEPT ![c] = committed']
-  /\ tail' = [tail EXCEPT ![c] = Tail(@)]
-  /\ messages' = IF batch.reply = Nil THEN messages ELSE Put(messages, batch.reply)
+  /\ tail' = [tail EXCEPT ![c] = SubSeq(@, count + 1, Len(@))]
+  /\ messages' = GiveReplies(messages, SubSeq(tail[c], 1, count))
   /\ UNCHANGED <<leader, active, written, soft_state, processes>>
 
 (* Who may be elected, and how many batches of the former leader's tail the  *)
@@ -829,8 +846,7 @@ LeaseNext ==
   \/ \E c \in Controller, m \in InFlight(messages) : AmendRegistration(c, m)
   \/ \E c \in Controller, m \in InFlight(messages) : RefuseRegistration(c, m)
   \/ \E c \in Controller, m \in InFlight(messages) : RejectHeartbeat(c, m)
-  \/ \E c \in Controller, m \in InFlight(messages),
-        next \in {"FENCED", "UNFENCED", "CONTROLLED_SHUTDOWN"} : KeepState(c, m, next)
+  \/ \E c \in Controller, m \in InFlight(messages) : KeepState(c, m)
   \/ \E c \in Controller, m \in InFlight(messages) : UnfenceBroker(c, m)
   \/ \E c \in Controller, m \in InFlight(messages) : BeginControlledShutdown(c, m)
   \/ \E c \in Controller, m \in InFlight(messages) : FenceOnRequest(c, m)

@@ -31,7 +31,7 @@ Hears(i) ==
 Answers(m) ==
   \/ RegisterBroker(leader, m) \/ AmendRegistration(leader, m) \/ RefuseRegistration(leader, m)
   \/ RejectHeartbeat(leader, m)
-  \/ \E next \in {"FENCED", "UNFENCED", "CONTROLLED_SHUTDOWN"} : KeepState(leader, m, next)
+  \/ KeepState(leader, m)
   \/ UnfenceBroker(leader, m) \/ BeginControlledShutdown(leader, m)
   \/ FenceOnRequest(leader, m) \/ ShutDownNow(leader, m)
 IsAnswered(i) == \E m \in InFlight(messages) : m.incarnation = i /\ Answers(m)

@@ -120,7 +120,12 @@ def command(
     raft = {"--workers": workers, "--faults": faults, "--lockstep": lockstep, "--mutants": mutants}
     kept: dict[str, object] = {"--replay": replay}
     _check_options(
-        protocol, lease=lease, raft=raft | kept, reassignment=lease | kept, cluster=raft | kept
+        protocol,
+        lease=lease,
+        raft=raft | kept,
+        reassignment=lease | kept,
+        cluster=raft | kept,
+        together=lease | kept,
     )
     from krafla.cli import fuzz_raft, fuzz_steps
 

@@ -9,6 +9,8 @@ from krafla.refinement import tracing
 from krafla.refinement.lease_spec import lease_judge
 from krafla.refinement.reassignment.reassignment_spec import reassignment_judge
 from krafla.refinement.reassignment.tracing import ReassignmentRecorder
+from krafla.refinement.together.together_spec import together_judge
+from krafla.refinement.together.tracing import TogetherRecorder
 from kraft.sim import choices as lease
 from kraft.sim import cluster as lease_cluster
 from kraft.sim import recording as lease_recording
@@ -17,13 +19,17 @@ from kraft.sim.reassignment import cluster as reassignment_cluster
 from kraft.sim.reassignment import recording as reassignment_recording
 from kraft.sim.reassignment.step import step as reassignment_step
 from kraft.sim.step import step as lease_step
+from kraft.sim.together import choices as together
+from kraft.sim.together import cluster as together_cluster
+from kraft.sim.together import recording as together_recording
+from kraft.sim.together.step import step as together_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from krafla.refinement.lockstep import Judge
 
-__all__ = ["GAMES", "LEASE", "REASSIGNMENT", "Game"]
+__all__ = ["GAMES", "LEASE", "REASSIGNMENT", "TOGETHER", "Game"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,4 +75,16 @@ REASSIGNMENT: Final = Game(
     (reassignment.Deliver, reassignment.RetryAlterPartition),
 )
 
-GAMES: Final = {game.name: game for game in (LEASE, REASSIGNMENT)}
+TOGETHER: Final = Game(
+    "together",
+    together_cluster.first_cluster,
+    together_step,
+    together_judge,
+    TogetherRecorder,
+    together_recording.Recording,
+    together_recording.to_json,
+    together_recording.from_json,
+    (together.Deliver, together.LoseMessage),
+)
+
+GAMES: Final = {game.name: game for game in (LEASE, REASSIGNMENT, TOGETHER)}

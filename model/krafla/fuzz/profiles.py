@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
+from krafla.fuzz.clusters import CONFIGURATIONS as CLUSTERS
+from krafla.fuzz.clusters import TOGETHER, together
 from krafla.fuzz.games import LEASE, Game
 from krafla.fuzz.moving import CONFIGURATIONS, REASSIGNMENT, moving
 from krafla.fuzz.restless import Restless
@@ -113,14 +115,22 @@ _MOVING: Final = tuple(
     Profile(name, configuration, moving, game=REASSIGNMENT)
     for name, configuration in CONFIGURATIONS.items()
 )
-_BY_NAME: Final = {profile.name: profile for profile in (*_ALL, *_MOVING)}
+_TOGETHER: Final = tuple(
+    Profile(name, configuration, together, game=TOGETHER)
+    for name, configuration in CLUSTERS.items()
+)
+_BY_NAME: Final = {profile.name: profile for profile in (*_ALL, *_MOVING, *_TOGETHER)}
 
 # Taken in turn. kip-631 and kip-343 are left out: they differ from others in their timeouts only.
 DEFAULT_PROFILES: Final = (
     "restless", "kafka-4.1", "restless-self-fencing",
     "repeating", "self-fencing", "shutdowns",
 )  # fmt: skip
-PROFILES_OF: Final = {"lease": DEFAULT_PROFILES, "reassignment": tuple(CONFIGURATIONS)}
+PROFILES_OF: Final = {
+    "lease": DEFAULT_PROFILES,
+    "reassignment": tuple(CONFIGURATIONS),
+    "together": tuple(CLUSTERS),
+}
 """The profiles that the runs of each game take in turn."""
 
 
