@@ -619,12 +619,15 @@ FenceStaleBroker(c, b) ==
   /\ UNCHANGED <<log, processes, messages>>
 
 (***************************************************************************)
-(* So much time passes that the controller's session of b is over.         *)
+(* So much time passes at a controller that some of its sessions are over. *)
+(* They may have begun at one moment, with its claim, and end together.    *)
 (***************************************************************************)
-SessionRunsOut(c, b) ==
+SessionsRunOut(c, silent) ==
   /\ c \in active
-  /\ contact_age[c][b] = Fresh
-  /\ contact_age' = SetOf(c, contact_age, b, Overdue)
+  /\ silent # {}
+  /\ \A b \in silent : contact_age[c][b] = Fresh
+  /\ contact_age' = [contact_age EXCEPT ![c] =
+       [b \in Broker |-> IF b \in silent THEN Overdue ELSE @[b]]]
   /\ UNCHANGED <<log, controllers, metadata_offset, controlled_shutdown_offset, processes,
                  messages>>
 ------------------------------------------------------------------------------
@@ -852,7 +855,7 @@ LeaseNext ==
   \/ \E c \in Controller, m \in InFlight(messages) : FenceOnRequest(c, m)
   \/ \E c \in Controller, m \in InFlight(messages) : ShutDownNow(c, m)
   \/ \E c \in Controller, b \in Broker : FenceStaleBroker(c, b)
-  \/ \E c \in Controller, b \in Broker : SessionRunsOut(c, b)
+  \/ \E c \in Controller, silent \in SUBSET Broker : SessionsRunOut(c, silent)
 
 PartitionNext ==
   \/ \E c \in Controller, m \in InFlight(messages) : AlterPartition(c, m)

@@ -213,7 +213,8 @@ LeaderFromIsrProp ==
        (new.leader # old.leader /\ new.leader # NoLeader) =>
          /\ new.leader \in new.isr
          /\ \/ new.leader \in old.isr
-            \/ old.leader # NoLeader /\ old.adding # {} /\ new.adding = {}]_written
+            \/ /\ old.leader # NoLeader
+               /\ Partitions!InProgress(old) /\ ~Partitions!InProgress(new)]_written
 
 (* Two brokers may both take themselves for the leader of the partition, but *)
 (* never under one leader epoch: that is what protects the data.             *)

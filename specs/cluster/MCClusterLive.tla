@@ -40,7 +40,7 @@ RunsNow(b) ==
   \E i \in Incarnation :
     /\ BrokerOf[i] = b /\ Live(i) /\ Registered(written[leader], b)
     /\ written[leader].registrations[b].incarnation = i
-FallsSilent(b) == ~RunsNow(b) /\ SessionRunsOut(leader, b)
+FallsSilent(b) == ~RunsNow(b) /\ SessionsRunOut(leader, {b})
 
 Healing ==
   \/ \E i \in Incarnation : Asks(i) \/ Hears(i) \/ ReplayMetadata(i) \/ IsAnswered(i)

@@ -39,7 +39,7 @@ def _controllers(count: int) -> tuple[ControllerProcess, ...]:
     )
 
 
-def _of(controllers: int, brokers: int, of_each: int, *, elections: bool = True) -> Configuration:
+def _of(controllers: int, brokers: int, of_each: int) -> Configuration:
     return Configuration(
         tuple(NodeId(number) for number in range(1, controllers + 1)),
         processes(brokers, of_each),
@@ -47,14 +47,13 @@ def _of(controllers: int, brokers: int, of_each: int, *, elections: bool = True)
         _FIRST_TWO,
         _LEVELS,
         IBP_3_7_IV0,
-        elections,
     )
 
 
 CONFIGURATIONS: Final = {
     "whole": _of(3, 3, 6),
     "two-and-two": _of(2, 2, 8),
-    "one-controller": _of(1, 3, 6, elections=False),
+    "one-controller": _of(1, 3, 6),
 }
 
 

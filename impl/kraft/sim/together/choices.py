@@ -82,10 +82,12 @@ class LoseMessage(_Choice, frozen=True, tag=True):
     message_id: int
 
 
-class SessionRunsOut(_Choice, frozen=True, tag=True):
+class SessionsRunOut(_Choice, frozen=True, tag=True):
     """Let so much time pass at a controller that the session of a broker is over.
 
-    Spec: Cluster!SessionRunsOut.
+    So are those of the brokers that it heard from no later.
+
+    Spec: Cluster!SessionsRunOut.
     """
 
     controller: NodeId
@@ -162,7 +164,7 @@ Choice: TypeAlias = (
     | Crash
     | Deliver
     | LoseMessage
-    | SessionRunsOut
+    | SessionsRunOut
     | FenceStaleBroker
     | StartReassignment
     | CancelReassignment

@@ -82,7 +82,6 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     replicas: tuple[BrokerId, ...]
     levels: tuple[int, ...]
     gate_level: int
-    elections: bool = True
     longest_tail: int = 4
 
     @property
@@ -138,7 +137,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Controller:
-    """A controller, the batches that its Raft holds beyond what it knows to be committed, its clock.
+    """A controller, its clock, and the batches that it has not heard to be committed.
 
     An answer that is due for one of them is in the state of the controller.
     """

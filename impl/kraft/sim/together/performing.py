@@ -45,7 +45,8 @@ def handle(
     """
     controller = cluster.controllers[node]
     taken = on_event(controller.state, event, OPERATIONS)
-    tail, records, replies = controller.tail, (), []
+    tail, replies = controller.tail, []
+    records: tuple[TypedRecord, ...] = ()
     for effect in taken.effects:
         match effect:
             case effects.Append():
@@ -103,10 +104,11 @@ def response_of(cluster: Cluster, node: NodeId, event: Event, token: object) -> 
     Raises ControllerFault if it would not.
     """
     taken = on_event(cluster.controllers[node].state, event, OPERATIONS)
-    now = [one for one in taken.effects if isinstance(one, effects.Reply)]
-    for given in (*now, *taken.state.deferred):
-        if given.token == token:
-            if isinstance(given.response, effects.Failure):
-                raise ControllerFault(f"controller {node}: {given.response.reason}")
-            return given.response
+    now = [(one.token, one.response) for one in taken.effects if isinstance(one, effects.Reply)]
+    later = [(one.token, one.response) for one in taken.state.deferred]
+    for given, response in (*now, *later):
+        if given == token:
+            if isinstance(response, effects.Failure):
+                raise ControllerFault(f"controller {node}: {response.reason}")
+            return response
     raise ControllerFault(f"controller {node} has no answer to {event}")

@@ -41,7 +41,7 @@ def elect_leader(cluster: Cluster, choice: choices.ElectLeader) -> tuple[Cluster
     if controller is None or node == cluster.leader or is_active(controller.state):
         return cluster, Refused("no such controller, or it leads, or believes so")
     tail = cluster.controllers[cluster.leader].tail
-    if not cluster.configuration.elections or not 0 <= survivors <= len(tail):
+    if not 0 <= survivors <= len(tail):
         return cluster, Refused("only what was written can survive")
     epoch = cluster.epoch + 1
     inherited = tail[:survivors]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kraft.broker.lifecycle import BrokerState
-from kraft.controller.heartbeats import has_valid_session, overdue_brokers
+from kraft.controller.eligible import is_active
+from kraft.controller.heartbeats import has_valid_session, heartbeat_state, overdue_brokers
 from kraft.controller.partition_ask import in_progress
 from kraft.ids import NO_BROKER_EPOCH
 from kraft.sim.together import choices
@@ -15,6 +16,7 @@ from kraft.sim.together.cluster import (
     Configuration,
     active_controllers,
     first_cluster,
+    is_awaited,
     is_running,
     partition_of,
 )
@@ -24,27 +26,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from random import Random
 
-    from kraft.ids import NodeId
+    from kraft.ids import BrokerId, NodeId
     from kraft.sim.together.choices import Choice
     from kraft.sim.together.cluster import Broker
 
 _WEIGHTS: Final = {
     "deliver": 46,
     "commit": 20,
-    "send": 30,
+    "send": 40,
     "replay": 16,
     "start": 6,
-    "timeout": 2,
+    "timeout": 1.5,
     "lose": 1,
     "shutdown": 0.7,
-    "crash": 0.8,
-    "silence": 2.5,
-    "fence": 4,
-    "elect": 1.2,
+    "crash": 0.9,
+    "silence": 8,
+    "fence": 10,
+    "elect": 0.9,
     "renounce": 2,
     "reassign": 1.5,
     "cancel": 0.7,
-    "register": 1.2,
+    "register": 0.8,
     "upgrade": 0.5,
 }
 _OF_NETWORK: Final = {"deliver", "lose"}
@@ -56,6 +58,12 @@ _TO_LEADER: Final = 0.75
 _BESIDE_ANOTHER: Final = 0.15
 # How often a leader that runs asks for another ISR, where it could send a heartbeat.
 _ASKS: Final = 0.4
+# How often a session is over though the process runs: it hears nothing, or is slow.
+_THOUGH_IT_RUNS: Final = 0.05
+# How often a leader with others in sync does not want to be alone.
+_STAYS: Final = 0.7
+# How often a request is delivered that nobody waits for any more, where it could be.
+_LATE: Final = 0.1
 _TRIES: Final = 200
 
 
@@ -108,6 +116,8 @@ class Scheduler:
             return choices.LoseMessage(envelope.message_id)
         if envelope.response is not None:
             return choices.Deliver(envelope.message_id)
+        if not is_awaited(cluster, envelope) and self.random.random() > _LATE:
+            return None
         return choices.Deliver(envelope.message_id, self._controller(cluster))
 
     def _of_raft(self, kind: str, cluster: Cluster) -> Choice | None:
@@ -119,7 +129,7 @@ class Scheduler:
             deposed = [node for node in active if node != cluster.leader]
             return choices.Renounce(random.choice(deposed)) if deposed else None
         standbys = [node for node in self.configuration.controllers if node not in active]
-        if not standbys or not self.configuration.elections:
+        if not standbys:
             return None
         return choices.ElectLeader(random.choice(standbys), random.randint(0, len(tail)))
 
@@ -137,16 +147,27 @@ class Scheduler:
         broker = random.choice(running)
         incarnation_id = broker.lifecycle.incarnation_id
         if kind == "send":
-            return None if broker.awaited is not None else self._send(broker)
+            return None if broker.awaited is not None else self._send(cluster, broker)
         if kind == "replay":
-            return choices.ReplayMetadata(incarnation_id)
+            known = broker.applied is not None and broker.applied.end == cluster.committed.end
+            return None if known else choices.ReplayMetadata(incarnation_id)
         if kind == "timeout":
             waits = broker.awaited is not None
             return choices.RequestTimeout(incarnation_id) if waits else None
         if kind == "shutdown":
             runs = broker.lifecycle.state is BrokerState.RUNNING
             return choices.RequestShutdown(incarnation_id) if runs else None
+        replaced = [one for one in running if not self._is_registered(cluster, one)]
+        if replaced and random.random() < _TO_LEADER:
+            return choices.Crash(random.choice(replaced).lifecycle.incarnation_id)
         return choices.Crash(incarnation_id)
+
+    def _is_registered(self, cluster: Cluster, broker: Broker) -> bool:
+        """Return whether a process has no epoch yet, or that of its broker."""
+        lease = broker.lifecycle
+        registration = cluster.committed.image.brokers.get(lease.broker_id)
+        epochs = {NO_BROKER_EPOCH, NO_BROKER_EPOCH if registration is None else registration.epoch}
+        return lease.broker_epoch in epochs
 
     def _start(self, cluster: Cluster) -> Choice | None:
         random, processes = self.random, self.configuration.processes
@@ -161,7 +182,7 @@ class Scheduler:
         ]
         return choices.StartBroker(fresh[0].lifecycle.incarnation_id) if fresh else None
 
-    def _send(self, broker: Broker) -> Choice:
+    def _send(self, cluster: Cluster, broker: Broker) -> Choice:
         random, lease, view = self.random, broker.lifecycle, broker.view
         incarnation_id = lease.incarnation_id
         if lease.broker_epoch == NO_BROKER_EPOCH:
@@ -171,10 +192,18 @@ class Scheduler:
             return choices.SendHeartbeat(incarnation_id)
         if view.pending:
             return choices.SendAlterPartition(incarnation_id, view.pending)
-        outside = [replica for replica in view.replicas if replica not in view.isr]
-        if outside and random.random() < _TO_LEADER:
+        image = cluster.committed.image
+        outside = [
+            replica
+            for replica in view.replicas
+            if replica not in view.isr and is_active(image, replica)
+        ]
+        if outside:
             joined = (*view.isr, random.choice(outside))
             return choices.SendAlterPartition(incarnation_id, joined)
+        stays = view.isr == (lease.broker_id,) or random.random() < _STAYS
+        if stays:
+            return choices.SendHeartbeat(incarnation_id)
         return choices.SendAlterPartition(incarnation_id, (lease.broker_id,))
 
     def _of_silence(self, kind: str, cluster: Cluster, node: NodeId) -> Choice | None:
@@ -185,12 +214,24 @@ class Scheduler:
         if kind == "fence":
             overdue = overdue_brokers(heartbeats, controller.now_ms)
             return choices.FenceStaleBroker(node, self.random.choice(overdue)) if overdue else None
-        valid = [
-            one
+        valid = {
+            one: heartbeat_state(heartbeats, one).contact_time_ms or 0
             for one in self.configuration.brokers
             if has_valid_session(heartbeats, one, controller.now_ms)
-        ]
-        return choices.SessionRunsOut(node, self.random.choice(valid)) if valid else None
+        }
+        dead = [one for one in valid if not self._runs(cluster, one)]
+        if dead:
+            return choices.SessionsRunOut(node, self.random.choice(dead))
+        if not valid or self.random.random() > _THOUGH_IT_RUNS:
+            return None
+        return choices.SessionsRunOut(node, min(valid, key=lambda one: (valid[one], one)))
+
+    def _runs(self, cluster: Cluster, broker_id: BrokerId) -> bool:
+        """Return whether the registered process of a broker runs."""
+        registration = cluster.committed.image.brokers.get(broker_id)
+        if registration is None:
+            return False
+        return is_running(cluster.brokers[registration.incarnation_id])
 
     def _of_operator(self, kind: str, cluster: Cluster, node: NodeId) -> Choice | None:
         random, configuration = self.random, self.configuration

@@ -73,7 +73,7 @@ _HANDLERS: Final[dict[type[Any], Callable[[Cluster, Any], _Result]]] = {
     choices.Crash: broker_steps.crash,
     choices.Deliver: _deliver,
     choices.LoseMessage: _lose_message,
-    choices.SessionRunsOut: controller_steps.session_runs_out,
+    choices.SessionsRunOut: controller_steps.sessions_run_out,
     choices.FenceStaleBroker: controller_steps.fence_stale_broker,
     choices.StartReassignment: controller_steps.start_reassignment,
     choices.CancelReassignment: controller_steps.cancel_reassignment,

@@ -7,7 +7,7 @@ them is mended, never this file.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from krafla.refinement.together.notation import (
     image_value,
@@ -17,11 +17,12 @@ from krafla.refinement.together.notation import (
 )
 from krafla.refinement.vocabulary import NIL, NO_AGE
 from krafla.values import function, record
-from kraft.controller.heartbeats import heartbeat_state, is_overdue
+from kraft.controller.heartbeats import heartbeat_state, is_overdue, overdue_brokers
 from kraft.controller.quorum.state import is_active, visible
 from kraft.ids import NO_OFFSET
 from kraft.sim.together import choices
 from kraft.sim.together.cluster import find, is_awaited, status
+from kraft.sim.together.controller_steps import end_of_session_ms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from krafla.values import Value
     from kraft.controller.quorum.memory import Memory
     from kraft.controller.quorum.state import Deferred
+    from kraft.ids import BrokerId
     from kraft.sim.together.choices import Choice
     from kraft.sim.together.cluster import Batch, Cluster, Configuration, Controller, Envelope
 
@@ -41,13 +43,9 @@ _REMEMBERED: Final = 50_000
 _FRESH: Final = 0
 _OVERDUE: Final = 2
 
-# Whether a leader asks, which session is over first, and who is fenced first, is for the
-# implementation to say: it does less of it than the spec allows.
-_LESS_THAN_ALLOWED: Final = (
-    choices.SendAlterPartition,
-    choices.SessionRunsOut,
-    choices.FenceStaleBroker,
-)
+# Whether a leader asks, and who is fenced first, is for the implementation to say: it does less of
+# it than the spec allows.
+_LESS_THAN_ALLOWED: Final = (choices.SendAlterPartition, choices.FenceStaleBroker)
 
 
 class TogetherMapping:
@@ -100,18 +98,23 @@ class TogetherMapping:
         """Return the parameters of the action a choice stands for, by the cluster before it."""
         if isinstance(choice, choices.Deliver | choices.LoseMessage):
             return self._of_message(cluster, choice)
-        incarnation_id = getattr(choice, "incarnation_id", None)
-        if not hasattr(choice, "controller"):
-            if incarnation_id not in cluster.brokers:
-                return None
-            if isinstance(choice, choices.SendAlterPartition):
-                return str(incarnation_id), frozenset(map(int, choice.isr))
-            return (str(incarnation_id),)
+        if hasattr(choice, "controller"):
+            return self._of_controller(cluster, choice)
+        if choice.incarnation_id not in cluster.brokers:
+            return None
+        if isinstance(choice, choices.SendAlterPartition):
+            return str(choice.incarnation_id), frozenset(map(int, choice.isr))
+        return (str(choice.incarnation_id),)
+
+    def _of_controller(self, cluster: Cluster, choice: Any) -> tuple[Value, ...] | None:
         if choice.controller not in cluster.controllers:
             return None
         node = int(choice.controller)
         match choice:
-            case choices.SessionRunsOut() | choices.FenceStaleBroker():
+            case choices.SessionsRunOut():
+                controller = cluster.controllers[choice.controller]
+                return node, self._silent_with(controller, choice.broker_id)
+            case choices.FenceStaleBroker():
                 known = choice.broker_id in self._configuration.brokers
                 return (node, int(choice.broker_id)) if known else None
             case choices.StartReassignment():
@@ -146,6 +149,17 @@ class TogetherMapping:
         message = self.message(cluster, envelope)
         node = getattr(choice, "controller", None)
         return (message,) if node is None else (int(node), message)
+
+    def _silent_with(self, controller: Controller, broker_id: BrokerId) -> Value:
+        """Return whose sessions are over when that of a broker is, and are not yet."""
+        heartbeats = controller.state.heartbeats
+        if heartbeats is None:
+            return frozenset({int(broker_id)})
+        contact_ms = heartbeat_state(heartbeats, broker_id).contact_time_ms
+        later_ms = controller.now_ms if contact_ms is None else end_of_session_ms(contact_ms)
+        before = overdue_brokers(heartbeats, controller.now_ms)
+        after = overdue_brokers(heartbeats, later_ms)
+        return frozenset({int(broker_id)} | {int(one) for one in after if one not in before})
 
     def _is_of_controller(self, choice: choices.RegisterController) -> bool:
         its = self._configuration.controller_processes
@@ -246,7 +260,10 @@ def _entry(cluster: Cluster, batch: Batch | None, deferred: Deferred | None) -> 
 
 
 def _survivors(cluster: Cluster, batches: int) -> int:
-    """Return how many batches of the spec's tail hold so many with records."""
-    entries = _tail(cluster, cluster.controllers[cluster.leader])
-    places = [place for place, one in enumerate(entries, start=1) if one["records"]]  # type: ignore[index,call-overload]
-    return places[batches - 1] if 0 < batches <= len(places) else batches and len(entries) + 1
+    """Return how many batches of the spec's tail end with so many that have records.
+
+    If there are not so many, that is more than there are.
+    """
+    entries: tuple[Any, ...] = _tail(cluster, cluster.controllers[cluster.leader])
+    places = [0, *(place for place, one in enumerate(entries, start=1) if one["records"])]
+    return places[batches] if 0 <= batches < len(places) else len(entries) + 1

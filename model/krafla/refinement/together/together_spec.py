@@ -64,10 +64,9 @@ def properties_for(configuration: Configuration) -> Properties:
     """
     # TwoOfOneId, TwoLeaders
     left_out = {"OneLeaderPerEpochInv", "OneLeaderInv"}
-    if configuration.elections:
+    if len(configuration.controllers) > 1:
         left_out.add("ShutdownSafeProp")  # ForgottenLeave
-    found = properties_of(find_module(MODULE, None), left_out)
-    return found
+    return properties_of(find_module(MODULE, None), left_out)
 
 
 @lru_cache(maxsize=8)
