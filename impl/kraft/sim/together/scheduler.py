@@ -60,6 +60,7 @@ _BESIDE_ANOTHER: Final = 0.15
 _ASKS: Final = 0.4
 # How often a session is over though the process runs: it hears nothing, or is slow.
 _THOUGH_IT_RUNS: Final = 0.05
+_ASKS_THOUGH_REPLACED: Final = 0.9
 # How often a leader with others in sync does not want to be alone.
 _STAYS: Final = 0.7
 # How often a request is delivered that nobody waits for any more, where it could be.
@@ -187,12 +188,14 @@ class Scheduler:
         incarnation_id = lease.incarnation_id
         if lease.broker_epoch == NO_BROKER_EPOCH:
             return choices.SendRegistration(incarnation_id)
-        leads = view is not None and lease.state is not BrokerState.STARTING
-        if view is None or not leads or random.random() > _ASKS:
+        replaced = not self._is_registered(cluster, broker)
+        if broker.applied is None or view is None or lease.state is BrokerState.STARTING:
+            return choices.SendHeartbeat(incarnation_id)
+        if random.random() > (_ASKS_THOUGH_REPLACED if replaced else _ASKS):
             return choices.SendHeartbeat(incarnation_id)
         if view.pending:
             return choices.SendAlterPartition(incarnation_id, view.pending)
-        image = cluster.committed.image
+        image = broker.applied.image
         outside = [
             replica
             for replica in view.replicas
@@ -201,8 +204,8 @@ class Scheduler:
         if outside:
             joined = (*view.isr, random.choice(outside))
             return choices.SendAlterPartition(incarnation_id, joined)
-        stays = view.isr == (lease.broker_id,) or random.random() < _STAYS
-        if stays:
+        stays = not replaced and random.random() < _STAYS
+        if stays or view.isr == (lease.broker_id,):
             return choices.SendHeartbeat(incarnation_id)
         return choices.SendAlterPartition(incarnation_id, (lease.broker_id,))
 
