@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.mutants.together import MUTANTS
 from tests.mutants.mutant import Mutant, objection
+from tests.mutants.together import MUTANTS
 
 from krafla.fuzz.play import play, play_seed
 from krafla.fuzz.profiles import find_profile

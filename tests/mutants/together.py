@@ -111,7 +111,7 @@ MUTANTS = (
     Mutant(
         "a process of the past is heard", "ClusterControlManager.checkBrokerEpoch",
         {f"{_LEASE}.is_current_epoch": bugs.any_epoch_is_current},
-        ("KeepState", *_WRITES), conjunct="CurrentEpoch(c, m)", profile="two-and-two",
+        ("KeepState", *_WRITES), conjunct="epoch = m.epoch", profile="two-and-two",
     ),
     Mutant(
         "an epoch of before the batch", "KIP-631",

@@ -20,7 +20,9 @@ _OVER_MACHINES = ("raft", "cluster")
 
 _Protocol = Annotated[
     str,
-    typer.Argument(metavar="PROTOCOL", help="What to fuzz: lease, raft, reassignment, cluster."),
+    typer.Argument(
+        metavar="PROTOCOL", help="What to fuzz: lease, raft, reassignment, together, cluster."
+    ),
 ]
 _Seed = Annotated[int, typer.Option(help="Where the randomness of every run comes from.")]
 _Examples = Annotated[
@@ -31,11 +33,11 @@ _Seconds = Annotated[
     typer.Option(min=0, help="Start no run after this long; 20 if nothing else is said."),
 ]
 _Steps = Annotated[
-    int | None, typer.Option(min=1, help="lease, reassignment: steps of a run; 600.")
+    int | None, typer.Option(min=1, help="lease, reassignment, together: steps of a run; 600.")
 ]
 _Profile = Annotated[
     list[str] | None,
-    typer.Option(help="lease, reassignment: a kind of run, again for each; without it, a mixture."),
+    typer.Option(help="The same: a kind of run, again for each; without it, a mixture."),
 ]
 _Workers = Annotated[
     int | None, typer.Option(min=1, help="raft, cluster: processes; no result depends on them; 1.")
@@ -55,7 +57,7 @@ _Lockstep = Annotated[
     ),
 ]
 _Replay = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="raft, reassignment: play a run that was kept.")
+    Path | None, typer.Option(metavar="FILE", help="All but lease: play a run that was kept.")
 ]
 _Mutants = Annotated[
     str | None, typer.Option(metavar="LIST", help="raft: look for these seeded bugs, or for all.")
@@ -93,6 +95,8 @@ def command(
 
     reassignment: a partition that moves between brokers which fail; as lease, by Reassignment.
 
+    together: controllers, brokers, one partition and operators in small; as lease, by Cluster.
+
     raft: a quorum on simulated machines, disks, clocks and networks; after 30 seconds of chaos a
     core is healed and must make progress. After every event the properties of KRaftProperties and
     KRaftVotersProperties are checked, over all that was ever true in the run. What is found is kept
@@ -111,6 +115,7 @@ def command(
     Examples:
       krafla fuzz lease --seed 7 --seconds 600 --save found
       krafla fuzz reassignment --seconds 60
+      krafla fuzz together --seconds 120
       krafla fuzz raft --faults network,power-loss --seed 7 --examples 100 --lockstep
       krafla fuzz raft --replay krafla-raft-7-42.json
       krafla fuzz raft --mutants all --save found

@@ -133,8 +133,10 @@ def send_heartbeat(cluster: Cluster, choice: choices.SendHeartbeat) -> Result:
 def send_alter_partition(cluster: Cluster, choice: choices.SendAlterPartition) -> Result:
     """Let a leader ask for another ISR, by metadata that it has replayed.
 
-    What it was answered and has not replayed, it waits for; what it has no answer to, it asks once
-    more. Kafka: AlterPartitionManager.submit.
+    What it was answered and has not replayed, it waits for; what it has no answer to, it may ask
+    once more, as long as it would ask for that. Kafka's sends the same again in any case.
+
+    Kafka: AlterPartitionManager.submit.
     """
     broker = cluster.brokers.get(choice.incarnation_id)
     if broker is None:
@@ -168,14 +170,13 @@ def _may_ask(broker: Broker, memory: Memory, isr: tuple[BrokerId, ...]) -> bool:
     partition = partition_of(memory)
     if view is None or broker.awaited is not None or not _is_of(view, memory):
         return False
-    if view.pending:
-        return isr == view.pending
     joining = set(isr) - set(partition.isr)
     if not joining and isr != (lease.broker_id,):
         return False
     if not all(is_active(memory.image, one) for one in joining):
         return False
-    return partition_leader.may_ask_for(lease.broker_id, view, isr)
+    again = bool(view.pending) and isr == view.pending
+    return again or partition_leader.may_ask_for(lease.broker_id, view, isr)
 
 
 def _is_of(view: PartitionLeader, memory: Memory) -> bool:

@@ -10,6 +10,7 @@ from kraft.controller.eligible import is_active
 from kraft.controller.heartbeats import has_valid_session, heartbeat_state, overdue_brokers
 from kraft.controller.partition_ask import in_progress
 from kraft.ids import NO_BROKER_EPOCH
+from kraft.rpc.alter_partition import AlterPartitionRequest
 from kraft.sim.together import choices
 from kraft.sim.together.cluster import (
     Cluster,
@@ -37,13 +38,13 @@ _WEIGHTS: Final = {
     "replay": 16,
     "start": 6,
     "timeout": 1.5,
-    "lose": 1,
-    "shutdown": 0.7,
-    "crash": 0.9,
+    "lose": 0.7,
+    "shutdown": 0.6,
+    "crash": 0.6,
     "silence": 8,
     "fence": 10,
-    "elect": 0.9,
-    "renounce": 2,
+    "elect": 0.7,
+    "renounce": 3,
     "reassign": 1.5,
     "cancel": 0.7,
     "register": 0.8,
@@ -57,10 +58,14 @@ _TO_LEADER: Final = 0.75
 # How often a process starts although another one of its broker runs.
 _BESIDE_ANOTHER: Final = 0.15
 # How often a leader that runs asks for another ISR, where it could send a heartbeat.
-_ASKS: Final = 0.4
+_ASKS: Final = 0.6
 # How often a session is over though the process runs: it hears nothing, or is slow.
-_THOUGH_IT_RUNS: Final = 0.05
+_THOUGH_IT_RUNS: Final = 0.03
 _ASKS_THOUGH_REPLACED: Final = 0.9
+# How often one that leads does not replay what it could, and its requests are slow: much may happen
+# that it does not know.
+_LEADERS_LAG: Final = 0.6
+_SOON: Final = 0.3
 # How often a leader with others in sync does not want to be alone.
 _STAYS: Final = 0.7
 # How often a request is delivered that nobody waits for any more, where it could be.
@@ -117,9 +122,12 @@ class Scheduler:
             return choices.LoseMessage(envelope.message_id)
         if envelope.response is not None:
             return choices.Deliver(envelope.message_id)
-        if not is_awaited(cluster, envelope) and self.random.random() > _LATE:
+        asks = isinstance(envelope.request, AlterPartitionRequest)
+        chance = _SOON if asks else _LATE
+        if (asks or not is_awaited(cluster, envelope)) and self.random.random() > chance:
             return None
-        return choices.Deliver(envelope.message_id, self._controller(cluster))
+        asked = self.random.choice(active_controllers(cluster))
+        return choices.Deliver(envelope.message_id, asked if asks else self._controller(cluster))
 
     def _of_raft(self, kind: str, cluster: Cluster) -> Choice | None:
         random, active = self.random, active_controllers(cluster)
@@ -151,7 +159,8 @@ class Scheduler:
             return None if broker.awaited is not None else self._send(cluster, broker)
         if kind == "replay":
             known = broker.applied is not None and broker.applied.end == cluster.committed.end
-            return None if known else choices.ReplayMetadata(incarnation_id)
+            lags = broker.view is not None and random.random() < _LEADERS_LAG
+            return None if known or lags else choices.ReplayMetadata(incarnation_id)
         if kind == "timeout":
             waits = broker.awaited is not None
             return choices.RequestTimeout(incarnation_id) if waits else None
