@@ -39,11 +39,6 @@ MUTANTS = (
         ("AlterPartition",), conjunct=_NONE, breaks="IsrJoinsByCurrentEpochProp", profile="whole",
     ),
     Mutant(
-        "a rebooted replica joins for the old one", "KAFKA-14617",
-        {f"{_ALTER}._is_eligible": bugs.any_process_may_join},
-        ("AlterPartition",), conjunct=_NONE, breaks="IsrJoinsByCurrentEpochProp", profile="whole",
-    ),
-    Mutant(
         "who is ahead of the controller is fenced", "KAFKA-14154",
         {f"{_ALTER}.validate_alter_partition": bugs.who_is_ahead_is_fenced},
         ("RefuseAlterPartition",), profile="two-and-two",

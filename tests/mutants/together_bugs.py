@@ -17,6 +17,7 @@ from kraft.controller.result import Generated, Result
 from kraft.errors import ErrorCode
 from kraft.ids import NO_OFFSET, BrokerEpoch, Offset
 from kraft.records.lease import RegisterBrokerRecord
+from kraft.rpc import BrokerRegistrationResponse
 
 # The right functions, kept before any of them is replaced.
 _renounce = renouncing.renounce
@@ -52,12 +53,6 @@ def any_registered_may_join(image: Any, broker_id: Any, _: int) -> bool:
     return broker_id in image.brokers
 
 
-def any_process_may_join(image: Any, broker_id: Any, _: int) -> bool:
-    registration = image.brokers.get(broker_id)
-    active = registration is not None and not registration.fenced
-    return active and not registration.in_controlled_shutdown
-
-
 def who_is_ahead_is_fenced(*arguments: Any) -> None:
     try:
         _validate(*arguments)
@@ -85,7 +80,7 @@ def amends_with_another_epoch(registration: Any, request: Any) -> ControllerResu
         fenced=record.fenced,
         in_controlled_shutdown=record.in_controlled_shutdown,
     )
-    response = replace(amended.response, broker_epoch=epoch)  # type: ignore[type-var]
+    response = BrokerRegistrationResponse(broker_epoch=epoch)
     return ControllerResult(amended.decision, (bumped,), response)
 
 

@@ -20,6 +20,8 @@ __all__ = ["CONFIGURATIONS", "TOGETHER", "together"]
 
 _BELOW_GATE: Final = IBP_3_7_IV0 - 1
 _LEVELS: Final = (_BELOW_GATE, IBP_3_7_IV0, IBP_3_7_IV2)
+# How many of the runs have controllers that hear late of their successors.
+_LINGERING: Final = 0.4
 _FIRST_TWO: Final = (BrokerId(1), BrokerId(2))
 
 
@@ -59,4 +61,4 @@ CONFIGURATIONS: Final = {
 
 def together(configuration: Configuration, random: Random) -> Driver:
     """Return who makes the choices of a run of a whole cluster."""
-    return Scheduler(configuration, random)
+    return Scheduler(configuration, random, lingering=random.random() < _LINGERING)

@@ -75,10 +75,11 @@ _TRIES: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Scheduler:
-    """Draws the choices of one run."""
+    """Draws the choices of one run; in a `lingering` one, who is deposed hears of it late."""
 
     configuration: Configuration
     random: Random
+    lingering: bool = False
 
     def next_choice(self, cluster: Cluster) -> Choice:
         """Return a choice; it may turn out to be refused."""
@@ -135,6 +136,8 @@ class Scheduler:
         if kind == "commit":
             return choices.Commit(cluster.leader) if tail else None
         if kind == "renounce":
+            if self.lingering and random.random() > _LATE:
+                return None
             deposed = [node for node in active if node != cluster.leader]
             return choices.Renounce(random.choice(deposed)) if deposed else None
         standbys = [node for node in self.configuration.controllers if node not in active]

@@ -21,7 +21,7 @@ from kraft.controller.heartbeats import heartbeat_state, is_overdue, overdue_bro
 from kraft.controller.quorum.state import is_active, visible
 from kraft.ids import NO_OFFSET
 from kraft.sim.together import choices
-from kraft.sim.together.cluster import find, is_awaited, status
+from kraft.sim.together.cluster import Envelope, find, is_awaited, status
 from kraft.sim.together.controller_steps import end_of_session_ms
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kraft.controller.quorum.state import Deferred
     from kraft.ids import BrokerId
     from kraft.sim.together.choices import Choice
-    from kraft.sim.together.cluster import Batch, Cluster, Configuration, Controller, Envelope
+    from kraft.sim.together.cluster import Batch, Cluster, Configuration, Controller
 
 __all__ = ["TogetherMapping"]
 
@@ -246,14 +246,20 @@ def _tail(cluster: Cluster, controller: Controller) -> tuple[Value, ...]:
 
 
 def _is_answer_to(deferred: Deferred, batch: Batch) -> bool:
-    return batch.request_id is not None and deferred.token.request_id == batch.request_id  # type: ignore[attr-defined]
+    return batch.request_id is not None and _request_of(deferred).request_id == batch.request_id
+
+
+def _request_of(deferred: Deferred) -> Envelope:
+    request: Any = deferred.token
+    assert isinstance(request, Envelope), "only processes of brokers are answered"
+    return request
 
 
 def _entry(cluster: Cluster, batch: Batch | None, deferred: Deferred | None) -> Value:
     records = () if batch is None else tuple(map(record_value, batch.records))
     reply: Value = NIL
     if deferred is not None:
-        request: Envelope = deferred.token  # type: ignore[assignment]
+        request = _request_of(deferred)
         if is_awaited(cluster, request):
             reply = response_value(request, deferred.response)
     return record(records=records, reply=reply)
