@@ -23,13 +23,13 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from krafla.record.jars import class_path
 from krafla.tlc.jre import find_jre
 from kraft.ids import uuid_text
 from kraft.records.builder import metadata_batch
 
 ROUNDS = 7
 GOAL_MEGABYTES = 500
-KAFKA = "org.apache.kafka:kafka_2.13:4.1.0+org.apache.kafka:kafka-tools:4.1.0"
 JAVA_FLAGS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
 LOG_NAME = "00000000000000000000.log"
 PARTITIONS = 10_000
@@ -52,7 +52,7 @@ def main(arguments: list[str]) -> int:
         log.parent.mkdir()
         print(f"log: {provide(log, arguments)}, {log.stat().st_size:,} bytes")
         audit = [sys.executable, "-c", "from krafla.cli import main; main()", "audit", "-q"]
-        dump = [str(find_jre().home / "bin" / "java"), *JAVA_FLAGS, "-cp", kafka_classpath()]
+        dump = [str(find_jre().home / "bin" / "java"), *JAVA_FLAGS, "-cp", class_path()]
         dump += ["kafka.tools.DumpLogSegments", "--cluster-metadata-decoder", "--files", str(log)]
         audits, dumps = [], []
         for number in range(ROUNDS + 1):
@@ -95,16 +95,6 @@ def measure(command: list[str]) -> Measured:
     return Measured(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
-def kafka_classpath() -> str:
-    """Return the class path of Kafka's tools, fetching the jars if they are not here."""
-    libraries = os.environ.get("KAFKA_LIBS")
-    if libraries:
-        return f"{libraries}/*"
-    import jgo
-
-    return os.pathsep.join(str(jar) for jar in jgo.build(KAFKA).all_jars)
-
-
 def provide(target: Path, arguments: list[str]) -> str:
     """Write the log to measure to `target`; return what it is."""
     if arguments:
@@ -136,6 +126,8 @@ def made_log() -> list[bytes]:
         parts.append(metadata_batch(offset, 1, 1_700_000_000_000, records))
         offset += len(records)
 
+    version = {"name": "metadata.version", "minSupportedVersion": 7, "maxSupportedVersion": 27}
+    add([(12, 0, {"name": "metadata.version", "featureLevel": 27})])
     for broker in range(3):
         endpoint = {"name": "PLAINTEXT", "host": "h", "port": 9092, "securityProtocol": 0}
         register = {
@@ -143,26 +135,27 @@ def made_log() -> list[bytes]:
             "incarnationId": uuid_text(chance.randbytes(16)),
             "brokerEpoch": offset,
             "endPoints": (endpoint,),
-            "features": (),
+            "features": (version,),
             "rack": None,
         }
         epoch = offset
         add([(0, 3, register)])
         add([(17, 0, {"brokerId": broker, "brokerEpoch": epoch, "fenced": -1})])
     partitions: list[dict[str, object]] = []
-    for number in range(PARTITIONS // 5):
-        topic = uuid_text(chance.randbytes(16))
-        add([(2, 0, {"name": f"topic-{number}", "topicId": topic})])
-        partitions += [{"partitionId": index, "topicId": topic} for index in range(5)]
     state = {"isr": (0, 1, 2), "leader": 0, "leaderEpoch": 0, "partitionEpoch": 0}
     directories = (uuid_text(bytes(15) + b"\x01"),) * 3
     lists = {"replicas": (0, 1, 2), "removingReplicas": (), "addingReplicas": ()}
     born = {**state, **lists, "directories": directories}
-    for start in range(0, PARTITIONS, BATCH):
-        add([(3, 2, {**each, **born}) for each in partitions[start : start + BATCH]])
-    for _ in range(ROUNDS_OF_CHANGES):
-        leader = chance.randrange(3)
-        change = {"leader": leader, "replicas": (0, 1, 2), "directories": directories}
+    for number in range(PARTITIONS // 5):
+        topic = uuid_text(chance.randbytes(16))
+        fresh: list[dict[str, object]] = [
+            {"partitionId": index, "topicId": topic} for index in range(5)
+        ]
+        named: dict[str, object] = {"name": f"topic-{number}", "topicId": topic}
+        add([(2, 0, named), *((3, 2, {**each, **born}) for each in fresh)])
+        partitions += fresh
+    for number in range(ROUNDS_OF_CHANGES):
+        change = {"leader": (number + 1) % 3, "replicas": (0, 1, 2), "directories": directories}
         for start in range(0, PARTITIONS, BATCH):
             add([(5, 2, {**each, **change}) for each in partitions[start : start + BATCH]])
     return parts

@@ -11,15 +11,15 @@ image, less time than the shell by the median run.
 
 from __future__ import annotations
 
-import os
 import statistics
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from bench_audit import JAVA_FLAGS, KAFKA, LOG_NAME, Measured, measure, provide
+from bench_audit import JAVA_FLAGS, LOG_NAME, Measured, measure, provide
 
+from krafla.record.jars import class_path
 from krafla.tlc.jre import find_jre
 from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.image.replay import replay
@@ -27,7 +27,6 @@ from kraft.log.segment import iter_batches
 
 ROUNDS = 5
 GOAL_RECORDS_PER_SECOND = 300_000
-SHELL = f"{KAFKA}+org.apache.kafka:kafka-shell:4.1.0"
 OURS = """
 import sys
 from pathlib import Path
@@ -76,7 +75,7 @@ def in_process(log: Path) -> float:
 
 def beside_kafka(log: Path) -> float:
     """Print what whole processes took; return the median of the shell's as a multiple of ours."""
-    java = [str(find_jre().home / "bin" / "java"), *JAVA_FLAGS, "-cp", classpath()]
+    java = [str(find_jre().home / "bin" / "java"), *JAVA_FLAGS, "-cp", class_path()]
     commands = {
         "krafla": [sys.executable, "-c", OURS, str(log)],
         "Kafka's shell": [
@@ -103,16 +102,6 @@ def beside_kafka(log: Path) -> float:
             f" {max(run.megabytes for run in taken):>6.0f} MB"
         )
     return median["Kafka's shell"] / median["krafla"]
-
-
-def classpath() -> str:
-    """Return the class path of Kafka's tools, fetching the jars if they are not here."""
-    libraries = os.environ.get("KAFKA_LIBS")
-    if libraries:
-        return f"{libraries}/*"
-    import jgo
-
-    return os.pathsep.join(str(jar) for jar in jgo.build(SHELL).all_jars)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,11 @@ MASK: Final = 2**64 - 1
 _GAMMA: Final = 0x9E3779B97F4A7C15
 _TABLE_BITS: Final = 10
 _UNIT_BITS: Final = 20
+# 2**40 times any initial delay is past every maximum that a configuration can hold.
+_EXPONENT_MAX: Final = 40
+_MILLION: Final = 1_000_000
+# Kafka has 0.02 for brokers and for controllers.
+_JITTER_PER_MILLION: Final = 20_000
 
 
 def mix(word: int) -> int:
@@ -72,6 +77,18 @@ def exponential(word: int, mean: int) -> int:
     It is at most 7.7 times the mean: a table has the inverse of the distribution at 1024 points.
     """
     return mean * _EXPONENTIAL[word & (_COUNT - 1)] >> _UNIT_BITS
+
+
+def backoff_ms(initial_ms: int, maximum_ms: int, attempts: int, chance: int) -> int:
+    """Return milliseconds to wait after that many failed `attempts` before this one.
+
+    `chance` is a number from 0 to 2**64 - 1, and moves the result by at most two hundredths.
+
+    Kafka: ExponentialBackoff.backoff.
+    """
+    term = min(initial_ms << min(attempts, _EXPONENT_MAX), maximum_ms)
+    shift = (chance * (2 * _JITTER_PER_MILLION + 1) >> 64) - _JITTER_PER_MILLION
+    return min(term * (_MILLION + shift) // _MILLION, maximum_ms)
 
 
 class Stream:

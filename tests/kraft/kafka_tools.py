@@ -1,23 +1,18 @@
-"""Kafka's own tools, from Maven's jars: fetched once, or those of the folder KAFKA_LIBS names."""
+"""What Kafka's own tools print, run from the jars that `krafla record` runs."""
 
 from __future__ import annotations
 
-import fcntl
-import os
 import re
 import subprocess
-import tempfile
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from krafla.record.jars import class_path
 from krafla.tlc.jre import find_jre
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ARTIFACTS = ("kafka_2.13", "kafka-tools", "kafka-shell")
-VERSION = "4.1.0"
 FLAGS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
 SECONDS = 120
 _BATCH = re.compile(
@@ -77,7 +72,7 @@ def run(main: str, *arguments: str, stdin: str = "") -> str:
     """Return what a Java program of Kafka prints; it must succeed."""
     java = str(find_jre().java)
     finished = subprocess.run(
-        [java, *FLAGS, "-cp", classpath(), main, *arguments],
+        [java, *FLAGS, "-cp", class_path(), main, *arguments],
         input=stdin,
         capture_output=True,
         text=True,
@@ -86,17 +81,3 @@ def run(main: str, *arguments: str, stdin: str = "") -> str:
     )
     assert finished.returncode == 0, finished.stderr
     return finished.stdout
-
-
-@cache
-def classpath() -> str:
-    """Return the class path of Kafka's tools. Several processes may ask for it at once."""
-    libraries = os.environ.get("KAFKA_LIBS")
-    if libraries:
-        return f"{libraries}/*"
-    import jgo
-
-    with (Path(tempfile.gettempdir()) / "krafla-kafka-tools.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        coordinates = "+".join(f"org.apache.kafka:{name}:{VERSION}" for name in ARTIFACTS)
-        return os.pathsep.join(str(jar) for jar in jgo.build(coordinates).all_jars)

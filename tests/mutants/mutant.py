@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from krafla.refinement.judgement import Divergence
+from krafla.refinement.judgement import Divergence, Failed
 
 if TYPE_CHECKING:
     from krafla.refinement.judgement import Finding
@@ -21,7 +21,8 @@ class Mutant:
 
     `variable` is one that must differ; None where the spec does not have the action at all.
     `conjunct` is a piece of the false conjunct's text. `breaks` is a property that the
-    implementation's state must break.
+    implementation's state must break. `failure` is a piece of what an implementation says that
+    gives up because of the bug, where that is what must happen instead.
     """
 
     id: str
@@ -32,12 +33,16 @@ class Mutant:
     conjunct: str | None = None
     breaks: str | None = None
     profile: str = "restless"
+    failure: str | None = None
 
 
 def objection(mutant: Mutant, finding: Finding | None) -> str | None:
     """Return why a finding is not what must kill a mutant; None if it is."""
     if finding is None:
         return "survived"
+    if mutant.failure is not None:
+        told = isinstance(finding, Failed) and mutant.failure in finding.error
+        return None if told else f"not {mutant.failure!r}: {finding}"
     if not isinstance(finding, Divergence):
         return f"killed by something else: {finding}"
     texts = [reason.text for reason in finding.explanation.reasons]

@@ -1,5 +1,6 @@
-"""A broker process as it runs: when it speaks to the controller, and what it says besides its lease.
+"""A broker process as it runs: when it speaks to the controller, and what else it says.
 
+Besides its lease it tells of listeners, features and directories, and of those that failed.
 What it does to its lease are the steps of `kraft.broker.lifecycle`, and no others. Around them are
 the timers: when the next request goes out, how long an answer is waited for, and how long the first
 registration and the report of a failed directory may take. A chance number comes with each event
@@ -14,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from kraft.broker import lifecycle as lease
-from kraft.broker.backoff import backoff_ms
 from kraft.broker.lifecycle import BrokerLifecycle, BrokerState, Disconnect, Send
+from kraft.chance import backoff_ms
 from kraft.errors import ErrorCode
 from kraft.ids import NO_BROKER_EPOCH
 from kraft.rpc import BrokerRegistrationRequest
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from kraft.ids import BrokerEpoch, DirectoryId, Offset
     from kraft.image.entries import BrokerRegistration
     from kraft.rpc import BrokerHeartbeatResponse, BrokerRegistrationResponse
-    from kraft.rpc.broker_registration import Listener, SupportedFeature
+    from kraft.rpc.node_description import Listener, SupportedFeature
 
 DIRECTORIES_LEVEL: Final = 17
 """The first metadata version whose registrations name directories: 3.7-IV2. KIP-858."""

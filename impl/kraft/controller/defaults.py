@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kraft.ids import NodeId
 from kraft.profile import KAFKA_4_1, Profile
 from kraft.records.topics import BROKER_RESOURCE, TOPIC_RESOURCE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from kraft.image.metadata_image import MetadataImage
 
 UNCLEAN_LEADER_ELECTION: Final = "unclean.leader.election.enable"
 MIN_INSYNC_REPLICAS: Final = "min.insync.replicas"
+AlterConfigPolicy: TypeAlias = "Callable[[int, str, Mapping[str, str | None]], str | None]"
+"""The operator's own say: from the type and name of a resource and what is to be set of it, why
+that may not be; None if it may. Kafka: AlterConfigPolicy. KIP-133."""
+
 _CLUSTER: Final = ""
 _FIRST_NODE: Final = NodeId(0)
 
@@ -23,7 +29,8 @@ class Defaults:
     """The static configuration of a controller, with Kafka's defaults.
 
     `node_id` is the controller's own: some configurations may be set for one node. `profile` is the
-    text that is followed where Kafka and its KIPs differ.
+    text that is followed where Kafka and its KIPs differ. `quorum_node_ids` are the voters that the
+    configuration names, none if the log does. Without a secret key there are no delegation tokens.
 
     Kafka: KafkaConfig, ControllerConfigurationManager.
     """
@@ -38,6 +45,13 @@ class Defaults:
     # How long a broker may be silent before it is fenced.
     broker_session_timeout_ms: int = 9_000
     profile: Profile = KAFKA_4_1
+    quorum_node_ids: tuple[NodeId, ...] = ()
+    alter_config_policy: AlterConfigPolicy | None = None
+    # The levels of each feature that the controller's software supports; None for those of 4.1.
+    supported_features: Mapping[str, tuple[int, int]] | None = None
+    delegation_token_secret_key: str | None = None
+    delegation_token_max_lifetime_ms: int = 7 * 24 * 60 * 60 * 1000
+    delegation_token_expiry_time_ms: int = 24 * 60 * 60 * 1000
 
 
 def is_unclean_election_enabled(image: MetadataImage, defaults: Defaults, topic: str) -> bool:

@@ -123,10 +123,7 @@ def features_of(
         METADATA_VERSION: metadata_version_of(image),
         KRAFT_VERSION: kraft_version,
     }
-    ranges = tuple(
-        FeatureRange(one.name, one.min_supported_version, one.max_supported_version)
-        for one in request.features
-    )
+    ranges = tuple(FeatureRange(*one) for one in request.features)
     for supported in ranges:
         _check_feature(supported, levels.get(supported.name, 0))
     named = {supported.name for supported in ranges}

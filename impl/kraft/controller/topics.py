@@ -5,25 +5,26 @@ Kafka: ReplicationControlManager.createTopics, .createPartitions, .deleteTopics.
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from kraft.controller.configurations import altered_configuration, clear_elr_records
 from kraft.controller.eligible import default_directory, is_active, metadata_version_of
 from kraft.controller.errors import ControllerError
 from kraft.controller.placement import place
 from kraft.controller.reassignments import validate_assignment
 from kraft.controller.result import Result
+from kraft.controller.topic_names import validate_topic_name
 from kraft.controller.user_batch import UserBatch
 from kraft.errors import ErrorCode
 from kraft.ids import PartitionId
 from kraft.image.versions import IBP_3_7_IV2
 from kraft.records.topics import (
     TOPIC_RESOURCE,
-    ConfigRecord,
     PartitionRecord,
     RemoveTopicRecord,
     TopicRecord,
 )
+from kraft.rpc.configurations import AlterableConfig, AlterConfigsResource
 from kraft.rpc.topics import (
     BY_DEFAULT,
     CreatedTopic,
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
         CreatePartitionsTopic,
         CreateTopicsRequest,
     )
-
-_LEGAL_NAME: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
 def create_topics(
@@ -98,12 +97,7 @@ def _validate_name(image: MetadataImage, asked: set[str], name: str) -> None:
     """
     if name in image.topic_ids or name in asked:
         raise ControllerError(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {name} exists")
-    if not _LEGAL_NAME.fullmatch(name) or name in {".", ".."}:
-        reason = (
-            f"{name!r} is no name for a topic: 1 to 249 letters, digits and ._-, "
-            "and neither . nor .."
-        )
-        raise ControllerError(ErrorCode.INVALID_TOPIC_EXCEPTION, reason)
+    validate_topic_name(name)
     shown = name.replace(".", "_")
     for other in sorted(image.topic_ids):
         if other.replace(".", "_") == shown:
@@ -121,6 +115,11 @@ def _create_topic(
     for name, value in topic.configs:
         if value is None:
             raise ControllerError(ErrorCode.INVALID_CONFIG, f"no value for {name}")
+    # Of a configuration that is given twice, Kafka reads the first.
+    given = {name: AlterableConfig(name, value) for name, value in reversed(topic.configs)}
+    configs = tuple(given[name] for name in dict.fromkeys(name for name, _ in topic.configs))
+    resource = AlterConfigsResource(TOPIC_RESOURCE, topic.name, configs)
+    settings = altered_configuration(image, defaults, resource, is_new=True) if configs else []
     if topic.assignments:
         replicas = _manual_replicas(image, topic)
         code = ErrorCode.INVALID_REPLICA_ASSIGNMENT
@@ -133,7 +132,8 @@ def _create_topic(
         code = ErrorCode.INVALID_REPLICATION_FACTOR
     return [
         TopicRecord(topic.name, topic_id),
-        *(ConfigRecord(TOPIC_RESOURCE, topic.name, *one) for one in topic.configs),
+        *settings,
+        *clear_elr_records(image, settings),
         *(
             _new_partition(image, topic_id, PartitionId(index), members, code)
             for index, members in enumerate(replicas)

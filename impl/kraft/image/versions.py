@@ -19,15 +19,57 @@ if TYPE_CHECKING:
     from kraft.records.typed import TypedRecord
 
 IBP_3_0_IV1: Final = 1
+IBP_3_1_IV0: Final = 2
 IBP_3_2_IV0: Final = 3
+IBP_3_3_IV0: Final = 4
+IBP_3_3_IV1: Final = 5
 IBP_3_3_IV2: Final = 6
 IBP_3_3_IV3: Final = 7
 IBP_3_4_IV0: Final = 8
+IBP_3_5_IV0: Final = 9
+IBP_3_5_IV1: Final = 10
+IBP_3_5_IV2: Final = 11
 IBP_3_6_IV0: Final = 12
+IBP_3_6_IV1: Final = 13
+IBP_3_6_IV2: Final = 14
 IBP_3_7_IV0: Final = 15
+IBP_3_7_IV1: Final = 16
 IBP_3_7_IV2: Final = 17
+IBP_3_7_IV3: Final = 18
+IBP_3_7_IV4: Final = 19
+IBP_3_8_IV0: Final = 20
+IBP_3_9_IV0: Final = 21
+IBP_4_0_IV0: Final = 22
 IBP_4_0_IV1: Final = 23
-"""Feature levels from which on something is different; named as Kafka names them."""
+IBP_4_0_IV2: Final = 24
+IBP_4_0_IV3: Final = 25
+IBP_4_1_IV0: Final = 26
+IBP_4_1_IV1: Final = 27
+"""All feature levels of Kafka 4.1, named as Kafka names them."""
+
+OLDEST_METADATA_VERSION: Final = IBP_3_3_IV3
+LATEST_METADATA_VERSION: Final = IBP_4_1_IV1
+"""The range that Kafka 4.1 supports; the levels before it are in old logs only."""
+
+_CHANGES: Final = (
+    IBP_3_3_IV3,
+    IBP_3_4_IV0,
+    IBP_3_5_IV2,
+    IBP_3_6_IV1,
+    IBP_3_6_IV2,
+    IBP_3_7_IV0,
+    IBP_3_7_IV2,
+    IBP_4_0_IV1,
+)
+"""Levels under which there are records, or fields of them, that the level before has not."""
+
+
+def is_metadata_lost(source: int, target: int) -> bool:
+    """Return whether a downgrade may leave behind what the lower level cannot say.
+
+    Kafka: MetadataVersion.checkIfMetadataChanged, .didMetadataChange.
+    """
+    return any(target < level <= source for level in _CHANGES)
 
 
 def record_version(record: type[TypedRecord], metadata_version: int) -> int:

@@ -152,6 +152,7 @@ def check_follows(previous: RecordBatch | None, batch: RecordBatch) -> None:
             f" {previous.leader_epoch} at offset {previous.base_offset}",
             path=batch.path,
             position=batch.position + LOG_OVERHEAD,
+            base_offset=batch.base_offset,
         )
 
 

@@ -10,31 +10,7 @@ from kraft.ids import NO_BROKER_EPOCH
 
 if TYPE_CHECKING:
     from kraft.ids import BrokerEpoch, BrokerId, DirectoryId, IncarnationId
-
-
-@dataclass(frozen=True, slots=True)
-class Listener:
-    """Where a broker listens; `security_protocol` is Kafka's number, 0 for PLAINTEXT.
-
-    Kafka: BrokerRegistrationRequestData.Listener.
-    """
-
-    name: str
-    host: str
-    port: int
-    security_protocol: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class SupportedFeature:
-    """The versions of a feature that a broker supports, both ends included.
-
-    Kafka: BrokerRegistrationRequestData.Feature.
-    """
-
-    name: str
-    min_supported_version: int
-    max_supported_version: int
+    from kraft.rpc.node_description import Listener, SupportedFeature
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,9 @@ from krafla.audit.invariants import (
 from krafla.audit.invariants_log import LOG_INVARIANTS, VERSION_FIRST
 from krafla.audit.invariants_topics import TOPIC_ABORTED
 from krafla.audit.mapping import STATE_API_KEYS
-from krafla.audit.partitions import key_text
+from krafla.audit.partitions import (
+    key_text,
+)
 from kraft.log.checkpoint import read_checkpoint
 from kraft.records.lease import lease_record
 from kraft.records.metadata_schemas import (
@@ -32,7 +34,9 @@ from kraft.records.metadata_schemas import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from krafla.audit.partitions import Objections
+    from krafla.audit.partitions import (
+        Objections,
+    )
 
 _WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS
 _TRANSACTION: Final = frozenset(
@@ -99,9 +103,7 @@ def difference(log: Image, checkpoint: Image) -> tuple[Invariant | None, str] | 
     return found
 
 
-def _partition_difference(
-    log: Image, checkpoint: Image
-) -> tuple[Invariant | None, str] | None:
+def _partition_difference(log: Image, checkpoint: Image) -> tuple[Invariant | None, str] | None:
     ours, theirs = log.partitions, checkpoint.partitions
     keys = (
         sorted(ours.states.keys() | theirs.states.keys())

@@ -50,13 +50,11 @@ class Entities:
 
     def copy(self) -> Entities:
         """Return an independent copy."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return Entities(
-            **{
-                name: value.copy() if isinstance(value, dict | set) else value
-                for name, value in values.items()
-            }
-        )
+        twin = Entities()
+        for name in (each.name for each in fields(self)):
+            value = getattr(self, name)
+            setattr(twin, name, value.copy() if isinstance(value, dict | set) else value)
+        return twin
 
     def difference(self, other: Entities) -> str | None:
         """Return in a sentence the first thing that differs in another, a checkpoint's; or None."""
@@ -74,75 +72,87 @@ class Entities:
             return f"the next producer id is {ids[0]} by the log, {ids[1]} in it"
         return None
 
-    def _topic(self, record: Fields) -> None:
-        topic = uuid_bytes(record["topicId"])
-        self.topics[record["name"]] = topic
-        self.topic_names[topic] = record["name"]
 
-    def _remove_topic(self, record: Fields) -> None:
-        topic = uuid_bytes(record["topicId"])
-        name = self.topic_names.pop(topic, None)
-        if name is None:
-            return
-        self.removed_topics.add(topic)
-        if self.topics.get(name) == topic:
-            del self.topics[name]
-        for key in [k for k in self.configs if k[:2] == (TOPIC_RESOURCE, name)]:
-            del self.configs[key]
+def _topic(entities: Entities, record: Fields) -> None:
+    topic = uuid_bytes(record["topicId"])
+    entities.topics[record["name"]] = topic
+    entities.topic_names[topic] = record["name"]
 
-    def _config(self, record: Fields) -> None:
-        key = (record["resourceType"], record["resourceName"], record["name"])
-        if record["value"] is None:
-            self.configs.pop(key, None)
-        else:
-            self.configs[key] = record["value"]
 
-    def _acl(self, record: Fields) -> None:
-        self.acls[record["id"]] = acl_of(record)
+def _remove_topic(entities: Entities, record: Fields) -> None:
+    topic = uuid_bytes(record["topicId"])
+    name = entities.topic_names.pop(topic, None)
+    if name is None:
+        return
+    entities.removed_topics.add(topic)
+    if entities.topics.get(name) == topic:
+        del entities.topics[name]
+    for key in [k for k in entities.configs if k[:2] == (TOPIC_RESOURCE, name)]:
+        del entities.configs[key]
 
-    def _remove_acl(self, record: Fields) -> None:
-        self.acls.pop(record["id"], None)
 
-    def _scram(self, record: Fields) -> None:
-        self.scram[record["name"], record["mechanism"]] = record
+def _config(entities: Entities, record: Fields) -> None:
+    key = (record["resourceType"], record["resourceName"], record["name"])
+    if record["value"] is None:
+        entities.configs.pop(key, None)
+    else:
+        entities.configs[key] = record["value"]
 
-    def _remove_scram(self, record: Fields) -> None:
-        self.scram.pop((record["name"], record["mechanism"]), None)
 
-    def _token(self, record: Fields) -> None:
-        self.tokens[record["tokenId"]] = record
+def _acl(entities: Entities, record: Fields) -> None:
+    entities.acls[record["id"]] = acl_of(record)
 
-    def _remove_token(self, record: Fields) -> None:
-        self.tokens.pop(record["tokenId"], None)
 
-    def _quota(self, record: Fields) -> None:
-        entity = sorted((e["entityType"], e["entityName"] or "") for e in record["entity"])
-        key = (tuple(entity), record["key"])
-        if record["remove"]:
-            self.quotas.pop(key, None)
-        else:
-            self.quotas[key] = record["value"]
+def _remove_acl(entities: Entities, record: Fields) -> None:
+    entities.acls.pop(record["id"], None)
 
-    def _producer_ids(self, record: Fields) -> None:
-        self.next_producer_id = record["nextProducerId"]
 
-    def _controller(self, record: Fields) -> None:
-        self.controllers[record["controllerId"]] = (record["incarnationId"], ranges_of(record))
+def _scram(entities: Entities, record: Fields) -> None:
+    entities.scram[record["name"], record["mechanism"]] = record
+
+
+def _remove_scram(entities: Entities, record: Fields) -> None:
+    entities.scram.pop((record["name"], record["mechanism"]), None)
+
+
+def _token(entities: Entities, record: Fields) -> None:
+    entities.tokens[record["tokenId"]] = record
+
+
+def _remove_token(entities: Entities, record: Fields) -> None:
+    entities.tokens.pop(record["tokenId"], None)
+
+
+def _quota(entities: Entities, record: Fields) -> None:
+    entity = sorted((e["entityType"], e["entityName"] or "") for e in record["entity"])
+    key = (tuple(entity), record["key"])
+    if record["remove"]:
+        entities.quotas.pop(key, None)
+    else:
+        entities.quotas[key] = record["value"]
+
+
+def _producer_ids(entities: Entities, record: Fields) -> None:
+    entities.next_producer_id = record["nextProducerId"]
+
+
+def _controller(entities: Entities, record: Fields) -> None:
+    entities.controllers[record["controllerId"]] = (record["incarnationId"], ranges_of(record))
 
 
 _APPLY: Final[dict[int, Callable[[Entities, Fields], None]]] = {
-    schemas.TOPIC.api_key: Entities._topic,
-    schemas.REMOVE_TOPIC.api_key: Entities._remove_topic,
-    schemas.CONFIG.api_key: Entities._config,
-    schemas.ACCESS_CONTROL_ENTRY.api_key: Entities._acl,
-    schemas.REMOVE_ACCESS_CONTROL_ENTRY.api_key: Entities._remove_acl,
-    schemas.USER_SCRAM_CREDENTIAL.api_key: Entities._scram,
-    schemas.REMOVE_USER_SCRAM_CREDENTIAL.api_key: Entities._remove_scram,
-    schemas.DELEGATION_TOKEN.api_key: Entities._token,
-    schemas.REMOVE_DELEGATION_TOKEN.api_key: Entities._remove_token,
-    schemas.CLIENT_QUOTA.api_key: Entities._quota,
-    schemas.PRODUCER_IDS.api_key: Entities._producer_ids,
-    schemas.REGISTER_CONTROLLER.api_key: Entities._controller,
+    schemas.TOPIC.api_key: _topic,
+    schemas.REMOVE_TOPIC.api_key: _remove_topic,
+    schemas.CONFIG.api_key: _config,
+    schemas.ACCESS_CONTROL_ENTRY.api_key: _acl,
+    schemas.REMOVE_ACCESS_CONTROL_ENTRY.api_key: _remove_acl,
+    schemas.USER_SCRAM_CREDENTIAL.api_key: _scram,
+    schemas.REMOVE_USER_SCRAM_CREDENTIAL.api_key: _remove_scram,
+    schemas.DELEGATION_TOKEN.api_key: _token,
+    schemas.REMOVE_DELEGATION_TOKEN.api_key: _remove_token,
+    schemas.CLIENT_QUOTA.api_key: _quota,
+    schemas.PRODUCER_IDS.api_key: _producer_ids,
+    schemas.REGISTER_CONTROLLER.api_key: _controller,
 }
 ENTITY_API_KEYS: Final = frozenset(_APPLY)
 

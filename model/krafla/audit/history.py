@@ -11,16 +11,14 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit import checkpoints
 from krafla.audit.asked import Asked
+from krafla.audit.asking import change_objections, compared, lost, responsible, wrong_version
 from krafla.audit.image import IMAGE_API_KEYS, Image
 from krafla.audit.invariants import (
-    CHECKPOINT_ALIGNED,
     CHECKPOINT_CONTINUED,
     CHECKPOINT_FOLDED,
     CHECKPOINTS_EQUAL,
     MAX_RECORDS_PER_BATCH,
-    PARTITION_EXISTS,
     REPLICAS_REGISTERED,
     Invariant,
     PartitionInvariant,
@@ -33,18 +31,13 @@ from krafla.audit.invariants_log import (
     VERSION_FIRST,
     VERSIONS_DICTATED,
     beginning_objection,
-    version_objection,
 )
 from krafla.audit.invariants_partitions import CHANGE_INVARIANTS, Transition, state_objections
 from krafla.audit.invariants_reassignment import REASSIGNMENT_INVARIANTS
 from krafla.audit.invariants_topics import (
     BATCH_INVARIANTS,
-    TOPIC_ABORTED,
-    TOPIC_REMOVED,
     Created,
 )
-from krafla.audit.registry import RECORD_INVARIANTS
-from krafla.audit.inventory import unreadable
 from krafla.audit.judge import LoadingSpec, SpecRun
 from krafla.audit.mapping import (
     SPEC,
@@ -54,17 +47,19 @@ from krafla.audit.mapping import (
     UnmappableRecordError,
     lease_step,
 )
+from krafla.audit.partition_state import (
+    PartitionChange,
+    PartitionState,
+    state_of,
+)
 from krafla.audit.partitions import (
     Change,
     Objections,
-    PartitionChange,
-    PartitionState,
     key_of,
     key_text,
-    state_of,
 )
+from krafla.audit.registry import RECORD_INVARIANTS
 from krafla.audit.result import Finding, Weight
-from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.records.lease import lease_record
 from kraft.records.metadata_schemas import (
     ABORT_TRANSACTION,
@@ -89,6 +84,8 @@ _QUEUE: Final = 2000
 class Outcome:
     """What judging a history gave: findings, the offset it was judged up to, steps of the spec.
 
+    `asked` counts what the invariants were asked about.
+
     `stopped_at` is the offset behind which nothing was judged, because of a finding there.
     """
 
@@ -97,6 +94,7 @@ class Outcome:
     judged_to: int
     records: int
     steps: int
+    asked: Asked
 
 
 class History:
@@ -169,7 +167,7 @@ class History:
         findings = (*self._findings, *doubts, *self._aside)
         stops = [f.offset for f in self._findings if f.offset is not None]
         stopped_at = min(stops, default=None)
-        return Outcome(findings, stopped_at, self._end, self._records, self._spec.taken)
+        return Outcome(findings, stopped_at, self._end, self._records, self._spec.taken, self.asked)
 
     def _walk(
         self, batch: RecordBatch, records: list[MetadataRecord], changes: list[Change]
@@ -233,6 +231,7 @@ class History:
         objection = replicas_objection(self._image, (), record.fields["replicas"])
         if objection is not None:
             self._violated(REPLICAS_REGISTERED, objection, record)
+            return
         for invariant, said in state_objections(state_of(record.fields), self._image):
             self._violated(invariant, said, record)
 
@@ -284,50 +283,22 @@ class History:
         )
         key = key_of(record.fields)
         if not refusal.objections:
-            self._violated(self._lost(key), f"there is no partition {key_text(key)}", record)
+            self._violated(lost(self._image, key), f"there is no partition {key_text(key)}", record)
         for invariant, objection in refusal.objections:
             self._violated(invariant, f"partition {key_text(key)}: {objection}", record)
         return False
 
-    def _lost(self, key: bytes) -> Invariant:
-        """Return which invariant a change of a partition breaks that is not there."""
-        entities = self._image.entities
-        if key[4:] in entities.removed_topics:
-            return TOPIC_REMOVED
-        return TOPIC_ABORTED if key[4:] in entities.aborted_topics else PARTITION_EXISTS
-
     def _change_objections(
         self, before: PartitionState, after: PartitionState, change: PartitionChange
     ) -> Objections:
-        found: list[tuple[Invariant, str]] = []
-        if before.replicas != after.replicas:
-            said = replicas_objection(self._image, before.replicas, after.replicas)
-            if said is not None:
-                found.append((REPLICAS_REGISTERED, said))
-        transition = Transition(before, after, change, self._image)
-        for invariant in _CHANGES:
-            said = invariant.objection(transition)
-            if said is not None:
-                found.append((invariant, said))
-        return (*found, *state_objections(after, self._image))
+        return change_objections(Transition(before, after, change, self._image))
 
     def _versions(self, batch: RecordBatch, counts: dict[tuple[int, int], int]) -> None:
-        """Check types and versions; a batch that changes what is right may have both."""
         version = self._image.metadata_version
-        wrong = {
-            type_
-            for type_ in counts
-            if version_objection(*type_, version) is not None
-            and version_objection(*type_, self._version_before) is not None
-        }
+        found = wrong_version(batch, counts, (version, self._version_before))
         self._version_before = version
-        if wrong:
-            record = next(
-                r for r in batch.metadata_records() if (r.api_key, r.version) in wrong
-            )
-            said = version_objection(record.api_key, record.version, version)
-            assert said is not None, "the version is wrong"
-            self._violated(VERSIONS_DICTATED, said, record, first=True)
+        if found is not None:
+            self._violated(VERSIONS_DICTATED, found[1], found[0], first=True)
 
     def _end_batch(self, batch: RecordBatch) -> None:
         """Judge what a batch created, and how the log begins."""
@@ -364,7 +335,7 @@ class History:
                     broken.setdefault(invariant.id, (invariant, objection, key))
         for invariant, objection, key in broken.values():
             detail = f"partition {key_text(key)}: {objection}"
-            self._violated(invariant, detail, _responsible(batch, key), batch=batch)
+            self._violated(invariant, detail, responsible(batch, key), batch=batch)
 
     def compare_start(self) -> None:
         """Compare the checkpoint that the history starts from with those of other nodes."""
@@ -374,31 +345,10 @@ class History:
         """Compare the image with the checkpoints that end at an offset."""
         for path in self._expected.get(offset, ()):
             self.asked.checkpoints += 1
-            try:
-                image, faults = checkpoints.read(path)
-            except (CorruptRecordError, UnreadableFileError) as error:
-                self._aside.append(unreadable(error))
-                continue
-            if self._image.before_transaction() is not None:
-                said = "the checkpoint ends inside a transaction"
-                faults = (*faults, (CHECKPOINT_ALIGNED, said))
-            found = checkpoints.difference(self._image, image)
-            if found is not None:
-                whole = CHECKPOINT_CONTINUED if self._continued else CHECKPOINT_FOLDED
-                if not self._records and self._continued:
-                    whole = CHECKPOINTS_EQUAL
-                faults = (*faults, (found[0] or whole, found[1]))
-            for invariant, said in faults:
-                self._aside.append(
-                    Finding(
-                        Weight.VIOLATION,
-                        invariant.id,
-                        said,
-                        path,
-                        offset=offset,
-                        evidence=evidence_of(invariant),
-                    )
-                )
+            whole = CHECKPOINT_CONTINUED if self._continued else CHECKPOINT_FOLDED
+            if self._continued and not self._records:
+                whole = CHECKPOINTS_EQUAL
+            self._aside += compared(self._image, path, offset, whole)
 
     def _violated(
         self,
@@ -435,16 +385,3 @@ class History:
     def _not_after(self, finding: Finding) -> Iterable[Finding]:
         assert finding.offset is not None, "a violation of the spec has an offset"
         return (f for f in self._findings if f.offset is not None and f.offset <= finding.offset)
-
-
-def _responsible(batch: RecordBatch, key: bytes) -> MetadataRecord | None:
-    """Return the last record of a batch that changes a partition, else a broker; None if none."""
-    of_brokers = None
-    of_partition = None
-    wanted = frozenset({PARTITION.api_key, PARTITION_CHANGE.api_key}) | STATE_API_KEYS
-    for record in batch.metadata_records(wanted):
-        if record.api_key in STATE_API_KEYS:
-            of_brokers = record
-        elif key == key_of(record.fields):
-            of_partition = record
-    return of_partition or of_brokers

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from krafla.audit.image import BrokerRegistration, Image
-    from krafla.audit.partitions import PartitionState
+    from krafla.audit.partition_state import (
+        PartitionState,
+    )
     from kraft.records.lease import LeaseRecord
     from kraft.records.record import MetadataRecord
 
@@ -318,7 +320,8 @@ PARTITION_EPOCH: Final = Invariant(
     "E1", "a partition epoch counts the changes", "Kafka: PartitionRegistration.merge"
 )
 LEADER_EPOCH: Final = Invariant(
-    "E2", "a leader epoch counts the changes with a leader field",
+    "E2",
+    "a leader epoch counts the changes with a leader field",
     "Kafka: PartitionRegistration.merge",
 )
 ONE_LEADER_AN_EPOCH: Final = Invariant(
@@ -327,6 +330,8 @@ ONE_LEADER_AN_EPOCH: Final = Invariant(
 PARTITIONS_STAY: Final = Invariant(
     "T4", "a topic never loses a partition", "Kafka: ReplicationControlManager.createPartitions"
 )
+
+
 def evidence_of(invariant: Invariant, record: str | None = None) -> Evidence:
     """Return the evidence that an invariant was broken, by a record if one is to blame."""
     return Evidence(invariant.id, invariant.statement, invariant.source, record=record)

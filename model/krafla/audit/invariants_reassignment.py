@@ -9,10 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.invariants_partitions import ChangeInvariant, Transition
-from krafla.audit.partitions import NO_LEADER
+from krafla.audit.partition_state import (
+    NO_LEADER,
+)
 
 if TYPE_CHECKING:
-    from krafla.audit.partitions import PartitionState
+    from krafla.audit.partition_state import (
+        PartitionState,
+    )
 
 _COMPLETE: Final = "KIP-455; Kafka: PartitionReassignmentReplicas.maybeCompleteReassignment"
 _REVERT: Final = "KIP-455; Kafka: PartitionReassignmentRevert"
@@ -27,7 +31,15 @@ def _target(state: PartitionState) -> tuple[int, ...]:
 
 
 def _is_completion(t: Transition) -> bool:
-    """Return whether a record that ends a reassignment looks like its completion."""
+    """Return whether a record that ends a reassignment looks like its completion.
+
+    Where a replica is both added and removed, a cancellation leaves none of what is removed: it is
+    known by the replicas that it leaves.
+    """
+    before = t.before
+    without_added = tuple(r for r in before.replicas if r not in before.adding)
+    if t.after.replicas == without_added != _target(before):
+        return False
     kept = set(t.after.replicas)
     removing = set(t.before.removing)
     return bool(kept & set(t.before.adding)) or bool(removing and not kept & removing)
@@ -74,6 +86,9 @@ def _comes_back(t: Transition) -> str | None:
 
 def _not_stuck(t: Transition) -> str | None:
     if not t.after.in_progress:
+        return None
+    if t.after.isr == (t.after.leader,) and t.after.leader not in t.before.isr:
+        # As built: the election that made it the only one in sync comes after the question.
         return None
     target = _target(t.after)
     if target and set(target) <= set(t.after.isr) - set(t.after.removing):

@@ -13,6 +13,14 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from krafla.audit.partition_state import (
+    FIRST_EPOCHS,
+    NO_CHANGE,
+    Epochs,
+    PartitionChange,
+    PartitionState,
+    change_of,
+)
 from kraft.errors import CorruptRecordError
 from kraft.ids import uuid_bytes, uuid_text
 from kraft.records.metadata_schemas import PARTITION_CHANGE
@@ -30,11 +38,6 @@ if TYPE_CHECKING:
 KEY_START: Final = 3
 KEY_END: Final = 23
 """Bytes of partition id and topic id in a PartitionChangeRecord's value: a partition's key."""
-NO_CHANGE: Final = -2
-"""The leader of a PartitionChangeRecord that does not touch the leader."""
-NO_RECOVERY_CHANGE: Final = -1
-RECOVERED, RECOVERING = 0, 1
-NO_LEADER: Final = -1
 _LEADER_EPOCH: Final = 1 << 32
 """Both epochs of a partition are one number: the leader's epoch is its upper half."""
 _MEMO_SIZE: Final = 65536
@@ -42,63 +45,6 @@ _CHANGE_START: Final = bytes((1, PARTITION_CHANGE.api_key))
 _TWO_BYTE_VARINT: Final = 1 << 14
 _NO_TAIL: Final = b"\xff\xff"
 """No tail begins like this: it would say that there are thousands of tagged fields."""
-
-
-class PartitionState(NamedTuple):
-    """A partition without its epochs, which `Partitions` counts: equal states are one object.
-
-    `directories` is empty for a partition from before there were any (KIP-858).
-    """
-
-    leader: int
-    isr: tuple[int, ...]
-    replicas: tuple[int, ...]
-    adding: tuple[int, ...] = ()
-    removing: tuple[int, ...] = ()
-    recovery: int = RECOVERED
-    directories: tuple[str, ...] = ()
-    elr: tuple[int, ...] = ()
-    last_known_elr: tuple[int, ...] = ()
-
-    @property
-    def in_progress(self) -> bool:
-        """Whether a reassignment is in progress."""
-        return bool(self.adding or self.removing)
-
-
-class Epochs(NamedTuple):
-    """The two epochs of a partition."""
-
-    leader: int
-    partition: int
-
-
-class PartitionChange(NamedTuple):
-    """What a PartitionChangeRecord changes; None and NO_CHANGE leave things as they are."""
-
-    leader: int
-    isr: tuple[int, ...] | None
-    replicas: tuple[int, ...] | None
-    adding: tuple[int, ...] | None = None
-    removing: tuple[int, ...] | None = None
-    recovery: int = NO_RECOVERY_CHANGE
-    directories: tuple[str, ...] | None = None
-    elr: tuple[int, ...] | None = None
-    last_known_elr: tuple[int, ...] | None = None
-
-    def applied_to(self, state: PartitionState) -> PartitionState:
-        """Return the partition after the change. Kafka: PartitionRegistration.merge."""
-        return PartitionState(
-            state.leader if self.leader == NO_CHANGE else self.leader,
-            state.isr if self.isr is None else self.isr,
-            state.replicas if self.replicas is None else self.replicas,
-            state.adding if self.adding is None else self.adding,
-            state.removing if self.removing is None else self.removing,
-            state.recovery if self.recovery == NO_RECOVERY_CHANGE else self.recovery,
-            state.directories if self.directories is None else self.directories,
-            state.elr if self.elr is None else self.elr,
-            state.last_known_elr if self.last_known_elr is None else self.last_known_elr,
-        )
 
 
 Objections: TypeAlias = "tuple[tuple[Invariant, str], ...]"
@@ -119,26 +65,6 @@ def key_of(fields: Fields) -> bytes:
     """Return the key of the partition a record is about: its id's four bytes, its topic's 16."""
     partition_id: int = fields["partitionId"]
     return partition_id.to_bytes(4, "big", signed=True) + uuid_bytes(fields["topicId"])
-
-
-def state_of(fields: Fields) -> PartitionState:
-    """Return the state that a PartitionRecord gives its partition."""
-    return PartitionState(
-        fields["leader"],
-        fields["isr"],
-        fields["replicas"],
-        fields["addingReplicas"],
-        fields["removingReplicas"],
-        fields.get("leaderRecoveryState", RECOVERED),
-        fields.get("directories", ()),
-        fields.get("eligibleLeaderReplicas") or (),
-        fields.get("lastKnownElr") or (),
-    )
-
-
-def epochs_of(fields: Fields) -> Epochs:
-    """Return the epochs that a PartitionRecord gives its partition."""
-    return Epochs(fields["leaderEpoch"], fields["partitionEpoch"])
 
 
 Change: TypeAlias = tuple[int, bytes, bytes]
@@ -168,7 +94,8 @@ class ChangeReader:
     ) -> tuple[list[MetadataRecord], list[Change]]:
         """Return the records of a batch that are wanted, and those that change a partition.
 
-        All are counted in `counts`, if given, by api key and version. Every record is checked; raises as `RecordBatch.metadata_records`. `wanted` holds api keys.
+        All are counted in `counts`, if given, by api key and version. Every record is checked;
+        raises as `RecordBatch.metadata_records`. `wanted` holds api keys.
         """
         if len(self.meaning) >= _MEMO_SIZE:
             self.meaning.clear()
@@ -200,12 +127,12 @@ class ChangeReader:
         changes = []
         for record in batch.metadata_records(frozenset({PARTITION_CHANGE.api_key})):
             key, tail = key_of(record.fields), _tail(record.value)
-            self.meaning[tail] = _meaning(record.fields)
+            self.meaning[tail] = change_of(record.fields)
             changes.append((record.offset - batch.base_offset, key, tail))
         return changes
 
     def _learn(self, head: bytes, key: bytes, tail: bytes) -> None:
-        self.meaning[tail] = _meaning(decode_value(head + key + tail).fields)
+        self.meaning[tail] = change_of(decode_value(head + key + tail).fields)
         self._known.add((head, tail))
 
 
@@ -275,20 +202,6 @@ def _tail(value: bytes) -> bytes:
     return _NO_TAIL + value
 
 
-def _meaning(fields: Fields) -> PartitionChange:
-    return PartitionChange(
-        fields["leader"],
-        fields["isr"],
-        fields["replicas"],
-        fields["addingReplicas"],
-        fields["removingReplicas"],
-        fields["leaderRecoveryState"],
-        fields.get("directories"),
-        fields.get("eligibleLeaderReplicas"),
-        fields.get("lastKnownElr"),
-    )
-
-
 class Partitions:
     """All partitions, changed in place.
 
@@ -306,7 +219,7 @@ class Partitions:
         self._seen: set[PartitionState] = set()
         self._transitions: dict[tuple[int, bytes], tuple[PartitionState, int]] = {}
 
-    def put(self, key: bytes, state: PartitionState, epochs: Epochs = Epochs(0, 0)) -> None:
+    def put(self, key: bytes, state: PartitionState, epochs: Epochs = FIRST_EPOCHS) -> None:
         """Create a partition, or replace what is known of it."""
         if key not in self.states:
             self.topics.setdefault(key[4:], []).append(key)

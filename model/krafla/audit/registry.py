@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit import invariants as named
+from krafla.audit.epoch_files import EPOCH_STARTS, QUORUM_EPOCH
 from krafla.audit.invariants import BROKER_INVARIANTS, Invariant, RecordInvariant
 from krafla.audit.invariants_log import LOG_INVARIANTS, VERSION_FIRST, VERSIONS_DICTATED
 from krafla.audit.invariants_others import OTHER_INVARIANTS
@@ -35,7 +36,7 @@ EVERY_INVARIANT: Final[tuple[Invariant, ...]] = (
     named.PARTITION_EXISTS, named.CHECKPOINT_FOLDED, named.CHECKPOINT_ALIGNED,
     named.CHECKPOINT_CONTINUED, named.CHECKPOINTS_EQUAL, named.REGISTERED_ONCE,
     named.PARTITION_EPOCH, named.LEADER_EPOCH, named.ONE_LEADER_AN_EPOCH, named.PARTITIONS_STAY,
-    named.LOGS_MATCH,
+    named.LOGS_MATCH, QUORUM_EPOCH, EPOCH_STARTS,
 )  # fmt: skip
 """What the audit asks by itself, beside the spec; several may speak for one invariant."""
 

@@ -3,7 +3,7 @@
 The JSON document has `schema`: 1, and within it nothing is removed or renamed:
 
     {"schema": 1, "verdict", "exit_code", "paths": [],
-     "clusters": [{"cluster_id", "folder", "verdict", "findings": [],
+     "clusters": [{"cluster_id", "folder", "asked": {}, "verdict", "findings": [],
        "directories": [{"path", "node_id", "verdict", "batches", "records", "first_offset",
          "end_offset", "judged_from", "judged_to", "checkpoints", "same_history_as",
          "findings": []}],
@@ -12,6 +12,8 @@ The JSON document has `schema`: 1, and within it nothing is removed or renamed:
          "clipped", "session_timeout_ms", "clock_skew_ms", "findings": []}}],
      "findings": [],
      "counts": {"clusters", "directories", "histories", "records", "steps"}}
+
+"asked" says how often each invariant was asked, by its id.
 
 A finding is {"weight", "kind", "detail", "path", "line", "byte", "offset", "evidence"}, where the
 weight is note, inconclusive, unreadable or violation, and the evidence null or
@@ -25,6 +27,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import textwrap
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.audit.registry import REGISTRY
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = 1
 _LABEL: Final = 10
+_COLUMNS: Final = 76
 _LONG_RECORD: Final = 2000
 
 
@@ -89,12 +93,28 @@ def _cluster_lines(cluster: ClusterResult, *, quiet: bool) -> Iterator[str]:
     if not quiet:
         for directory in cluster.directories:
             yield f"    {_directory_line(cluster, directory)}"
+        yield from _asked_lines(cluster)
         if cluster.server_logs is not None:
             yield f"    {_server_logs_line(cluster.server_logs)}"
     for finding in cluster.all_findings():
         if not quiet or finding.weight is not Weight.NOTE:
             holders = [d for d in cluster.directories if finding in d.findings]
             yield from _finding_lines(finding, 0 if finding.evidence is None else len(holders))
+
+
+def _asked_lines(cluster: ClusterResult) -> Iterator[str]:
+    """Yield a table: how often each invariant was asked, those of equal counts together."""
+    rows: dict[int, list[str]] = {}
+    for name, count in cluster.asked.items():
+        rows.setdefault(count, []).append(name)
+    times = sum(cluster.asked.values())
+    asked = sum(1 for count in cluster.asked.values() if count)
+    if cluster.asked:
+        yield f"    asked        {asked} of {len(cluster.asked)} invariants, {times:,} times"
+    for count in sorted(rows, reverse=True):
+        lines = textwrap.wrap(" ".join(rows[count]), _COLUMNS)
+        yield f"      {count:>11,}  {lines[0]}"
+        yield from (f"      {'':>11}  {line}" for line in lines[1:])
 
 
 def _directory_line(cluster: ClusterResult, directory: DirectoryResult) -> str:
@@ -183,6 +203,7 @@ def _cluster(cluster: ClusterResult) -> dict[str, Any]:
     return {
         "cluster_id": cluster.cluster_id,
         "folder": str(cluster.folder),
+        "asked": dict(cluster.asked),
         "verdict": cluster.verdict.value,
         "findings": [_finding(finding) for finding in cluster.findings],
         "directories": [_directory(directory) for directory in cluster.directories],

@@ -7,14 +7,14 @@ also carries the evidence that a reader needs to believe it.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from krafla.verdict import ExitCode, Verdict, worst
 from kraft.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from krafla.audit.server_logs.judging import Judgement
@@ -132,7 +132,8 @@ class DirectoryResult:
 class ClusterResult:
     """The directories of one cluster, and what was found by comparing them.
 
-    `server_logs` is what the cluster's server logs came to, None if nobody asked.
+    `server_logs` is what the cluster's server logs came to, None if nobody asked. `asked` says how
+    often each invariant was asked in the cluster's distinct histories.
     """
 
     cluster_id: str | None
@@ -140,6 +141,7 @@ class ClusterResult:
     directories: tuple[DirectoryResult, ...]
     findings: tuple[Finding, ...]
     server_logs: Judgement | None = None
+    asked: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def verdict(self) -> Verdict:

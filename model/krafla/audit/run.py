@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from krafla.audit import checkpoints
 from krafla.audit.clusters import Cluster, find_logs, group
 from krafla.audit.compare import agrees, compare
+from krafla.audit.epoch_files import contradictions
 from krafla.audit.history import History, Outcome
 from krafla.audit.image import Image
 from krafla.audit.invariants import CHECKPOINT_ALIGNED, evidence_of
 from krafla.audit.inventory import Inventory, take_inventory, unreadable
 from krafla.audit.judge import LoadingSpec
+from krafla.audit.registry import asked_in
 from krafla.audit.result import (
     ClusterResult,
     DirectoryResult,
@@ -127,7 +129,7 @@ def audit_cluster(
     own: dict[Path, list[Finding]] = {}
     starts: dict[Path, Start | None] = {}
     for member in cluster.members:
-        own[member.path] = [*member.findings]
+        own[member.path] = [*member.findings, *contradictions(member)]
         starts[member.path] = start_of(member, own[member.path])
     longest_first = sorted(cluster.members, key=lambda m: _length(m, starts[m.path]), reverse=True)
     for member in longest_first:
@@ -143,7 +145,10 @@ def audit_cluster(
             judged.append(history)
         results[member.path] = _result(member, start, history, own[member.path])
     members = tuple(results[member.path] for member in cluster.members)
-    result = ClusterResult(cluster.cluster_id, cluster.folder, members, tuple(findings))
+    asked = asked_in(one.outcome.asked for one in judged)
+    result = ClusterResult(
+        cluster.cluster_id, cluster.folder, members, tuple(findings), asked=asked
+    )
     return ClusterAudit(result, len(judged), sum(one.outcome.steps for one in judged))
 
 

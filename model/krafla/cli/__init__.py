@@ -44,6 +44,7 @@ VERBS = {
     "keep": "Keep a trace in a corpus, as a test from now on.",
     "campaign": "Fuzz with very many seeds, in Spark.",
     "audit": "Follow the log of a real Kafka cluster against the spec.",
+    "record": "Run a real Kafka cluster through a scenario, and audit it.",
     "pipeline": "Read and audit very many logs, in Spark; report on a campaign.",
     "dump": "Print a metadata log as Kafka's own tool does.",
     "doctor": "Show what this installation found, and what is missing.",

@@ -72,8 +72,10 @@ def command(
 
     Finds every __cluster_metadata-0 directory at or below PATH, reads its segments and
     checkpoints strictly (.log, .checkpoint, also gzipped), compares the nodes of a cluster,
-    steps through UntimedLease.tla with each record of registration and fencing, and checks
-    what these mean for partitions. Each distinct history is judged once.
+    steps through UntimedLease.tla with each record of registration and fencing, and asks 69
+    invariants of every record, batch, operation and checkpoint: those that a committed log
+    alone can break (docs/audit-invariants.md). For each cluster a table says how often each was
+    asked. Each distinct history is judged once, up to its first violation.
 
     With --server-logs, the lines about the lease in server.log and controller.log below PATH
     (also rotated, also gzipped) become a partial trace, joined with the metadata log: what
@@ -92,12 +94,12 @@ def command(
       krafla audit cluster-a --server-logs --clock-skew-ms 250
 
     With --json: {"schema": 1, "verdict", "exit_code", "paths", "clusters", "findings",
-    "counts"}; each cluster has "cluster_id", "folder", "verdict", "findings", "directories" and
-    "server_logs"; each directory "path", "node_id", "verdict", "batches", "records", the offsets
-    judged and its "findings"; each finding "weight", "kind", "detail", "path", "line", "byte",
-    "offset" and "evidence", which for a violation holds the rule, the record or the line, the
-    action with its parameters, the false conjuncts with their values, the state before and what
-    was legal.
+    "counts"}; each cluster has "cluster_id", "folder", "asked", "verdict", "findings",
+    "directories" and "server_logs"; each directory "path", "node_id", "verdict", "batches",
+    "records", the offsets judged and its "findings"; each finding "weight", "kind", "detail",
+    "path", "line", "byte", "offset" and "evidence", which for a violation holds the rule, the
+    record or the line, the action with its parameters, the false conjuncts with their values,
+    the state before and what was legal.
     """
     from krafla.audit.judge import LoadingSpec
 

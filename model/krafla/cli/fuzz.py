@@ -21,7 +21,8 @@ _OVER_MACHINES = ("raft", "cluster")
 _Protocol = Annotated[
     str,
     typer.Argument(
-        metavar="PROTOCOL", help="What to fuzz: lease, raft, reassignment, together, cluster."
+        metavar="PROTOCOL",
+        help="What to fuzz: lease, raft, reassignment, registration, metadata, together, cluster.",
     ),
 ]
 _Seed = Annotated[int, typer.Option(help="Where the randomness of every run comes from.")]
@@ -32,12 +33,10 @@ _Seconds = Annotated[
     float | None,
     typer.Option(min=0, help="Start no run after this long; 20 if nothing else is said."),
 ]
-_Steps = Annotated[
-    int | None, typer.Option(min=1, help="lease, reassignment, together: steps of a run; 600.")
-]
+_Steps = Annotated[int | None, typer.Option(min=1, help="not raft, cluster: steps of a run; 600.")]
 _Profile = Annotated[
     list[str] | None,
-    typer.Option(help="The same: a kind of run, again for each; without it, a mixture."),
+    typer.Option(help="not raft, cluster: a kind of run, again for each; without, a mixture."),
 ]
 _Workers = Annotated[
     int | None, typer.Option(min=1, help="raft, cluster: processes; no result depends on them; 1.")
@@ -57,10 +56,11 @@ _Lockstep = Annotated[
     ),
 ]
 _Replay = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="All but lease: play a run that was kept.")
+    Path | None, typer.Option(metavar="FILE", help="all but lease: play a run that was kept.")
 ]
 _Mutants = Annotated[
-    str | None, typer.Option(metavar="LIST", help="raft: look for these seeded bugs, or for all.")
+    str | None,
+    typer.Option(metavar="LIST", help="raft, cluster: look for these seeded bugs, or for all."),
 ]
 _Save = Annotated[Path | None, typer.Option(metavar="DIR", help="Keep findings here.")]
 _Shrinks = Annotated[
@@ -91,11 +91,9 @@ def command(
 
     lease: a cluster under a seeded scheduler, with faults drawn for it. Every step must be a step
     of BrokerLease, lead to the same state, and keep every property. What is found is shrunk, shown,
-    and kept with --save as a trace and as a recording.
-
-    reassignment: a partition that moves between brokers which fail; as lease, by Reassignment.
-
-    together: controllers, brokers, one partition and operators in small; as lease, by Cluster.
+    and kept with --save as a trace and as a recording. As lease: reassignment, a partition that
+    moves between brokers which fail; registration, controllers that register; metadata,
+    controllers over one log which are deposed; together, all of these on one log, by Cluster.
 
     raft: a quorum on simulated machines, disks, clocks and networks; after 30 seconds of chaos a
     core is healed and must make progress. After every event the properties of KRaftProperties and
@@ -114,24 +112,18 @@ def command(
     \b
     Examples:
       krafla fuzz lease --seed 7 --seconds 600 --save found
-      krafla fuzz reassignment --seconds 60
-      krafla fuzz together --seconds 120
+      krafla fuzz registration --seconds 60
       krafla fuzz raft --faults network,power-loss --seed 7 --examples 100 --lockstep
       krafla fuzz raft --replay krafla-raft-7-42.json
       krafla fuzz raft --mutants all --save found
       krafla fuzz cluster --seconds 60 --workers 2
     """
     lease: dict[str, object] = {"--steps": steps, "--profile": profile}
-    raft = {"--workers": workers, "--faults": faults, "--lockstep": lockstep, "--mutants": mutants}
     kept: dict[str, object] = {"--replay": replay}
-    _check_options(
-        protocol,
-        lease=lease,
-        raft=raft | kept,
-        reassignment=lease | kept,
-        cluster=raft | kept,
-        together=lease | kept,
-    )
+    raft = {"--workers": workers, "--faults": faults, "--lockstep": lockstep, "--mutants": mutants}
+    own = dict.fromkeys(("reassignment", "registration", "metadata", "together"), lease | kept)
+    machines = dict.fromkeys(_OVER_MACHINES, raft | kept)
+    _check_options(protocol, lease=lease, **machines, **own)
     from krafla.cli import fuzz_raft, fuzz_steps
 
     if replay is not None:

@@ -1,4 +1,4 @@
-"""``krafla fuzz lease``, ``reassignment`` and ``together``: runs whose every step is judged."""
+"""``krafla fuzz`` of what is simulated step by step: campaigns whose every step is judged."""
 
 from __future__ import annotations
 

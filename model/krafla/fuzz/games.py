@@ -7,17 +7,28 @@ from typing import TYPE_CHECKING, Any, Final
 
 from krafla.refinement import tracing
 from krafla.refinement.lease_spec import lease_judge
+from krafla.refinement.metadata.metadata_spec import metadata_judge
+from krafla.refinement.metadata.tracing import MetadataRecorder
 from krafla.refinement.reassignment.reassignment_spec import reassignment_judge
 from krafla.refinement.reassignment.tracing import ReassignmentRecorder
+from krafla.refinement.registration.registration_spec import registration_judge
+from krafla.refinement.registration.tracing import RegistrationRecorder
 from krafla.refinement.together.together_spec import together_judge
 from krafla.refinement.together.tracing import TogetherRecorder
 from kraft.sim import choices as lease
 from kraft.sim import cluster as lease_cluster
 from kraft.sim import recording as lease_recording
+from kraft.sim.metadata import cluster as metadata_cluster
+from kraft.sim.metadata import recording as metadata_recording
+from kraft.sim.metadata.step import step as metadata_step
 from kraft.sim.reassignment import choices as reassignment
 from kraft.sim.reassignment import cluster as reassignment_cluster
 from kraft.sim.reassignment import recording as reassignment_recording
 from kraft.sim.reassignment.step import step as reassignment_step
+from kraft.sim.registration import choices as registration
+from kraft.sim.registration import cluster as registration_cluster
+from kraft.sim.registration import recording as registration_recording
+from kraft.sim.registration.step import step as registration_step
 from kraft.sim.step import step as lease_step
 from kraft.sim.together import choices as together
 from kraft.sim.together import cluster as together_cluster
@@ -29,7 +40,7 @@ if TYPE_CHECKING:
 
     from krafla.refinement.lockstep import Judge
 
-__all__ = ["GAMES", "LEASE", "REASSIGNMENT", "TOGETHER", "Game"]
+__all__ = ["GAMES", "LEASE", "METADATA", "REASSIGNMENT", "REGISTRATION", "TOGETHER", "Game"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +86,34 @@ REASSIGNMENT: Final = Game(
     (reassignment.Deliver, reassignment.RetryAlterPartition),
 )
 
+METADATA: Final = Game(
+    "metadata",
+    metadata_cluster.first_cluster,
+    metadata_step,
+    metadata_judge,
+    MetadataRecorder,
+    metadata_recording.Recording,
+    metadata_recording.to_json,
+    metadata_recording.from_json,
+    (),
+)
+REGISTRATION: Final = Game(
+    "registration",
+    registration_cluster.first_cluster,
+    registration_step,
+    registration_judge,
+    RegistrationRecorder,
+    registration_recording.Recording,
+    registration_recording.to_json,
+    registration_recording.from_json,
+    (
+        registration.Deliver,
+        registration.DeliverElsewhere,
+        registration.LoseMessage,
+        registration.DuplicateMessage,
+    ),
+)
+
 TOGETHER: Final = Game(
     "together",
     together_cluster.first_cluster,
@@ -87,4 +126,4 @@ TOGETHER: Final = Game(
     (together.Deliver, together.LoseMessage),
 )
 
-GAMES: Final = {game.name: game for game in (LEASE, REASSIGNMENT, TOGETHER)}
+GAMES: Final = {game.name: game for game in (LEASE, REASSIGNMENT, REGISTRATION, METADATA, TOGETHER)}

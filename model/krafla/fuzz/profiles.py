@@ -9,8 +9,11 @@ import msgspec
 
 from krafla.fuzz.clusters import CONFIGURATIONS as CLUSTERS
 from krafla.fuzz.clusters import TOGETHER, together
+from krafla.fuzz.controlling import CONTROLLING, METADATA, controlling
 from krafla.fuzz.games import LEASE, Game
 from krafla.fuzz.moving import CONFIGURATIONS, REASSIGNMENT, moving
+from krafla.fuzz.registering import CONFIGURATIONS as REGISTERING
+from krafla.fuzz.registering import REGISTRATION, registering
 from krafla.fuzz.restless import Restless
 from krafla.verdict import KraflaError
 from kraft.sim.choices import (
@@ -115,11 +118,21 @@ _MOVING: Final = tuple(
     Profile(name, configuration, moving, game=REASSIGNMENT)
     for name, configuration in CONFIGURATIONS.items()
 )
+_CONTROLLING: Final = tuple(
+    Profile(name, configuration, controlling, game=METADATA)
+    for name, configuration in CONTROLLING.items()
+)
+_REGISTERING: Final = tuple(
+    Profile(name, configuration, registering, game=REGISTRATION)
+    for name, configuration in REGISTERING.items()
+)
 _TOGETHER: Final = tuple(
     Profile(name, configuration, together, game=TOGETHER)
     for name, configuration in CLUSTERS.items()
 )
-_BY_NAME: Final = {profile.name: profile for profile in (*_ALL, *_MOVING, *_TOGETHER)}
+_BY_NAME: Final = {
+    profile.name: profile for profile in (*_ALL, *_MOVING, *_REGISTERING, *_CONTROLLING, *_TOGETHER)
+}
 
 # Taken in turn. kip-631 and kip-343 are left out: they differ from others in their timeouts only.
 DEFAULT_PROFILES: Final = (
@@ -129,6 +142,8 @@ DEFAULT_PROFILES: Final = (
 PROFILES_OF: Final = {
     "lease": DEFAULT_PROFILES,
     "reassignment": tuple(CONFIGURATIONS),
+    "metadata": tuple(CONTROLLING),
+    "registration": tuple(REGISTERING),
     "together": tuple(CLUSTERS),
 }
 """The profiles that the runs of each game take in turn."""

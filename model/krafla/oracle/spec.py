@@ -73,6 +73,7 @@ class Spec:
         search_path: Sequence[Path] | None = None,
         definitions: Mapping[str, Any] | None = None,
         expressions: Mapping[str, str] | None = None,
+        replacements: Mapping[str, str] | None = None,
         init: str = "Init",
         next: str = "Next",  # noqa: A002 - TLA+'s word for it
         invariants: Sequence[str] = (),
@@ -82,8 +83,9 @@ class Spec:
     ) -> Spec:
         """Return module ``name`` ready to be asked, with constants as plain Python values.
 
-        Either ``constants`` (and ``definitions`` that replace operators, ``expressions`` that
-        add operators as TLA+ text, and what ``explore`` shall check), or a module with its own
+        Either ``constants`` (and ``definitions`` that replace operators by values, ``expressions``
+        that add operators as TLA+ text, ``replacements`` that put one operator for another by
+        name, and what ``explore`` shall check), or a module with its own
         configuration file ``cfg``, to which only ``expressions`` may be added. ``path`` is the
         module's file or folder (default: wherever it is in the spec tree), ``search_path`` the
         folders of the modules it needs.
@@ -92,7 +94,7 @@ class Spec:
         wrapping = Wrapping(
             name, dict(constants or {}), dict(definitions or {}), dict(expressions or {}),
             init, next, tuple(invariants), tuple(constraints), tuple(action_constraints),
-            tuple(properties),
+            tuple(properties), dict(replacements or {}),
         )  # fmt: skip
         if cfg is not None and wrapping != Wrapping(name, expressions=wrapping.expressions):
             raise SpecError("a configuration file already says all that arguments could", str(cfg))

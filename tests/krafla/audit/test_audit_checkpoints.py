@@ -72,7 +72,7 @@ def test_a_checkpoint_that_is_not_the_fold_of_the_log_is_named(failover, loading
     path = failover / METADATA / SECOND
     rewrite(path, REGISTER, lambda fields: dict(fields, brokerEpoch=1))
     (found,) = violations(audit([failover], loading=loading))
-    assert (found.kind, found.path, found.offset) == ("L4", path, 1326)
+    assert (found.kind, found.path, found.offset) == ("L7", path, 1326)
     assert "epoch=1" in found.detail
 
 
@@ -80,14 +80,14 @@ def test_a_checkpoint_with_another_leader_is_named(failover, loading):
     path = failover / METADATA / SECOND
     rewrite(path, 3, lambda fields: dict(fields, leader=99))
     (found,) = violations(audit([failover], loading=loading))
-    assert (found.kind, found.path) == ("L4", path)
+    assert (found.kind, found.path) == ("E8", path)
     assert "leader=99" in found.detail
 
 
 def test_a_checkpoint_that_differs_does_not_stop_the_history(failover, loading):
     rewrite(failover / METADATA / SECOND, 12, lambda fields: dict(fields, featureLevel=99))
     report = audit([failover], loading=loading)
-    assert [f.kind for f in violations(report)] == ["L4"]
+    assert [f.kind for f in violations(report)] == ["L7"]
     assert report.clusters[0].directories[0].judged_to == 1552
 
 

@@ -143,6 +143,9 @@ def test_a_tail_of_an_older_epoch_may_never_have_been_committed(cluster, loading
     tail = next(b for b in reversed(batches) if b.count == 1)
     kept = [b.raw for b in batches if b.base_offset < tail.base_offset]
     log.write_bytes(b"".join([*kept, reencoded(tail, epoch=tail.leader_epoch + 1)]))
+    state = cluster / "n3001" / METADATA / "quorum-state"
+    known = f'"leaderEpoch":{tail.leader_epoch}'
+    state.write_text(state.read_text().replace(known, f'"leaderEpoch":{tail.leader_epoch + 1}'))
     report = audit([cluster], loading=loading)
     assert report.exit_code is ExitCode.INCONCLUSIVE
     assert kinds(report, Weight.INCONCLUSIVE) == ["divergence"]

@@ -8,10 +8,13 @@ import os
 
 import pytest
 from tests.krafla.audit.editing import (
+    FEATURE,
     LOG,
     METADATA,
     copied,
     edited,
+    no_op_after,
+    to,
     to_no_op,
     with_fields,
 )
@@ -222,6 +225,9 @@ def test_a_spec_that_does_not_load_is_an_error(node, tmp_path, monkeypatch):
         audit([node])
 
 
+FEATURES = ({"name": "metadata.version", "minSupportedVersion": 7, "maxSupportedVersion": 27},)
+
+
 class TestNumbersBeyondTlcs:
     """TLC's integers have 32 bits, Kafka's offsets 64."""
 
@@ -237,16 +243,17 @@ class TestNumbersBeyondTlcs:
             "incarnationId": "ABEiM0RVZneImaq7zN3u_w",
             "brokerEpoch": epoch,
             "endPoints": ({"name": "P", "host": "h", "port": 1, "securityProtocol": 0},),
-            "features": (),
+            "features": FEATURES,
             "rack": None,
             "fenced": True,
             **fields,
         }
 
     def test_an_epoch_is_too_large_for_the_spec_and_leaves_a_doubt(self, tmp_path, loading):
+        version = (12, 0, {"name": "metadata.version", "featureLevel": 27})
         record = (0, 3, self.registration(2**40))
         directory = self.log(
-            tmp_path, LOG, leader_change(), metadata_batch(1, 1, 1, [record, (20, 0, {})])
+            tmp_path, LOG, leader_change(), metadata_batch(1, 1, 1, [version, record])
         )
         report = audit([directory], loading=loading)
         assert report.exit_code is ExitCode.INCONCLUSIVE
@@ -276,8 +283,10 @@ class TestNumbersBeyondTlcs:
         from kraft.records.builder import control_batch
 
         header = control_batch(0, 1, 1, [(3, {"version": 0, "lastContainedLogTimestamp": 1})])
-        footer = control_batch(2, 1, 1, [(4, {"version": 0})])
-        return header, metadata_batch(1, 1, 1, [(0, 3, self.registration(epoch))]), footer
+        footer = control_batch(3, 1, 1, [(4, {"version": 0})])
+        version = (12, 0, {"name": "metadata.version", "featureLevel": 27})
+        registration = (0, 3, self.registration(epoch))
+        return header, metadata_batch(1, 1, 1, [version, registration]), footer
 
 
 def test_a_registration_inside_an_aborted_transaction_is_not_modelled(tmp_path, real_logs, loading):
@@ -294,8 +303,11 @@ def test_a_registration_inside_an_aborted_transaction_is_not_modelled(tmp_path, 
 def test_an_aborted_transaction_leaves_no_trace_in_the_image(tmp_path, real_logs, loading):
     node = copied(real_logs / "crash" / "n3000", tmp_path / "n3000")
     log = node / METADATA / LOG
-    # The features set in an aborted transaction are not in use: a broker need not know them.
-    log.write_bytes(
-        edited(log, {7: lambda _: (25, 0, {"reason": "test"}), 17: with_fields(features=())})
-    )
+    # Had an aborted transaction taken eligible leader replicas away, no ISR could be empty (P4).
+    offsets = [no_op_after(log, 30)]
+    offsets += [no_op_after(log, offsets[-1])]
+    offsets += [no_op_after(log, offsets[-1])]
+    off = to(FEATURE, 0, name="eligible.leader.replicas.version", featureLevel=0)
+    edits = dict(zip(offsets, (to(23, 0, name=None), off, to(25, 0, reason="test")), strict=True))
+    log.write_bytes(edited(log, edits))
     assert audit([node], loading=loading).exit_code is ExitCode.HELD

@@ -21,7 +21,9 @@ from tests.krafla.audit.editing import (
 
 from krafla.audit.image import BrokerRegistration, Image
 from krafla.audit.invariants import partition_objections, replicas_objection
-from krafla.audit.partitions import PartitionState
+from krafla.audit.partition_state import (
+    PartitionState,
+)
 from krafla.audit.registry import EVERY_INVARIANT
 from krafla.audit.result import Weight
 from krafla.audit.run import audit
@@ -57,7 +59,7 @@ def test_b8_a_broker_lacks_a_feature_that_is_in_use(tmp_path, crash, loading):
 def test_b8_a_feature_is_raised_beyond_a_registered_broker(tmp_path, crash, loading):
     offset = no_op_after(crash / METADATA / LOG, 30)
     raised = to(FEATURE, 0, name="group.version", featureLevel=9)
-    assert violations(tmp_path, crash, loading, {offset: raised}) == {"B8": offset}
+    assert violations(tmp_path, crash, loading, {offset: raised}) == {"B8": offset, "O3": offset}
 
 
 def test_b8_a_broker_that_does_not_name_the_metadata_version_knows_its_first(
@@ -113,15 +115,17 @@ def test_p11_and_p12_a_partition_is_left_out_when_its_broker_is_fenced(tmp_path,
 
 def test_p11_a_fenced_broker_is_elected(tmp_path, crash, loading):
     offset = no_op_after(crash / METADATA / LOG, 95)
-    elected = to(CHANGE_PARTITION, 2, partitionId=1, topicId=TOPIC, leader=0)
-    assert violations(tmp_path, crash, loading, {offset: elected}) == {"P11": offset}
+    elected = to(CHANGE_PARTITION, 2, partitionId=1, topicId=TOPIC, leader=0, isr=(0, 1))
+    found = violations(tmp_path, crash, loading, {offset: elected})
+    assert found == {"P11": offset, "P12": offset}
 
 
 def test_p11_a_broker_in_controlled_shutdown_is_elected(tmp_path, crash, loading):
     offset = no_op_after(crash / METADATA / LOG, 152)
     assert offset < 172, "broker 2 is still unfenced"
-    elected = to(CHANGE_PARTITION, 2, partitionId=1, topicId=TOPIC, leader=2)
-    assert violations(tmp_path, crash, loading, {offset: elected}) == {"P11": offset}
+    elected = to(CHANGE_PARTITION, 2, partitionId=1, topicId=TOPIC, leader=2, isr=(2, 1))
+    found = violations(tmp_path, crash, loading, {offset: elected})
+    assert found == {"P11": offset, "P12": offset}
 
 
 def test_p12_a_fenced_broker_joins_an_isr(tmp_path, crash, loading):
@@ -132,8 +136,9 @@ def test_p12_a_fenced_broker_joins_an_isr(tmp_path, crash, loading):
 
 def test_p13_the_last_of_an_isr_is_fenced_and_the_partition_has_a_leader(tmp_path, crash, loading):
     offset = no_op_after(crash / METADATA / LOG, 95)
-    alone = to(CHANGE_PARTITION, 2, partitionId=1, topicId=TOPIC, isr=(0,), leader=1)
-    assert violations(tmp_path, crash, loading, {offset: alone}) == {"P13": offset}
+    alone = to(CHANGE_PARTITION, 2, partitionId=1, topicId=TOPIC, isr=(0,), leader=0)
+    found = violations(tmp_path, crash, loading, {offset: alone})
+    assert found == {"P13": offset, "P11": offset}
 
 
 def test_t8_a_partition_is_created_on_a_broker_that_is_not_registered(tmp_path, crash, loading):
@@ -160,7 +165,7 @@ def test_t5_a_partition_is_changed_that_does_not_exist(tmp_path, crash, loading)
     assert violations(tmp_path, crash, loading, {offset: lost}) == {"T5": offset}
 
 
-def test_t5_a_partition_is_changed_after_its_topic_was_removed(tmp_path, crash, loading):
+def test_t6_a_partition_is_changed_after_its_topic_was_removed(tmp_path, crash, loading):
     offset = no_op_after(crash / METADATA / LOG, 40)
     edits = {
         offset: to(9, 0, topicId=TOPIC),
@@ -169,8 +174,8 @@ def test_t5_a_partition_is_changed_after_its_topic_was_removed(tmp_path, crash, 
         ),
     }
     found = violations(tmp_path, crash, loading, edits)
-    assert set(found) == {"T5"}
-    assert found["T5"] > offset
+    assert set(found) == {"T6"}
+    assert found["T6"] > offset
 
 
 class TestBrokersWhoseIncarnationWasReplacedWhileUnfenced:

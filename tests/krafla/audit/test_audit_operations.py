@@ -12,12 +12,14 @@ from kraft.ids import uuid_text
 from kraft.records.builder import metadata_batch
 
 TOPIC = uuid_text(bytes(range(16)))
+FEATURES = ({"name": "metadata.version", "minSupportedVersion": 1, "maxSupportedVersion": 27},)
 TIME = 1_700_000_000_000
 
 
 def beginning():
     """Return the batches in which brokers 0 and 1 start and share a partition, led by 0."""
-    parts, offset = [], 0
+    version = {"name": "metadata.version", "featureLevel": 7}
+    parts, offset = [metadata_batch(0, 1, TIME, [(12, 0, version)])], 1
     for broker in (0, 1):
         registration = {
             "brokerId": broker,
@@ -28,11 +30,12 @@ def beginning():
         unfence = {"brokerId": broker, "brokerEpoch": offset, "fenced": -1}
         parts.append(
             metadata_batch(
-                offset, 1, TIME, [(0, 1, {**registration, "features": (), "rack": None})]
+                offset, 1, TIME, [(0, 1, {**registration, "features": FEATURES, "rack": None})]
             )
         )
         parts.append(metadata_batch(offset + 1, 1, TIME, [(CHANGE_BROKER, 0, unfence)]))
         offset += 2
+    topic = {"name": "t", "topicId": TOPIC}
     partition = {
         "partitionId": 0,
         "topicId": TOPIC,
@@ -41,12 +44,14 @@ def beginning():
         "removingReplicas": (),
         "addingReplicas": (),
         "leader": 0,
+        "leaderEpoch": 0,
+        "partitionEpoch": 0,
     }
-    parts.append(metadata_batch(offset, 1, TIME, [(3, 0, partition)]))
-    return parts, offset + 1
+    parts.append(metadata_batch(offset, 1, TIME, [(2, 0, topic), (3, 0, partition)]))
+    return parts, offset + 2
 
 
-SHUT_DOWN = (CHANGE_BROKER, 1, {"brokerId": 0, "brokerEpoch": 0, "inControlledShutdown": 1})
+SHUT_DOWN = (CHANGE_BROKER, 1, {"brokerId": 0, "brokerEpoch": 1, "inControlledShutdown": 1})
 TAKE_OUT = (CHANGE_PARTITION, 0, {"partitionId": 0, "topicId": TOPIC, "isr": (1,), "leader": 1})
 NOTHING = (NO_OP, 0, {})
 

@@ -7,11 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.krafla.audit.editing import CHANGE_PARTITION, LOG, METADATA, NO_OP
 
+from krafla.audit.partition_state import (
+    PartitionChange,
+    PartitionState,
+)
 from krafla.audit.partitions import (
     ChangeReader,
-    PartitionChange,
     Partitions,
-    PartitionState,
     key_of,
 )
 from kraft.errors import CorruptRecordError
@@ -50,13 +52,19 @@ def understood(reader, batch):
     return [(index, key, reader.meaning[tail]) for index, key, tail in found]
 
 
+FIELDS = (
+    "leader", "isr", "replicas", "addingReplicas", "removingReplicas", "leaderRecoveryState",
+    "directories", "eligibleLeaderReplicas", "lastKnownElr",
+)  # fmt: skip
+
+
 def decoded(batch):
     """Return the same by the reference decoder."""
     return [
         (
             record.offset - batch.base_offset,
             key_of(record.fields),
-            PartitionChange(*(record.fields[name] for name in ("leader", "isr", "replicas"))),
+            PartitionChange(*(record.fields.get(name) for name in FIELDS)),
         )
         for record in batch.metadata_records(frozenset({CHANGE_PARTITION}))
     ]

@@ -65,12 +65,11 @@ def test_a_record_is_printed_without_its_secrets(log):
 
 
 def test_a_finding_about_a_record_with_secrets_shows_none(log, loading, monkeypatch):
-    # No invariant is about such records today; this one stands for any that will be.
+    # This invariant stands for any about such records.
     api_keys = frozenset({secret_record(log).api_key})
-    objects = RecordInvariant("T1", "no record is liked", "here", lambda _: "not liked")
+    objects = RecordInvariant("T1", "no record is liked", "here", lambda _: "not liked", api_keys)
     monkeypatch.setattr(history, "_WANTED", api_keys)
-    monkeypatch.setattr(history, "_JUDGED", api_keys)
-    monkeypatch.setattr(history, "RECORD_INVARIANTS", (objects,))
+    monkeypatch.setattr(history, "RECORD_INVARIANTS", dict.fromkeys(api_keys, (objects,)))
     report = audit([log.parent], loading=loading)
     for text in (json.dumps(document(report)), "\n".join(text_lines(report))):
         assert "not liked" in text

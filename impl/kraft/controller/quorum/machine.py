@@ -14,7 +14,7 @@ from kraft.controller.quorum.committing import handle_commit, load_snapshot, rep
 from kraft.controller.quorum.effects import Failure, Fatal, Reply
 from kraft.controller.quorum.fault import FaultError
 from kraft.controller.quorum.memory import in_transaction
-from kraft.controller.quorum.operations import OPERATIONS, Asked, Operations
+from kraft.controller.quorum.operations import OPERATIONS, Operations
 from kraft.controller.quorum.renouncing import NOT_CONTROLLER, renounce
 from kraft.controller.quorum.snapshots import create_snapshot, snapshot_deadline
 from kraft.controller.quorum.state import Step, is_active, visible
@@ -26,6 +26,7 @@ from kraft.errors import ErrorCode
 from kraft.records.cluster import BeginTransactionRecord
 
 if TYPE_CHECKING:
+    from kraft.controller.quorum.asking import Asked
     from kraft.controller.quorum.state import ControllerState
 
 

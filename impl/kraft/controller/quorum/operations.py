@@ -5,27 +5,35 @@ Another request is another line of WRITES or READS, another periodic task anothe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from kraft.chance import derive
 from kraft.controller.alter_partition import alter_partition
 from kraft.controller.broker_heartbeats import maybe_fence_stale_broker, process_broker_heartbeat
 from kraft.controller.broker_registration import register_broker, unregister_broker
+from kraft.controller.delegation_tokens import sweep_expired_delegation_tokens
 from kraft.controller.directories import assign_replicas_to_dirs
 from kraft.controller.elections import (
     balance_partition_leaders,
     elect_leaders,
     elect_unclean_leaders,
 )
+from kraft.controller.quorum.asking import (
+    Asked,
+    Operation,
+    Read,
+    new_uuids,
+    of_brokers_in_time,
+    of_image,
+)
+from kraft.controller.quorum.manager_operations import MANAGER_WRITES
 from kraft.controller.reassignments import (
     alter_partition_reassignments,
     list_partition_reassignments,
 )
 from kraft.controller.result import Generated, Result
 from kraft.controller.topics import create_partitions, create_topics, delete_topics
-from kraft.ids import UUID_BYTES, TopicId, uuid_text
+from kraft.ids import TopicId
 from kraft.records.lease import NoOpRecord
 from kraft.rpc import (
     BrokerHeartbeatRequest,
@@ -47,11 +55,9 @@ from kraft.rpc.topics import (
 )
 
 if TYPE_CHECKING:
-    from kraft.controller.defaults import Defaults
-    from kraft.controller.heartbeats import Heartbeats
+    from collections.abc import Callable, Mapping
+
     from kraft.controller.quorum.configuration import Configuration
-    from kraft.controller.written import Written
-    from kraft.image.metadata_image import MetadataImage
 
 IBP_3_3_IV1: Final = 5
 """The first metadata version with a NoOpRecord. Kafka: MetadataVersion.isNoOpRecordSupported."""
@@ -61,27 +67,6 @@ FENCE_CHECKS: Final = 8
 
 Kafka: QuorumController.registerMaybeFenceStaleBroker.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What an operation may look at: the newest state, committed or not, and the request."""
-
-    written: Written
-    heartbeats: Heartbeats
-    defaults: Defaults
-    request: Any
-    now_ms: int
-    chance: int
-
-    @property
-    def image(self) -> MetadataImage:
-        """The newest image."""
-        return self.written.image
-
-
-Operation = Callable[[Asked], Result[Any] | Generated[Any]]
-Read = Callable[["MetadataImage", Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,36 +90,9 @@ class Operations:
     tasks: tuple[Task, ...] = ()
 
 
-def of_image(operation: Callable[..., Result[Any]]) -> Operation:
-    """Return the operation of a function that takes image, defaults and request."""
-    return lambda asked: operation(asked.image, asked.defaults, asked.request)
-
-
-def of_brokers(operation: Callable[..., Generated[Any]]) -> Operation:
-    """Return the operation of one that takes written, heartbeats, defaults and request."""
-    return lambda asked: operation(asked.written, asked.heartbeats, asked.defaults, asked.request)
-
-
-def of_brokers_in_time(operation: Callable[..., Generated[Any]]) -> Operation:
-    """Return the operation of one that takes the time in milliseconds besides."""
-    return lambda asked: operation(
-        asked.written, asked.heartbeats, asked.defaults, asked.request, asked.now_ms
-    )
-
-
-def new_uuids(chance: int, count: int) -> tuple[TopicId, ...]:
-    """Return ids that nobody has yet, as long as no chance comes twice. Kafka: Uuid.randomUuid."""
-    halves = [(derive(chance, "high", i), derive(chance, "low", i)) for i in range(count)]
-    half = UUID_BYTES // 2
-    return tuple(
-        TopicId(uuid_text(high.to_bytes(half, "big") + low.to_bytes(half, "big")))
-        for high, low in halves
-    )
-
-
 def _create_topics(asked: Asked) -> Result[Any]:
     request: CreateTopicsRequest = asked.request
-    ids = new_uuids(asked.chance, len(request.topics))
+    ids = tuple(TopicId(one) for one in new_uuids(asked.chance, len(request.topics)))
     return create_topics(asked.image, asked.defaults, request, ids, asked.chance)
 
 
@@ -176,6 +134,7 @@ WRITES: Final[Mapping[type[Any], Operation]] = {
     DeleteTopicsRequest: _delete_topics,
     ElectLeadersRequest: of_image(elect_leaders),
     UnregisterBrokerRequest: _unregister_broker,
+    **MANAGER_WRITES,
 }
 
 READS: Final[Mapping[type[Any], Read]] = {
@@ -197,6 +156,11 @@ TASKS: Final = (
         "electUnclean",
         lambda asked: elect_unclean_leaders(asked.image, asked.defaults),
         lambda configuration: configuration.unclean_leader_election_check_interval_ms,
+    ),
+    Task(
+        "expireDelegationTokens",
+        lambda asked: sweep_expired_delegation_tokens(asked.image, asked.now_ms),
+        lambda configuration: configuration.delegation_token_expiry_check_interval_ms,
     ),
     Task(
         "writeNoOpRecord", _no_op, lambda configuration: configuration.metadata_max_idle_interval_ms

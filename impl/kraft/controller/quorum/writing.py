@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from kraft.controller.errors import ControllerError
 from kraft.controller.heartbeats import begin_controlled_shutdown
+from kraft.controller.quorum.asking import Asked
 from kraft.controller.quorum.effects import Append, Failure, Reply
 from kraft.controller.quorum.memory import after_batch
-from kraft.controller.quorum.operations import Asked
 from kraft.controller.quorum.renouncing import renounce
 from kraft.controller.quorum.soft_state import after_records
 from kraft.controller.quorum.state import Deferred, is_all_stable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
     from kraft.controller.heartbeats import Heartbeats
-    from kraft.controller.quorum.operations import Operation
+    from kraft.controller.quorum.asking import Operation
     from kraft.controller.quorum.turn import Turn
     from kraft.records.typed import TypedRecord
 

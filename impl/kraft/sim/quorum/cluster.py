@@ -115,7 +115,8 @@ class Simulation:
         self, process: Process, listener: ListenerStep, received: Envelope | None
     ) -> None:
         """Give observers a step of a state machine, after that of Raft that is being performed."""
-        detail = f"{listener.kind} {type(listener.event).__name__} {len(listener.effects)}"
+        event, effects = type(listener.event).__name__, len(listener.effects)
+        detail = f"{listener.kind} {event} {effects} {listener.said}"
         step = SimStep(
             self.number,
             self.time,

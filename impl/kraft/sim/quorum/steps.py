@@ -26,13 +26,17 @@ StepKind = Literal["event", "start", "crash", "lose", "duplicate", "fault", "lis
 
 
 class ListenerStep(NamedTuple):
-    """What a state machine above Raft did, of some kind: it took an event, and what came of it."""
+    """What a state machine above Raft did, of some kind: it took an event, and what came of it.
+
+    `said` is where it then stands, for people.
+    """
 
     kind: str
     before: Any
     event: Any
     after: Any
     effects: tuple[Any, ...] = ()
+    said: str = ""
 
 
 class Envelope(NamedTuple):

@@ -17,7 +17,7 @@ from kraft.rpc import (
     BrokerRegistrationResponse,
 )
 from kraft.rpc.alter_partition import AlterPartitionRequest, AlterPartitionResponse
-from kraft.rpc.broker_registration import SupportedFeature
+from kraft.rpc.node_description import SupportedFeature
 from kraft.sim.outcome import UNKNOWN_PROCESS, Refused, done
 from kraft.sim.together.cluster import (
     PARTITION_ID,

@@ -71,7 +71,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who there is, and what may happen.
 
     The first of `controllers` leads at first. Of the `controller_processes` of a controller the
-    last one runs. `levels` are metadata versions, ascending; the first is what an empty log stands
+    last one runs, and supports all levels. `levels` are metadata versions, ascending; the first is what an empty log stands
     for, and from `gate_level` on controllers register. `longest_tail` is how many batches wait for
     their commit before whoever makes the choices writes no more.
     """
@@ -211,7 +211,8 @@ def first_cluster(configuration: Configuration) -> Cluster:
     """
     memory = Memory(Written(first_image(configuration)))
     leader = configuration.controllers[0]
-    states = {node: _first_state(node, memory) for node in configuration.controllers}
+    nodes = configuration.controllers
+    states = {node: _first_state(node, nodes, memory) for node in nodes}
     elected = on_event(states[leader], LeaderChanged(0, _FIRST_EPOCH, leader), OPERATIONS)
     states[leader] = elected.state
     brokers = {
@@ -222,8 +223,8 @@ def first_cluster(configuration: Configuration) -> Cluster:
     return Cluster(configuration, leader, _FIRST_EPOCH, (), memory, controllers, Map(brokers))
 
 
-def _first_state(node: NodeId, memory: Memory) -> ControllerState:
-    defaults = Defaults(node, broker_session_timeout_ms=SESSION_TIMEOUT_MS)
+def _first_state(node: NodeId, nodes: tuple[NodeId, ...], memory: Memory) -> ControllerState:
+    defaults = Defaults(node, broker_session_timeout_ms=SESSION_TIMEOUT_MS, quorum_node_ids=nodes)
     # No snapshot is ever due: Cluster has none.
     return first_state(of_controller.Configuration(defaults, max_snapshot_interval_ms=0), memory)
 

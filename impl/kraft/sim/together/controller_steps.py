@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from kraft.controller.eligible import metadata_version_of
 from kraft.controller.heartbeats import has_valid_session, heartbeat_state, overdue_brokers
 from kraft.controller.partition_ask import in_progress
 from kraft.controller.quorum.events import RequestReceived
 from kraft.controller.quorum.state import is_active
 from kraft.errors import ErrorCode
+from kraft.image.metadata_image import METADATA_VERSION
 from kraft.records.lease import (
     ENTER_CONTROLLED_SHUTDOWN,
     UNFENCE,
@@ -22,10 +24,13 @@ from kraft.rpc import (
     BrokerRegistrationResponse,
 )
 from kraft.rpc.alter_partition import AlterPartitionResponse
+from kraft.rpc.controller_registration import ControllerRegistrationRequest
+from kraft.rpc.node_description import SupportedFeature
 from kraft.rpc.partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
 )
+from kraft.rpc.update_features import FeatureUpdate, UpdateFeaturesRequest
 from kraft.sim.outcome import Refused, done
 from kraft.sim.together.cluster import (
     PARTITION_ID,
@@ -37,7 +42,6 @@ from kraft.sim.together.cluster import (
 )
 from kraft.sim.together.operations import FenceStaleBrokers
 from kraft.sim.together.performing import answered, handle, response_of
-from kraft.sim.together.stand_ins import ControllerRegistrationRequest, UpdateFeaturesRequest
 
 if TYPE_CHECKING:
     from kraft.controller.heartbeats import Heartbeats
@@ -206,8 +210,11 @@ def register_controller(cluster: Cluster, choice: choices.RegisterController) ->
     configuration = cluster.configuration
     for one in configuration.controller_processes:
         if one.incarnation_id == choice.incarnation_id:
+            supported = SupportedFeature(
+                METADATA_VERSION, configuration.levels[0], one.highest_level
+            )
             request = ControllerRegistrationRequest(
-                one.controller_id, one.incarnation_id, configuration.levels[0], one.highest_level
+                one.controller_id, one.incarnation_id, features=(supported,)
             )
             return _asked(cluster, choice.controller, request, "RegisterController")
     return cluster, Refused("no such process")
@@ -215,13 +222,12 @@ def register_controller(cluster: Cluster, choice: choices.RegisterController) ->
 
 def upgrade_feature(cluster: Cluster, choice: choices.UpgradeFeature) -> Result:
     """Let an operator raise the metadata version."""
-    configuration = cluster.configuration
-    if choice.controller not in configuration.controllers:
+    controller = _active(cluster, choice.controller)
+    if controller is None:
         return cluster, _NOT_ACTIVE
-    if choice.level not in configuration.levels:
+    if choice.level not in cluster.configuration.levels:
         return cluster, Refused("there is no such level here")
-    highest = configuration.running(choice.controller).highest_level
-    request = UpdateFeaturesRequest(
-        choice.level, configuration.controllers, configuration.levels[0], highest
-    )
+    if choice.level <= metadata_version_of(controller.state.written.image):
+        return cluster, Refused("that would not raise it")
+    request = UpdateFeaturesRequest((FeatureUpdate(METADATA_VERSION, choice.level),))
     return _asked(cluster, choice.controller, request, "UpgradeFeature")

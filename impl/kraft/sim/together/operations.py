@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from kraft.controller.broker_heartbeats import maybe_fence_stale_broker
+from kraft.controller.controller_registration import register_controller
+from kraft.controller.features import update_features
 from kraft.controller.quorum import operations
 from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest
 from kraft.rpc.alter_partition import AlterPartitionRequest
+from kraft.rpc.controller_registration import ControllerRegistrationRequest
 from kraft.rpc.partition_reassignments import AlterPartitionReassignmentsRequest
-from kraft.sim.together import stand_ins
+from kraft.rpc.update_features import UpdateFeaturesRequest
 
 if TYPE_CHECKING:
     from kraft.controller.quorum.operations import Asked
@@ -40,8 +43,10 @@ OPERATIONS: Final = operations.Operations(
     {
         **{request: operations.WRITES[request] for request in _OF_CLIENTS},
         FenceStaleBrokers: _fence_stale_broker,
-        stand_ins.ControllerRegistrationRequest: stand_ins.register_controller,
-        stand_ins.UpdateFeaturesRequest: stand_ins.update_features,
+        ControllerRegistrationRequest: lambda asked: register_controller(
+            asked.image, asked.request
+        ),
+        UpdateFeaturesRequest: operations.of_image(update_features),
     },
     {},
 )

@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kraft.broker import process as broker
-from kraft.broker.lifecycle import BrokerLifecycle, BrokerState, Disconnect, Send, is_live
+from kraft.broker.lifecycle import BrokerLifecycle, BrokerState, Send, is_live
 from kraft.chance import derive
 from kraft.controller.quorum.memory import EMPTY, Memory, after_batch, after_control_batch
 from kraft.controller.quorum.memory import visible_of as seen
 from kraft.controller.quorum.record_bytes import decode_records
 from kraft.controller.written import written_from_snapshot
+from kraft.errors import ErrorCode
 from kraft.ids import BrokerId, IncarnationId, NodeId, Offset, uuid_text
 from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.image.replay import replay
@@ -186,8 +187,6 @@ class BrokerHost(Host):
         for what in (_ALTER, _ASSIGN):
             if self._is_awaited(what, correlation_id):
                 self.replicas.on_failure()
-        from kraft.errors import ErrorCode
-
         code = ErrorCode.NOT_CONTROLLER
         refused: Any = BrokerHeartbeatResponse(code)
         answer = broker.on_heartbeat_response
@@ -235,19 +234,17 @@ class BrokerHost(Host):
         return True
 
     def _live(self, turn: Turn) -> None:
+        epoch = self.life.broker_epoch
         self.life = turn.process
         for effect in turn.effects:
-            if isinstance(effect, Send):
-                if self.knows_leader is not None:
-                    self.ask(self.knows_leader, effect.correlation_id, effect.request)
-            elif isinstance(effect, Disconnect):
-                pass
-            elif isinstance(effect, broker.Halt):
-                self.process.inbox.append(Local("shutdown"))
+            if isinstance(effect, Send) and self.knows_leader is not None:
+                self.ask(self.knows_leader, effect.correlation_id, effect.request)
         state = self.life.lifecycle.state
         if state is BrokerState.RECOVERY and not self.life.ready_to_unfence:
             self.life = broker.set_ready_to_unfence(self.life, self._now_ms())
         if state is BrokerState.SHUTTING_DOWN:
+            if not any(isinstance(effect, broker.Halt) for effect in turn.effects):
+                self.disk.clean_epoch = epoch
             self.process.inbox.append(Local("shutdown"))
 
     def _speak_of_replicas(self, now_ms: int) -> None:
@@ -290,6 +287,12 @@ class BrokerHost(Host):
         at = broker.next_deadline(self.life)
         deadline = self._replicas_due_ms if at is None else min(at, self._replicas_due_ms)
         self.process.listener_deadline = deadline * MILLISECOND
+
+    def stands(self) -> str:
+        """Return the state of its lease, and how far it has come."""
+        return (
+            f"{self.life.lifecycle.state.name} {self.memory.end} leads {len(self.replicas.leading)}"
+        )
 
     def _now_ms(self) -> int:
         return self.own_ns() // MILLISECOND

@@ -136,6 +136,11 @@ class ControllerHost(Host):
             case does.Fatal():
                 raise ValueError(f"the controller cannot go on: {effect.reason}")
 
+    def stands(self) -> str:
+        """Return in which epoch it is active, and how far it has come."""
+        state = self.state
+        return f"epoch {state.claim_epoch} stable {state.stable_end} written {state.write_end}"
+
     def _now_ms(self) -> int:
         return self.own_ns() // MILLISECOND
 

@@ -71,8 +71,12 @@ class Host:
         received: Envelope | None = None,
     ) -> None:
         """Tell observers what it did."""
-        step = ListenerStep(self.kind, before, event, after, effects)
+        step = ListenerStep(self.kind, before, event, after, effects, self.stands())
         self.sim.emit_listener(self.process, step, received)
+
+    def stands(self) -> str:
+        """Return in a few words where the host is."""
+        return ""
 
     def ask(self, node_id: NodeId, correlation_id: int, request: Any) -> None:
         """Send a request to a node."""

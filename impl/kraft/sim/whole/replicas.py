@@ -6,7 +6,7 @@ at a time, and no member that it knows by another epoch than that of its last fe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kraft.broker import partition_leader
@@ -160,8 +160,6 @@ class Replicas:
 
     def _give_up(self, key: Key) -> None:
         """Ask again later. Kafka retries the same request; what is in it is decided anew here."""
-        from dataclasses import replace
-
         view = self.leading.get(key)
         if view is not None and view.pending:
             self.leading[key] = replace(view, pending=())

@@ -18,57 +18,18 @@ from kraft.rpc.topics import (
     CreateTopicsRequest,
     DeleteTopicsRequest,
 )
+from kraft.sim.whole.ask import REPLICAS_MAXIMUM, Ask
+from kraft.sim.whole.manager_requests import MANAGER_OPERATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kraft.chance import Stream
-    from kraft.image.entries import Topic
     from kraft.image.metadata_image import MetadataImage
     from kraft.sim.quorum.cluster import Simulation
     from kraft.sim.whole.configuration import ClusterKnobs
 
-_REPLICAS_MAXIMUM: Final = 3
 _NAMES: Final = ("a", "b.c", "b_c", "d-e", "f", "g", "", "bad name")
-
-
-class Ask:
-    """What a request is drawn by."""
-
-    __slots__ = ("brokers", "chance", "image", "knobs", "number")
-
-    def __init__(
-        self,
-        chance: Stream,
-        image: MetadataImage,
-        brokers: tuple[BrokerId, ...],
-        knobs: ClusterKnobs,
-        number: int,
-    ) -> None:
-        self.chance = chance
-        self.image = image
-        self.brokers = brokers
-        self.knobs = knobs
-        self.number = number
-
-    def topic(self) -> Topic | None:
-        """Return one of the topics there are."""
-        names = sorted(self.image.topic_ids)
-        if not names:
-            return None
-        return self.image.topics[self.image.topic_ids[self.chance.choice(names)]]
-
-    def partition(self) -> tuple[Topic, PartitionId] | None:
-        """Return one of the partitions there are."""
-        topic = self.topic()
-        if topic is None or not topic.partition_ids:
-            return None
-        return topic, self.chance.choice(topic.partition_ids)
-
-    def replicas(self) -> tuple[BrokerId, ...]:
-        """Return some brokers in any order, up to three."""
-        many = 1 + self.chance.below(min(_REPLICAS_MAXIMUM, len(self.brokers)))
-        return tuple(self.chance.shuffled(self.brokers)[:many])
 
 
 def _create_topic(ask: Ask) -> Any:
@@ -81,7 +42,7 @@ def _create_topic(ask: Ask) -> Any:
         assignments = tuple((PartitionId(index), ask.replicas()) for index in range(count))
         topic = CreatableTopic(name, assignments=assignments)
     else:
-        factor = 1 + chance.below(min(_REPLICAS_MAXIMUM, len(ask.brokers)))
+        factor = 1 + chance.below(min(REPLICAS_MAXIMUM, len(ask.brokers)))
         topic = CreatableTopic(name, count, factor)
     return CreateTopicsRequest((topic,), validate_only=chance.below(10) == 0)
 
@@ -128,6 +89,7 @@ OPERATIONS: Final[tuple[tuple[int, Callable[[Ask], Any]], ...]] = (
     (8, _reassign),
     (1, _list_reassignments),
     (4, _elect),
+    *MANAGER_OPERATIONS,
 )
 """Each kind of request, and how often it is drawn."""
 

@@ -9,11 +9,11 @@ from kraft.controller.defaults import Defaults
 from kraft.controller.quorum.configuration import Configuration
 from kraft.ids import NO_BROKER_EPOCH
 from kraft.image.metadata_image import METADATA_VERSION
-from kraft.rpc.broker_registration import Listener, SupportedFeature
+from kraft.rpc.node_description import Listener, SupportedFeature
 from kraft.sim.quorum.workload import CLUSTER_ID, Workload
 from kraft.sim.whole.broker_disk import BrokerDisk
 from kraft.sim.whole.broker_host import BrokerHost
-from kraft.sim.whole.clients import Clients
+from kraft.sim.whole.clients import Asked, Clients
 from kraft.sim.whole.configuration import (
     ELIGIBLE_LEADER_REPLICAS,
     LATEST_METADATA_VERSION,
@@ -66,6 +66,11 @@ class ClusterWorkload(Workload):
         self._decoder = Decoder()
         self.disks: dict[tuple[int, str], BrokerDisk] = {}
         self._clients = Clients(simulation, self.knobs, self.acknowledged)
+
+    @property
+    def asked(self) -> dict[int, Asked]:
+        """All requests of operators, by the ids of their messages."""
+        return self._clients.asked
 
     @property
     def controllers(self) -> int:

@@ -36,7 +36,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.audit.image import BrokerRegistration, Image
-    from krafla.audit.partitions import Change, PartitionState
+    from krafla.audit.partition_state import (
+        PartitionChange,
+        PartitionState,
+    )
+    from krafla.audit.partitions import (
+        Change,
+        Objections,
+    )
     from kraft.log.checkpoint import Checkpoint
     from kraft.log.directory import MetadataLog
     from kraft.records.batch import RecordBatch
@@ -124,8 +131,11 @@ def _snapshot_time(checkpoint: Checkpoint) -> int | None:
     return None
 
 
-def _no_objection(before: PartitionState, after: PartitionState) -> None:
-    del before, after
+def _no_objection(
+    before: PartitionState, after: PartitionState, change: PartitionChange
+) -> Objections:
+    del before, after, change
+    return ()
 
 
 class _Walk:

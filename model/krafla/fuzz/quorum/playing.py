@@ -120,7 +120,7 @@ class Observer(Protocol):
     def observe(self, step: SimStep) -> None:
         """Check a step, unless a property is broken already."""
 
-    def finish(self, acknowledged: Iterable[Acknowledged]) -> None:
+    def finish(self, acknowledged: Iterable[Acknowledged], /) -> None:
         """Check at the end what clients were told."""
 
     @property

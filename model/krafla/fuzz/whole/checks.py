@@ -5,6 +5,7 @@ Raft's properties come first: what is asked of controllers and brokers rests on 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.quorum.checks import PROPERTIES as RAFT_PROPERTIES
@@ -12,19 +13,21 @@ from krafla.fuzz.quorum.checks import Checks
 from krafla.fuzz.quorum.ghosts import name_of
 from krafla.fuzz.quorum.violation import Violated, Violation
 from krafla.fuzz.whole.controllers import CONTROLLER_PROPERTIES, Controllers
+from krafla.fuzz.whole.log_judge import LOG_PROPERTIES, LogJudge
 from krafla.fuzz.whole.truth import Truth
 from kraft.controller.quorum.effects import CreateSnapshot
+from kraft.raft.effects import HandleCommit
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from kraft.sim.quorum.steps import SimStep
+    from kraft.sim.quorum.steps import ListenerStep, SimStep
     from kraft.sim.quorum.workload import Acknowledged
 
 __all__ = ["PROPERTIES", "ClusterChecks"]
 
-PROPERTIES: Final = (*RAFT_PROPERTIES, *CONTROLLER_PROPERTIES)
+PROPERTIES: Final = (*RAFT_PROPERTIES, *CONTROLLER_PROPERTIES, *LOG_PROPERTIES)
 
 
 class ClusterChecks:
@@ -34,6 +37,7 @@ class ClusterChecks:
         self.raft = Checks(stable=stable)
         self.truth = Truth()
         self.controllers = Controllers(self.truth)
+        self.log = LogJudge()
         self.violation: Violation | None = None
 
     @property
@@ -46,31 +50,51 @@ class ClusterChecks:
         """How many steps came after that."""
         return self.raft.unpromised
 
-    def finish(self, acknowledged: Iterable[Acknowledged]) -> None:
-        """Check at the end what clients were told: that is asked as they are told."""
+    def finish(self, _acknowledged: Iterable[Acknowledged]) -> None:
+        """Ask at the end what the spec of the lease says of the whole log.
+
+        What clients were told is asked as they are told.
+        """
+        if self._is_promised:
+            self._guarded(self.log.finish, None)
 
     def observe(self, step: SimStep) -> None:
         """Check a step, unless a property is broken already."""
         if self.violation is not None:
             return
-        if step.listener is None:
-            self.raft.observe(step)
-            self.violation = self.raft.violation
-            if step.kind == "crash":
-                self.controllers.forget(step.incarnation)
+        if step.listener is not None:
+            if self._is_promised:
+                self._guarded(partial(self._listener, step, step.listener), step)
             return
-        if self.raft.history.unsafe or self.raft.history.suspended:
-            return
-        try:
-            self._listener(step)
-        except Violated as broken:
-            self.violation = Violation(
-                broken.name, broken.text, step.number, step.time, name_of(step.replica)
-            )
+        self.raft.observe(step)
+        self.violation = self.raft.violation
+        if step.kind == "crash":
+            self.controllers.forget(step.incarnation)
+        elif step.effects and self.violation is None and self._is_promised:
+            self._guarded(partial(self._committed, step), step)
 
-    def _listener(self, step: SimStep) -> None:
-        listener = step.listener
-        assert listener is not None, "asked before"
+    @property
+    def _is_promised(self) -> bool:
+        """Whether what is committed stays so: no damaged disk has taken that promise back."""
+        return not (self.raft.history.unsafe or self.raft.history.suspended)
+
+    def _guarded(self, check: Callable[[], None], step: SimStep | None) -> None:
+        """Run a check; what it finds is the violation of the run."""
+        try:
+            check()
+        except Violated as broken:
+            if step is None:
+                self.violation = Violation(broken.name, broken.text, 0, 0, "the log")
+            else:
+                who = name_of(step.replica)
+                self.violation = Violation(broken.name, broken.text, step.number, step.time, who)
+
+    def _committed(self, step: SimStep) -> None:
+        for effect in step.effects:
+            if isinstance(effect, HandleCommit):
+                self.log.hear(effect.batches)
+
+    def _listener(self, step: SimStep, listener: ListenerStep) -> None:
         if listener.kind == "controller":
             self.controllers.check(step, listener)
             for effect in listener.effects:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from krafla.fuzz.quorum.violation import Violated
 from kraft.controller.quorum import effects as does
 from kraft.controller.quorum import events
+from kraft.controller.quorum.operations import OPERATIONS
 from kraft.controller.quorum.state import is_active, visible
 from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.image.replay import replay
@@ -94,9 +95,13 @@ class Controllers:
             at = step.incarnation, event.token
             if reply is None:
                 self._owed[at] = after.write_end, after.claim_epoch
-            elif appended and not isinstance(reply.response, does.Failure):
+            elif _rests_on_uncommitted(listener, event) or (
+                appended and not isinstance(reply.response, does.Failure)
+            ):
                 raise Violated(
-                    "RepliedIsCommittedProp", "what it has only just appended is answered at once"
+                    "RepliedIsCommittedProp",
+                    f"a {type(event.request).__name__} is answered at once, and rests on what may "
+                    "be lost",
                 )
             if appended and getattr(event.request, "validate_only", False):
                 raise Violated(
@@ -162,6 +167,21 @@ class Controllers:
         """Forget what a process owed that has ended."""
         self._owed = {at: owed for at, owed in self._owed.items() if at[0] != incarnation}
         self._answered.pop(incarnation, None)
+
+
+def _rests_on_uncommitted(listener: ListenerStep, event: events.RequestReceived) -> bool:
+    """Return whether a request that looks at the newest state was answered before that is stable.
+
+    What it comes to may rest on that, though it writes nothing.
+    """
+    before, after = listener.before, listener.after
+    reads = type(event.request) in OPERATIONS.reads
+    return (
+        not reads
+        and is_active(before)
+        and is_active(after)
+        and before.stable_end != before.write_end
+    )
 
 
 def _check_ends(state: ControllerState) -> None:

@@ -11,7 +11,7 @@ from kraft.controller.quorum import events
 from kraft.controller.quorum.configuration import Configuration
 from kraft.controller.quorum.effects import Append, Effect, Fatal, Reply
 from kraft.controller.quorum.machine import on_event
-from kraft.controller.quorum.operations import OPERATIONS, Asked, Operations
+from kraft.controller.quorum.operations import OPERATIONS, Operations
 from kraft.controller.quorum.state import ControllerState, first_state, visible
 from kraft.controller.result import Result
 from kraft.errors import ErrorCode
@@ -21,6 +21,7 @@ from kraft.records.cluster import FeatureLevelRecord
 from kraft.records.topics import TOPIC_RESOURCE, ConfigRecord
 
 if TYPE_CHECKING:
+    from kraft.controller.quorum.asking import Asked
     from kraft.records.typed import TypedRecord
 
 ME, OTHER = NodeId(1), NodeId(2)

@@ -16,8 +16,9 @@ from tests.kraft.controller.quorum.playing import (
 )
 
 from kraft.controller.quorum import events
+from kraft.controller.quorum.asking import new_uuids
 from kraft.controller.quorum.effects import Append, Fatal, Reply, Resign
-from kraft.controller.quorum.operations import OPERATIONS, Operations, new_uuids
+from kraft.controller.quorum.operations import OPERATIONS, Operations
 from kraft.controller.quorum.state import is_active
 from kraft.controller.result import Result
 from kraft.errors import ErrorCode

@@ -1,0 +1,104 @@
+"""RPCs 30 and 31: entries of access control are created, and deleted by filters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from kraft.errors import ErrorCode
+
+UNKNOWN: Final = 0
+ANY: Final = 1
+"""In each of Kafka's enums: a number that is not known, and what a filter has for all of them."""
+
+MATCH: Final = 2
+LITERAL: Final = 3
+PREFIXED: Final = 4
+"""Patterns of names. Kafka: PatternType. KIP-290."""
+
+DENY: Final = 2
+ALLOW: Final = 3
+"""Kafka: AclPermissionType."""
+
+MAX_RESOURCE_TYPE: Final = 7
+MAX_PATTERN_TYPE: Final = PREFIXED
+MAX_OPERATION: Final = 15
+MAX_PERMISSION_TYPE: Final = ALLOW
+"""The last numbers of the enums. Kafka: ResourceType, PatternType, AclOperation."""
+
+WILDCARD: Final = "*"
+"""The name of a literal pattern that stands for all names."""
+
+
+@dataclass(frozen=True, slots=True)
+class AclBinding:
+    """Who may do what to what, from where; the numbers are those of Kafka's enums.
+
+    Kafka: AclBinding.
+    """
+
+    resource_type: int
+    resource_name: str
+    pattern_type: int
+    principal: str
+    host: str
+    operation: int
+    permission_type: int
+
+
+@dataclass(frozen=True, slots=True)
+class CreateAclsRequest:
+    """RPC 30. Kafka: CreateAclsRequest."""
+
+    creations: tuple[AclBinding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AclCreationResult:
+    """What became of one entry; one that was there already has no error."""
+
+    error_code: ErrorCode = ErrorCode.NONE
+    error_message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CreateAclsResponse:
+    """RPC 30, the answer. Kafka: CreateAclsResponse."""
+
+    results: tuple[AclCreationResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AclFilter:
+    """Which entries are meant: None and ANY leave a part open. Kafka: AclBindingFilter."""
+
+    resource_type: int = ANY
+    resource_name: str | None = None
+    pattern_type: int = ANY
+    principal: str | None = None
+    host: str | None = None
+    operation: int = ANY
+    permission_type: int = ANY
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteAclsRequest:
+    """RPC 31. Kafka: DeleteAclsRequest."""
+
+    filters: tuple[AclFilter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteAclsFilterResult:
+    """What one filter met; an entry that several filters meet is in the result of each."""
+
+    error_code: ErrorCode = ErrorCode.NONE
+    error_message: str | None = None
+    matching_acls: tuple[AclBinding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteAclsResponse:
+    """RPC 31, the answer. Kafka: DeleteAclsResponse."""
+
+    filter_results: tuple[DeleteAclsFilterResult, ...]

@@ -1,0 +1,77 @@
+"""RPCs 44 and 33: the configuration of topics, brokers, groups and client metrics changes."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from kraft.errors import ErrorCode
+
+
+class ConfigOperation(enum.IntEnum):
+    """What becomes of one configuration of a resource. Kafka: AlterConfigOp.OpType."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class AlterableConfig:
+    """One configuration and its change; APPEND and SUBTRACT are for lists, with `,` between."""
+
+    name: str
+    value: str | None = None
+    config_operation: ConfigOperation = ConfigOperation.SET
+
+
+@dataclass(frozen=True, slots=True)
+class AlterConfigsResource:
+    """A resource and the changes of it; the name of all brokers together is empty."""
+
+    resource_type: int
+    resource_name: str
+    configs: tuple[AlterableConfig, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IncrementalAlterConfigsRequest:
+    """RPC 44. Kafka: IncrementalAlterConfigsRequest. KIP-339."""
+
+    resources: tuple[AlterConfigsResource, ...]
+    validate_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReplacedConfigs:
+    """A resource and all that is to be set of it: what it has besides is deleted."""
+
+    resource_type: int
+    resource_name: str
+    configs: tuple[tuple[str, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AlterConfigsRequest:
+    """RPC 33. Kafka: AlterConfigsRequest. KIP-133."""
+
+    resources: tuple[ReplacedConfigs, ...]
+    validate_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AlterConfigsResourceResponse:
+    """What became of one resource."""
+
+    resource_type: int
+    resource_name: str
+    error_code: ErrorCode = ErrorCode.NONE
+    error_message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AlterConfigsResponse:
+    """RPCs 44 and 33, the answer. Kafka: IncrementalAlterConfigsResponse, AlterConfigsResponse."""
+
+    responses: tuple[AlterConfigsResourceResponse, ...]

@@ -1,0 +1,65 @@
+"""RPCs 38, 39 and 40: delegation tokens begin, live longer, and end.
+
+A principal is text as in records: its type, `:`, its name. Times are milliseconds since 1970.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from kraft.errors import ErrorCode
+
+NO_TIMESTAMP: Final = -1
+BY_DEFAULT: Final = -1
+"""A lifetime that is as the controller's configuration says."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreateDelegationTokenRequest:
+    """RPC 38. Without an `owner` it is who asks. Kafka: CreateDelegationTokenRequest. KIP-48."""
+
+    owner: str | None = None
+    renewers: tuple[str, ...] = ()
+    max_lifetime_ms: int = BY_DEFAULT
+
+
+@dataclass(frozen=True, slots=True)
+class CreateDelegationTokenResponse:
+    """RPC 38, the answer; `hmac` is the secret. Kafka: CreateDelegationTokenResponse."""
+
+    error_code: ErrorCode = ErrorCode.NONE
+    owner: str = ""
+    requester: str = ""
+    issue_timestamp_ms: int = NO_TIMESTAMP
+    expiry_timestamp_ms: int = NO_TIMESTAMP
+    max_timestamp_ms: int = NO_TIMESTAMP
+    token_id: str = ""
+    hmac: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class RenewDelegationTokenRequest:
+    """RPC 39. Kafka: RenewDelegationTokenRequest. KIP-48."""
+
+    hmac: bytes
+    renew_period_ms: int = BY_DEFAULT
+
+
+@dataclass(frozen=True, slots=True)
+class ExpireDelegationTokenRequest:
+    """RPC 40. A negative period ends the token at once. Kafka: ExpireDelegationTokenRequest."""
+
+    hmac: bytes
+    expiry_time_period_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class TokenExpiryResponse:
+    """RPCs 39 and 40, the answer: until when the token is good.
+
+    Kafka: RenewDelegationTokenResponse, ExpireDelegationTokenResponse.
+    """
+
+    error_code: ErrorCode = ErrorCode.NONE
+    expiry_timestamp_ms: int = NO_TIMESTAMP

@@ -1,0 +1,55 @@
+"""RPC 51: passwords of users, as what SCRAM needs of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from kraft.errors import ErrorCode
+
+SCRAM_SHA_256: Final = 1
+SCRAM_SHA_512: Final = 2
+"""Kafka: ScramMechanism."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScramCredentialDeletion:
+    """A user's credential of one mechanism that is to go."""
+
+    name: str
+    mechanism: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScramCredentialUpsertion:
+    """A user's credential of one mechanism as it should be."""
+
+    name: str
+    mechanism: int
+    iterations: int
+    salt: bytes
+    salted_password: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class AlterUserScramCredentialsRequest:
+    """RPC 51. Kafka: AlterUserScramCredentialsRequest. KIP-554."""
+
+    deletions: tuple[ScramCredentialDeletion, ...] = ()
+    upsertions: tuple[ScramCredentialUpsertion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AlterUserScramCredentialsResult:
+    """What became of one user."""
+
+    user: str
+    error_code: ErrorCode = ErrorCode.NONE
+    error_message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AlterUserScramCredentialsResponse:
+    """RPC 51, the answer: one result for each user. Kafka: AlterUserScramCredentialsResponse."""
+
+    results: tuple[AlterUserScramCredentialsResult, ...]

@@ -1,0 +1,185 @@
+"""The log, what Raft says of it, and the controllers and brokers that read it, as one value."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from immutables import Map
+
+from kraft.controller.defaults import Defaults
+from kraft.controller.quorum import configuration as of_controller
+from kraft.controller.quorum.memory import Memory
+from kraft.controller.quorum.state import NO_EPOCH, ControllerState, first_state, is_active
+from kraft.controller.written import Written
+from kraft.ids import NodeId, Offset, OffsetAndEpoch
+from kraft.image.metadata_image import EMPTY_IMAGE, METADATA_VERSION
+from kraft.image.replay import replay
+from kraft.records.cluster import FeatureLevelRecord
+from kraft.sim.metadata.values import SetValue  # noqa: TC001 - msgspec reads the types
+
+if TYPE_CHECKING:
+    from kraft.records.typed import TypedRecord
+
+_LATEST: Final = 27
+_VERSION: Final = FeatureLevelRecord(METADATA_VERSION, _LATEST)
+INITIAL: Final = Memory(Written(replay(EMPTY_IMAGE, (_VERSION,))))
+"""What an empty log stands for: its first records are not looked at here."""
+
+
+class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Who there is, what may be asked, each once, and what may happen.
+
+    `longest_log` is how many batches a log may have before whoever makes the choices writes no more
+    into it.
+    """
+
+    controllers: tuple[NodeId, ...]
+    brokers: tuple[NodeId, ...]
+    requests: tuple[SetValue, ...]
+    transactions: bool = False
+    snapshots: bool = False
+    restarts: bool = False
+    longest_log: int = 40
+
+    @property
+    def nodes(self) -> tuple[NodeId, ...]:
+        """All of them. Spec: MetadataLog!Node."""
+        return (*self.controllers, *self.brokers)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A batch of the log; without records it is the one that begins the epoch of `leader`.
+
+    Spec: MetadataLog!IsEntry.
+    """
+
+    base_offset: Offset
+    epoch: int
+    leader: NodeId
+    records: tuple[TypedRecord, ...] = ()
+    request: SetValue | None = None
+
+    @property
+    def count(self) -> int:
+        """How many offsets it has."""
+        return len(self.records) or 1
+
+    @property
+    def end(self) -> Offset:
+        """The first offset behind it."""
+        return Offset(self.base_offset + self.count)
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotFile:
+    """A snapshot on the disk of a node."""
+
+    snapshot_id: OffsetAndEpoch
+    records: tuple[TypedRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Everything there is at one moment. A broker is a standby that is never told to lead.
+
+    `answers` are error codes by their names.
+
+    Spec: MetadataLog!vars.
+    """
+
+    configuration: Configuration
+    committed: tuple[Entry, ...]
+    uncommitted: tuple[Entry, ...]
+    leader_epoch: Map[NodeId, int]
+    nodes: Map[NodeId, ControllerState]
+    answers: Map[SetValue, str]
+    snapshots: Map[NodeId, SnapshotFile]
+    next_message_id: int = 0
+
+
+def fresh_node(node: NodeId) -> ControllerState:
+    """Return a process that has read nothing yet."""
+    # Snapshots are made when they are chosen.
+    return first_state(
+        of_controller.Configuration(Defaults(node), max_snapshot_interval_ms=0), INITIAL
+    )
+
+
+def first_cluster(configuration: Configuration) -> Cluster:
+    """Return the cluster before anything happened: an empty log, nobody leads.
+
+    Spec: MetadataLog!Init.
+    """
+    empty = SnapshotFile(OffsetAndEpoch(0, 0), (_VERSION,))
+    return Cluster(
+        configuration,
+        (),
+        (),
+        Map(dict.fromkeys(configuration.controllers, NO_EPOCH)),
+        Map({node: fresh_node(node) for node in configuration.nodes}),
+        Map(),
+        Map(dict.fromkeys(configuration.nodes, empty)),
+    )
+
+
+def newest_epoch(cluster: Cluster) -> int:
+    """Return the epoch that began last. Spec: MetadataLog!NewestEpoch."""
+    return cluster.committed[-1].epoch if cluster.committed else 0
+
+
+def log_end(entries: tuple[Entry, ...]) -> Offset:
+    """Return the first offset behind entries."""
+    return entries[-1].end if entries else Offset(0)
+
+
+def count_before(entries: tuple[Entry, ...], end: int) -> int:
+    """Return how many entries end at or before an offset: an end as MetadataLog counts it."""
+    low, high = 0, len(entries)
+    while low < high:
+        middle = (low + high) // 2
+        if entries[middle].end <= end:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def believed_epoch(cluster: Cluster, node: NodeId) -> int:
+    """Return the epoch in which Raft at a node hands over nothing of a later one.
+
+    Spec: MetadataLog!BelievedEpoch.
+    """
+    state = cluster.nodes[node]
+    return state.claim_epoch if is_active(state) else cluster.leader_epoch.get(node, NO_EPOCH)
+
+
+def is_asked(cluster: Cluster, request: SetValue) -> bool:
+    """Return whether a request was answered, or waits. Spec: MetadataLog!Asked."""
+    return request in cluster.answers or any(
+        parked.token == request for state in cluster.nodes.values() for parked in state.deferred
+    )
+
+
+def digest(cluster: Cluster) -> str:
+    """Return 16 hexadecimal digits that are equal for equal clusters, in every process."""
+    everything = (
+        cluster.configuration,
+        cluster.committed,
+        cluster.uncommitted,
+        sorted(cluster.leader_epoch.items()),
+        [_told(cluster.nodes[node]) for node in cluster.configuration.nodes],
+        sorted(cluster.answers.items(), key=repr),
+        sorted(cluster.snapshots.items()),
+    )
+    return hashlib.blake2b(repr(everything).encode(), digest_size=8).hexdigest()
+
+
+def _told(state: ControllerState) -> tuple[object, ...]:
+    ends = (state.claim_epoch, state.committed_end, state.stable_end, state.write_end)
+    values = sorted(state.written.image.configurations.items(), key=repr)
+    settings = [(key, sorted(one.items())) for key, one in values]
+    return ends, settings, sorted(state.timeline), state.deferred

@@ -1,0 +1,143 @@
+"""The choices an environment can make: those of ControllerRegistration that it can cause."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+from kraft.ids import ControllerId, IncarnationId  # noqa: TC001 - msgspec reads the types
+
+
+class _Choice(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="choice"):
+    """What every choice is: an immutable, hashable value with its class's name as JSON tag."""
+
+
+class _OfProcess(_Choice, frozen=True):
+    incarnation_id: IncarnationId
+
+
+class _OfController(_Choice, frozen=True):
+    controller_id: ControllerId
+
+
+class _OfMessage(_Choice, frozen=True):
+    message_id: int
+
+
+class StartController(_OfProcess, frozen=True, tag=True):
+    """Start a process.
+
+    Spec: ControllerRegistration!StartController.
+    """
+
+
+class SendRegistration(_OfProcess, frozen=True, tag=True):
+    """Let a process ask, as soon as its back-off is over.
+
+    Spec: ControllerRegistration!SendRegistration.
+    """
+
+
+class RequestTimeout(_OfProcess, frozen=True, tag=True):
+    """Let so much time pass that a process gives its request up.
+
+    Spec: ControllerRegistration!RequestTimeout.
+    """
+
+
+class ReplayMetadata(_OfProcess, frozen=True, tag=True):
+    """Let a process replay what there is; it halts if it cannot.
+
+    Spec: ControllerRegistration!ReplayMetadata.
+    """
+
+
+class Crash(_OfProcess, frozen=True, tag=True):
+    """End a process.
+
+    Spec: ControllerRegistration!Crash.
+    """
+
+
+class BecomeActive(_OfProcess, frozen=True, tag=True):
+    """Elect a process.
+
+    Spec: ControllerRegistration!BecomeActive.
+    """
+
+
+class RaiseMetadataVersion(_Choice, frozen=True, tag=True):
+    """Let the operator ask for a level; the active controller writes it or refuses.
+
+    Spec: ControllerRegistration!UpgradeFeature, ControllerRegistration!RefuseUpgrade.
+    """
+
+    level: int
+
+
+class UnregisterController(_OfController, frozen=True, tag=True):
+    """Let the operator remove a registration.
+
+    Spec: ControllerRegistration!UnregisterController.
+    """
+
+
+class RemoveVoter(_OfController, frozen=True, tag=True):
+    """Let a controller leave the voters.
+
+    Spec: ControllerRegistration!RemoveVoter.
+    """
+
+
+class AddVoter(_OfController, frozen=True, tag=True):
+    """Let a controller join the voters.
+
+    Spec: ControllerRegistration!AddVoter.
+    """
+
+
+class Deliver(_OfMessage, frozen=True, tag=True):
+    """Deliver a request to the active controller, or an answer to the process that asked.
+
+    Which action of the spec that is depends on the message and on the state of who gets it.
+    """
+
+
+class DeliverElsewhere(_OfMessage, frozen=True, tag=True):
+    """Deliver a request to a controller that is not active.
+
+    Spec: ControllerRegistration!AnswerNotController.
+    """
+
+
+class LoseMessage(_OfMessage, frozen=True, tag=True):
+    """Lose a message.
+
+    Spec: ControllerRegistration!LoseMessage.
+    """
+
+
+class DuplicateMessage(_OfMessage, frozen=True, tag=True):
+    """Deliver a request once more, later.
+
+    Spec: ControllerRegistration!DuplicateMessage.
+    """
+
+
+Choice: TypeAlias = (
+    StartController
+    | SendRegistration
+    | RequestTimeout
+    | ReplayMetadata
+    | Crash
+    | BecomeActive
+    | RaiseMetadataVersion
+    | UnregisterController
+    | RemoveVoter
+    | AddVoter
+    | Deliver
+    | DeliverElsewhere
+    | LoseMessage
+    | DuplicateMessage
+)

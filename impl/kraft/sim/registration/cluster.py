@@ -1,0 +1,151 @@
+"""Controller processes, what they have replayed, the log's image and the requests under way."""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+from immutables import Map
+
+from kraft.controller.registration_sender import RegistrationSender
+from kraft.ids import ControllerId, IncarnationId  # noqa: TC001 - msgspec reads the types
+from kraft.image.metadata_image import EMPTY_IMAGE, METADATA_VERSION
+from kraft.image.replay import replay
+from kraft.records.cluster import FeatureLevelRecord
+from kraft.rpc.node_description import SupportedFeature
+
+if TYPE_CHECKING:
+    from kraft.image.metadata_image import MetadataImage
+    from kraft.rpc.controller_registration import (
+        ControllerRegistrationRequest,
+        ControllerRegistrationResponse,
+    )
+
+
+class ProcessIdentity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A process there may be, its controller id, and the highest level that it supports."""
+
+    incarnation_id: IncarnationId
+    controller_id: ControllerId
+    highest_level: int
+
+
+class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Who there is, which metadata versions there are, and what may happen.
+
+    `quorum_ids` are those of controller.quorum.voters, none if the quorum is dynamic. `eager`:
+    processes do not look whether there are registrations before they ask. `changes_voters`: the
+    operator removes voters, adds them, and removes registrations.
+    """
+
+    processes: tuple[ProcessIdentity, ...]
+    levels: tuple[int, ...]
+    quorum_ids: tuple[ControllerId, ...] = ()
+    eager: bool = False
+    changes_voters: bool = False
+
+
+class ProcessState(enum.Enum):
+    """Where a process is in its life.
+
+    Spec: ControllerRegistration!Status.
+    """
+
+    NOT_RUNNING = "NOT_RUNNING"
+    RUNNING = "RUNNING"
+    STOPPED = "STOPPED"
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process: whether it runs, and what it knows of its registration."""
+
+    state: ProcessState
+    sender: RegistrationSender
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """A message under way: a request, or with its `response` the way back.
+
+    `correlation_id` is the sender's; None if nobody waits for the answer any more.
+    """
+
+    message_id: int
+    request: ControllerRegistrationRequest
+    correlation_id: int | None
+    response: ControllerRegistrationResponse | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Everything there is at one moment. `now_ms` is the clock of all processes."""
+
+    configuration: Configuration
+    image: MetadataImage
+    voters: frozenset[ControllerId]
+    processes: Map[IncarnationId, Process]
+    active: IncarnationId | None = None
+    network: tuple[Envelope, ...] = ()
+    next_message_id: int = 0
+    now_ms: int = 0
+
+
+def controllers_of(configuration: Configuration) -> tuple[ControllerId, ...]:
+    """Return the controller ids, in order."""
+    return tuple(sorted({one.controller_id for one in configuration.processes}))
+
+
+def new_sender(configuration: Configuration, identity: ProcessIdentity) -> RegistrationSender:
+    """Return what a process knows before it starts: itself."""
+    supported = SupportedFeature(
+        METADATA_VERSION, min(configuration.levels), identity.highest_level
+    )
+    return RegistrationSender(
+        identity.controller_id, identity.incarnation_id, features=(supported,)
+    )
+
+
+def first_cluster(configuration: Configuration) -> Cluster:
+    """Return the cluster before anything happened: nothing runs, the lowest level is finalized.
+
+    Spec: ControllerRegistration!Init.
+    """
+    records = [FeatureLevelRecord(METADATA_VERSION, min(configuration.levels))]
+    return Cluster(
+        configuration,
+        replay(EMPTY_IMAGE, records),
+        frozenset(controllers_of(configuration)),
+        Map(
+            {
+                one.incarnation_id: Process(
+                    ProcessState.NOT_RUNNING, new_sender(configuration, one)
+                )
+                for one in configuration.processes
+            }
+        ),
+    )
+
+
+def find(cluster: Cluster, message_id: int) -> Envelope | None:
+    """Return the message under way with this id, if there is one."""
+    return next((one for one in cluster.network if one.message_id == message_id), None)
+
+
+def digest(cluster: Cluster) -> str:
+    """Return 16 hexadecimal digits that are equal for equal clusters, in every process."""
+    everything = (
+        cluster.configuration,
+        sorted(cluster.image.features.items()),
+        sorted(cluster.image.controllers.items()),
+        sorted(cluster.voters),
+        sorted(cluster.processes.items(), key=lambda item: item[0]),
+        cluster.active,
+        cluster.network,
+        cluster.next_message_id,
+        cluster.now_ms,
+    )
+    return hashlib.blake2b(repr(everything).encode(), digest_size=8).hexdigest()

@@ -1,0 +1,74 @@
+"""How a tool ends: one line for whoever typed the command, and the exit status that says why."""
+
+from __future__ import annotations
+
+import enum
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from kraft.errors import CorruptRecordError, UnreadableFileError, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_BROKEN_PIPE = 128 + signal.SIGPIPE if hasattr(signal, "SIGPIPE") else 141
+
+
+class ExitCode(enum.IntEnum):
+    """What the exit status of a tool means; the numbers are those of `krafla`, too."""
+
+    DONE = 0
+    REFUSED = 1
+    COULD_NOT_RUN = 2
+    CRASHED = 4
+    INTERRUPTED = 130
+
+
+class ToolError(Exception):
+    """The tool cannot do what it was asked to; the message is one sentence with its place.
+
+    `code` is REFUSED where Kafka's tool, too, looks and says no, else COULD_NOT_RUN.
+    """
+
+    def __init__(self, message: str, code: ExitCode = ExitCode.COULD_NOT_RUN) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def run_guarded(run: Callable[[], object]) -> int:
+    """Run a command line and return its exit status, each way of failing told in one line."""
+    try:
+        try:
+            run()
+        finally:
+            sys.stdout.flush()
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+    except typer.Exit as leaving:
+        return leaving.exit_code
+    except ToolError as error:
+        return _said(str(error), error.code)
+    except (CorruptRecordError, UnreadableFileError) as error:
+        return _said(str(error), ExitCode.COULD_NOT_RUN)
+    except KeyboardInterrupt:
+        return _said("interrupted", ExitCode.INTERRUPTED)
+    except BrokenPipeError:
+        # The interpreter would try again, at its end, to write what is left.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
+    except OSError as error:
+        place = "" if error.filename is None else f"{error.filename}: "
+        return _said(f"{place}{error.strerror}", ExitCode.COULD_NOT_RUN)
+    except Exception as error:  # noqa: BLE001 - the last resort: told in one line, exit status 4
+        what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        return _said(f"crashed, this is a fault in kraft itself ({what})", ExitCode.CRASHED)
+    return ExitCode.DONE
+
+
+def _said(line: str, code: ExitCode) -> int:
+    sys.stderr.write(f"kraft: {printable(line)}\n")
+    return code

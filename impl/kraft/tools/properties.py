@@ -1,0 +1,89 @@
+"""The part of a node's server.properties that its tools need.
+
+Kafka: KafkaConfig, Utils.loadProps.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kraft.log.files import read_small_text
+from kraft.tools.guard import ToolError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+_CONTINUED = re.compile(r"(?<!\\)((?:\\\\)*)\\\r?\n[ \t\f]*")
+_PAIR = re.compile(r"((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
+_LISTENER = re.compile(r"([A-Za-z0-9_]+)://\[?([^\]]*?)\]?:(-?\d{1,5})")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeConfiguration:
+    """Who a node is, and where it keeps its logs; `listener` is name, host, port of a controller's.
+
+    `directories` are as written, sorted, and have the `metadata_directory` among them.
+    """
+
+    node_id: int
+    roles: frozenset[str]
+    directories: tuple[str, ...]
+    metadata_directory: str
+    has_static_voters: bool
+    listener: tuple[str, str, int] | None
+
+
+def read_configuration(path: Path) -> NodeConfiguration:
+    """Return the configuration in a server.properties.
+
+    Raises ToolError for what is missing or no number, and as `read_small_text`.
+    """
+    values = _pairs(read_small_text(path))
+    roles = frozenset(_words(values.get("process.roles", "")))
+    node = values.get("node.id", values.get("broker.id", ""))
+    if not node.isascii() or not node.isdigit():
+        raise ToolError(f"{path}: node.id is not a number from 0 on: {node[:40]!r}")
+    if not roles or not roles <= {"broker", "controller"}:
+        raise ToolError(f"{path}: process.roles is neither broker nor controller nor both")
+    data = _words(values.get("log.dirs") or values.get("log.dir", "/tmp/kafka-logs"))  # noqa: S108  # Kafka's default
+    if not data:
+        raise ToolError(f"{path}: log.dirs names no directory")
+    metadata = values.get("metadata.log.dir") or data[0]
+    return NodeConfiguration(
+        int(node[:10]),
+        roles,
+        tuple(sorted({*data, metadata})),
+        metadata,
+        bool(values.get("controller.quorum.voters")),
+        _listener(values),
+    )
+
+
+def _listener(values: Mapping[str, str]) -> tuple[str, str, int] | None:
+    names = _words(values.get("controller.listener.names", ""))
+    for key in ("advertised.listeners", "listeners"):
+        for text in _words(values.get(key, "")):
+            match = _LISTENER.fullmatch(text)
+            if match and names and match[1].upper() == names[0].upper():
+                return match[1].upper(), match[2] or "localhost", int(match[3])
+    return None
+
+
+def _pairs(text: str) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for line in _CONTINUED.sub(r"\1", text).splitlines():
+        stripped = line.lstrip(" \t\f")
+        if stripped and stripped[0] not in "#!" and (match := _PAIR.fullmatch(stripped)):
+            values[_plain(match[1])] = _plain(match[2]).strip()
+    return values
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]

@@ -1,0 +1,111 @@
+"""One partition as a metadata log describes it, and what a record changes of it.
+
+Kafka: PartitionRegistration.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from kraft.records.schema import Fields
+
+NO_CHANGE: Final = -2
+"""The leader of a PartitionChangeRecord that does not touch the leader."""
+NO_RECOVERY_CHANGE: Final = -1
+RECOVERED, RECOVERING = 0, 1
+NO_LEADER: Final = -1
+
+
+class PartitionState(NamedTuple):
+    """A partition without its epochs, which `Partitions` counts: equal states are one object.
+
+    `directories` is empty for a partition from before there were any (KIP-858).
+    """
+
+    leader: int
+    isr: tuple[int, ...]
+    replicas: tuple[int, ...]
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+    recovery: int = RECOVERED
+    directories: tuple[str, ...] = ()
+    elr: tuple[int, ...] = ()
+    last_known_elr: tuple[int, ...] = ()
+
+    @property
+    def in_progress(self) -> bool:
+        """Whether a reassignment is in progress."""
+        return bool(self.adding or self.removing)
+
+
+class Epochs(NamedTuple):
+    """The two epochs of a partition."""
+
+    leader: int
+    partition: int
+
+
+class PartitionChange(NamedTuple):
+    """What a PartitionChangeRecord changes; None and NO_CHANGE leave things as they are."""
+
+    leader: int
+    isr: tuple[int, ...] | None
+    replicas: tuple[int, ...] | None
+    adding: tuple[int, ...] | None = None
+    removing: tuple[int, ...] | None = None
+    recovery: int = NO_RECOVERY_CHANGE
+    directories: tuple[str, ...] | None = None
+    elr: tuple[int, ...] | None = None
+    last_known_elr: tuple[int, ...] | None = None
+
+    def applied_to(self, state: PartitionState) -> PartitionState:
+        """Return the partition after the change. Kafka: PartitionRegistration.merge."""
+        changed: dict[str, Any] = {
+            name: new
+            for name, new, none in zip(self._fields, self, _NOTHING, strict=True)
+            if new != none
+        }
+        return state._replace(**changed)
+
+
+_NOTHING: Final = PartitionChange(NO_CHANGE, None, None)
+
+
+def state_of(fields: Fields) -> PartitionState:
+    """Return the state that a PartitionRecord gives its partition."""
+    return PartitionState(
+        fields["leader"],
+        fields["isr"],
+        fields["replicas"],
+        fields["addingReplicas"],
+        fields["removingReplicas"],
+        fields.get("leaderRecoveryState", RECOVERED),
+        fields.get("directories", ()),
+        fields.get("eligibleLeaderReplicas") or (),
+        fields.get("lastKnownElr") or (),
+    )
+
+
+def epochs_of(fields: Fields) -> Epochs:
+    """Return the epochs that a PartitionRecord gives its partition."""
+    return Epochs(fields["leaderEpoch"], fields["partitionEpoch"])
+
+
+def change_of(fields: Fields) -> PartitionChange:
+    """Return what a PartitionChangeRecord changes."""
+    return PartitionChange(
+        fields["leader"],
+        fields["isr"],
+        fields["replicas"],
+        fields["addingReplicas"],
+        fields["removingReplicas"],
+        fields["leaderRecoveryState"],
+        fields.get("directories"),
+        fields.get("eligibleLeaderReplicas"),
+        fields.get("lastKnownElr"),
+    )
+
+
+FIRST_EPOCHS: Final = Epochs(0, 0)
+"""The epochs of a new partition."""

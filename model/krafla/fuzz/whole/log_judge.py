@@ -1,0 +1,72 @@
+"""The committed log of a run before the judge of real Kafka's logs: the same rules, the same spec.
+
+Whatever `krafla audit` would say of the log that the cluster has written, it says here, as soon as
+a batch is committed; what `UntimedLease.tla` has to say of registrations, every so many batches.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from krafla.audit.history import History
+from krafla.audit.image import Image
+from krafla.audit.judge import LoadingSpec
+from krafla.audit.registry import REGISTRY
+from krafla.audit.result import Weight
+from krafla.fuzz.quorum.violation import Violated
+from kraft.records.batch import parse_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from krafla.audit.result import Finding
+    from kraft.log.batches import LogBatch
+
+__all__ = ["LOG_PROPERTIES", "LogJudge"]
+
+LOG_PROPERTIES: Final = tuple(REGISTRY)
+"""The ids of the invariants that a committed log alone can break; docs/audit-invariants.md."""
+
+
+class LogJudge:
+    """Judges the committed log of one run, batch by batch; ``end`` is where it has come."""
+
+    def __init__(self) -> None:
+        self._history = History(_spec(), 0, Image(), {})
+        self.end = 0
+
+    @property
+    def steps(self) -> int:
+        """How many steps of the spec of the lease the log came to, as far as it was asked."""
+        return self._history.outcome().steps
+
+    def hear(self, batches: Iterable[LogBatch]) -> None:
+        """Judge batches that somebody heard of as committed; those that are known are passed.
+
+        Raises Violated.
+        """
+        for batch in batches:
+            if batch.base_offset < self.end:
+                continue
+            self.end = batch.end_offset
+            self._history.add(parse_batch(batch.raw))
+            if self._history.stopped:
+                self.finish()
+
+    def finish(self) -> None:
+        """Ask what the spec has not been asked yet. Raises Violated."""
+        for finding in self._history.outcome().findings:
+            if finding.weight is Weight.VIOLATION:
+                raise Violated(finding.kind, _sentence(finding))
+
+
+def _sentence(finding: Finding) -> str:
+    """Return what was found, and where in the log."""
+    return f"{finding.detail} (offset {finding.offset} of the committed log)"
+
+
+@cache
+def _spec() -> LoadingSpec:
+    """Return the spec of the lease, loaded once in a process."""
+    return LoadingSpec()

@@ -1,0 +1,80 @@
+"""The command lines of Kafka's programs: a server, and each tool by what it is for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path  # noqa: TC003 - the dataclass is read at run time by its tests
+from typing import TYPE_CHECKING, Final
+
+from krafla.record.layout import HOST
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from krafla.record.layout import NodePlace
+
+__all__ = ["TOOLS", "Java", "bootstrap_brokers"]
+
+TOOLS: Final = {
+    "storage": "kafka.tools.StorageTool",
+    "topics": "org.apache.kafka.tools.TopicCommand",
+    "reassign": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
+    "configs": "kafka.admin.ConfigCommand",
+    "acls": "org.apache.kafka.tools.AclCommand",
+    "elect": "org.apache.kafka.tools.LeaderElectionCommand",
+    "quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
+    "features": "org.apache.kafka.tools.FeatureCommand",
+    "cluster": "org.apache.kafka.tools.ClusterTool",
+    "producer": "org.apache.kafka.tools.ProducerPerformance",
+}
+# Short-lived programs, many at once: the cheapest collector, the compiler that starts fastest.
+_FLAGS: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
+_SERVER_HEAP: Final = ("-Xmx256m", "-Xms64m", "-XX:MaxDirectMemorySize=64m")
+_TOOL_HEAP: Final = ("-Xmx192m",)
+
+
+@dataclass(frozen=True, slots=True)
+class Java:
+    """A Java program, Kafka's class path, and the logging of tools."""
+
+    program: Path
+    class_path: str
+    tools_logging: Path
+
+    def server(self, node: NodePlace) -> list[str]:
+        """Return the command line of a node."""
+        return [
+            str(self.program),
+            *_FLAGS,
+            *_SERVER_HEAP,
+            "-Djava.net.preferIPv4Stack=true",
+            f"-Dlog4j2.configurationFile={node.folder / 'log4j2.xml'}",
+            "-cp",
+            self.class_path,
+            "kafka.Kafka",
+            str(node.configuration),
+        ]
+
+    def tool(self, name: str, arguments: Sequence[str]) -> list[str]:
+        """Return the command line of a tool of `TOOLS`."""
+        return [
+            str(self.program),
+            *_FLAGS,
+            *_TOOL_HEAP,
+            "-Djava.net.preferIPv4Stack=true",
+            f"-Dlog4j2.configurationFile={self.tools_logging}",
+            "-cp",
+            self.class_path,
+            TOOLS[name],
+            *arguments,
+        ]
+
+    def format(self, node: NodePlace, cluster_id: str, options: Sequence[str]) -> list[str]:
+        """Return the command line that formats a node's disk."""
+        configuration = str(node.configuration)
+        return self.tool("storage", ["format", "-t", cluster_id, "-c", configuration, *options])
+
+
+def bootstrap_brokers(nodes: Sequence[NodePlace]) -> str:
+    """Return where a client begins that may ask these brokers."""
+    return ",".join(f"{HOST}:{n.broker_port}" for n in nodes if n.broker_port is not None)

@@ -1,0 +1,219 @@
+"""What a scenario is, and its file: a head of `word: value`, then one step on each line."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Scenario", "Shape", "Step", "load", "parse", "shipped"]
+
+_HEAD = re.compile(r"([a-z-]+):\s*(.*)")
+_OPTION = re.compile(r"([A-Za-z0-9._-]+)=(.*)")
+_SUFFIX = ".scenario"
+FIRST_CONTROLLER = 3000
+# More JVMs than this, and a small machine spends its time on starting them.
+_MOST_NODES = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The cluster: how many nodes of which kind, how its quorum is known, what is set on all.
+
+    Controllers are numbered from 3000, brokers from 0, combined nodes from 1. A dynamic quorum
+    (KIP-853) begins with its first controller as the only voter.
+    """
+
+    controllers: int = 0
+    brokers: int = 0
+    combined: int = 0
+    dynamic: bool = False
+    metadata_version: str | None = None
+    properties: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def controller_ids(self) -> tuple[int, ...]:
+        """Return the ids of all nodes with the role of a controller."""
+        pure = range(FIRST_CONTROLLER, FIRST_CONTROLLER + self.controllers)
+        return (*pure, *range(1, 1 + self.combined))
+
+    @property
+    def broker_ids(self) -> tuple[int, ...]:
+        """Return the ids of all nodes with the role of a broker."""
+        return (*range(self.brokers), *range(1, 1 + self.combined))
+
+    @property
+    def node_ids(self) -> tuple[int, ...]:
+        """Return all ids, each once, controllers first."""
+        return tuple(dict.fromkeys((*self.controller_ids, *self.broker_ids)))
+
+    @property
+    def first_voters(self) -> tuple[int, ...]:
+        """Return the controllers that are voters when the cluster has booted."""
+        return self.controller_ids[:1] if self.dynamic else self.controller_ids
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: its verb, what it is about, its options, where it stands.
+
+    `may_fail` is whether the scenario goes on when Kafka refuses it: `try` in the file.
+    """
+
+    verb: str
+    arguments: tuple[str, ...]
+    options: Mapping[str, str] = field(hash=False)
+    may_fail: bool
+    text: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A cluster and what is done to it, in order. `text` is the file."""
+
+    name: str
+    sentence: str
+    shape: Shape
+    steps: tuple[Step, ...]
+    text: str
+
+
+def shipped() -> dict[str, str]:
+    """Return the text of each scenario of this project by its name, in order of the names."""
+    folder = resources.files("krafla.record") / "scenarios"
+    files = [entry for entry in folder.iterdir() if entry.name.endswith(_SUFFIX)]
+    texts = {f.name.removesuffix(_SUFFIX): f.read_text(encoding="utf-8") for f in files}
+    return dict(sorted(texts.items()))
+
+
+def load(name: str) -> Scenario:
+    """Return a scenario of this project by its name, or that of a file by its path.
+
+    It is not yet known to make sense: `krafla.record.check` says. ``KraflaError`` names the line.
+    """
+    texts = shipped()
+    if name in texts:
+        return parse(texts[name], name, f"{name}{_SUFFIX}")
+    path = Path(name)
+    if not path.is_file():
+        known = ", ".join([*texts, "random"])
+        raise KraflaError(f"no scenario {name!r}, and no such file; there are: {known}")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise KraflaError(f"this is no text: {error}", str(path)) from error
+    return parse(text, path.stem, str(path))
+
+
+def parse(text: str, name: str, path: str) -> Scenario:
+    """Return the scenario that a text is; ``KraflaError`` names the file and the line."""
+    head = _Head()
+    steps: list[Step] = []
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.strip()
+        if not line or line.startswith("#"):
+            continue
+        place = f"{path}:{number}"
+        match = _HEAD.fullmatch(line)
+        if match is not None and not steps:
+            head.add(match[1], match[2].strip(), place)
+        else:
+            steps.append(_step(line, place))
+    if not head.sentence:
+        raise KraflaError("a scenario begins with `sentence: ` and what it is about", path)
+    return Scenario(name, head.sentence, head.shape(path), tuple(steps), text)
+
+
+class _Head:
+    """The lines before the first step."""
+
+    def __init__(self) -> None:
+        self.sentence = ""
+        self._counts = {"controllers": 0, "brokers": 0, "combined": 0}
+        self._dynamic = False
+        self._level: str | None = None
+        self._properties: dict[str, str] = {}
+        self._seen: set[str] = set()
+
+    def add(self, word: str, value: str, place: str) -> None:
+        """Take one line of the head."""
+        if word in self._seen and word != "set":
+            raise KraflaError(f"{word!r} is said twice", place)
+        self._seen.add(word)
+        if word == "sentence":
+            self.sentence = value
+        elif word in self._counts:
+            if not value.isdecimal():
+                raise KraflaError(f"{word} is a number, not {value!r}", place)
+            self._counts[word] = int(value)
+        elif word == "quorum":
+            if value not in {"static", "dynamic"}:
+                raise KraflaError(f"a quorum is static or dynamic, not {value!r}", place)
+            self._dynamic = value == "dynamic"
+        elif word == "metadata-version":
+            if not re.fullmatch(r"[34]\.\d+(-IV\d+)?", value):
+                raise KraflaError(
+                    f"a metadata version is like 4.1 or 3.9-IV0, not {value!r}", place
+                )
+            self._level = value
+        elif word == "set":
+            option = _OPTION.fullmatch(value)
+            if option is None:
+                raise KraflaError(f"what is set is name=value, not {value!r}", place)
+            self._properties[option[1]] = option[2]
+        else:
+            words = ", ".join(["sentence", *self._counts, "quorum", "metadata-version", "set"])
+            raise KraflaError(
+                f"{word!r} is no word of a scenario's head; there are: {words}", place
+            )
+
+    def shape(self, path: str) -> Shape:
+        """Return the cluster, if it is one."""
+        controllers, brokers, combined = self._counts.values()
+        if not controllers and not combined:
+            raise KraflaError("a cluster has controllers or combined nodes", path)
+        if not brokers and not combined:
+            raise KraflaError("a cluster has brokers or combined nodes", path)
+        if combined and (controllers or brokers):
+            raise KraflaError("combined nodes stand alone: no controllers, no brokers beside", path)
+        if controllers + brokers + combined > _MOST_NODES:
+            raise KraflaError(f"a cluster has at most {_MOST_NODES} nodes here", path)
+        return Shape(
+            controllers,
+            brokers,
+            combined,
+            self._dynamic,
+            self._level,
+            tuple(self._properties.items()),
+        )
+
+
+def _step(line: str, place: str) -> Step:
+    try:
+        words = shlex.split(line, comments=True)
+    except ValueError as error:
+        raise KraflaError(f"this line cannot be read: {error}", place) from error
+    may_fail = words[0] == "try"
+    words = words[1:] if may_fail else words
+    if not words:
+        raise KraflaError("`try` is followed by a step", place)
+    arguments: list[str] = []
+    options: dict[str, str] = {}
+    for word in words[1:]:
+        option = _OPTION.fullmatch(word)
+        if option is None:
+            arguments.append(word)
+        elif option[1] in options:
+            raise KraflaError(f"{option[1]!r} is given twice", place)
+        else:
+            options[option[1]] = option[2]
+    return Step(words[0], tuple(arguments), options, may_fail, line, place)

@@ -1,0 +1,1 @@
+"""Controllers and brokers over one log, as states and steps of MetadataLog."""

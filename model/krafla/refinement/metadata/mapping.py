@@ -1,0 +1,223 @@
+"""A simulated metadata log as a state of MetadataLog, and a choice as one of its actions.
+
+This is a change of notation and holds no rule of the protocol. Where spec and code differ, one of
+them is mended, never this file. An end is an offset in the code; in the spec it counts batches.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from krafla.refinement.vocabulary import NIL
+from krafla.values import ModelValue, function, record
+from kraft.controller.quorum.effects import Failure
+from kraft.image.metadata_image import EMPTY_IMAGE
+from kraft.image.replay import replay
+from kraft.records.cluster import (
+    AbortTransactionRecord,
+    BeginTransactionRecord,
+    EndTransactionRecord,
+)
+from kraft.records.topics import ConfigRecord
+from kraft.sim.metadata import choices
+from kraft.sim.metadata.cluster import count_before
+from kraft.sim.metadata.values import LEFT, RIGHT, SetValue, value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Hashable
+
+    from krafla.oracle import Spec
+    from krafla.oracle.state import State
+    from krafla.refinement.judged_spec import Disagreement
+    from krafla.values import Value
+    from kraft.controller.quorum.memory import Memory
+    from kraft.controller.quorum.state import ControllerState, Deferred
+    from kraft.ids import NodeId, Offset
+    from kraft.image.metadata_image import MetadataImage
+    from kraft.records.typed import TypedRecord
+    from kraft.sim.metadata.choices import Choice
+    from kraft.sim.metadata.cluster import Cluster, Configuration, Entry, SnapshotFile
+
+__all__ = ["MetadataMapping", "node_value", "request_value"]
+
+_REMEMBERED: Final = 50_000
+_NO_OFFSET: Final = -1
+_MARKERS: Final = {
+    BeginTransactionRecord: "BeginTransaction",
+    EndTransactionRecord: "EndTransaction",
+    AbortTransactionRecord: "AbortTransaction",
+}
+# What these are called depends on what comes of them; and a controller may step back at any time.
+_TOLD_BY_OUTCOME: Final = (choices.Ask, choices.HandOver, choices.TellLeader, choices.TellOther)
+_NAMES: Final = {"MakeMistake": "Renounce"}
+
+
+def node_value(node: NodeId) -> ModelValue:
+    """Return a node; its id alone could not be compared with a request."""
+    return ModelValue(f"n{node}")
+
+
+def request_value(request: SetValue) -> Value:
+    """Return a request. Spec: MCMetadataLog!Set."""
+    # `from` is no name in Python.
+    return record(**{"from": request.expected, "to": request.to})
+
+
+class MetadataMapping:
+    """The mapping for one configuration. Equal values are one object while they are remembered."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+        self._known: dict[Hashable, Value] = {}
+
+    def variables(self, cluster: Cluster) -> dict[str, Value]:
+        """Return the values of all variables. Spec: MetadataLog!vars."""
+        configuration = self._configuration
+        states = [cluster.nodes[node] for node in configuration.nodes]
+        ends = [_Ends(cluster, state) for state in states]
+        claims = tuple(cluster.nodes[one].claim_epoch for one in configuration.controllers)
+        leads = tuple(cluster.leader_epoch[one] for one in configuration.controllers)
+        both = list(zip(states, ends, strict=True))
+        parked = [
+            frozenset(_deferred(one, end) for one in state.deferred)
+            for state, end in both[: len(configuration.controllers)]
+        ]
+        files = [cluster.snapshots[node] for node in configuration.nodes]
+        answers = {
+            request_value(one): cluster.answers.get(one, NIL) for one in configuration.requests
+        }
+        return {
+            "committed": self._log(cluster.committed),
+            "uncommitted": self._log(cluster.uncommitted),
+            "leader_epoch": self._by(configuration.controllers, leads),
+            "claim_epoch": self._by(configuration.controllers, claims),
+            "committed_end": self._of([end.of(state.committed_end) for state, end in both]),
+            "stable_end": self._of([end.of(state.stable_end) for state, end in both]),
+            "write_end": self._of([end.of(state.write_end) for state, end in both]),
+            "written": self._of([_memory(state.written, end) for state, end in both]),
+            "timeline": self._of([_timeline(state, end) for state, end in both]),
+            "deferred": self._by(configuration.controllers, parked),
+            "answers": self._one(function(answers)),
+            "snapshot": self._of([_snapshot(one, cluster) for one in files]),
+        }
+
+    def action_of(self, action: str) -> str:
+        """Return how the spec calls an action of the simulation: the same."""
+        return action
+
+    def parameters_of(self, cluster: Cluster, choice: Choice) -> tuple[Value, ...] | None:
+        """Return the parameters of the action a choice stands for, by the cluster before it."""
+        match choice:
+            case choices.Elect():
+                passed = tuple(_leader_change(*one) for one in choice.passed)
+                return node_value(choice.controller), choice.epoch, choice.survivors, passed
+            case choices.Commit() | choices.LoseTail():
+                return (choice.count,)
+            case choices.Ask():
+                return node_value(choice.controller), request_value(choice.request)
+            case choices.LoadSnapshot():
+                return node_value(choice.node), node_value(choice.source)
+            case choices.HandOver():
+                state = cluster.nodes[choice.node]
+                end = _Ends(cluster, state).of(state.committed_end)
+                return node_value(choice.node), end + choice.count
+            case choices.CreateSnapshot() | choices.Restart():
+                return (node_value(choice.node),)
+            case _:
+                return (node_value(choice.controller),)
+
+    def refused_action(self, choice: Choice) -> str | None:
+        """Return the action a refused choice would have been, where it can be only one."""
+        name = type(choice).__name__
+        return None if isinstance(choice, _TOLD_BY_OUTCOME) else _NAMES.get(name, name)
+
+    def disagreement(
+        self, spec: Spec, reached: State, cluster: Cluster, changed: Collection[str]
+    ) -> Disagreement | None:
+        """Return None: there is nothing to compare but the variables."""
+
+    def _of(self, values: list[Value]) -> Value:
+        return self._by(self._configuration.nodes, values)
+
+    def _by(self, nodes: tuple[NodeId, ...], values: Collection[Value]) -> Value:
+        return self._one(function(zip(map(node_value, nodes), values, strict=True)))
+
+    def _log(self, entries: tuple[Entry, ...]) -> Value:
+        return self._made(("log", entries), lambda: tuple(map(_entry, entries)))
+
+    def _made(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            known = self._known[key] = make()
+        return known
+
+    def _one(self, value: Value) -> Value:
+        return self._made(("value", value), lambda: value)
+
+
+class _Ends:
+    """The ends of one node, counted in batches: those of the log, then its own in their order."""
+
+    def __init__(self, cluster: Cluster, state: ControllerState) -> None:
+        self._log = cluster.committed
+        self._committed = state.committed_end
+        ahead = {end for end in (*state.timeline, state.write_end) if end > state.committed_end}
+        first = count_before(self._log, self._committed)
+        self._ahead = {end: first + rank for rank, end in enumerate(sorted(ahead), start=1)}
+
+    def of(self, end: Offset) -> int:
+        if end > self._committed:
+            return self._ahead.get(end, _NO_OFFSET)
+        count = count_before(self._log, end)
+        # In the middle of a batch the spec has no end.
+        return count if (self._log[count - 1].end if count else 0) == end else _NO_OFFSET
+
+
+def _leader_change(epoch: int, leader: NodeId) -> Value:
+    return record(epoch=epoch, kind="LeaderChange", value=node_value(leader))
+
+
+def _entry(entry: Entry) -> Value:
+    if not entry.records:
+        return _leader_change(entry.epoch, entry.leader)
+    request = NIL if entry.request is None else request_value(entry.request)
+    batch = record(request=request, records=tuple(map(_record, entry.records)))
+    return record(epoch=entry.epoch, kind="Data", value=batch)
+
+
+def _record(one: TypedRecord) -> Value:
+    if isinstance(one, ConfigRecord):
+        return record(type="Set", key=one.name, value=int(one.value or 0))
+    return record(type=_MARKERS[type(one)])
+
+
+def _image(image: MetadataImage) -> Value:
+    return record(left=value_of(image, LEFT), right=value_of(image, RIGHT))
+
+
+def _memory(memory: Memory, ends: _Ends) -> Value:
+    start = memory.transaction_start
+    return record(
+        image=_image(memory.image),
+        transaction_start=_NO_OFFSET if start == _NO_OFFSET else ends.of(start),
+        image_before=NIL if memory.before is None else _image(memory.before.image),
+    )
+
+
+def _timeline(state: ControllerState, ends: _Ends) -> Value:
+    return function((ends.of(end), _memory(one, ends)) for end, one in state.timeline.items())
+
+
+def _deferred(parked: Deferred, ends: _Ends) -> Value:
+    answer = parked.response
+    assert isinstance(parked.token, SetValue), "nobody else waits"
+    code = answer.error_code if isinstance(answer, Failure) else answer
+    return record(request=request_value(parked.token), end=ends.of(parked.end), result=code.name)
+
+
+def _snapshot(file: SnapshotFile, cluster: Cluster) -> Value:
+    image = replay(EMPTY_IMAGE, file.records)
+    end = count_before(cluster.committed, file.snapshot_id.end_offset)
+    return record(end=end, image=_image(image))

@@ -1,0 +1,1 @@
+"""Controllers that register, judged by ControllerRegistration."""

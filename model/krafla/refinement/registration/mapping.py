@@ -1,0 +1,164 @@
+"""Simulated controllers as a state of ControllerRegistration, and a choice as one of its actions.
+
+This is a change of notation and holds no rule of the protocol. Where spec and code differ, one of
+them is mended, never this file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from krafla.refinement.vocabulary import NIL
+from krafla.values import function, record
+from kraft.controller.controller_registration import supports_level
+from kraft.sim.registration import choices
+from kraft.sim.registration.cluster import controllers_of, find
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Hashable
+
+    from krafla.oracle import Spec
+    from krafla.oracle.state import State
+    from krafla.refinement.judged_spec import Disagreement
+    from krafla.values import Value
+    from kraft.controller.registration_sender import RegistrationSender
+    from kraft.image.entries import ControllerRegistration
+    from kraft.sim.registration.choices import Choice
+    from kraft.sim.registration.cluster import Cluster, Configuration, Envelope
+
+__all__ = ["RegistrationMapping"]
+
+_REMEMBERED: Final = 50_000
+_NO_LEVEL: Final = -1
+_OF_MESSAGES: Final = (
+    choices.Deliver, choices.DeliverElsewhere, choices.LoseMessage, choices.DuplicateMessage,
+)  # fmt: skip
+_OF_CONTROLLERS: Final = (
+    choices.UnregisterController, choices.RemoveVoter, choices.AddVoter,
+)  # fmt: skip
+_REFUSED: Final = {
+    "RaiseMetadataVersion": "UpgradeFeature",
+    "DeliverElsewhere": "AnswerNotController",
+}
+
+
+class RegistrationMapping:
+    """The mapping for one configuration. Equal values are one object while they are remembered."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._levels = configuration.levels
+        self._controllers = controllers_of(configuration)
+        self._incarnations = tuple(sorted(one.incarnation_id for one in configuration.processes))
+        self._known: dict[Hashable, Value] = {}
+
+    def variables(self, cluster: Cluster) -> dict[str, Value]:
+        """Return the values of all variables. Spec: ControllerRegistration!vars."""
+        image = cluster.image
+        registered = tuple(image.controllers.get(one) for one in self._controllers)
+        running = tuple(cluster.processes[one] for one in self._incarnations)
+        states = tuple(one.state.value for one in running)
+        images = tuple(_image_row(one.sender) for one in running)
+        waiting = tuple(one.sender.pending is not None for one in running)
+        bag = Counter(self.message(one) for one in cluster.network)
+        version, active, voters = image.metadata_version, cluster.active, cluster.voters
+        return {
+            "registrations": self._one(
+                ("registrations", registered),
+                lambda: self._by(
+                    self._controllers, [self._registration(one) for one in registered]
+                ),
+            ),
+            "metadata_version": self._one(
+                ("metadata_version", version), lambda: _NO_LEVEL if version is None else version
+            ),
+            "voters": self._one(("voters", voters), lambda: frozenset(int(one) for one in voters)),
+            "active": self._one(("active", active), lambda: NIL if active is None else active),
+            "status": self._one(
+                ("status", states), lambda: self._by(self._incarnations, list(states))
+            ),
+            "image": self._one(
+                ("image", images),
+                lambda: self._by(self._incarnations, [_image(*one) for one in images]),
+            ),
+            "pending": self._one(
+                ("pending", waiting), lambda: self._by(self._incarnations, list(waiting))
+            ),
+            "messages": self._one(("messages", frozenset(bag.items())), lambda: function(bag)),
+        }
+
+    def action_of(self, action: str) -> str:
+        """Return how the spec calls an action of the simulation: the same."""
+        return action
+
+    def message(self, envelope: Envelope) -> Value:
+        """Return a message. Spec: ControllerRegistration!Message."""
+        incarnation = envelope.request.incarnation_id
+        response, awaited = envelope.response, envelope.correlation_id is not None
+        if response is None:
+            return self._one(
+                ("request", incarnation, awaited),
+                lambda: record(
+                    type="ControllerRegistrationRequest", incarnation=incarnation, awaited=awaited
+                ),
+            )
+        error = response.error_code.name
+        return self._one(
+            ("response", incarnation, error),
+            lambda: record(
+                type="ControllerRegistrationResponse", incarnation=incarnation, error=error
+            ),
+        )
+
+    def parameters_of(self, cluster: Cluster, choice: Choice) -> tuple[Value, ...] | None:
+        """Return the parameters of the action a choice stands for, by the cluster before it."""
+        if isinstance(choice, _OF_MESSAGES):
+            envelope = find(cluster, choice.message_id)
+            return None if envelope is None else (self.message(envelope),)
+        if isinstance(choice, choices.RaiseMetadataVersion):
+            return (choice.level,) if choice.level in self._levels else None
+        if isinstance(choice, _OF_CONTROLLERS):
+            known = choice.controller_id in self._controllers
+            return (int(choice.controller_id),) if known else None
+        known = choice.incarnation_id in self._incarnations
+        return (str(choice.incarnation_id),) if known else None
+
+    def refused_action(self, choice: Choice) -> str | None:
+        """Return the action a refused choice would have been; a delivery tells by its answer."""
+        if isinstance(choice, choices.Deliver):
+            return None
+        name = type(choice).__name__
+        return _REFUSED.get(name, name)
+
+    def disagreement(
+        self, spec: Spec, reached: State, cluster: Cluster, changed: Collection[str]
+    ) -> Disagreement | None:
+        """Return None: there is nothing to compare but the variables."""
+
+    def _registration(self, registration: ControllerRegistration | None) -> Value:
+        if registration is None:
+            return NIL
+        supported = (one for one in self._levels if supports_level(registration.features, one))
+        return record(incarnation=registration.incarnation_id, supported=frozenset(supported))
+
+    def _by(self, names: tuple[Value, ...], results: list[Value]) -> Value:
+        return function(zip(names, results, strict=True))
+
+    def _one(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            known = self._known[key] = make()
+        return known
+
+
+def _image_row(sender: RegistrationSender) -> tuple[str | None, int | None]:
+    return sender.registered_incarnation, sender.metadata_version
+
+
+def _image(incarnation: str | None, level: int | None) -> Value:
+    return record(
+        incarnation=NIL if incarnation is None else incarnation,
+        metadata_version=_NO_LEVEL if level is None else level,
+    )

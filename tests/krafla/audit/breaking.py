@@ -1,0 +1,115 @@
+"""Broken logs: the beginning of a real log, and behind it batches of which one breaks a rule.
+
+The log of `crash` is taken up to its first topic: three brokers, 0 to 2, unfenced, and the features
+of Kafka 4.1. What follows is written here, with right lengths and CRCs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from tests.krafla.audit.editing import LOG, METADATA
+
+from kraft.ids import uuid_text
+from kraft.log.segment import iter_batches
+from kraft.records.builder import control_batch, metadata_batch
+
+REAL = Path(__file__).parents[3] / "traces" / "kafka-4.1" / "crash" / "n3000" / METADATA / LOG
+TIME = 1_795_264_790_433
+TOPIC, OTHER = uuid_text(bytes(range(16))), uuid_text(bytes(range(1, 17)))
+EPOCHS = {0: 17, 1: 13, 2: 8}
+NOTHING = (20, 0, {})
+Record = tuple[int, int, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Broken:
+    """Batches behind the real ones, and which record of them is to blame: (batch, record)."""
+
+    batches: list[list[Record]]
+    blame: tuple[int, int]
+
+
+@lru_cache(maxsize=1)
+def prefix() -> tuple[tuple[bytes, ...], int, tuple[Record, ...]]:
+    """Return the bytes of the real batches, their end offset and their metadata records."""
+    parts, records, end = [], [], 0
+    for batch in iter_batches(REAL):
+        found = [] if batch.is_control else batch.metadata_records()
+        if any(record.api_key == 2 for record in found):
+            break
+        parts.append(batch.raw)
+        records += [(r.api_key, r.version, dict(r.fields)) for r in found]
+        end = batch.next_offset
+    return tuple(parts), end, tuple(records)
+
+
+@lru_cache(maxsize=1)
+def registrations() -> dict[int, dict[str, Any]]:
+    return {f["brokerId"]: f for key, _, f in prefix()[2] if key == 0}
+
+
+def directory(broker: int) -> str:
+    found = registrations().get(broker)
+    return found["logDirs"][0] if found else OTHER
+
+
+def register(broker: int, **fields: Any) -> Record:
+    return (0, 3, {**registrations().get(broker, registrations()[0]), **fields})
+
+
+def topic(name: str = "broken", topic_id: str = TOPIC) -> Record:
+    return (2, 0, {"name": name, "topicId": topic_id})
+
+
+def partition(number: int = 0, replicas: tuple[int, ...] = (0, 1, 2), **fields: Any) -> Record:
+    plain = {
+        "partitionId": number, "topicId": TOPIC, "replicas": replicas, "isr": replicas,
+        "removingReplicas": (), "addingReplicas": (), "leader": replicas[0], "leaderEpoch": 0,
+        "partitionEpoch": 0, "directories": tuple(map(directory, replicas)),
+    }  # fmt: skip
+    return (3, 2, {**plain, **fields})
+
+
+def change(number: int = 0, **fields: Any) -> Record:
+    if "replicas" in fields:
+        fields.setdefault("directories", tuple(map(directory, fields["replicas"])))
+    return (5, 2, {"partitionId": number, "topicId": TOPIC, **fields})
+
+
+def broker_change(broker: int, version: int = 0, **fields: Any) -> Record:
+    return (17, version, {"brokerId": broker, "brokerEpoch": EPOCHS[broker], **fields})
+
+
+def written(folder: Path, broken: Broken) -> tuple[Path, int]:
+    """Write a broken log; return its directory and the offset to blame."""
+    parts, offset, _ = prefix()
+    data, blame = [*parts], -1
+    for number, records in enumerate(broken.batches):
+        if number == broken.blame[0]:
+            blame = offset + broken.blame[1]
+        data.append(metadata_batch(offset, 1, TIME, records))
+        offset += len(records)
+    target = folder / METADATA
+    target.mkdir(parents=True)
+    (target / LOG).write_bytes(b"".join(data))
+    return target, blame
+
+
+def checkpoint(records: list[Record]) -> bytes:
+    """Return the bytes of a checkpoint with these records."""
+    head = control_batch(0, 1, TIME, [(3, {"version": 0, "lastContainedLogTimestamp": TIME})])
+    foot = control_batch(1 + len(records), 1, TIME, [(4, {"version": 0})])
+    return head + metadata_batch(1, 1, TIME, records) + foot
+
+
+def checkpoint_name(end: int) -> str:
+    return f"{end:020}-0000000001.checkpoint"
+
+
+def folded(*more: Record) -> list[Record]:
+    """Return what a checkpoint of the real batches may say, and more."""
+    return [r for r in prefix()[2] if r[0] not in (20, 23, 24)] + list(more)

@@ -1,0 +1,51 @@
+"""Registry, table and broken logs speak of the same invariants."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.krafla.audit import test_broken_logs_checkpoints, test_broken_logs_records
+
+from krafla.audit.mapping import SPEC
+from krafla.audit.registry import EVERY_INVARIANT, REGISTRY
+
+TABLE = Path(__file__).parents[3] / "docs" / "audit-invariants.md"
+
+
+def rows():
+    lines = TABLE.read_text(encoding="utf-8").splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if "|" in line]
+    return {row[0]: row[1:] for row in cells if row[0] in REGISTRY}
+
+
+def broken_in():
+    """Return for each invariant the test that has a broken log for it."""
+    found = dict.fromkeys(test_broken_logs_records.BROKEN_LOGS, "test_broken_logs_records.py")
+    return found | dict.fromkeys(
+        test_broken_logs_checkpoints.NAMES, "test_broken_logs_checkpoints.py"
+    )
+
+
+def test_there_are_69_invariants_and_a_broken_log_for_each():
+    assert len(REGISTRY) == 69
+    assert broken_in().keys() == REGISTRY.keys()
+
+
+def test_the_table_says_what_the_registry_says():
+    table = rows()
+    assert list(table) == list(REGISTRY)
+    for name, entry in REGISTRY.items():
+        statement, granularity, kinds, test = table[name]
+        assert statement == entry.statement
+        assert granularity == entry.granularity
+        assert kinds.replace("`", "").split(", ") == list(entry.kinds)
+        assert test == f"`{broken_in()[name]}`"
+
+
+def test_every_kind_of_finding_is_one_of_the_audit_or_of_the_spec():
+    own = {invariant.id for invariant in EVERY_INVARIANT} | {"corrupt"}
+    for entry in REGISTRY.values():
+        for kind in entry.kinds:
+            assert kind in own or kind.startswith(f"{SPEC}!"), entry
+    beside = own - {kind for e in REGISTRY.values() for kind in e.kinds}
+    assert beside == {"LogMatching", "QuorumEpoch", "EpochStarts"}

@@ -1,0 +1,168 @@
+"""For each invariant of a log's shape and of its checkpoints, files that break it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.krafla.audit.breaking import (
+    NOTHING,
+    REAL,
+    TIME,
+    change,
+    checkpoint,
+    checkpoint_name,
+    folded,
+    partition,
+    prefix,
+    register,
+    topic,
+)
+from tests.krafla.audit.editing import LOG, METADATA
+
+from krafla.audit.registry import REGISTRY
+from krafla.audit.result import Weight
+from krafla.audit.run import audit
+from kraft.records.builder import metadata_batch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SETUP = [topic(), partition(), partition(1)]
+MOVED = [change(isr=(1, 2), leader=1)]
+SAME = folded(
+    topic(), partition(isr=(1, 2), leader=1, leaderEpoch=1, partitionEpoch=1), partition(1)
+)
+"""What a checkpoint behind `SETUP` and `MOVED` says."""
+
+
+def node(folder: Path, start: int, batches: list[list], checkpoints: dict[int, list]) -> Path:
+    """Write a node's directory whose log starts at an offset, at 0 with the real batches."""
+    parts, offset = ([*prefix()[0]], prefix()[1]) if start == 0 else ([], start)
+    for records in batches:
+        parts.append(metadata_batch(offset, 1, TIME, records))
+        offset += len(records)
+    target = folder / METADATA
+    target.mkdir(parents=True)
+    (target / f"{start:020}.log").write_bytes(b"".join(parts))
+    for end, records in checkpoints.items():
+        (target / checkpoint_name(end)).write_bytes(checkpoint(records))
+    return target
+
+
+def without(api_key: int, number: int = 0) -> list:
+    """Return `SAME` without the record of a type, the one of this number."""
+    (place,) = [
+        place for place, r in enumerate(SAME)
+        if r[0] == api_key and sum(s[0] == api_key for s in SAME[:place]) == number
+    ]  # fmt: skip
+    return SAME[:place] + SAME[place + 1 :]
+
+
+def instead(**fields: object) -> list:
+    """Return `SAME` with other fields of partition 0."""
+    return [(*r[:2], {**r[2], **fields}) if r[0] == 3 and not r[2]["partitionId"] else r
+            for r in SAME]  # fmt: skip
+
+
+END = prefix()[1] + len(SETUP) + len(MOVED)
+IN_LOG = {
+    "L4": without(4),
+    "B1": [*SAME, register(0)],
+    "T4": without(3, 1),
+    "E2": instead(leaderEpoch=0),
+    "E8": instead(leader=2),
+}
+"""Checkpoints at `END`, of a log from the start, by what they break."""
+
+
+def broken(name: str, folder: Path) -> int:
+    """Write what breaks an invariant below a folder; return the offset to blame."""
+    if name == "L2":
+        node(folder, 0, [], {})
+        (folder / METADATA / LOG).write_bytes(metadata_batch(0, 1, TIME, [NOTHING]))
+        return 0
+    if name == "L8":
+        log = node(folder, 0, [], {}) / LOG
+        log.write_bytes(log.read_bytes() + metadata_batch(prefix()[1], 0, TIME, [NOTHING]))
+        return prefix()[1]
+    if name == "L5":
+        node(folder, 0, [SETUP], {prefix()[1] + 1: folded(topic())})
+        return prefix()[1] + 1
+    if name == "L6":
+        node(folder / "n1", END, [[NOTHING]], {END: SAME})
+        node(folder / "n2", END, [[NOTHING]], {END: without(4)})
+        return END
+    if name == "L7":
+        node(folder, END, [[NOTHING]], {END: SAME, END + 1: without(4)})
+        return END + 1
+    node(folder, 0, [SETUP, MOVED], {END: IN_LOG[name]})
+    return END
+
+
+NAMES = ("L2", "L5", "L6", "L7", "L8", *IN_LOG)
+
+
+@pytest.mark.parametrize("invariant", NAMES)
+def test_files_that_break_an_invariant_are_rejected_by_it_at_the_offset(
+    tmp_path, loading, invariant
+):
+    offset = broken(invariant, tmp_path)
+    found = audit([tmp_path], loading=loading).clusters[0].all_findings()
+    first = next(f for f in found if f.weight in (Weight.VIOLATION, Weight.UNREADABLE))
+    assert (first.kind, first.offset) in {(kind, offset) for kind in REGISTRY[invariant].kinds}, (
+        found
+    )
+    assert first.path is not None
+    assert first.path.is_relative_to(tmp_path)
+
+
+def test_the_checkpoint_that_the_broken_ones_are_made_of_is_not_broken(tmp_path, loading):
+    node(tmp_path / "n1", 0, [SETUP, MOVED], {END: SAME})
+    node(tmp_path / "n2", END, [[NOTHING]], {END: SAME, END + 1: SAME})
+    assert audit([tmp_path], loading=loading).clusters[0].all_findings() == ()
+
+
+def test_a_checkpoint_that_ends_in_a_transaction_is_rejected(tmp_path, loading):
+    begin = [(23, 0, {"name": None})]
+    node(tmp_path, 0, [SETUP, begin], {prefix()[1] + 4: folded(*SETUP)})
+    (found,) = audit([tmp_path], loading=loading).clusters[0].all_findings()
+    assert (found.kind, found.offset) == ("L5", prefix()[1] + 4)
+
+
+@pytest.mark.parametrize(
+    ("records", "kind"), [([*SAME, (24, 0, {})], "L3"), (without(12), "L2")], ids=["L3", "L2"]
+)
+def test_a_checkpoint_that_is_wrong_by_itself_is_rejected(tmp_path, loading, records, kind):
+    node(tmp_path, 0, [SETUP, MOVED], {END: records})
+    found = audit([tmp_path], loading=loading).clusters[0].all_findings()
+    assert (found[0].kind, found[0].offset) == (kind, END)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("quorum-state", '"leaderEpoch":0', ("QuorumEpoch", prefix()[1])),
+        ("leader-epoch-checkpoint", "0\n2\n0 0\n1 8\n", ("EpochStarts", 8)),
+    ],
+)
+def test_a_node_whose_own_file_contradicts_its_log_is_rejected(
+    tmp_path, loading, name, content, expected
+):
+    folder = node(tmp_path, 0, [SETUP], {})
+    if name == "quorum-state":
+        kept = (REAL.parent / name).read_text()
+        content = re.sub('"leaderEpoch":[0-9]+', content, kept)
+        assert content != kept
+    (folder / name).write_text(content)
+    (found,) = audit([tmp_path], loading=loading).clusters[0].all_findings()
+    assert (found.kind, found.offset, found.path) == (*expected, folder / name)
+
+
+def test_a_checkpoint_that_has_what_an_aborted_transaction_did_is_rejected(tmp_path, loading):
+    batches = [[(23, 0, {"name": None})], SETUP, [(25, 0, {"reason": None})]]
+    end = prefix()[1] + 5
+    node(tmp_path, 0, batches, {end: folded(*SETUP)})
+    found = audit([tmp_path], loading=loading).clusters[0].all_findings()
+    assert (found[0].kind, found[0].offset) == ("L12", end)

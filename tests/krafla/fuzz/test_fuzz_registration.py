@@ -1,0 +1,80 @@
+"""`krafla fuzz registration`: controllers that register, from the command line."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from krafla.cli import application
+from krafla.fuzz.play import play_seed, trace_of
+from krafla.fuzz.profiles import find_profile
+from krafla.fuzz.registering import CONFIGURATIONS
+from krafla.refinement.registration.registration_spec import left_out, load_registration
+from krafla.refinement.trace_check import check_trace
+from kraft.sim.recording import RecordingError
+from kraft.sim.registration.cluster import digest, first_cluster
+from kraft.sim.registration.recording import from_json, to_json
+from kraft.sim.registration.step import step
+
+
+def fuzz(*arguments):
+    return CliRunner().invoke(application("fuzz"), ["fuzz", "registration", *arguments])
+
+
+def test_a_short_campaign_is_agreed_with_and_says_what_it_missed():
+    ended = fuzz("--examples", "2", "--steps", "40", "-q")
+    assert ended.exit_code == 3, ended.output
+    assert "INCONCLUSIVE  2 runs, 80 judged steps" in ended.output
+    assert "reproduce  krafla fuzz registration --seed 0 --examples 2 --steps 40" in ended.output
+
+
+def test_the_same_seed_is_the_same_run():
+    profile = find_profile("gate")
+    first, second = (play_seed(profile, 3, 150) for _ in range(2))
+    assert to_json(first.recording) == to_json(second.recording)
+    assert first.recording != play_seed(profile, 4, 150).recording
+    assert from_json(to_json(first.recording)) == first.recording
+
+
+def test_a_recording_played_again_ends_where_the_run_ended():
+    recording = play_seed(find_profile("dynamic-quorum"), 1, 150).recording
+    ends = []
+    for _ in range(2):
+        cluster = first_cluster(recording.configuration)
+        for choice in recording.choices:
+            cluster = step(cluster, choice).after
+        ends.append(digest(cluster))
+    assert ends[0] == ends[1] != digest(first_cluster(recording.configuration))
+
+
+def test_what_is_no_recording_is_refused():
+    with pytest.raises(RecordingError, match="not a recording of registrations"):
+        from_json("{}")
+
+
+# No model lets processes ask that do not look at the gate, but one that replaces an operator.
+@pytest.mark.parametrize("name", sorted(CONFIGURATIONS.keys() - {"eager"}))
+def test_the_trace_of_a_run_is_a_behaviour_of_the_spec(name):
+    run = play_seed(find_profile(name), 1, 80)
+    assert run.finding is None
+    trace = trace_of(run)
+    assert len(trace.steps) > 20
+    report = check_trace(trace)
+    assert (report.rejection, report.steps) == (None, len(trace.steps))
+
+
+def test_only_what_models_show_to_be_false_is_left_out():
+    assert left_out(CONFIGURATIONS["registers"]) == frozenset()
+    for name in ("gate", "older-software", "dynamic-quorum"):
+        assert left_out(CONFIGURATIONS[name]) == {"UpgradeSupportedByAllInv"}
+    assert "SentOnlyWhenNeededProp" in left_out(CONFIGURATIONS["eager"])
+    properties = load_registration(CONFIGURATIONS["registers"]).properties
+    assert len(properties.invariants) == 7
+    assert len(properties.steps) == 9
+    assert len(properties.witnesses) == 7
+
+
+@pytest.mark.nightly
+def test_every_action_is_taken_and_every_witness_reached():
+    ended = fuzz("--examples", "60", "-q")
+    assert ended.exit_code == 0, ended.output
