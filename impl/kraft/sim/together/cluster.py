@@ -71,9 +71,9 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Who there is, and what may happen.
 
     The first of `controllers` leads at first. Of the `controller_processes` of a controller the
-    last one runs, and supports all levels. `levels` are metadata versions, ascending; the first is what an empty log stands
-    for, and from `gate_level` on controllers register. `longest_tail` is how many batches wait for
-    their commit before whoever makes the choices writes no more.
+    last one runs, and supports all levels. `levels` are metadata versions, ascending; the first is
+    what an empty log stands for, and from `gate_level` on controllers register. `longest_tail` is
+    how many batches wait for their commit before whoever makes the choices writes no more.
     """
 
     controllers: tuple[NodeId, ...]

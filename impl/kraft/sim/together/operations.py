@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from kraft.controller.broker_heartbeats import maybe_fence_stale_broker
-from kraft.controller.controller_registration import register_controller
-from kraft.controller.features import update_features
 from kraft.controller.quorum import operations
 from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest
 from kraft.rpc.alter_partition import AlterPartitionRequest
@@ -19,7 +17,7 @@ from kraft.rpc.partition_reassignments import AlterPartitionReassignmentsRequest
 from kraft.rpc.update_features import UpdateFeaturesRequest
 
 if TYPE_CHECKING:
-    from kraft.controller.quorum.operations import Asked
+    from kraft.controller.quorum.asking import Asked
     from kraft.controller.result import Generated
 
 
@@ -37,16 +35,14 @@ _OF_CLIENTS: Final[tuple[type[Any], ...]] = (
     AlterPartitionReassignmentsRequest,
     BrokerHeartbeatRequest,
     BrokerRegistrationRequest,
+    ControllerRegistrationRequest,
+    UpdateFeaturesRequest,
 )
 
 OPERATIONS: Final = operations.Operations(
     {
         **{request: operations.WRITES[request] for request in _OF_CLIENTS},
         FenceStaleBrokers: _fence_stale_broker,
-        ControllerRegistrationRequest: lambda asked: register_controller(
-            asked.image, asked.request
-        ),
-        UpdateFeaturesRequest: operations.of_image(update_features),
     },
     {},
 )
