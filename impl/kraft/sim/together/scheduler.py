@@ -159,7 +159,7 @@ class Scheduler:
         broker = random.choice(running)
         incarnation_id = broker.lifecycle.incarnation_id
         if kind == "send":
-            return None if broker.awaited is not None else self._send(cluster, broker)
+            return self._send(cluster, broker) if broker.awaited is None else self._give_up(broker)
         if kind == "replay":
             known = broker.applied is not None and broker.applied.end == cluster.committed.end
             lags = broker.view is not None and random.random() < _LEADERS_LAG
@@ -174,6 +174,17 @@ class Scheduler:
         if replaced and random.random() < _TO_LEADER:
             return choices.Crash(random.choice(replaced).lifecycle.incarnation_id)
         return choices.Crash(incarnation_id)
+
+    def _give_up(self, broker: Broker) -> Choice | None:
+        """Return that a process which starts waits no longer: what it asked comes late, if at all.
+
+        It asked to stay fenced.
+        """
+        lease = broker.lifecycle
+        starts = lease.state is BrokerState.STARTING and lease.broker_epoch != NO_BROKER_EPOCH
+        if not starts or self.random.random() > _LATE:
+            return None
+        return choices.RequestTimeout(lease.incarnation_id)
 
     def _is_registered(self, cluster: Cluster, broker: Broker) -> bool:
         """Return whether a process has no epoch yet, or that of its broker."""
