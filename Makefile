@@ -53,6 +53,7 @@ nightly: $(DEV) ## every model at its widest bounds, long fuzzing, 10,000 exampl
 	$(BIN)/krafla fuzz reassignment --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	$(BIN)/krafla fuzz metadata --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	$(BIN)/krafla fuzz registration --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
+	$(BIN)/krafla fuzz together --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	$(BIN)/krafla fuzz raft --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2
 	$(BIN)/krafla fuzz raft --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2 --lockstep
 	$(BIN)/krafla fuzz cluster --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2

@@ -529,8 +529,10 @@ HeartbeatReply(c, m, next) ==
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.processBrokerHeartbeat.                *)
 (***************************************************************************)
-KeepState(c, m, next) ==
-  LET b == BrokerOf[m.incarnation] IN
+KeepState(c, m) ==
+  LET b == BrokerOf[m.incarnation]
+      next == Lease(c)!NextBrokerState(b, m)
+  IN
   /\ Heeds(c, m, next)
   /\ CASE next = "FENCED" -> written[c].registrations[b].fenced
        [] next = "UNFENCED" -> ~written[c].registrations[b].fenced
@@ -617,12 +619,15 @@ FenceStaleBroker(c, b) ==
   /\ UNCHANGED <<log, processes, messages>>
 
 (***************************************************************************)
-(* So much time passes that the controller's session of b is over.         *)
+(* So much time passes at a controller that some of its sessions are over. *)
+(* They may have begun at one moment, with its claim, and end together.    *)
 (***************************************************************************)
-SessionRunsOut(c, b) ==
+SessionsRunOut(c, silent) ==
   /\ c \in active
-  /\ contact_age[c][b] = Fresh
-  /\ contact_age' = SetOf(c, contact_age, b, Overdue)
+  /\ silent # {}
+  /\ \A b \in silent : contact_age[c][b] = Fresh
+  /\ contact_age' = [contact_age EXCEPT ![c] =
+       [b \in Broker |-> IF b \in silent THEN Overdue ELSE @[b]]]
   /\ UNCHANGED <<log, controllers, metadata_offset, controlled_shutdown_offset, processes,
                  messages>>
 ------------------------------------------------------------------------------
@@ -670,7 +675,8 @@ RefuseAlterPartition(c, m) ==
   /\ UNCHANGED <<log, soft_state, processes>>
 
 (***************************************************************************)
-(* The operator gives the partition other replicas.                        *)
+(* The operator gives the partition other replicas, of brokers that are    *)
+(* registered, by what is written, fenced or not.                          *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.changePartitionReassignment.           *)
 (***************************************************************************)
@@ -682,6 +688,7 @@ StartReassignment(c, target) ==
   IN
   /\ c \in active
   /\ ~Partitions!InProgress(image.partition)
+  /\ \A b \in Partitions!Members(target) : Registered(image, b)
   /\ change # Partitions!NoChange
   /\ Write(c, PartitionRecords(change), Nil)
   /\ UNCHANGED <<log, soft_state, processes, messages>>
@@ -732,21 +739,34 @@ UpgradeFeature(c, level) ==
 ------------------------------------------------------------------------------
 (* Raft, as far as the controllers notice                                    *)
 
+(* How many batches are done with once the first is committed: those behind  *)
+(* it that hold no records only waited for that.                             *)
+DoneWithFirst(batches) ==
+  CHOOSE count \in DOMAIN batches :
+    /\ \A k \in 2 .. count : batches[k].records = << >>
+    /\ count < Len(batches) => batches[count + 1].records # << >>
+
+RECURSIVE GiveReplies(_, _)
+GiveReplies(bag, batches) ==
+  IF batches = << >> THEN bag
+  ELSE LET reply == Head(batches).reply
+       IN  GiveReplies(IF reply = Nil THEN bag ELSE Put(bag, reply), Tail(batches))
+
 (***************************************************************************)
 (* The first batch of the leader's tail is committed; the leader is the    *)
-(* first to know, and gives the answer that was due.                       *)
+(* first to know, and gives at once all answers that waited for it.        *)
 (*                                                                         *)
-(* Kafka: QuorumController, handleCommit.                                  *)
+(* Kafka: QuorumController, handleCommit, DeferredEventQueue.completeUpTo. *)
 (***************************************************************************)
 Commit(c) ==
-  LET batch == Head(tail[c]) IN
+  LET count == DoneWithFirst(tail[c]) IN
   /\ c \in active
   /\ c = leader
   /\ tail[c] # << >>
-  /\ committed' = ReplayBatch(committed, batch.records)
+  /\ committed' = ReplayBatch(committed, Head(tail[c]).records)
   /\ stable' = [stable EXCEPT ![c] = committed']
-  /\ tail' = [tail EXCEPT ![c] = Tail(@)]
-  /\ messages' = IF batch.reply = Nil THEN messages ELSE Put(messages, batch.reply)
+  /\ tail' = [tail EXCEPT ![c] = SubSeq(@, count + 1, Len(@))]
+  /\ messages' = GiveReplies(messages, SubSeq(tail[c], 1, count))
   /\ UNCHANGED <<leader, active, written, soft_state, processes>>
 
 (* Who may be elected, and how many batches of the former leader's tail the  *)
@@ -829,14 +849,13 @@ LeaseNext ==
   \/ \E c \in Controller, m \in InFlight(messages) : AmendRegistration(c, m)
   \/ \E c \in Controller, m \in InFlight(messages) : RefuseRegistration(c, m)
   \/ \E c \in Controller, m \in InFlight(messages) : RejectHeartbeat(c, m)
-  \/ \E c \in Controller, m \in InFlight(messages),
-        next \in {"FENCED", "UNFENCED", "CONTROLLED_SHUTDOWN"} : KeepState(c, m, next)
+  \/ \E c \in Controller, m \in InFlight(messages) : KeepState(c, m)
   \/ \E c \in Controller, m \in InFlight(messages) : UnfenceBroker(c, m)
   \/ \E c \in Controller, m \in InFlight(messages) : BeginControlledShutdown(c, m)
   \/ \E c \in Controller, m \in InFlight(messages) : FenceOnRequest(c, m)
   \/ \E c \in Controller, m \in InFlight(messages) : ShutDownNow(c, m)
   \/ \E c \in Controller, b \in Broker : FenceStaleBroker(c, b)
-  \/ \E c \in Controller, b \in Broker : SessionRunsOut(c, b)
+  \/ \E c \in Controller, silent \in SUBSET Broker : SessionsRunOut(c, silent)
 
 PartitionNext ==
   \/ \E c \in Controller, m \in InFlight(messages) : AlterPartition(c, m)

@@ -83,9 +83,9 @@ BatchAtomicInv ==
 (* Controller c gives answer m in this step: to a batch that commits, or at  *)
 (* once, with nothing in its tail, as it judges the request that m answers.  *)
 AnswersHeartbeat(c, m) ==
-  \/ /\ tail[c] # << >>
-     /\ Head(tail[c]).reply = m
-     /\ tail'[c] = Tail(tail[c])
+  \/ \E count \in DOMAIN tail[c] :
+       /\ tail'[c] = SubSeq(tail[c], count + 1, Len(tail[c]))
+       /\ \E k \in 1 .. count : tail[c][k].reply = m
   \/ /\ tail[c] = << >> /\ tail'[c] = << >>
      /\ \E request \in InFlight(messages),
            next \in {"FENCED", "UNFENCED", "CONTROLLED_SHUTDOWN"} :
@@ -213,7 +213,8 @@ LeaderFromIsrProp ==
        (new.leader # old.leader /\ new.leader # NoLeader) =>
          /\ new.leader \in new.isr
          /\ \/ new.leader \in old.isr
-            \/ old.leader # NoLeader /\ old.adding # {} /\ new.adding = {}]_written
+            \/ /\ old.leader # NoLeader
+               /\ Partitions!InProgress(old) /\ ~Partitions!InProgress(new)]_written
 
 (* Two brokers may both take themselves for the leader of the partition, but *)
 (* never under one leader epoch: that is what protects the data.             *)
@@ -316,16 +317,16 @@ TwoActivesReach ==
 UncommittedFencingLostReach ==
   \E c \in active \ {leader}, b \in Broker :
     /\ Registered(written[c], b) /\ written[c].registrations[b].fenced
-    /\ ~stable[c].registrations[b].fenced
-    /\ ~written[leader].registrations[b].fenced
+    /\ Registered(stable[c], b) /\ ~stable[c].registrations[b].fenced
+    /\ Registered(written[leader], b) /\ ~written[leader].registrations[b].fenced
     /\ committed.end > stable[c].end
 
 (* A controller that was deposed has unfenced a broker that stays fenced.    *)
 DeposedUnfenceLostReach ==
   \E c \in active \ {leader}, b \in Broker :
     /\ Registered(written[c], b) /\ ~written[c].registrations[b].fenced
-    /\ stable[c].registrations[b].fenced
-    /\ committed.registrations[b].fenced
+    /\ Registered(stable[c], b) /\ stable[c].registrations[b].fenced
+    /\ Registered(committed, b) /\ committed.registrations[b].fenced
     /\ committed.end > stable[c].end
 
 (* What a leader wrote was committed by the next one, and it does not know:  *)

@@ -109,7 +109,7 @@ NoTimeout(i) == Never
 NoReplay(i) == Never
 NoShutdown(i) == Never
 NoCrash(i) == Never
-NoSilence(c, b) == Never
+NoSilence(c, silent) == Never
 NoReassignment(c, target) == Never
 NoCancel(c) == Never
 NoControllerRegistration(c, i) == Never

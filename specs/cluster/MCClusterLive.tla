@@ -31,7 +31,7 @@ Hears(i) ==
 Answers(m) ==
   \/ RegisterBroker(leader, m) \/ AmendRegistration(leader, m) \/ RefuseRegistration(leader, m)
   \/ RejectHeartbeat(leader, m)
-  \/ \E next \in {"FENCED", "UNFENCED", "CONTROLLED_SHUTDOWN"} : KeepState(leader, m, next)
+  \/ KeepState(leader, m)
   \/ UnfenceBroker(leader, m) \/ BeginControlledShutdown(leader, m)
   \/ FenceOnRequest(leader, m) \/ ShutDownNow(leader, m)
 IsAnswered(i) == \E m \in InFlight(messages) : m.incarnation = i /\ Answers(m)
@@ -40,7 +40,7 @@ RunsNow(b) ==
   \E i \in Incarnation :
     /\ BrokerOf[i] = b /\ Live(i) /\ Registered(written[leader], b)
     /\ written[leader].registrations[b].incarnation = i
-FallsSilent(b) == ~RunsNow(b) /\ SessionRunsOut(leader, b)
+FallsSilent(b) == ~RunsNow(b) /\ SessionsRunOut(leader, {b})
 
 Healing ==
   \/ \E i \in Incarnation : Asks(i) \/ Hears(i) \/ ReplayMetadata(i) \/ IsAnswered(i)

@@ -18,7 +18,7 @@ __all__ = ["command"]
 
 _OVER_MACHINES = ("raft", "cluster")
 """What is simulated over machines, disks and networks, by plans of faults."""
-_BY_STEPS = ("reassignment", "registration", "metadata")
+_BY_STEPS = ("reassignment", "registration", "metadata", "together")
 """What is simulated by choices, and judged step by step; the lease besides."""
 
 
@@ -26,7 +26,7 @@ _Protocol = Annotated[
     str,
     typer.Argument(
         metavar="PROTOCOL",
-        help="What to fuzz: lease, raft, reassignment, registration, metadata, cluster.",
+        help="What to fuzz: lease, raft, reassignment, registration, metadata, together, cluster.",
     ),
 ]
 _Seed = Annotated[int, typer.Option(help="Where the randomness of every run comes from.")]
@@ -99,8 +99,8 @@ def command(
     r"""Fuzz the implementation: random runs with faults, each step judged.
 
     Judged step by step by their spec, under a seeded scheduler with faults: lease; reassignment, a
-    partition that moves; registration, controllers that register; metadata, controllers over a log.
-    What is found is shrunk, shown, and kept with --save as a trace and as a recording.
+    partition that moves; registration, of controllers; metadata, controllers over one log; together,
+    all of these on one log. What is found is shrunk, shown, and kept with --save.
 
     raft: a quorum on simulated machines, disks, clocks and networks; after 30 seconds of chaos a
     core is healed and must make progress. Each step is held to all that was ever true.

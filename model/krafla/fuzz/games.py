@@ -13,6 +13,8 @@ from krafla.refinement.reassignment.reassignment_spec import reassignment_judge
 from krafla.refinement.reassignment.tracing import ReassignmentRecorder
 from krafla.refinement.registration.registration_spec import registration_judge
 from krafla.refinement.registration.tracing import RegistrationRecorder
+from krafla.refinement.together.together_spec import together_judge
+from krafla.refinement.together.tracing import TogetherRecorder
 from kraft.sim import choices as lease
 from kraft.sim import cluster as lease_cluster
 from kraft.sim import recording as lease_recording
@@ -28,13 +30,17 @@ from kraft.sim.registration import cluster as registration_cluster
 from kraft.sim.registration import recording as registration_recording
 from kraft.sim.registration.step import step as registration_step
 from kraft.sim.step import step as lease_step
+from kraft.sim.together import choices as together
+from kraft.sim.together import cluster as together_cluster
+from kraft.sim.together import recording as together_recording
+from kraft.sim.together.step import step as together_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from krafla.refinement.lockstep import Judge
 
-__all__ = ["GAMES", "LEASE", "METADATA", "REASSIGNMENT", "REGISTRATION", "Game"]
+__all__ = ["GAMES", "LEASE", "METADATA", "REASSIGNMENT", "REGISTRATION", "TOGETHER", "Game"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,4 +114,16 @@ REGISTRATION: Final = Game(
     ),
 )
 
-GAMES: Final = {game.name: game for game in (LEASE, REASSIGNMENT, REGISTRATION, METADATA)}
+TOGETHER: Final = Game(
+    "together",
+    together_cluster.first_cluster,
+    together_step,
+    together_judge,
+    TogetherRecorder,
+    together_recording.Recording,
+    together_recording.to_json,
+    together_recording.from_json,
+    (together.Deliver, together.LoseMessage),
+)
+
+GAMES: Final = {game.name: game for game in (LEASE, REASSIGNMENT, REGISTRATION, METADATA, TOGETHER)}

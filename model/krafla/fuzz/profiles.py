@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
+from krafla.fuzz.clusters import CONFIGURATIONS as CLUSTERS
+from krafla.fuzz.clusters import TOGETHER, together
 from krafla.fuzz.controlling import CONTROLLING, METADATA, controlling
 from krafla.fuzz.games import LEASE, Game
 from krafla.fuzz.moving import CONFIGURATIONS, REASSIGNMENT, moving
@@ -124,8 +126,12 @@ _REGISTERING: Final = tuple(
     Profile(name, configuration, registering, game=REGISTRATION)
     for name, configuration in REGISTERING.items()
 )
+_TOGETHER: Final = tuple(
+    Profile(name, configuration, together, game=TOGETHER)
+    for name, configuration in CLUSTERS.items()
+)
 _BY_NAME: Final = {
-    profile.name: profile for profile in (*_ALL, *_MOVING, *_REGISTERING, *_CONTROLLING)
+    profile.name: profile for profile in (*_ALL, *_MOVING, *_REGISTERING, *_CONTROLLING, *_TOGETHER)
 }
 
 # Taken in turn. kip-631 and kip-343 are left out: they differ from others in their timeouts only.
@@ -138,6 +144,7 @@ PROFILES_OF: Final = {
     "reassignment": tuple(CONFIGURATIONS),
     "metadata": tuple(CONTROLLING),
     "registration": tuple(REGISTERING),
+    "together": tuple(CLUSTERS),
 }
 """The profiles that the runs of each game take in turn."""
 

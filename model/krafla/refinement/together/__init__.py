@@ -1,0 +1,1 @@
+"""Controllers, brokers and one partition together, as states and steps of Cluster."""
