@@ -99,7 +99,7 @@ def command(
     r"""Fuzz the implementation: random runs with faults, each step judged.
 
     Judged step by step by their spec, under a seeded scheduler with faults: lease; reassignment, a
-    partition that moves; registration, of controllers; metadata, controllers over one log; together,
+    partition that moves; registration, of controllers; metadata, controllers over a log; together,
     all of these on one log. What is found is shrunk, shown, and kept with --save.
 
     raft: a quorum on simulated machines, disks, clocks and networks; after 30 seconds of chaos a
