@@ -13,6 +13,7 @@ from krafla.fuzz.quorum.checks import Checks
 from krafla.fuzz.quorum.ghosts import name_of
 from krafla.fuzz.quorum.violation import Violated, Violation
 from krafla.fuzz.whole.controllers import CONTROLLER_PROPERTIES, Controllers
+from krafla.fuzz.whole.data_checks import DATA_PROPERTIES, Data
 from krafla.fuzz.whole.log_judge import LOG_PROPERTIES, LogJudge
 from krafla.fuzz.whole.truth import Truth
 from kraft.controller.quorum.effects import CreateSnapshot
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["PROPERTIES", "ClusterChecks"]
 
-PROPERTIES: Final = (*RAFT_PROPERTIES, *CONTROLLER_PROPERTIES, *LOG_PROPERTIES)
+PROPERTIES: Final = (
+    *RAFT_PROPERTIES, *CONTROLLER_PROPERTIES, *LOG_PROPERTIES, *DATA_PROPERTIES,
+)  # fmt: skip
 
 
 class ClusterChecks:
@@ -37,6 +40,7 @@ class ClusterChecks:
         self.raft = Checks(stable=stable)
         self.truth = Truth()
         self.controllers = Controllers(self.truth)
+        self.data = Data(self.truth)
         self.log = LogJudge()
         self.violation: Violation | None = None
 
@@ -67,6 +71,7 @@ class ClusterChecks:
                 self._guarded(partial(self._listener, step, step.listener), step)
             return
         self.raft.observe(step)
+        self.data.observe(step)
         self.violation = self.raft.violation
         if step.kind == "crash":
             self.controllers.forget(step.incarnation)
@@ -100,3 +105,5 @@ class ClusterChecks:
             for effect in listener.effects:
                 if isinstance(effect, CreateSnapshot):
                     self.controllers.check_snapshot(effect)
+        elif listener.effects:
+            self.data.check(step, listener)
