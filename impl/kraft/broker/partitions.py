@@ -16,7 +16,7 @@ from immutables import Map
 from kraft.broker import partition_leader, replication
 from kraft.broker.process import DIRECTORIES_LEVEL
 from kraft.broker.replication import Following, Leading, Replica
-from kraft.image.entries import LOST
+from kraft.image.entries import LOST, UNASSIGNED
 from kraft.rpc.replica_fetch import FetchPartition
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class ReplicaChange(msgspec.Struct, frozen=True, gc=False):
 
 
 class BrokerPartitions(msgspec.Struct, frozen=True, gc=False):
-    """The replicas of a broker. `offline` are those in a directory that failed, and in which.
+    """The replicas of a broker. `offline` are those in a directory that does not work, and in which.
 
     Kafka: ReplicaManager.allPartitions.
     """
@@ -186,13 +186,13 @@ def _directory(
 ) -> DirectoryId:
     """Return where a replica begins: in the directory that the metadata names, if it works.
 
-    If that has failed, the replica is there still: it is not begun elsewhere. If this broker has no
-    such directory, the one with the fewest replicas is taken.
+    If one has failed, the replica may be there still, and is not begun elsewhere: unless it never
+    had a place. Otherwise the directory with the fewest replicas is taken.
 
     Kafka: Partition.createLogInAssignedDirectoryId, LogManager.nextLogDirs.
     """
     named = _place(broker_id, partition)
-    if named in directories or named in failed or not directories:
+    if named in directories or not directories or (failed and named != UNASSIGNED):
         return named
     many = dict.fromkeys(directories, 0)
     for replica in replicas.values():

@@ -128,10 +128,9 @@ class Replicas:
 
     def lose_directory(self, failed: DirectoryId) -> None:
         """Lose the replicas in a directory that has failed."""
-        had = self.own.replicas
+        self.told += [Lost(key) for key in sorted(self._disk.logs[failed])]
         self._disk.fail(failed)
         self.own = partitions.lose_directory(self.own, failed)
-        self.told += [Lost(key) for key in sorted(had) if key not in self.own.replicas]
         self._count_leads()
 
     def unassigned(self) -> tuple[Any, ...]:

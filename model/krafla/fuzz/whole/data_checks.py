@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from krafla.fuzz.quorum.violation import Violated
 from kraft.broker.partitions import LEADS, OPENED, ReplicaChange
 from kraft.broker.replica_log import ReplicaLog, holds
+from kraft.ids import BrokerId
 from kraft.sim.whole.replicas import Acknowledged, Lost
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Data:
 
     def observe(self, step: SimStep) -> None:
         """Hear of disks that are changed, and of two processes with the same node id."""
-        node_id = step.replica.node_id
+        node_id = BrokerId(step.replica.node_id)
         if step.kind == "start":
             directory_id = step.replica.directory_id
             if self._disks.setdefault(node_id, directory_id) != directory_id:
@@ -117,7 +118,7 @@ class Data:
 
     def check(self, step: SimStep, listener: ListenerStep) -> None:
         """Check a step of a broker. Raises Violated."""
-        node_id = step.replica.node_id
+        node_id = BrokerId(step.replica.node_id)
         for effect in listener.effects:
             key = effect.key
             if isinstance(effect, Lost):
