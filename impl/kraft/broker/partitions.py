@@ -46,7 +46,7 @@ class ReplicaChange(msgspec.Struct, frozen=True, gc=False):
 
 
 class BrokerPartitions(msgspec.Struct, frozen=True, gc=False):
-    """The replicas of a broker. `offline` are those in a directory that does not work, and in which.
+    """The replicas of a broker. `offline` has those that are in a directory that does not work.
 
     Kafka: ReplicaManager.allPartitions.
     """

@@ -213,6 +213,9 @@ def _caught_up_ms(known: FollowerState, offset: int, leader_end: int, now_ms: in
 def on_fetched(replica: Replica, asked: FetchPartition, answer: FetchedPartition) -> Replica:
     """Return the follower after the answer to what it asked; a late one changes nothing.
 
+    Nor does one with records of an earlier epoch than it has: there were two leaders in an epoch,
+    and Kafka follows no further then.
+
     Spec: ReplicatedPartition!FetchRecords, ReplicatedPartition!TruncateLog.
     Kafka: AbstractFetcherThread.processFetchRequest, ReplicaFetcherThread.processPartitionData.
     """
@@ -226,6 +229,8 @@ def on_fetched(replica: Replica, asked: FetchPartition, answer: FetchedPartition
     if is_late or answer.error_code is not ErrorCode.NONE:
         return replica
     log = replica.log
+    if answer.records and answer.records[0][0] < log.last_epoch:
+        return replica
     if answer.diverging_epoch is not None:
         log = replica_log.truncate_to_leader(log, answer.diverging_epoch)
         return replace(replica, log=log, high_watermark=min(replica.high_watermark, log.end_offset))
