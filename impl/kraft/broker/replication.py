@@ -3,7 +3,8 @@
 A leader commits what every replica has that may be in sync, and lets in who has caught up. Times
 are milliseconds by the broker's own clock.
 
-Kafka: Partition, Replica. KIP-101, KIP-320, KIP-497, KIP-841, KIP-903.
+Kafka: Partition.makeLeader, Replica.updateFetchStateOrThrow. KIP-101, KIP-320, KIP-497, KIP-841,
+KIP-903.
 """
 
 from __future__ import annotations
