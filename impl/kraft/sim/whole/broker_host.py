@@ -1,7 +1,7 @@
 """A broker on a machine: it follows the metadata log, keeps its lease, leads and follows.
 
-Its heartbeats and requests go to whoever Raft says leads the controllers. Followers tell leaders
-that they have caught up by fetching; what they fetch is not simulated here.
+Its heartbeats and requests go to whoever Raft says leads the controllers. It looks at its replicas
+once it has caught up with the metadata for the first time, and is ready to serve after that.
 """
 
 from __future__ import annotations
@@ -24,12 +24,15 @@ from kraft.raft.snapshot_file import read_snapshot
 from kraft.rpc import BrokerHeartbeatResponse, BrokerRegistrationResponse
 from kraft.rpc.alter_partition import AlterPartitionRequest, AlterPartitionResponse
 from kraft.rpc.assign_replicas import AssignReplicasToDirsRequest, AssignReplicasToDirsResponse
+from kraft.rpc.produce import ProduceRequest
+from kraft.rpc.replica_fetch import ReplicaFetchRequest, ReplicaFetchResponse
 from kraft.sim.quorum.machines import Local
 from kraft.sim.whole.hosts import Host, incarnation_of
-from kraft.sim.whole.replicas import ReplicaFetch, Replicas
+from kraft.sim.whole.replicas import Replicas
 
 if TYPE_CHECKING:
     from kraft.broker.partition_leader import PartitionLeader
+    from kraft.broker.partitions import PartitionKey
     from kraft.broker.process import BrokerProcess, Turn
     from kraft.broker.settings import BrokerSettings
     from kraft.image.metadata_image import MetadataImage
@@ -37,10 +40,10 @@ if TYPE_CHECKING:
     from kraft.raft.state import RaftState
     from kraft.sim.quorum.cluster import Simulation
     from kraft.sim.quorum.machines import Connection, Process
+    from kraft.sim.quorum.steps import Envelope
     from kraft.sim.whole.broker_disk import BrokerDisk
     from kraft.sim.whole.configuration import ClusterKnobs
     from kraft.sim.whole.hosts import Decoder
-    from kraft.sim.whole.replicas import Key
 
 _ALTER: Final = "alter"
 _ASSIGN: Final = "assign"
@@ -49,13 +52,15 @@ _ASSIGN: Final = "assign"
 class BrokerView(NamedTuple):
     """What observers see of a broker after a step, and when that was by its clock.
 
-    `asks` is the correlation id of the AlterPartition under way, None if there is none.
+    It leads nothing before its replicas have `begun`. `asks` are the partitions whose other ISR was
+    asked for, and not answered yet.
     """
 
     life: BrokerProcess
     memory: Memory
-    leading: dict[Key, PartitionLeader]
-    asks: int | None
+    leading: dict[PartitionKey, PartitionLeader]
+    asks: frozenset[PartitionKey]
+    begun: bool
     now_ms: int
 
 
@@ -88,7 +93,7 @@ class BrokerHost(Host):
         broker_id = BrokerId(process.machine.node_id)
         lifecycle = BrokerLifecycle(broker_id, incarnation_of(sim.seed, process.incarnation))
         self.life = broker.BrokerProcess(settings, lifecycle)
-        self.replicas = Replicas(broker_id, knobs.replica_lag_ms)
+        self.replicas = Replicas(broker_id, knobs, disk)
         # The clock of its machine has not been restarted for this process yet.
         self._replicas_due_ms = 0
         process.listener_deadline = 0
@@ -100,9 +105,10 @@ class BrokerHost(Host):
 
     def view(self) -> BrokerView:
         """Return what observers may see."""
-        found = self._in_flight.get(_ALTER)
-        asks = None if found is None else found[0]
-        return BrokerView(self.life, self.memory, dict(self.replicas.leading), asks, self._now_ms())
+        replicas = self.replicas
+        return BrokerView(
+            self.life, self.memory, replicas.leading, replicas.asks, replicas.begun, self._now_ms()
+        )
 
     # What Raft tells it
 
@@ -137,7 +143,7 @@ class BrokerHost(Host):
         if end:
             self.life = broker.replay_metadata(self.life, Offset(end - 1))
         if image is not before:
-            self.replicas.learn(before, image, self._now_ms())
+            self.replicas.learn(image, self._now_ms())
             mine = image.brokers.get(self.replicas.broker_id)
             version = image.metadata_version
             if (
@@ -147,8 +153,7 @@ class BrokerHost(Host):
                 and broker.needs_registration_again(version, mine)
             ):
                 self.life = broker.register_again(self.life, self._now_ms())
-        self._rest()
-        self.tell(before, event, self.view())
+        self._done(before, event)
 
     def leader_changed(self, effect: HandleLeaderChange) -> None:
         """Hear which controller to speak to."""
@@ -164,16 +169,20 @@ class BrokerHost(Host):
     # Messages
 
     def receive(self, connection: Connection) -> None:
-        """Take an answer of the controller, or the fetch of a follower."""
+        """Take an answer of the controller or of a leader, the fetch of a follower, or data."""
         envelope = connection.envelope
         message = envelope.payload
         before = self.life
-        if isinstance(message, ReplicaFetch):
-            self.replicas.on_fetch(message, self._now_ms())
+        if isinstance(message, ReplicaFetchRequest):
+            token = self.accept(connection)
+            self.reply(token, self.replicas.on_fetch(message, self._now_ms()))
+        elif isinstance(message, ReplicaFetchResponse):
+            self.replicas.on_fetched(envelope.source, envelope.correlation_id, message)
+        elif isinstance(message, ProduceRequest):
+            self.replicas.produce(message, self.accept(connection), self._now_ms())
         elif not envelope.is_request:
             self._answered(envelope.correlation_id, message)
-        self._rest()
-        self.tell(before, message, self.view(), received=envelope)
+        self._done(before, message, envelope)
 
     def _answered(self, correlation_id: int, message: Any) -> None:
         now_ms, chance = self._now_ms(), self.process.chance()
@@ -189,7 +198,7 @@ class BrokerHost(Host):
                     broker.on_heartbeat_response(self.life, correlation_id, message, now_ms, chance)
                 )
             case AlterPartitionResponse() if self._is_awaited(_ALTER, correlation_id):
-                self.replicas.on_altered(message)
+                self.replicas.on_altered(message, self._now_ms())
             case AssignReplicasToDirsResponse() if self._is_awaited(_ASSIGN, correlation_id):
                 pass
             case _:
@@ -206,8 +215,7 @@ class BrokerHost(Host):
     def _refused(self, correlation_id: int, now_ms: int, chance: int) -> None:
         """Hear that the request went to the wrong node: to the lease that is any other error."""
         for what in (_ALTER, _ASSIGN):
-            if self._is_awaited(what, correlation_id):
-                self.replicas.on_failure()
+            self._is_awaited(what, correlation_id)
         code = ErrorCode.NOT_CONTROLLER
         refused: Any = BrokerHeartbeatResponse(code)
         answer = broker.on_heartbeat_response
@@ -231,15 +239,13 @@ class BrokerHost(Host):
         if self._replicas_due_ms <= now_ms and is_live(self.life.lifecycle):
             self._replicas_due_ms = now_ms + self._knobs.fetch_every_ms
             self._speak_of_replicas(now_ms)
-        self._rest()
-        self.tell(before, "due", self.view())
+        self._done(before, "due")
 
     def shut_down(self) -> None:
         """Ask for leave to stop; who may not run longer stops at once."""
         before = self.life
         self._live(broker.begin_controlled_shutdown(self.life, self._now_ms()))
-        self._rest()
-        self.tell(before, "shutdown", self.view())
+        self._done(before, "shutdown")
 
     def lose_directory(self, number: int) -> bool:
         """Lose one of several directories; False if it has one left only."""
@@ -247,11 +253,10 @@ class BrokerHost(Host):
         if len(left) < 2:
             return False
         failed = left[number % len(left)]
-        self.disk.failed.add(failed)
         before = self.life
+        self.replicas.lose_directory(failed)
         self.life = broker.on_directory_failure(self.life, failed, self._now_ms())
-        self._rest()
-        self.tell(before, "directory failure", self.view())
+        self._done(before, "directory failure")
         return True
 
     def _live(self, turn: Turn) -> None:
@@ -262,6 +267,7 @@ class BrokerHost(Host):
                 self.ask(self.knows_leader, effect.correlation_id, effect.request)
         state = self.life.lifecycle.state
         if state is BrokerState.RECOVERY and not self.life.ready_to_unfence:
+            self.replicas.begin(self.image, self._now_ms())
             self.life = broker.set_ready_to_unfence(self.life, self._now_ms())
         if state is BrokerState.SHUTTING_DOWN:
             if not any(isinstance(effect, broker.Halt) for effect in turn.effects):
@@ -270,22 +276,20 @@ class BrokerHost(Host):
 
     def _speak_of_replicas(self, now_ms: int) -> None:
         epoch = self.life.broker_epoch
-        for leader_id, fetch in self.replicas.fetches(self.image, epoch):
-            self._correlation -= 1
-            self.ask(NodeId(leader_id), self._correlation, fetch)
+        for leader_id, fetch in self.replicas.fetches(epoch, now_ms, self._next_id):
+            self.ask(NodeId(leader_id), fetch.correlation_id, fetch.request)
         if self.life.lifecycle.state is not BrokerState.RUNNING or self.knows_leader is None:
             return
         for what, timed in list(self._in_flight.items()):
             if now_ms - timed[1] > self._knobs.session_timeout_ms:
                 del self._in_flight[what]
-                self.replicas.on_failure()
         if _ALTER not in self._in_flight:
-            asked = self.replicas.wanted(self.image, now_ms)
+            asked = self.replicas.wanted(epoch, now_ms)
             if asked:
                 request = AlterPartitionRequest(self.replicas.broker_id, epoch, asked)
                 self._send(_ALTER, request, now_ms)
         if _ASSIGN not in self._in_flight:
-            assignments = self.replicas.unassigned(self.image, self.disk.healthy)
+            assignments = self.replicas.unassigned()
             if assignments:
                 self._send(
                     _ASSIGN,
@@ -295,9 +299,23 @@ class BrokerHost(Host):
 
     def _send(self, what: str, request: Any, now_ms: int) -> None:
         assert self.knows_leader is not None, "asked before"
+        correlation_id = self._next_id()
+        self._in_flight[what] = correlation_id, now_ms
+        self.ask(self.knows_leader, correlation_id, request)
+
+    def _next_id(self) -> int:
+        """Return the correlation id of the next request that is not one of its lease."""
         self._correlation -= 1
-        self._in_flight[what] = self._correlation, now_ms
-        self.ask(self.knows_leader, self._correlation, request)
+        return self._correlation
+
+    def _done(self, before: Any, event: Any, received: Envelope | None = None) -> None:
+        """Answer producers that wait no more, plan when to go on, and tell observers."""
+        for token, response in self.replicas.answers(self._now_ms()):
+            self.reply(token, response)
+        self._rest()
+        effects = tuple(self.replicas.told)
+        self.replicas.told.clear()
+        self.tell(before, event, self.view(), effects, received)
 
     def _rest(self) -> None:
         """Say when it is to be woken."""
@@ -312,7 +330,7 @@ class BrokerHost(Host):
     def stands(self) -> str:
         """Return the state of its lease, and how far it has come."""
         return (
-            f"{self.life.lifecycle.state.name} {self.memory.end} leads {len(self.replicas.leading)}"
+            f"{self.life.lifecycle.state.name} {self.memory.end} leads {len(self.replicas.leads)}"
         )
 
     def _now_ms(self) -> int:

@@ -25,6 +25,7 @@ from kraft.sim.whole.configuration import (
 from kraft.sim.whole.controller_host import ControllerHost
 from kraft.sim.whole.faults import HANDLERS
 from kraft.sim.whole.hosts import Decoder
+from kraft.sim.whole.producers import Producers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,7 +58,7 @@ class ClusterWorkload(Workload):
     their node ids.
     """
 
-    __slots__ = ("_clients", "_decoder", "disks", "knobs")
+    __slots__ = ("_clients", "_decoder", "_producers", "disks", "knobs")
 
     handlers = HANDLERS
 
@@ -67,6 +68,7 @@ class ClusterWorkload(Workload):
         self._decoder = Decoder()
         self.disks: dict[tuple[int, str], BrokerDisk] = {}
         self._clients = Clients(simulation, self.knobs, self.acknowledged)
+        self._producers = Producers(simulation, self.knobs)
 
     @property
     def asked(self) -> dict[int, Asked]:
@@ -83,8 +85,9 @@ class ClusterWorkload(Workload):
         return machine.node_id < self.controllers
 
     def begin(self) -> None:
-        """Let operators begin."""
+        """Let operators and producers begin."""
         self._clients.begin()
+        self._producers.begin()
 
     def start(self, process: Process) -> None:
         """Give a process that starts the controller or the broker that it runs."""

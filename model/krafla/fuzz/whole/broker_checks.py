@@ -11,15 +11,15 @@ from kraft.controller.quorum.memory import visible_of
 from kraft.errors import ErrorCode
 from kraft.rpc import BrokerHeartbeatResponse
 from kraft.rpc.alter_partition import AlterPartitionResponse
-from kraft.sim.whole.replicas import ReplicaFetch
+from kraft.rpc.replica_fetch import ReplicaFetchRequest
 
 if TYPE_CHECKING:
     from krafla.fuzz.whole.truth import Truth
+    from kraft.broker.partitions import PartitionKey
     from kraft.ids import TopicId
     from kraft.image.metadata_image import MetadataImage
     from kraft.sim.quorum.steps import ListenerStep, SimStep
     from kraft.sim.whole.broker_host import BrokerView
-    from kraft.sim.whole.replicas import Key
 
 __all__ = ["BROKER_PROPERTIES", "Brokers"]
 
@@ -42,12 +42,12 @@ class Brokers:
         self.fetched: set[tuple[int, TopicId, int, int, int, int]] = set()
         self._views: dict[int, BrokerView] = {}
         self._ahead: dict[int, MetadataImage] = {}
-        self._refused: dict[int, set[Key]] = {}
+        self._refused: dict[int, set[PartitionKey]] = {}
 
     def check(self, step: SimStep, listener: ListenerStep) -> None:
         """Check a step of a broker. Raises Violated."""
         after: BrokerView = listener.after
-        if isinstance(listener.event, ReplicaFetch):
+        if isinstance(listener.event, ReplicaFetchRequest):
             self._note_fetch(after.life.lifecycle.broker_id, listener.event)
         before = self._views.get(step.incarnation)
         self._views[step.incarnation] = after
@@ -65,11 +65,11 @@ class Brokers:
             _check_requests(before, after, step, listener)
             self._check_asked(step.incarnation, after, listener)
 
-    def _note_fetch(self, leader_id: int, fetch: ReplicaFetch) -> None:
-        for topic_id, index, leader_epoch in fetch.partitions:
-            self.fetched.add(
-                (leader_id, topic_id, index, leader_epoch, fetch.replica_id, fetch.replica_epoch)
-            )
+    def _note_fetch(self, leader_id: int, fetch: ReplicaFetchRequest) -> None:
+        replica = fetch.replica_id, fetch.replica_epoch
+        for one in fetch.partitions:
+            at = one.topic_id, one.partition_index, one.current_leader_epoch
+            self.fetched.add((leader_id, *at, *replica))
 
     def _note_image(self, view: BrokerView) -> None:
         memory = visible_of(view.memory)
@@ -93,8 +93,8 @@ class Brokers:
         waits = {key: one.pending for key, one in after.leading.items() if one.pending}
         refused = self._refused.get(incarnation, set()) | _refused_in(listener.event)
         self._refused[incarnation] = refused & set(waits)
-        lost = sorted(set(waits) - refused)
-        if after.asks is None and lost:
+        lost = sorted(set(waits) - refused - after.asks)
+        if lost:
             raise Violated(
                 "AskedIsAnsweredProp",
                 f"a leader waits for the ISR {list(waits[lost[0]])} of partition {lost[0][1]}, and "
@@ -132,6 +132,8 @@ def _check_leading(view: BrokerView) -> None:
                 f"broker {broker_id} leads partition {key[1]} with (leader epoch, partition epoch) "
                 f"{known} and ISR {list(leading.isr)}, its image has {there} and {isr}",
             )
+    if not view.begun or view.life.offline_directories:
+        return
     led = sum(partition.leader == broker_id for partition in image.partitions.values())
     if led != len(view.leading):
         raise Violated(
@@ -227,7 +229,7 @@ def _check_requests(
         )
 
 
-def _refused_in(answer: Any) -> set[Key]:
+def _refused_in(answer: Any) -> set[PartitionKey]:
     """Return the partitions whose other ISR an answer refuses, each by itself."""
     if not isinstance(answer, AlterPartitionResponse) or answer.error_code is not ErrorCode.NONE:
         return set()

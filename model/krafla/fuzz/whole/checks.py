@@ -15,6 +15,7 @@ from krafla.fuzz.quorum.violation import Violated, Violation
 from krafla.fuzz.whole.answers import ANSWER_PROPERTIES, Answers
 from krafla.fuzz.whole.broker_checks import BROKER_PROPERTIES, Brokers
 from krafla.fuzz.whole.controllers import CONTROLLER_PROPERTIES, Controllers
+from krafla.fuzz.whole.data_checks import DATA_PROPERTIES, Data
 from krafla.fuzz.whole.log_judge import LOG_PROPERTIES, LogJudge
 from krafla.fuzz.whole.progress import PROGRESS_PROPERTIES, Progress
 from krafla.fuzz.whole.soft_state_checks import SOFT_STATE_PROPERTIES, SoftState
@@ -33,7 +34,7 @@ __all__ = ["PROPERTIES", "ClusterChecks"]
 
 PROPERTIES: Final = (
     *RAFT_PROPERTIES, *CONTROLLER_PROPERTIES, *LOG_PROPERTIES, *ANSWER_PROPERTIES,
-    *SOFT_STATE_PROPERTIES, *PROGRESS_PROPERTIES, *BROKER_PROPERTIES,
+    *SOFT_STATE_PROPERTIES, *PROGRESS_PROPERTIES, *BROKER_PROPERTIES, *DATA_PROPERTIES,
 )  # fmt: skip
 
 
@@ -46,6 +47,7 @@ class ClusterChecks:
         self.controllers = Controllers(self.truth)
         self.progress = Progress()
         self.brokers = Brokers(self.truth)
+        self.data = Data(self.truth)
         self._of_controllers = (
             self.controllers,
             Answers(self.truth, self.brokers),
@@ -82,6 +84,7 @@ class ClusterChecks:
                 self._guarded(partial(self._listener, step, step.listener), step)
             return
         self.raft.observe(step)
+        self.data.observe(step)
         self.violation = self.raft.violation
         if step.kind == "crash":
             for each in (*self._of_controllers, self.brokers):
@@ -120,3 +123,5 @@ class ClusterChecks:
                     self.controllers.check_snapshot(effect)
         elif listener.kind == "broker":
             self.brokers.check(step, listener)
+            if listener.effects:
+                self.data.check(step, listener)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.whole.mutants_brokers import BROKERS
 from krafla.fuzz.whole.mutants_core import CORE
+from krafla.fuzz.whole.mutants_data import DATA
 from krafla.fuzz.whole.mutants_images import IMAGES
 from krafla.fuzz.whole.mutants_managers import MANAGERS
 from krafla.fuzz.whole.mutants_partitions import PARTITIONS
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["MUTANTS"]
 
 MUTANTS: Final[tuple[Mutant, ...]] = (
-    *CORE, *IMAGES, *BROKERS, *PARTITIONS, *PROCESSES, *MANAGERS
+    *CORE, *IMAGES, *BROKERS, *PARTITIONS, *PROCESSES, *MANAGERS, *DATA
 )  # fmt: skip
 """Of the controller's core, of images, of what controllers do with brokers, partitions and the
-rest, and of broker processes."""
+rest, of broker processes, and of the data of partitions."""

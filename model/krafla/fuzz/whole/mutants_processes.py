@@ -6,6 +6,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import structs
+
 from krafla.fuzz.quorum.seeding import seed_bug
 from kraft.broker.lifecycle import BrokerState, is_live, is_waiting
 from kraft.errors import ErrorCode
@@ -92,15 +94,20 @@ def _no_news(right: Any, probe: Probe) -> Any:
 @_seed(
     "deleted-topic-is-led-on",
     "KAFKA-12403",
-    "kraft.sim.whole.replicas:Replicas.learn",
+    "kraft.broker.partitions:learn",
     "A broker leads the partitions of a topic that is deleted.",
 )
 def _deleted(right: Any, probe: Probe) -> Any:
-    def learn(self: Any, before: Any, image: Any, now_ms: int) -> None:
-        kept = {key: one for key, one in self.leading.items() if key not in image.partitions}
-        right(self, before, image, now_ms)
+    def learn(own: Any, before: Any, image: Any, *disks: Any) -> Any:
+        found, changes = right(own, before, image, *disks)
+        kept = {
+            key: one
+            for key, one in own.replicas.items()
+            if key not in image.partitions and getattr(one.role, "view", None)
+        }
         probe.trigger(different=bool(kept))
-        self.leading.update(kept)
+        changes = tuple(one for one in changes if one.key not in kept)
+        return structs.replace(found, replicas=found.replicas.update(kept)), changes
 
     return learn
 
@@ -108,15 +115,18 @@ def _deleted(right: Any, probe: Probe) -> Any:
 @_seed(
     "slot-stays-taken",
     "KAFKA-14010",
-    "kraft.sim.whole.replicas:Replicas._give_up",
+    "kraft.sim.whole.replicas:Replicas.on_altered",
     "A leader whose request failed waits for its answer for ever.",
 )
-def _slot_taken(right: Any, probe: Probe) -> Any:  # noqa: ARG001 - nothing is done instead
-    def _give_up(self: Any, key: Any) -> None:
-        view = self.leading.get(key)
-        probe.trigger(different=view is not None and bool(view.pending))
+def _slot_taken(right: Any, probe: Probe) -> Any:
+    def on_altered(self: Any, response: Any, now_ms: int) -> None:
+        right(self, response, now_ms)
+        waits = self.asks
+        probe.trigger(different=bool(waits))
+        for key in waits:
+            del self._unanswered[key]
 
-    return _give_up
+    return on_altered
 
 
 @_seed(
@@ -143,21 +153,22 @@ def _ineligible(right: Any, probe: Probe) -> Any:
     (("quick-restart", 500),),
 )
 def _epoch_reread(right: Any, probe: Probe) -> Any:
-    def wanted(self: Any, image: Any, now_ms: int) -> Any:
-        heard = self._heard
-        self._heard = {
-            key: {
-                one: (
-                    at,
-                    image.brokers[one].epoch if one in image.brokers and epoch >= 0 else epoch,
-                )
-                for one, (at, epoch) in fetched.items()
+    def wanted(self: Any, epoch: Any, now_ms: int) -> Any:
+        heard, registered = self.own, self._learned.brokers
+        reread = {}
+        for key in self.leads:
+            replica = heard.replicas[key]
+            followers = {
+                one: structs.replace(known, broker_epoch=registered[one].epoch)
+                for one, known in replica.role.followers.items()
+                if known.broker_epoch >= 0 and one in registered
             }
-            for key, fetched in heard.items()
-        }
-        asked = right(self, image, now_ms)
-        probe.trigger(different=bool(asked) and self._heard != heard)
-        self._heard = heard
+            role = structs.replace(replica.role, followers=replica.role.followers.update(followers))
+            reread[key] = structs.replace(replica, role=role)
+        self.own = structs.replace(heard, replicas=heard.replicas.update(reread))
+        is_other = self.own != heard
+        asked = right(self, epoch, now_ms)
+        probe.trigger(different=bool(asked) and is_other)
         return asked
 
     return wanted
