@@ -1,18 +1,25 @@
 """One history, judged: the batches of a log from where its state is known to its end.
 
-Two judges work on it side by side. The spec steps through the records of the lease (`SpecRun`); the
-log invariants are asked about the folded image. Both stop at the first violation: what follows it
-would only repeat it.
+Two judges work on it side by side. Specs step through the records of the lease (`SpecRun`), of the
+registrations of controllers and of partitions; the log invariants are asked about the folded
+image. All stop at the first violation: what follows it would only repeat it.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.asked import Asked
-from krafla.audit.asking import change_objections, compared, lost, responsible, wrong_version
+from krafla.audit.asked import Asked, Stepped
+from krafla.audit.asking import (
+    blamed,
+    change_objections,
+    compared,
+    lost,
+    responsible,
+    wrong_version,
+)
 from krafla.audit.image import IMAGE_API_KEYS, Image
 from krafla.audit.invariants import (
     CHECKPOINT_CONTINUED,
@@ -34,11 +41,10 @@ from krafla.audit.invariants_log import (
 )
 from krafla.audit.invariants_partitions import CHANGE_INVARIANTS, Transition, state_objections
 from krafla.audit.invariants_reassignment import REASSIGNMENT_INVARIANTS
-from krafla.audit.invariants_topics import (
-    BATCH_INVARIANTS,
-    Created,
-)
-from krafla.audit.judge import LoadingSpec, SpecRun
+from krafla.audit.invariants_topics import BATCH_INVARIANTS, Created
+from krafla.audit.judge import SpecRun
+from krafla.audit.lease_invariants import broken_by_unmappable
+from krafla.audit.loading import PARTITIONS, REGISTRATIONS
 from krafla.audit.mapping import (
     SPEC,
     STATE_API_KEYS,
@@ -47,17 +53,10 @@ from krafla.audit.mapping import (
     UnmappableRecordError,
     lease_step,
 )
-from krafla.audit.partition_state import (
-    PartitionChange,
-    PartitionState,
-    state_of,
-)
-from krafla.audit.partitions import (
-    Change,
-    Objections,
-    key_of,
-    key_text,
-)
+from krafla.audit.partition_state import PartitionChange, PartitionState, state_of
+from krafla.audit.partition_steps import Noted, PartitionRun
+from krafla.audit.partitions import Change, Objections, key_of, key_text
+from krafla.audit.registration_steps import REGISTRATION_API_KEYS, RegistrationRun
 from krafla.audit.registry import RECORD_INVARIANTS
 from krafla.audit.result import Finding, Weight
 from kraft.records.lease import lease_record
@@ -71,6 +70,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from krafla.audit.loading import LoadingSpec
     from kraft.records.batch import RecordBatch
     from kraft.records.record import MetadataRecord
 
@@ -84,7 +84,8 @@ _QUEUE: Final = 2000
 class Outcome:
     """What judging a history gave: findings, the offset it was judged up to, steps of the spec.
 
-    `asked` counts what the invariants were asked about.
+    `asked` counts what the invariants were asked about, `stepped` by spec what the other two had to
+    say.
 
     `stopped_at` is the offset behind which nothing was judged, because of a finding there.
     """
@@ -95,6 +96,7 @@ class Outcome:
     records: int
     steps: int
     asked: Asked
+    stepped: dict[str, Stepped]
 
 
 class History:
@@ -114,6 +116,9 @@ class History:
         self._image = image
         self._spec = SpecRun(loading, start, dict(image.registrations))
         self._steps: list[Step] = []
+        self._controllers = RegistrationRun(loading, start, image)
+        self._moves = PartitionRun(loading)
+        self._base = start
         self._others = OtherRecords()
         self._expected = expected
         self._findings: list[Finding] = []
@@ -137,13 +142,14 @@ class History:
     def add(self, batch: RecordBatch) -> None:
         """Judge the next batch. Raises CorruptRecordError and its kinds for its records."""
         self._path = batch.path
+        self._base = batch.base_offset
         self.asked.batches += 1
         counts: dict[tuple[int, int], int] = {}
         self._others.begin_batch(batch.base_offset)
         records: list[MetadataRecord] = []
         changes: list[Change] = []
         if batch.is_control:
-            batch.check()
+            self._controllers.note_control(batch)
         else:
             records, changes = self._image.changes.read(batch, _WANTED, counts)
         self._walk(batch, records, changes)
@@ -167,7 +173,19 @@ class History:
         findings = (*self._findings, *doubts, *self._aside)
         stops = [f.offset for f in self._findings if f.offset is not None]
         stopped_at = min(stops, default=None)
-        return Outcome(findings, stopped_at, self._end, self._records, self._spec.taken, self.asked)
+        steps, asked = self._spec.taken, self.asked
+        return Outcome(
+            findings, stopped_at, self._end, self._records, steps, asked, self._stepped()
+        )
+
+    def _stepped(self) -> dict[str, Stepped]:
+        moves, controllers = self._moves, self._controllers
+        judged, passed = moves.counts()
+        over = dict(controllers.passed_over)
+        return {
+            REGISTRATIONS: Stepped(controllers.taken, controllers.taken, over),
+            PARTITIONS: Stepped(moves.taken, judged, passed),
+        }
 
     def _walk(
         self, batch: RecordBatch, records: list[MetadataRecord], changes: list[Change]
@@ -214,6 +232,8 @@ class History:
             objection = invariant.objection(subject)
             if objection is not None:
                 self._violated(invariant, objection, record)
+        if key in REGISTRATION_API_KEYS:
+            self._controllers.note(record, self._path)
         if lease is not None:
             image.apply_lease(lease)
             self._brokers_changed = True
@@ -244,8 +264,10 @@ class History:
             rule = Invariant(
                 f"{SPEC}!Next", "every record of the lease is one action of the spec", SPEC
             )
-            self._violated(rule, str(error), record)
+            said = str(error)
+            self._violated(rule, said, record, invariants=broken_by_unmappable(said))
             return
+        self._moves.note_event(self._image, step.action, broker)
         self._steps += [*self._others.take(), step]
 
     def _abort(self, record: MetadataRecord) -> None:
@@ -268,11 +290,12 @@ class History:
         fresh = entities.topic_names.keys() - before.entities.topic_names.keys()
         before.entities.aborted_topics |= entities.aborted_topics | fresh
         self._image = before
+        self._controllers.go_back(before)
         self._created = Created()
 
     def _change(self, batch: RecordBatch, changes: list[Change]) -> bool:
         """Fold partition changes; return False if one of them is a violation."""
-        refusal = self._image.partitions.change(changes, self._change_objections)
+        refusal = self._image.partitions.change(changes, self._change_objections, self._note)
         self.asked.changes += len(changes)
         if refusal is None:
             return True
@@ -292,6 +315,17 @@ class History:
         self, before: PartitionState, after: PartitionState, change: PartitionChange
     ) -> Objections:
         return change_objections(Transition(before, after, change, self._image))
+
+    def _note(
+        self,
+        index: int,
+        key: bytes,
+        before: PartitionState,
+        after: PartitionState,
+        change: PartitionChange,
+    ) -> Noted:
+        offset = self._base + index
+        return self._moves.note(self._image, offset, key, (before, after), change)
 
     def _versions(self, batch: RecordBatch, counts: dict[tuple[int, int], int]) -> None:
         version = self._image.metadata_version
@@ -336,6 +370,18 @@ class History:
         for invariant, objection, key in broken.values():
             detail = f"partition {key_text(key)}: {objection}"
             self._violated(invariant, detail, responsible(batch, key), batch=batch)
+        if self._moves.ended_with_event:
+            partitions.forget_transitions()
+        if not self._findings:
+            self._step_partitions(batch)
+
+    def _step_partitions(self, batch: RecordBatch) -> None:
+        """Hold what an operation did to partitions against the spec."""
+        found = self._moves.end_operation()
+        if found is None:
+            return
+        noted, finding = found
+        self._findings.append(blamed(finding, noted.key, batch))
 
     def compare_start(self) -> None:
         """Compare the checkpoint that the history starts from with those of other nodes."""
@@ -358,6 +404,7 @@ class History:
         *,
         batch: RecordBatch | None = None,
         first: bool = False,
+        invariants: tuple[str, ...] = (),
     ) -> None:
         position = offset = None
         if record is not None:
@@ -366,14 +413,18 @@ class History:
             position, offset = batch.position, batch.base_offset
         from krafla.audit.record_text import record_text  # only where something is wrong
 
-        evidence = evidence_of(invariant, None if record is None else record_text(record))
+        text = None if record is None else record_text(record)
+        evidence = replace(evidence_of(invariant, text), invariants=invariants)
         finding = Finding(
             Weight.VIOLATION, invariant.id, objection, self._path, position, offset, evidence
         )
         self._findings.insert(0 if first else len(self._findings), finding)
 
     def _ask_spec(self) -> None:
-        """Have the spec take the steps that wait; its violation may be earlier than ours."""
+        """Have the specs take the steps that wait; a violation there may be earlier than ours."""
+        found = self._controllers.take()
+        if found is not None:
+            self._findings = [found, *self._not_after(found)]
         if self._doubt is None:
             found = self._spec.take(self._steps)
             if found is not None and found.weight is Weight.VIOLATION:

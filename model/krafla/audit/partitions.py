@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 from krafla.audit.partition_state import (
     FIRST_EPOCHS,
@@ -48,6 +48,12 @@ _NO_TAIL: Final = b"\xff\xff"
 
 
 Objections: TypeAlias = "tuple[tuple[Invariant, str], ...]"
+
+
+class Times(Protocol):
+    """What counts how often a change was met."""
+
+    times: int
 
 
 class Refusal(NamedTuple):
@@ -217,7 +223,7 @@ class Partitions:
         self._epochs: dict[bytes, int] = {}
         self._known: dict[PartitionState, PartitionState] = {}
         self._seen: set[PartitionState] = set()
-        self._transitions: dict[tuple[int, bytes], tuple[PartitionState, int]] = {}
+        self._transitions: dict[tuple[int, bytes], tuple[PartitionState, int, Times]] = {}
 
     def put(self, key: bytes, state: PartitionState, epochs: Epochs = FIRST_EPOCHS) -> None:
         """Create a partition, or replace what is known of it."""
@@ -234,11 +240,13 @@ class Partitions:
         self,
         changes: Iterable[Change],
         check: Callable[[PartitionState, PartitionState, PartitionChange], Objections],
+        note: Callable[[int, bytes, PartitionState, PartitionState, PartitionChange], Times],
     ) -> Refusal | None:
         """Apply PartitionChangeRecords; return what stopped it, if anything did.
 
         `check` is asked for objections to (state before, state after, change), once for each
-        distinct effect until `forget_transitions`.
+        distinct effect until `forget_transitions`; then `note` hears of it, with the index of the
+        record and the partition's key before, and says what counts how often it was met.
         """
         states, touched, transitions = self.states, self.touched, self._transitions
         epochs = self._epochs
@@ -257,10 +265,12 @@ class Partitions:
                 after = self._known.setdefault(after, after)
                 if len(transitions) >= _MEMO_SIZE:
                     transitions.clear()
-                found = (after, 1 if change.leader == NO_CHANGE else _LEADER_EPOCH + 1)
+                times = note(index, key, before, after, change)
+                found = (after, 1 if change.leader == NO_CHANGE else _LEADER_EPOCH + 1, times)
                 transitions[effect] = found
             states[key] = touched[key] = found[0]
             epochs[key] += found[1]
+            found[2].times += 1
         return None
 
     def clear_elr(self, topic: bytes | None) -> None:

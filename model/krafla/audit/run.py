@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from krafla.audit import checkpoints
+from krafla.audit.asked import together
 from krafla.audit.clusters import Cluster, find_logs, group
 from krafla.audit.compare import agrees, compare
 from krafla.audit.epoch_files import contradictions
@@ -18,7 +19,7 @@ from krafla.audit.history import History, Outcome
 from krafla.audit.image import Image
 from krafla.audit.invariants import CHECKPOINT_ALIGNED, evidence_of
 from krafla.audit.inventory import Inventory, take_inventory, unreadable
-from krafla.audit.judge import LoadingSpec
+from krafla.audit.loading import LoadingSpec
 from krafla.audit.registry import asked_in
 from krafla.audit.result import (
     ClusterResult,
@@ -146,8 +147,9 @@ def audit_cluster(
         results[member.path] = _result(member, start, history, own[member.path])
     members = tuple(results[member.path] for member in cluster.members)
     asked = asked_in(one.outcome.asked for one in judged)
+    stepped = together(one.outcome.stepped for one in judged)
     result = ClusterResult(
-        cluster.cluster_id, cluster.folder, members, tuple(findings), asked=asked
+        cluster.cluster_id, cluster.folder, members, tuple(findings), asked=asked, stepped=stepped
     )
     return ClusterAudit(result, len(judged), sum(one.outcome.steps for one in judged))
 
