@@ -1,9 +1,10 @@
-"""The active controller: leases of brokers, and partitions.
+"""The controller: operations that generate records, and the machine that runs them over the log.
 
-Operations generate records; `replay` makes an image of them; `kraft.controller.active` has the
-handlers that join the two for the lease, on an image of its own (`kraft.controller.image`).
+An operation takes the image of all metadata (`kraft.image`) and a request, and changes nothing;
+`kraft.controller.quorum` replays what it generates, appends that, and answers when it is committed.
+Operations on brokers (`broker_registration`, `broker_heartbeats`) ask the rules of the lease about
+a view of the image (`lease_view`), and add what becomes of partitions.
 
-The operations on topics, partitions, elections, directories and brokers work on `kraft.image`, the
-image of all metadata. Those on brokers (`broker_registration`, `broker_heartbeats`) ask the rules
-of the lease about a view of it (`lease_view`), and add what becomes of partitions.
+`kraft.controller.active` has the handlers of the lease alone, on an image of its own
+(`kraft.controller.image`), for the simulation that `BrokerLease.tla` judges.
 """

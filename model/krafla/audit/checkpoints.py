@@ -42,6 +42,7 @@ _WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS
 _TRANSACTION: Final = frozenset(
     {BEGIN_TRANSACTION.api_key, END_TRANSACTION.api_key, ABORT_TRANSACTION.api_key}
 )
+_BEFORE_ALL: Final = f"{0:020d}-"
 
 
 class Read(NamedTuple):
@@ -71,7 +72,8 @@ def read(path: Path) -> Read:
                 image.apply_lease(lease_record(record.api_key, record.fields))
             else:
                 image.apply_other(record)
-    if image.metadata_version is None:
+    # What a dynamic quorum is formatted with stands for no records: it has the voters only.
+    if image.metadata_version is None and not path.name.startswith(_BEFORE_ALL):
         faults["L2"] = (VERSION_FIRST, "the checkpoint names no metadata version")
     image.partitions.settle()
     return Read(image, tuple(faults.values()))

@@ -34,12 +34,11 @@ def _is_completion(t: Transition) -> bool:
     """Return whether a record that ends a reassignment looks like its completion.
 
     Where a replica is both added and removed, a cancellation leaves none of what is removed: it is
-    known by the replicas that it leaves.
+    known by the replicas that it leaves, or, if a completion leaves the same, by the ISR.
     """
-    before = t.before
-    without_added = tuple(r for r in before.replicas if r not in before.adding)
-    if t.after.replicas == without_added != _target(before):
-        return False
+    before, left = t.before, t.after.replicas
+    if before.adding and left == tuple(r for r in before.replicas if r not in before.adding):
+        return left == _target(before) and set(left) <= set(t.after.isr)
     kept = set(t.after.replicas)
     removing = set(t.before.removing)
     return bool(kept & set(t.before.adding)) or bool(removing and not kept & removing)
@@ -89,6 +88,9 @@ def _not_stuck(t: Transition) -> str | None:
         return None
     if t.after.isr == (t.after.leader,) and t.after.leader not in t.before.isr:
         # As built: the election that made it the only one in sync comes after the question.
+        return None
+    if t.after.leader == NO_LEADER:
+        # As built: the last one in sync was to leave, which is not written without an ELR.
         return None
     target = _target(t.after)
     if target and set(target) <= set(t.after.isr) - set(t.after.removing):

@@ -17,7 +17,10 @@ from tests.krafla.audit.editing import (
 from krafla.audit.result import Weight
 from krafla.audit.run import audit
 from krafla.verdict import ExitCode, Verdict
+from kraft.ids import OffsetAndEpoch, ReplicaKey
 from kraft.log.checkpoint import read_checkpoint
+from kraft.raft.snapshot_file import snapshot_bytes
+from kraft.raft.voters import Voter, VoterSet
 from kraft.records.builder import metadata_batch
 
 FIRST, SECOND = (
@@ -190,3 +193,13 @@ def records_batches(path):
 
     assert records(path)
     return iter_batches(path)
+
+
+def test_what_a_dynamic_quorum_is_formatted_with_names_voters_and_no_metadata_version(
+    tmp_path, real_logs
+):
+    node = copied(real_logs / "combined" / "n1", tmp_path / "n1")
+    voters = VoterSet.of([Voter(ReplicaKey(1, "D" * 21 + "A"), ())])
+    formatted = snapshot_bytes(OffsetAndEpoch(0, 0), (), voters, 1, 0)
+    (node / METADATA / f"{0:020d}-{0:010d}.checkpoint").write_bytes(formatted)
+    assert violations(audit([node])) == []

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kraft.broker import process as broker
 from kraft.broker.lifecycle import BrokerLifecycle, BrokerState, Send, is_live
-from kraft.chance import derive
 from kraft.controller.quorum.memory import EMPTY, Memory, after_batch, after_control_batch
 from kraft.controller.quorum.memory import visible_of as seen
 from kraft.controller.quorum.record_bytes import decode_records
 from kraft.controller.written import written_from_snapshot
 from kraft.errors import ErrorCode
-from kraft.ids import BrokerId, IncarnationId, NodeId, Offset, uuid_text
+from kraft.ids import BrokerId, NodeId, Offset
 from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.image.replay import replay
 from kraft.raft.configuration import MILLISECOND
@@ -26,7 +25,7 @@ from kraft.rpc import BrokerHeartbeatResponse, BrokerRegistrationResponse
 from kraft.rpc.alter_partition import AlterPartitionRequest, AlterPartitionResponse
 from kraft.rpc.assign_replicas import AssignReplicasToDirsRequest, AssignReplicasToDirsResponse
 from kraft.sim.quorum.machines import Local
-from kraft.sim.whole.hosts import Host
+from kraft.sim.whole.hosts import Host, incarnation_of
 from kraft.sim.whole.replicas import ReplicaFetch, Replicas
 
 if TYPE_CHECKING:
@@ -296,9 +295,3 @@ class BrokerHost(Host):
 
     def _now_ms(self) -> int:
         return self.own_ns() // MILLISECOND
-
-
-def incarnation_of(seed: int, number: int) -> IncarnationId:
-    """Return the incarnation id of a process."""
-    words = (derive(seed, "incarnation", number), derive(seed, "incarnation", number, 1))
-    return IncarnationId(uuid_text(b"".join(word.to_bytes(8, "big") for word in words)))

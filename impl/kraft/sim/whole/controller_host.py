@@ -8,23 +8,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from kraft.controller import registration_sender as sending
 from kraft.controller.quorum import effects as does
 from kraft.controller.quorum import events
 from kraft.controller.quorum.machine import next_deadline, on_event
 from kraft.controller.quorum.record_bytes import decode_records, encode_records
 from kraft.controller.quorum.state import NEVER as NEVER_MS
-from kraft.controller.quorum.state import first_state
-from kraft.ids import Offset
+from kraft.controller.quorum.state import first_state, visible
+from kraft.errors import ErrorCode
+from kraft.ids import ControllerId, Offset
+from kraft.image.metadata_image import METADATA_VERSION
 from kraft.raft.configuration import MILLISECOND
 from kraft.raft.roles import NEVER, Leader
 from kraft.raft.snapshot_file import read_snapshot
+from kraft.rpc.controller_registration import ControllerRegistrationResponse
+from kraft.rpc.node_description import Listener, SupportedFeature
 from kraft.sim.quorum.machines import Local
-from kraft.sim.whole.hosts import Host
+from kraft.sim.quorum.steps import ListenerStep
+from kraft.sim.whole.configuration import ELIGIBLE_LEADER_REPLICAS, LATEST_METADATA_VERSION
+from kraft.sim.whole.hosts import Host, incarnation_of
 
 if TYPE_CHECKING:
     from kraft.controller.quorum.configuration import Configuration
     from kraft.controller.quorum.state import ControllerState
-    from kraft.ids import OffsetAndEpoch
+    from kraft.ids import NodeId, OffsetAndEpoch
     from kraft.raft.effects import HandleCommit, HandleLeaderChange, HandleLoadSnapshot
     from kraft.raft.state import RaftState
     from kraft.sim.quorum.cluster import Simulation
@@ -33,12 +40,20 @@ if TYPE_CHECKING:
     from kraft.sim.whole.hosts import Decoder
 
 _SCHEDULE: Final = Local("schedule")
+_LISTENERS: Final = (Listener("CONTROLLER", "localhost", 9093),)
+_FEATURES: Final = (
+    SupportedFeature(METADATA_VERSION, 1, LATEST_METADATA_VERSION),
+    SupportedFeature(ELIGIBLE_LEADER_REPLICAS, 0, 1),
+)
 
 
 class ControllerHost(Host):
-    """Hosts a controller. `state` is the controller; a new process begins with nothing read."""
+    """Hosts a controller. `state` is the controller; a new process begins with nothing read.
 
-    __slots__ = ("_snapshot", "state")
+    `sender` gets its process registered at whoever `knows_leader` says leads (KIP-919).
+    """
+
+    __slots__ = ("_snapshot", "knows_leader", "sender", "state")
 
     kind = "controller"
 
@@ -47,6 +62,13 @@ class ControllerHost(Host):
     ) -> None:
         super().__init__(sim, process, decoder)
         self.state: ControllerState = first_state(configuration)
+        self.knows_leader: NodeId | None = None
+        self.sender = sending.RegistrationSender(
+            ControllerId(process.machine.node_id),
+            incarnation_of(sim.seed, process.incarnation),
+            _LISTENERS,
+            _FEATURES,
+        )
         self._snapshot: tuple[OffsetAndEpoch, tuple[bytes, ...]] | None = None
 
     # What Raft tells it
@@ -76,6 +98,7 @@ class ControllerHost(Host):
 
     def leader_changed(self, effect: HandleLeaderChange) -> None:
         """Hear who leads."""
+        self.knows_leader = effect.leader_id
         self._do(
             events.LeaderChanged(self._now_ms(), effect.epoch, effect.leader_id, self._log_end())
         )
@@ -93,7 +116,10 @@ class ControllerHost(Host):
     # What it is asked, and what is due
 
     def receive(self, connection: Connection) -> None:
-        """Take a request."""
+        """Take a request, or the answer to that of its own registration."""
+        if not connection.envelope.is_request:
+            self._answered(connection.envelope)
+            return
         token = self.accept(connection)
         event = events.RequestReceived(
             self._now_ms(),
@@ -105,8 +131,40 @@ class ControllerHost(Host):
         self._do(event, connection.envelope)
 
     def due(self) -> None:
-        """Do the first thing that is due."""
-        self._do(events.Poll(self._now_ms(), self._log_end()))
+        """Do the first thing that is due: of the controller, or of its registration."""
+        now_ms = self._now_ms()
+        if next_deadline(self.state) <= now_ms:
+            self._do(events.Poll(now_ms, self._log_end()))
+            return
+        before = self.sender
+        self.sender, request = sending.on_due(before, now_ms, self.process.chance())
+        if request is not None and self.knows_leader is not None:
+            self.ask(self.knows_leader, before.next_correlation_id, request)
+        self._rest()
+        self._tell_of_registration(before, request)
+
+    def _answered(self, envelope: Envelope) -> None:
+        response: Any = envelope.payload
+        if not isinstance(response, ControllerRegistrationResponse):
+            response = ControllerRegistrationResponse(ErrorCode.NOT_CONTROLLER)
+        before = self.sender
+        self.sender = sending.on_registration_response(
+            before, envelope.correlation_id, response, self._now_ms(), self.process.chance()
+        )
+        self._rest()
+        self._tell_of_registration(before, response, envelope)
+
+    def _tell_of_registration(
+        self, before: Any, event: Any, received: Envelope | None = None
+    ) -> None:
+        step = ListenerStep("registration", before, event, self.sender, (), self.stands())
+        self.sim.emit_listener(self.process, step, received)
+
+    def _rest(self) -> None:
+        """Say when it is to be woken."""
+        own, registering = next_deadline(self.state), sending.next_deadline(self.sender)
+        deadline = own if registering is None else min(own, registering)
+        self.process.listener_deadline = NEVER if deadline >= NEVER_MS else deadline * MILLISECOND
 
     def _do(self, event: events.Event, received: Envelope | None = None) -> None:
         before = self.state
@@ -114,8 +172,10 @@ class ControllerHost(Host):
         self.state = step.state
         for effect in step.effects:
             self._perform(effect)
-        deadline = next_deadline(step.state)
-        self.process.listener_deadline = NEVER if deadline >= NEVER_MS else deadline * MILLISECOND
+        shown = visible(step.state).image
+        if shown is not visible(before).image:
+            self.sender = sending.on_metadata_update(self.sender, shown, event.now_ms)
+        self._rest()
         self.tell(before, event, step.state, step.effects, received)
 
     def _perform(self, effect: Any) -> None:

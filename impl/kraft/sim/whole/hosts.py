@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final
 
+from kraft.chance import derive
 from kraft.controller.quorum.record_bytes import decode_records
+from kraft.ids import IncarnationId, uuid_text
 from kraft.raft.effects import SendRequest, SendResponse
 from kraft.raft.events import Source
 from kraft.sim.quorum.steps import ListenerStep
@@ -23,6 +25,12 @@ if TYPE_CHECKING:
     from kraft.sim.quorum.steps import Envelope
 
 _KNOWN_BATCHES: Final = 4096
+
+
+def incarnation_of(seed: int, number: int) -> IncarnationId:
+    """Return the incarnation id of a process, by its number in the run."""
+    words = (derive(seed, "incarnation", number), derive(seed, "incarnation", number, 1))
+    return IncarnationId(uuid_text(b"".join(word.to_bytes(8, "big") for word in words)))
 
 
 class Decoder:

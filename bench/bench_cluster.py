@@ -1,0 +1,112 @@
+"""How fast whole simulated clusters are, what judging them costs, and how large an image is.
+
+Three controllers and three brokers with all faults of a cluster. The same runs are played with all
+properties and the audit's judge, and without any; then an image with 10,000 partitions is made.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+import tracemalloc
+
+from krafla.fuzz.quorum.playing import Case, play
+from krafla.fuzz.whole.system import CLUSTER, KINDS
+from kraft.controller.written import NOTHING_WRITTEN, replay_batch
+from kraft.ids import BrokerId, DirectoryId, PartitionId, TopicId, uuid_text
+from kraft.records.cluster import FeatureLevelRecord
+from kraft.records.topics import PartitionRecord, TopicRecord
+from kraft.sim.quorum.cluster import Simulation
+from kraft.sim.quorum.configuration import QuorumConfiguration, draw_knobs
+from kraft.sim.quorum.runs import watch
+from kraft.sim.whole.configuration import draw_cluster_knobs
+
+CONFIGURATION = QuorumConfiguration(voters=3, observers=3, kinds=KINDS)
+RUNS = 8
+GOAL_EVENTS = 10_000
+TOPICS, PARTITIONS_OF_TOPIC = 1_000, 10
+GOAL_MIB = 300
+
+
+def cases() -> list[Case]:
+    """Return the runs that are measured."""
+    return [
+        Case(CONFIGURATION, seed, None, draw_knobs(seed, CONFIGURATION), draw_cluster_knobs(seed))
+        for seed in range(100, 100 + RUNS)
+    ]
+
+
+def measure_speed() -> float:
+    """Print one line; return the events for each second of processor time, all judges on."""
+    play(cases()[0], system=CLUSTER)
+    gc.disable()
+    started = time.process_time()
+    played = [play(case, system=CLUSTER) for case in cases()]
+    judged = time.process_time() - started
+    started = time.process_time()
+    for case in cases():
+        watch(
+            Simulation(
+                case.configuration, case.seed, None, case.knobs, workload=CLUSTER.workload(case)
+            )
+        )
+    bare = time.process_time() - started
+    gc.enable()
+    for one in played:
+        assert one.violation is None, one.violation
+    events = sum(one.events for one in played)
+    print(
+        f"  {RUNS} runs, {events:,} events: {events / judged:,.0f} events/s with all judges; "
+        f"judging takes {1 - bare / judged:.0%}"
+    )
+    return events / judged
+
+
+def directory_of(broker_id: BrokerId) -> DirectoryId:
+    """Return the one directory of a broker."""
+    return DirectoryId(uuid_text((broker_id + 300).to_bytes(16, "big")))
+
+
+def measure_image() -> float:
+    """Print one line; return the MiB of what a controller knows of 10,000 partitions."""
+    tracemalloc.start()
+    written = replay_batch(NOTHING_WRITTEN, (FeatureLevelRecord("metadata.version", 27),), 0)  # type: ignore[arg-type]
+    for topic in range(TOPICS):
+        topic_id = TopicId(uuid_text((topic + 200).to_bytes(16, "big")))
+        replicas = tuple(BrokerId((topic + one) % 6) for one in range(3))
+        directories = tuple(
+            DirectoryId(uuid_text((one + 300).to_bytes(16, "big"))) for one in replicas
+        )
+        records = [TopicRecord(f"topic-{topic}", topic_id)]
+        records += [
+            PartitionRecord(
+                PartitionId(index), topic_id, replicas, replicas, leader=replicas[0],
+                leader_epoch=0, partition_epoch=0, directories=directories,
+            )
+            for index in range(PARTITIONS_OF_TOPIC)
+        ]  # fmt: skip
+        written = replay_batch(written, records, written.end)
+    gc.collect()
+    size = tracemalloc.get_traced_memory()[0] / 2**20
+    tracemalloc.stop()
+    count = len(written.image.partitions)
+    print(f"  {count:,} partitions with their index: {size:,.1f} MiB")
+    return size
+
+
+def main() -> int:
+    """Return 0 if every goal was met, else 1."""
+    events = measure_speed()
+    size = measure_image()
+    goals = [
+        (f"{GOAL_EVENTS:,} events/s", events >= GOAL_EVENTS),
+        (f"10,000 partitions in {GOAL_MIB} MiB", size <= GOAL_MIB),
+    ]
+    for text, met in goals:
+        print(f"  goal {text}: {'met' if met else 'missed'}")
+    return 0 if all(met for _, met in goals) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
