@@ -105,9 +105,7 @@ def compared(image: Image, path: Path, offset: int, whole: Invariant) -> list[Fi
     ]
 
 
-def blamed(
-    finding: Finding, key: bytes, batch: RecordBatch
-) -> Finding:
+def blamed(finding: Finding, key: bytes, batch: RecordBatch) -> Finding:
     """Return a finding about a partition with its place: the record, if this batch has it."""
     from krafla.audit.record_text import record_text  # only where something is wrong
 

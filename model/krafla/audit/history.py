@@ -35,9 +35,11 @@ from krafla.audit.invariants import (
     replicas_objection,
 )
 from krafla.audit.invariants_log import (
+    EPOCH_BEGINS,
     VERSION_FIRST,
     VERSIONS_DICTATED,
     beginning_objection,
+    epoch_objection,
 )
 from krafla.audit.invariants_partitions import CHANGE_INVARIANTS, Transition, state_objections
 from krafla.audit.invariants_reassignment import REASSIGNMENT_INVARIANTS
@@ -132,6 +134,7 @@ class History:
         self._begins = start == 0
         self._continued = start > 0
         self._version_before = image.metadata_version
+        self._epoch: int | None = None
         self.asked = Asked()
 
     @property
@@ -162,6 +165,7 @@ class History:
         if not self._findings and batch.count < MAX_RECORDS_PER_BATCH:
             self._end_operation(batch)
         if not self._findings:
+            self._begin_epoch(batch)
             self._compare(batch.next_offset)
         if self._findings or len(self._steps) >= _QUEUE:
             self._ask_spec()
@@ -346,6 +350,14 @@ class History:
             if objection is not None:
                 self._violated(VERSION_FIRST, objection, None, batch=batch)
             self._begins = self._image.before_transaction() is not None
+
+    def _begin_epoch(self, batch: RecordBatch) -> None:
+        """Judge how an epoch begins; a history that does not begin the log may begin within one."""
+        if self._epoch is not None or not self._continued:
+            objection = epoch_objection(batch, self._epoch)
+            if objection is not None:
+                self._violated(EPOCH_BEGINS, objection, None, batch=batch)
+        self._epoch = batch.leader_epoch
 
     def _end_operation(self, batch: RecordBatch) -> None:
         """Judge the partitions where an operation may have ended.

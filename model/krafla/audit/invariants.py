@@ -313,6 +313,11 @@ LOGS_MATCH: Final = Invariant(
     "logs that hold a record of the same offset and epoch agree up to it; what is committed stays",
     "Raft, Log Matching and Leader Completeness; KIP-595",
 )
+LEADER_OF_EPOCH: Final = Invariant(
+    "LeaderOfEpoch",
+    "an epoch of the log has one leader, the same for every node",
+    "Raft, Election Safety; KIP-595",
+)
 CHECKPOINT_CONTINUED: Final = Invariant(
     "L7",
     "a checkpoint is the one before it, and the log between them on top",

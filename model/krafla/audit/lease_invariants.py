@@ -1,4 +1,4 @@
-"""Which invariants of the log a step breaks that UntimedLease.tla refuses: B2 to B7 by their ids."""
+"""Which invariants a step breaks that UntimedLease.tla refuses: B2 to B7, by their ids."""
 
 from __future__ import annotations
 

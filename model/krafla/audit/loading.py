@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 LEASE: Final = "UntimedLease"
 REGISTRATIONS: Final = "RegistrationLog"
-PARTITIONS: Final = "ClusterPartitionLog"
+PARTITIONS: Final = "PartitionLog"
 GATE_LEVEL: Final = 15
 """The metadata version with registrations of controllers, 3.7-IV0."""
 _NOTHING: Final[frozenset[Any]] = frozenset()

@@ -10,8 +10,7 @@ The spec has no eligible leader replicas (KIP-966), no directories, and sets in 
 change in which one of these plays a part is passed over, and counted by why.
 
 Spec: PartitionLog!NewTarget, PartitionLog!CancelTarget, PartitionLog!Elect, PartitionLog!ChangeIsr,
-PartitionLog!Fence, PartitionLog!Unfence, PartitionLog!ShutDown, PartitionLog!Unregister,
-ClusterPartitionLog!Replace.
+PartitionLog!Fence, PartitionLog!Unfence, PartitionLog!ShutDown, PartitionLog!Unregister.
 """
 
 from __future__ import annotations
@@ -50,6 +49,7 @@ _AHEAD: Final = {
 }  # fmt: skip
 """Those whose partitions are written before it. Who is replaced loses them as if fenced first."""
 _FAILS: Final = "ChangeDirectories"
+_NO_EXTRAS: Final = (((), ()), ((), ()))
 
 
 @dataclass(slots=True)
@@ -231,14 +231,21 @@ def _around(noted: Noted, events: list[Event]) -> list[Event]:
 
 
 def _beyond(noted: Noted, image: Image) -> str | None:
-    """Return why the spec has nothing to say of a change, None if it has."""
+    """Return why the spec has nothing to say of a change, None if it has.
+
+    Who is eligible beside the ISR matters to a change only where the ISR that is asked for is
+    empty: nobody is left then of the one before. Spec: PartitionChangeElr!ElectedElr.
+    """
     before, after = noted.before, noted.after
     if (image.metadata_version or MV_3_6_IV0) < MV_3_6_IV0:
         return OLD
-    extras = (before.elr, after.elr, before.last_known_elr, after.last_known_elr)
-    if any(extras) or not before.isr or not after.isr:
+    extras = (before.elr, before.last_known_elr), (after.elr, after.last_known_elr)
+    kept = set(before.isr) & set(after.isr)
+    if not before.isr or not after.isr or (extras != _NO_EXTRAS and not kept):
         return ELIGIBLE
     if _projected(before) == _projected(after) and noted.change.leader == NO_CHANGE:
+        if extras[0] != extras[1]:
+            return ELIGIBLE
         return ORDER if before.directories == after.directories else DIRECTORIES
     offline = (
         not directory_online(state, broker, image)

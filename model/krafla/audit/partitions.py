@@ -9,6 +9,7 @@ Kafka: ReplicationControlManager.replay, PartitionRegistration.merge.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
@@ -54,6 +55,19 @@ class Times(Protocol):
     """What counts how often a change was met."""
 
     times: int
+
+
+Note: TypeAlias = "Callable[[int, bytes, PartitionState, PartitionState, PartitionChange], Times]"
+
+
+@dataclass(slots=True)
+class _Untold:
+    """The counter of changes that nobody is told of."""
+
+    times: int = 0
+
+
+_UNTOLD: Final = _Untold()
 
 
 class Refusal(NamedTuple):
@@ -240,12 +254,12 @@ class Partitions:
         self,
         changes: Iterable[Change],
         check: Callable[[PartitionState, PartitionState, PartitionChange], Objections],
-        note: Callable[[int, bytes, PartitionState, PartitionState, PartitionChange], Times],
+        note: Note | None = None,
     ) -> Refusal | None:
         """Apply PartitionChangeRecords; return what stopped it, if anything did.
 
         `check` is asked for objections to (state before, state after, change), once for each
-        distinct effect until `forget_transitions`; then `note` hears of it, with the index of the
+        distinct effect until `forget_transitions`; then `note`, if any, hears of it, with the index of the
         record and the partition's key before, and says what counts how often it was met.
         """
         states, touched, transitions = self.states, self.touched, self._transitions
@@ -265,7 +279,7 @@ class Partitions:
                 after = self._known.setdefault(after, after)
                 if len(transitions) >= _MEMO_SIZE:
                     transitions.clear()
-                times = note(index, key, before, after, change)
+                times = _UNTOLD if note is None else note(index, key, before, after, change)
                 found = (after, 1 if change.leader == NO_CHANGE else _LEADER_EPOCH + 1, times)
                 transitions[effect] = found
             states[key] = touched[key] = found[0]

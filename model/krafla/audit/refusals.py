@@ -53,7 +53,9 @@ def violation(step: Step, detail: str, evidence: Evidence) -> Finding:
     )
 
 
-def refused(spec: Spec, step: Step, before: State, after: dict[str, Value] | None = None) -> Finding:
+def refused(
+    spec: Spec, step: Step, before: State, after: dict[str, Value] | None = None
+) -> Finding:
     """Return the finding that `spec` does not have this step from a state, or not to `after`."""
     values = [value for _, value in step.parameters]
     explanation = spec.explain(before, step.action, values, after=after)

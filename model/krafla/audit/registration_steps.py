@@ -60,9 +60,9 @@ class RegistrationRun:
     def note_control(self, batch: RecordBatch) -> None:
         """Note who leads from a batch of control records on, and who votes."""
         for found in batch.control_records():
-            if found.api_key == LEADER_CHANGE.api_key:
+            if found.control_type == LEADER_CHANGE.api_key:
                 self._writer = found.fields["leaderId"]
-            elif found.api_key == KRAFT_VOTERS.api_key:
+            elif found.control_type == KRAFT_VOTERS.api_key:
                 voters = frozenset(voter["voterId"] for voter in found.fields["voters"])
                 place = Place(batch.path, found.position, None)
                 named = (("new_voters", voters),)

@@ -19,9 +19,9 @@ it were asked for, how many "records" these judged, and which were "passed_over"
 A finding is {"weight", "kind", "detail", "path", "line", "byte", "offset", "evidence"}, where the
 weight is note, inconclusive, unreadable or violation, and the evidence null or
 {"rule", "invariants": [], "statement", "source", "record", "said", "action", "parameters": {},
-"state": [], "expected", "false": [{"text", "place", "values": {}}]}. What is unknown, or was not asked (the
-server logs), is null. Verdicts are held, violated and inconclusive. Of server logs, "lines" and
-"records" count what was judged, "telling_folders" the folders with a line that was.
+"state": [], "expected", "false": [{"text", "place", "values": {}}]}. What is unknown, or was not
+asked (the server logs), is null. Verdicts are held, violated and inconclusive. Of server logs,
+"lines" and "records" count what was judged, "telling_folders" the folders with a line that was.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from krafla.audit import checkpoints
 from krafla.audit.asked import together
 from krafla.audit.clusters import Cluster, find_logs, group
-from krafla.audit.compare import agrees, compare
+from krafla.audit.compare import agrees, compare, one_leader
 from krafla.audit.epoch_files import contradictions
 from krafla.audit.history import History, Outcome
 from krafla.audit.image import Image
@@ -124,7 +124,7 @@ def audit_cluster(
     """Return what the logs of one cluster say, judged. Raises KraflaError as `audit` does."""
     findings = [*cluster.findings]
     if not cluster.findings:
-        findings += compare(cluster.members)
+        findings += [*compare(cluster.members), *one_leader(cluster.members)]
     judged: list[Judged] = []
     results: dict[Path, DirectoryResult] = {}
     own: dict[Path, list[Finding]] = {}
