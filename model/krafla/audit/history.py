@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.audit.asked import Asked, Stepped
 from krafla.audit.asking import (
-    blamed,
     change_objections,
     compared,
     lost,
@@ -44,23 +43,17 @@ from krafla.audit.invariants_log import (
 from krafla.audit.invariants_partitions import CHANGE_INVARIANTS, Transition, state_objections
 from krafla.audit.invariants_reassignment import REASSIGNMENT_INVARIANTS
 from krafla.audit.invariants_topics import BATCH_INVARIANTS, Created
-from krafla.audit.judge import SpecRun
 from krafla.audit.lease_invariants import broken_by_unmappable
-from krafla.audit.loading import PARTITIONS, REGISTRATIONS
 from krafla.audit.mapping import (
     SPEC,
     STATE_API_KEYS,
-    OtherRecords,
-    Step,
     UnmappableRecordError,
-    lease_step,
 )
 from krafla.audit.partition_state import PartitionChange, PartitionState, state_of
-from krafla.audit.partition_steps import Noted, PartitionRun
 from krafla.audit.partitions import Change, Objections, key_of, key_text
-from krafla.audit.registration_steps import REGISTRATION_API_KEYS, RegistrationRun
 from krafla.audit.registry import RECORD_INVARIANTS
 from krafla.audit.result import Finding, Weight
+from krafla.audit.stepping import Stepping
 from kraft.records.lease import lease_record
 from kraft.records.metadata_schemas import (
     ABORT_TRANSACTION,
@@ -69,17 +62,16 @@ from kraft.records.metadata_schemas import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from krafla.audit.loading import LoadingSpec
+    from krafla.audit.partition_steps import Noted
     from kraft.records.batch import RecordBatch
     from kraft.records.record import MetadataRecord
 
 _WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS
 _CHANGES: Final = (*REASSIGNMENT_INVARIANTS, *CHANGE_INVARIANTS)
-_QUEUE: Final = 2000
-"""So many steps wait for the spec before the reading of the log waits for it, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +108,10 @@ class History:
         expected: Mapping[int, tuple[Path, ...]],
     ) -> None:
         self._image = image
-        self._spec = SpecRun(loading, start, dict(image.registrations))
-        self._steps: list[Step] = []
-        self._controllers = RegistrationRun(loading, start, image)
-        self._moves = PartitionRun(loading)
-        self._base = start
-        self._others = OtherRecords()
+        self._specs = Stepping(loading, start, image)
         self._expected = expected
         self._findings: list[Finding] = []
         self._aside: list[Finding] = []
-        self._doubt: Finding | None = None
         self._brokers_changed = True
         self._end = start
         self._records = 0
@@ -145,15 +131,12 @@ class History:
     def add(self, batch: RecordBatch) -> None:
         """Judge the next batch. Raises CorruptRecordError and its kinds for its records."""
         self._path = batch.path
-        self._base = batch.base_offset
         self.asked.batches += 1
         counts: dict[tuple[int, int], int] = {}
-        self._others.begin_batch(batch.base_offset)
+        self._specs.begin_batch(batch)
         records: list[MetadataRecord] = []
         changes: list[Change] = []
-        if batch.is_control:
-            self._controllers.note_control(batch)
-        else:
+        if not batch.is_control:
             records, changes = self._image.changes.read(batch, _WANTED, counts)
         self._walk(batch, records, changes)
         self.asked.count(counts)
@@ -167,29 +150,24 @@ class History:
         if not self._findings:
             self._begin_epoch(batch)
             self._compare(batch.next_offset)
-        if self._findings or len(self._steps) >= _QUEUE:
-            self._ask_spec()
+        if self._findings or self._specs.waits_long:
+            self._findings = self._specs.ask(self._findings)
 
     def outcome(self) -> Outcome:
         """Return the answer for all batches added."""
-        self._ask_spec()
-        doubts = [] if self._doubt is None else [self._doubt]
+        self._findings = self._specs.ask(self._findings)
+        doubts = [] if self._specs.doubt is None else [self._specs.doubt]
         findings = (*self._findings, *doubts, *self._aside)
         stops = [f.offset for f in self._findings if f.offset is not None]
-        stopped_at = min(stops, default=None)
-        steps, asked = self._spec.taken, self.asked
         return Outcome(
-            findings, stopped_at, self._end, self._records, steps, asked, self._stepped()
+            findings,
+            min(stops, default=None),
+            self._end,
+            self._records,
+            self._specs.lease.taken,
+            self.asked,
+            self._specs.stepped(),
         )
-
-    def _stepped(self) -> dict[str, Stepped]:
-        moves, controllers = self._moves, self._controllers
-        judged, passed = moves.counts()
-        over = dict(controllers.passed_over)
-        return {
-            REGISTRATIONS: Stepped(controllers.taken, controllers.taken, over),
-            PARTITIONS: Stepped(moves.taken, judged, passed),
-        }
 
     def _walk(
         self, batch: RecordBatch, records: list[MetadataRecord], changes: list[Change]
@@ -203,26 +181,13 @@ class History:
                 return
             done = until
             if record.api_key in STATE_API_KEYS:
-                self._say(batch, changes[said:done], unsaid, record.offset)
+                self._specs.say(batch, changes[said:done], unsaid, record.offset)
                 unsaid, said = record.offset + 1, done
             if not self._judge_and_fold(record):
                 return
         if done < len(changes) and not self._change(batch, changes[done:]):
             return
-        self._say(batch, changes[said:], unsaid, batch.next_offset)
-
-    def _say(self, batch: RecordBatch, changes: list[Change], start: int, end: int) -> None:
-        """Note the records from offset `start` up to `end`, among which are these changes."""
-        count = end - start
-        if not count:
-            return
-        trailing = count if len(changes) == count else 0
-        if not trailing:
-            for index, _, _ in reversed(changes):
-                if batch.base_offset + index != end - 1 - trailing:
-                    break
-                trailing += 1
-        self._others.add(end - 1, trailing, count)
+        self._specs.say(batch, changes[said:], unsaid, batch.next_offset)
 
     def _judge_and_fold(self, record: MetadataRecord) -> bool:
         """Fold one record; return False if that is where the history stops."""
@@ -236,8 +201,7 @@ class History:
             objection = invariant.objection(subject)
             if objection is not None:
                 self._violated(invariant, objection, record)
-        if key in REGISTRATION_API_KEYS:
-            self._controllers.note(record, self._path)
+        self._specs.note(record)
         if lease is not None:
             image.apply_lease(lease)
             self._brokers_changed = True
@@ -261,18 +225,14 @@ class History:
 
     def _step(self, record: MetadataRecord) -> None:
         """Queue the action of the spec that a record of the lease stands for."""
-        broker = record.fields["brokerId" if "brokerId" in record.fields else "id"]
         try:
-            step = lease_step(record, self._image.registrations.get(broker), self._path)
+            self._specs.note_lease(self._image, record)
         except UnmappableRecordError as error:
             rule = Invariant(
                 f"{SPEC}!Next", "every record of the lease is one action of the spec", SPEC
             )
             said = str(error)
             self._violated(rule, said, record, invariants=broken_by_unmappable(said))
-            return
-        self._moves.note_event(self._image, step.action, broker)
-        self._steps += [*self._others.take(), step]
 
     def _abort(self, record: MetadataRecord) -> None:
         before = self._image.before_transaction()
@@ -294,7 +254,7 @@ class History:
         fresh = entities.topic_names.keys() - before.entities.topic_names.keys()
         before.entities.aborted_topics |= entities.aborted_topics | fresh
         self._image = before
-        self._controllers.go_back(before)
+        self._specs.go_back(before)
         self._created = Created()
 
     def _change(self, batch: RecordBatch, changes: list[Change]) -> bool:
@@ -328,8 +288,7 @@ class History:
         after: PartitionState,
         change: PartitionChange,
     ) -> Noted:
-        offset = self._base + index
-        return self._moves.note(self._image, offset, key, (before, after), change)
+        return self._specs.note_change(self._image, index, key, (before, after), change)
 
     def _versions(self, batch: RecordBatch, counts: dict[tuple[int, int], int]) -> None:
         version = self._image.metadata_version
@@ -382,18 +341,9 @@ class History:
         for invariant, objection, key in broken.values():
             detail = f"partition {key_text(key)}: {objection}"
             self._violated(invariant, detail, responsible(batch, key), batch=batch)
-        if self._moves.ended_with_event:
-            partitions.forget_transitions()
-        if not self._findings:
-            self._step_partitions(batch)
-
-    def _step_partitions(self, batch: RecordBatch) -> None:
-        """Hold what an operation did to partitions against the spec."""
-        found = self._moves.end_operation()
-        if found is None:
-            return
-        noted, finding = found
-        self._findings.append(blamed(finding, noted.key, batch))
+        found = self._specs.end_operation(self._image, batch, judge=not self._findings)
+        if found is not None:
+            self._findings.append(found)
 
     def compare_start(self) -> None:
         """Compare the checkpoint that the history starts from with those of other nodes."""
@@ -431,20 +381,3 @@ class History:
             Weight.VIOLATION, invariant.id, objection, self._path, position, offset, evidence
         )
         self._findings.insert(0 if first else len(self._findings), finding)
-
-    def _ask_spec(self) -> None:
-        """Have the specs take the steps that wait; a violation there may be earlier than ours."""
-        found = self._controllers.take()
-        if found is not None:
-            self._findings = [found, *self._not_after(found)]
-        if self._doubt is None:
-            found = self._spec.take(self._steps)
-            if found is not None and found.weight is Weight.VIOLATION:
-                self._findings = [found, *self._not_after(found)]
-            else:
-                self._doubt = found
-        self._steps.clear()
-
-    def _not_after(self, finding: Finding) -> Iterable[Finding]:
-        assert finding.offset is not None, "a violation of the spec has an offset"
-        return (f for f in self._findings if f.offset is not None and f.offset <= finding.offset)

@@ -259,8 +259,8 @@ class Partitions:
         """Apply PartitionChangeRecords; return what stopped it, if anything did.
 
         `check` is asked for objections to (state before, state after, change), once for each
-        distinct effect until `forget_transitions`; then `note`, if any, hears of it, with the index of the
-        record and the partition's key before, and says what counts how often it was met.
+        distinct effect until `forget_transitions`; then `note`, if any, hears of it, with the index
+        of the record and the partition's key before, and says what counts how often it was met.
         """
         states, touched, transitions = self.states, self.touched, self._transitions
         epochs = self._epochs
