@@ -39,6 +39,7 @@ REGISTRATION_API_KEYS: Final = frozenset({REGISTER_CONTROLLER.api_key, FEATURE_L
 GATED: Final = "RegisteredAboveGateInv"
 NOBODY_LEADS: Final = -1
 LOWERED: Final = "a metadata version that is lowered"
+SAID_AGAIN: Final = "a metadata version that is said again"
 _NO_VERSION: Final = 0
 
 
@@ -130,10 +131,12 @@ class RegistrationRun:
     def _upgrade(self, step: Step, before: State, level: int) -> Finding | None:
         spec, known = self._loading.get(REGISTRATIONS), before["metadata_version"]
         assert isinstance(known, int), "a metadata version is a number"
-        if known == _NO_VERSION or level < known:
-            # The first version is where Init begins. Kafka can lower one; the spec cannot.
+        if known == _NO_VERSION or level <= known:
+            # The first version is where Init begins. Kafka can lower one, or write it again for
+            # an update to what it is; the spec cannot.
             self._state = spec.rebind(before, {"metadata_version": level})
-            self.passed_over.update([LOWERED] if level < known else [])
+            if known != _NO_VERSION:
+                self.passed_over[LOWERED if level < known else SAID_AGAIN] += 1
             return None
         if dict(step.parameters)["writer"] != NOBODY_LEADS:
             return self._step(step, before)

@@ -22,10 +22,13 @@ from tests.krafla.audit.breaking import (
 from tests.krafla.audit.editing import LOG, METADATA
 
 from krafla.audit.loading import PARTITIONS, REGISTRATIONS
+from krafla.audit.registry import RECORD_INVARIANTS
 from krafla.audit.render import document, text_lines
 from krafla.audit.run import audit
 from kraft.ids import uuid_text
+from kraft.log.segment import iter_batches
 from kraft.records.builder import control_batch, metadata_batch
+from kraft.records.schema import UNKNOWN_TAGGED_FIELDS
 
 SETUP = [topic(), partition()]
 INCARNATION = uuid_text(bytes(range(2, 18)))
@@ -72,22 +75,35 @@ def voters(*ids):
 
 
 def test_what_controllers_say_is_stepped_and_counted(tmp_path, loading):
-    batches = [[version(15)], [controller(1)], [controller(2)], [version(17)], [version(16)]]
+    batches = [[version(15)], [controller(1)], [controller(2)], [version(17)], [version(17)], [version(16)]]
     cluster = registered(tmp_path, loading, [voters(1)], *batches, [voters(1, 2)])
     assert cluster.all_findings() == ()
     stepped = cluster.stepped[REGISTRATIONS]
     assert (stepped.steps, stepped.judged) == (4, 4)
-    assert stepped.passed_over == {"a metadata version that is lowered": 1}
+    assert stepped.passed_over == {
+        "a metadata version that is lowered": 1, "a metadata version that is said again": 1,
+    }  # fmt: skip
+
+
+def test_a_level_that_a_registered_controller_does_not_support_is_refused_by_the_spec(
+    tmp_path, loading, monkeypatch
+):
+    # O3 says so, too; this is about the spec, which lets the leader of the epoch, 1, write it.
+    monkeypatch.delitem(RECORD_INVARIANTS, 12)
+    batches = [[version(15)], [controller(1, 16)], [controller(2, 16)], [version(17)]]
+    (found,) = registered(tmp_path, loading, *batches).all_findings()
+    assert (found.kind, found.offset) == (f"{REGISTRATIONS}!UpgradeFeature", 4)
+    assert "level \\in registrations[c].supported" in found.evidence.false[0].text
+    assert dict(found.evidence.parameters)["writer"] == 1
 
 
 @pytest.mark.parametrize(
     ("batches", "action", "conjunct"),
     [
         ([[voters(1)], [voters(2, 3)]], "ChangeVoters", r"new_voters \in"),
-        ([[version(17)], [version(17)]], "UpgradeFeature", "level > metadata_version"),
         ([[version(17)], [voters(1)], [voters()]], "ChangeVoters", "new_voters # {}"),
     ],
-    ids=["two voters at once", "the same level again", "nobody votes"],
+    ids=["two voters at once", "nobody votes"],
 )
 def test_what_controllers_cannot_say_is_refused_by_the_spec(
     tmp_path, loading, batches, action, conjunct
@@ -173,6 +189,19 @@ def test_what_the_spec_has_no_word_for_is_passed_over_and_said(tmp_path, loading
     assert cluster.stepped[PARTITIONS].passed_over == passed
     assert document(report)["clusters"][0]["stepped"][PARTITIONS]["passed_over"] == passed
     assert any("3 passed over: 1 for directories" in line for line in text_lines(report))
+
+
+def test_tagged_fields_that_nobody_knows_disturb_nothing(tmp_path, loading):
+    unknown = {UNKNOWN_TAGGED_FIELDS: ((77, b"\x01\x02"),)}
+    of_brokers = (17, 1, {"brokerId": 0, "brokerEpoch": 17, "fenced": 1, **unknown})
+    moved = change(isr=(1, 2), leader=1, **unknown)
+    report, _ = found_in(tmp_path, loading, [topic(), partition(**unknown)], [moved, of_brokers])
+    assert report.clusters[0].all_findings() == ()
+    assert report.clusters[0].stepped[PARTITIONS].judged == 1
+    log = tmp_path / METADATA / LOG
+    kept = [r for batch in iter_batches(log) for r in batch.metadata_records()
+            if UNKNOWN_TAGGED_FIELDS in r.fields]  # fmt: skip
+    assert [r.fields[UNKNOWN_TAGGED_FIELDS] for r in kept] == [((77, b"\x01\x02"),)] * 3
 
 
 def test_a_finding_of_the_lease_also_names_the_invariant(tmp_path, loading):
