@@ -199,20 +199,31 @@ def _candidates(
     if (before.replicas, before.adding, before.removing) != (
         after.replicas, after.adding, after.removing,
     ):  # fmt: skip
-        target = tuple(r for r in after.replicas if r not in after.removing)
+        targets = [(registered, "NewTarget", (("target", t),)) for t in _targets(after)]
         if not before.in_progress or after.in_progress:
-            yield registered, "NewTarget", (("target", target),)
+            yield from targets
             yield from _isrs(noted)
         else:
             yield from _isrs(noted)
             yield registered, "CancelTarget", ()
-            yield registered, "NewTarget", (("target", target),)
+            yield from targets
     elif before.isr != after.isr or before.recovery != after.recovery:
         yield from _isrs(noted)
     for election in ("ONLINE", "PREFERRED", "UNCLEAN"):
         yield registered, "Elect", (("election", election),)
     if before.isr == after.isr:
         yield from _isrs(noted)
+
+
+def _targets(after: PartitionState) -> list[tuple[int, ...]]:
+    """Return the targets that may have been asked for: what leaves comes last in the list.
+
+    Who is said to leave may be in the target, if an earlier one has left that behind.
+    Spec: PartitionChange!NewAssignment.
+    """
+    likely = tuple(r for r in after.replicas if r not in after.removing)
+    heads = (after.replicas[:length] for length in range(len(after.replicas), 0, -1))
+    return list(dict.fromkeys((likely, *heads)))
 
 
 def _isrs(noted: Noted) -> Iterator[tuple[Registrations, str, Parameters]]:

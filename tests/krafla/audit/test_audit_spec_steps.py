@@ -75,7 +75,14 @@ def voters(*ids):
 
 
 def test_what_controllers_say_is_stepped_and_counted(tmp_path, loading):
-    batches = [[version(15)], [controller(1)], [controller(2)], [version(17)], [version(17)], [version(16)]]
+    batches = [
+        [version(15)],
+        [controller(1)],
+        [controller(2)],
+        [version(17)],
+        [version(17)],
+        [version(16)],
+    ]
     cluster = registered(tmp_path, loading, [voters(1)], *batches, [voters(1, 2)])
     assert cluster.all_findings() == ()
     stepped = cluster.stepped[REGISTRATIONS]
@@ -136,8 +143,21 @@ BACK = broker_change(0, fenced=-1)
         [[change(isr=(0, 1))], [change(isr=(0, 2))]],
         [[change(replicas=(2, 1), isr=(2, 1), leader=2)]],
         [[broker_change(0, 1, inControlledShutdown=1), LOSES]],
+        [
+            [change(isr=(0,))],
+            [change(replicas=(1, 0, 2), removingReplicas=(2,))],
+            [change(replicas=(0, 2, 1), removingReplicas=(1,))],
+            [change(replicas=(2, 1, 0))],
+        ],
     ],
-    ids=["fenced", "and back, preferred", "the leader's wish", "moved at once", "shut down"],
+    ids=[
+        "fenced",
+        "and back, preferred",
+        "the leader's wish",
+        "moved at once",
+        "shut down",
+        "a target with who was to leave",
+    ],
 )
 def test_a_change_that_somebody_may_ask_for_is_a_step(tmp_path, loading, batches):
     report, _ = found_in(tmp_path, loading, SETUP, *batches)
