@@ -169,6 +169,10 @@ class DiscontinuityError(CorruptRecordError):
     """Whole batches that do not follow each other: an offset gap or overlap, or an older epoch."""
 
 
+class EpochFallsError(DiscontinuityError):
+    """A whole batch, at the right offset, of an older epoch than the one before it."""
+
+
 def printable(text: str) -> str:
     r"""Return `text` on one line and without characters that steer a terminal (as `\x1b`)."""
     return "".join(

@@ -4,7 +4,8 @@
 (* and no views of brokers: each record is what PartitionChange builds of  *)
 (* something that somebody may ask for, given who is active. Reassignment  *)
 (* refines this module (MCReassignmentRefinement), and so must any other   *)
-(* spec that writes partition changes.                                     *)
+(* spec that writes partition changes. The audit holds the changes of real *)
+(* partitions against it, record by record.                                *)
 (*                                                                         *)
 (* What is not modelled                                                    *)
 (*  - Why a leader asks for an ISR, and every request that is refused.     *)
@@ -13,7 +14,10 @@
 (***************************************************************************)
 EXTENDS PartitionChange
 
-CONSTANTS Broker, UncleanEnabled, Nil
+CONSTANTS
+  Broker,           \* The broker ids. Bounds Init and Next, not the actions.
+  UncleanEnabled,   \* unclean.leader.election.enable of the topic.
+  Nil               \* No partition.
 
 VARIABLES
   partition,      \* The partition; Nil once its topic is deleted.
@@ -25,7 +29,7 @@ Active(b) ==
   /\ registrations[b].registered
   /\ ~registrations[b].fenced
   /\ ~registrations[b].in_controlled_shutdown
-ActiveBrokers == {b \in Broker : Active(b)}
+ActiveBrokers == {b \in DOMAIN registrations : Active(b)}
 
 (* The partition changes as asked for; the registrations stay.               *)
 WriteChange(ask, acceptable) ==

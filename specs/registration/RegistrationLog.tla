@@ -4,7 +4,9 @@
 (* them. There are no processes, no requests and no time: a registration   *)
 (* may come at any moment, of any incarnation, and again. What is left are *)
 (* the rules that tie each record to the records before it. Both           *)
-(* ControllerRegistration and Cluster refine this module.                  *)
+(* ControllerRegistration and Cluster refine this module. The audit steps  *)
+(* through it with the log of a real cluster: each action takes what its   *)
+(* record says, and asks no constant but GateLevel, QuorumIds and Nil.     *)
 (*                                                                         *)
 (* What is not modelled                                                    *)
 (*  - Offsets. No rule about these records speaks of one.                  *)
@@ -15,12 +17,12 @@
 EXTENDS Integers
 
 CONSTANTS
-  Controller,      \* The controller ids.
-  Incarnation,     \* The incarnation ids.
-  ControllerOf,    \* [Incarnation -> Controller].
-  Level,           \* The levels of the metadata version.
+  Controller,      \* The controller ids. Bounds Init and Next, not the actions.
+  Incarnation,     \* The incarnation ids. Bounds Next, not the actions.
+  ControllerOf,    \* [Incarnation -> Controller], for Next.
+  Level,           \* The levels of the metadata version. Bounds Init and Next.
   GateLevel,       \* The first level with registrations.
-  Supported,       \* [Incarnation -> levels].
+  Supported,       \* [Incarnation -> levels], for Next.
   QuorumIds,       \* controller.quorum.voters.
   Nil              \* No registration.
 
@@ -44,11 +46,10 @@ Init ==
 (*                                                                         *)
 (* Kafka: ClusterControlManager.registerController.                        *)
 (***************************************************************************)
-RegisterController(c, incarnation) ==
+RegisterController(c, incarnation, supported) ==
   /\ metadata_version >= GateLevel
-  /\ ControllerOf[incarnation] = c
   /\ registrations' = [registrations EXCEPT ![c] =
-       [incarnation |-> incarnation, supported |-> Supported[incarnation]]]
+       [incarnation |-> incarnation, supported |-> supported]]
   /\ UNCHANGED <<metadata_version, voters>>
 
 (***************************************************************************)
@@ -63,21 +64,20 @@ UnregisterController(c) ==
   /\ UNCHANGED <<metadata_version, voters>>
 
 (***************************************************************************)
-(* FeatureLevelRecord of metadata.version. Some controller wrote it that   *)
-(* supports the level; of the others each that is configured is            *)
+(* FeatureLevelRecord of metadata.version. A controller wrote it that      *)
+(* supports these levels; of the others each that is configured is         *)
 (* registered, and each that is registered supports the level, unless the  *)
 (* log knew no registrations yet.                                          *)
 (*                                                                         *)
 (* Kafka: FeatureControlManager.updateFeatures.                            *)
 (***************************************************************************)
-UpgradeFeature(level) ==
+UpgradeFeature(writer, supported, level) ==
   /\ level > metadata_version
-  /\ \E writer \in Incarnation :
-       /\ level \in Supported[writer]
-       /\ metadata_version >= GateLevel =>
-            \A c \in Controller \ {ControllerOf[writer]} :
-              IF Registered(c) THEN level \in registrations[c].supported
-              ELSE c \notin QuorumIds
+  /\ level \in supported
+  /\ metadata_version >= GateLevel =>
+       \A c \in DOMAIN registrations \ {writer} :
+         IF Registered(c) THEN level \in registrations[c].supported
+         ELSE c \notin QuorumIds
   /\ metadata_version' = level
   /\ UNCHANGED <<registrations, voters>>
 
@@ -85,15 +85,16 @@ UpgradeFeature(level) ==
 (* VotersRecord: one controller joins, or leaves; one is left.             *)
 (***************************************************************************)
 ChangeVoters(new_voters) ==
-  /\ \E c \in Controller : new_voters \in {voters \cup {c}, voters \ {c}}
+  /\ \E c \in voters \cup new_voters : new_voters \in {voters \cup {c}, voters \ {c}}
   /\ new_voters # {}
   /\ voters' = new_voters
   /\ UNCHANGED <<registrations, metadata_version>>
 ------------------------------------------------------------------------------
 Next ==
-  \/ \E c \in Controller, i \in Incarnation : RegisterController(c, i)
+  \/ \E i \in Incarnation : RegisterController(ControllerOf[i], i, Supported[i])
   \/ \E c \in Controller : UnregisterController(c)
-  \/ \E level \in Level : UpgradeFeature(level)
+  \/ \E i \in Incarnation, level \in Level :
+       UpgradeFeature(ControllerOf[i], Supported[i], level)
   \/ \E new_voters \in SUBSET Controller : ChangeVoters(new_voters)
 
 Spec == Init /\ [][Next]_vars

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from kraft.errors import CorruptRecordError, DiscontinuityError, TornTailError
+from kraft.errors import CorruptRecordError, DiscontinuityError, EpochFallsError, TornTailError
 from kraft.log.files import open_regular
 from kraft.log.findings import Finding, FindingKind
 from kraft.log.tail import judge_tail
@@ -147,7 +147,7 @@ def check_follows(previous: RecordBatch | None, batch: RecordBatch) -> None:
             position=batch.position,
         )
     if batch.leader_epoch < previous.leader_epoch:
-        raise DiscontinuityError(
+        raise EpochFallsError(
             f"epoch {batch.leader_epoch} at offset {batch.base_offset} after epoch"
             f" {previous.leader_epoch} at offset {previous.base_offset}",
             path=batch.path,

@@ -2,7 +2,31 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Stepped:
+    """What a spec had to say of a history: steps it was asked for, records that it judged.
+
+    An equal step is asked for once. `passed_over` counts records that the spec cannot speak of, by
+    what stands in its way.
+    """
+
+    steps: int
+    judged: int
+    passed_over: Mapping[str, int] = field(default_factory=dict)
+
+    def __add__(self, other: Stepped) -> Stepped:
+        passed = Counter(self.passed_over) + Counter(other.passed_over)
+        return Stepped(
+            self.steps + other.steps, self.judged + other.judged, dict(sorted(passed.items()))
+        )
 
 
 @dataclass(slots=True)
@@ -29,3 +53,12 @@ class Asked:
             return sum(self.records.values())
         counter: int = getattr(self, name)
         return counter
+
+
+def together(histories: Iterable[Mapping[str, Stepped]]) -> dict[str, Stepped]:
+    """Return by spec what was stepped through in all of some histories."""
+    found: dict[str, Stepped] = {}
+    for history in histories:
+        for spec, stepped in history.items():
+            found[spec] = found[spec] + stepped if spec in found else stepped
+    return found

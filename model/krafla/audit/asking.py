@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit import checkpoints
@@ -19,9 +20,7 @@ from krafla.audit.invariants_reassignment import REASSIGNMENT_INVARIANTS
 from krafla.audit.invariants_topics import TOPIC_ABORTED, TOPIC_REMOVED
 from krafla.audit.inventory import unreadable
 from krafla.audit.mapping import STATE_API_KEYS
-from krafla.audit.partitions import (
-    key_of,
-)
+from krafla.audit.partitions import key_of, key_text
 from krafla.audit.result import Finding, Weight
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.records.metadata_schemas import PARTITION, PARTITION_CHANGE
@@ -104,6 +103,20 @@ def compared(image: Image, path: Path, offset: int, whole: Invariant) -> list[Fi
         )
         for invariant, said in faults
     ]
+
+
+def blamed(finding: Finding, key: bytes, batch: RecordBatch) -> Finding:
+    """Return a finding about a partition with its place: the record, if this batch has it."""
+    from krafla.audit.record_text import record_text  # only where something is wrong
+
+    detail = f"partition {key_text(key)}: {finding.detail}"
+    changes = batch.metadata_records(frozenset({PARTITION_CHANGE.api_key}))
+    record = next((r for r in changes if r.offset == finding.offset), None)
+    if record is None or finding.evidence is None:
+        return replace(finding, detail=detail, path=batch.path, position=None)
+    evidence = replace(finding.evidence, record=record_text(record))
+    return replace(finding, detail=detail, path=batch.path, position=record.position,
+                   evidence=evidence)  # fmt: skip
 
 
 def responsible(batch: RecordBatch, key: bytes) -> MetadataRecord | None:

@@ -12,12 +12,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
-from krafla.audit.invariants import LOGS_MATCH, evidence_of
+from krafla.audit.invariants import LEADER_OF_EPOCH, LOGS_MATCH, evidence_of
 from krafla.audit.result import Finding, Weight
-from kraft.errors import printable
+from kraft.errors import CorruptRecordError, UnreadableFileError, printable
+from kraft.log.text_files import read_quorum_state
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from krafla.audit.inventory import Inventory
 
@@ -66,6 +68,37 @@ def compare(inventories: Sequence[Inventory]) -> tuple[Finding, ...]:
                 findings.append(_divergence(other, log, split))
                 break
     return tuple(findings)
+
+
+def one_leader(inventories: Sequence[Inventory]) -> tuple[Finding, ...]:
+    """Return one finding for each epoch that has several leaders, by logs or quorum-state files."""
+    said: dict[int, tuple[int, Path]] = {}
+    findings: dict[int, Finding] = {}
+    for log in inventories:
+        named = [(one.epoch, one.node_id, log.path, one.offset) for one in log.leaders]
+        for epoch, node, path, offset in (*named, *_by_quorum_state(log)):
+            before, where = said.setdefault(epoch, (node, path))
+            if before == node:
+                continue
+            detail = f"node {node} leads epoch {epoch}, by {printable(str(where))} node {before}"
+            evidence = evidence_of(LEADER_OF_EPOCH)
+            found = Finding(Weight.VIOLATION, LEADER_OF_EPOCH.id, detail, path, None, offset,
+                            evidence)  # fmt: skip
+            findings.setdefault(epoch, found)
+    return tuple(findings.values())
+
+
+def _by_quorum_state(log: Inventory) -> list[tuple[int, int, Path, int | None]]:
+    path = log.log.quorum_state
+    if path is None:
+        return []
+    try:
+        state = read_quorum_state(path)
+    except (CorruptRecordError, UnreadableFileError):
+        return []
+    if state.leader_id < 0:
+        return []
+    return [(state.leader_epoch, state.leader_id, path, None)]
 
 
 def _divergence(left: Inventory, right: Inventory, split: Split) -> Finding:

@@ -1,18 +1,24 @@
 """One history, judged: the batches of a log from where its state is known to its end.
 
-Two judges work on it side by side. The spec steps through the records of the lease (`SpecRun`); the
-log invariants are asked about the folded image. Both stop at the first violation: what follows it
-would only repeat it.
+Two judges work on it side by side. Specs step through the records of the lease (`SpecRun`), of the
+registrations of controllers and of partitions; the log invariants are asked about the folded
+image. All stop at the first violation: what follows it would only repeat it.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.asked import Asked
-from krafla.audit.asking import change_objections, compared, lost, responsible, wrong_version
+from krafla.audit.asked import Asked, Stepped
+from krafla.audit.asking import (
+    change_objections,
+    compared,
+    lost,
+    responsible,
+    wrong_version,
+)
 from krafla.audit.image import IMAGE_API_KEYS, Image
 from krafla.audit.invariants import (
     CHECKPOINT_CONTINUED,
@@ -28,38 +34,26 @@ from krafla.audit.invariants import (
     replicas_objection,
 )
 from krafla.audit.invariants_log import (
+    EPOCH_BEGINS,
     VERSION_FIRST,
     VERSIONS_DICTATED,
     beginning_objection,
+    epoch_objection,
 )
 from krafla.audit.invariants_partitions import CHANGE_INVARIANTS, Transition, state_objections
 from krafla.audit.invariants_reassignment import REASSIGNMENT_INVARIANTS
-from krafla.audit.invariants_topics import (
-    BATCH_INVARIANTS,
-    Created,
-)
-from krafla.audit.judge import LoadingSpec, SpecRun
+from krafla.audit.invariants_topics import BATCH_INVARIANTS, Created
+from krafla.audit.lease_invariants import broken_by_unmappable
 from krafla.audit.mapping import (
     SPEC,
     STATE_API_KEYS,
-    OtherRecords,
-    Step,
     UnmappableRecordError,
-    lease_step,
 )
-from krafla.audit.partition_state import (
-    PartitionChange,
-    PartitionState,
-    state_of,
-)
-from krafla.audit.partitions import (
-    Change,
-    Objections,
-    key_of,
-    key_text,
-)
+from krafla.audit.partition_state import PartitionChange, PartitionState, state_of
+from krafla.audit.partitions import Change, Objections, key_of, key_text
 from krafla.audit.registry import RECORD_INVARIANTS
 from krafla.audit.result import Finding, Weight
+from krafla.audit.stepping import Stepping
 from kraft.records.lease import lease_record
 from kraft.records.metadata_schemas import (
     ABORT_TRANSACTION,
@@ -68,23 +62,24 @@ from kraft.records.metadata_schemas import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
+    from krafla.audit.loading import LoadingSpec
+    from krafla.audit.partition_steps import Noted
     from kraft.records.batch import RecordBatch
     from kraft.records.record import MetadataRecord
 
 _WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS
 _CHANGES: Final = (*REASSIGNMENT_INVARIANTS, *CHANGE_INVARIANTS)
-_QUEUE: Final = 2000
-"""So many steps wait for the spec before the reading of the log waits for it, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What judging a history gave: findings, the offset it was judged up to, steps of the spec.
 
-    `asked` counts what the invariants were asked about.
+    `asked` counts what the invariants were asked about, `stepped` by spec what the other two had to
+    say.
 
     `stopped_at` is the offset behind which nothing was judged, because of a finding there.
     """
@@ -95,6 +90,7 @@ class Outcome:
     records: int
     steps: int
     asked: Asked
+    stepped: dict[str, Stepped]
 
 
 class History:
@@ -112,13 +108,10 @@ class History:
         expected: Mapping[int, tuple[Path, ...]],
     ) -> None:
         self._image = image
-        self._spec = SpecRun(loading, start, dict(image.registrations))
-        self._steps: list[Step] = []
-        self._others = OtherRecords()
+        self._specs = Stepping(loading, start, image)
         self._expected = expected
         self._findings: list[Finding] = []
         self._aside: list[Finding] = []
-        self._doubt: Finding | None = None
         self._brokers_changed = True
         self._end = start
         self._records = 0
@@ -127,6 +120,7 @@ class History:
         self._begins = start == 0
         self._continued = start > 0
         self._version_before = image.metadata_version
+        self._epoch: int | None = None
         self.asked = Asked()
 
     @property
@@ -139,12 +133,10 @@ class History:
         self._path = batch.path
         self.asked.batches += 1
         counts: dict[tuple[int, int], int] = {}
-        self._others.begin_batch(batch.base_offset)
+        self._specs.begin_batch(batch)
         records: list[MetadataRecord] = []
         changes: list[Change] = []
-        if batch.is_control:
-            batch.check()
-        else:
+        if not batch.is_control:
             records, changes = self._image.changes.read(batch, _WANTED, counts)
         self._walk(batch, records, changes)
         self.asked.count(counts)
@@ -156,18 +148,26 @@ class History:
         if not self._findings and batch.count < MAX_RECORDS_PER_BATCH:
             self._end_operation(batch)
         if not self._findings:
+            self._begin_epoch(batch)
             self._compare(batch.next_offset)
-        if self._findings or len(self._steps) >= _QUEUE:
-            self._ask_spec()
+        if self._findings or self._specs.waits_long:
+            self._findings = self._specs.ask(self._findings)
 
     def outcome(self) -> Outcome:
         """Return the answer for all batches added."""
-        self._ask_spec()
-        doubts = [] if self._doubt is None else [self._doubt]
+        self._findings = self._specs.ask(self._findings)
+        doubts = [] if self._specs.doubt is None else [self._specs.doubt]
         findings = (*self._findings, *doubts, *self._aside)
         stops = [f.offset for f in self._findings if f.offset is not None]
-        stopped_at = min(stops, default=None)
-        return Outcome(findings, stopped_at, self._end, self._records, self._spec.taken, self.asked)
+        return Outcome(
+            findings,
+            min(stops, default=None),
+            self._end,
+            self._records,
+            self._specs.lease.taken,
+            self.asked,
+            self._specs.stepped(),
+        )
 
     def _walk(
         self, batch: RecordBatch, records: list[MetadataRecord], changes: list[Change]
@@ -181,26 +181,13 @@ class History:
                 return
             done = until
             if record.api_key in STATE_API_KEYS:
-                self._say(batch, changes[said:done], unsaid, record.offset)
+                self._specs.say(batch, changes[said:done], unsaid, record.offset)
                 unsaid, said = record.offset + 1, done
             if not self._judge_and_fold(record):
                 return
         if done < len(changes) and not self._change(batch, changes[done:]):
             return
-        self._say(batch, changes[said:], unsaid, batch.next_offset)
-
-    def _say(self, batch: RecordBatch, changes: list[Change], start: int, end: int) -> None:
-        """Note the records from offset `start` up to `end`, among which are these changes."""
-        count = end - start
-        if not count:
-            return
-        trailing = count if len(changes) == count else 0
-        if not trailing:
-            for index, _, _ in reversed(changes):
-                if batch.base_offset + index != end - 1 - trailing:
-                    break
-                trailing += 1
-        self._others.add(end - 1, trailing, count)
+        self._specs.say(batch, changes[said:], unsaid, batch.next_offset)
 
     def _judge_and_fold(self, record: MetadataRecord) -> bool:
         """Fold one record; return False if that is where the history stops."""
@@ -214,6 +201,7 @@ class History:
             objection = invariant.objection(subject)
             if objection is not None:
                 self._violated(invariant, objection, record)
+        self._specs.note(record)
         if lease is not None:
             image.apply_lease(lease)
             self._brokers_changed = True
@@ -237,16 +225,14 @@ class History:
 
     def _step(self, record: MetadataRecord) -> None:
         """Queue the action of the spec that a record of the lease stands for."""
-        broker = record.fields["brokerId" if "brokerId" in record.fields else "id"]
         try:
-            step = lease_step(record, self._image.registrations.get(broker), self._path)
+            self._specs.note_lease(self._image, record)
         except UnmappableRecordError as error:
             rule = Invariant(
                 f"{SPEC}!Next", "every record of the lease is one action of the spec", SPEC
             )
-            self._violated(rule, str(error), record)
-            return
-        self._steps += [*self._others.take(), step]
+            said = str(error)
+            self._violated(rule, said, record, invariants=broken_by_unmappable(said))
 
     def _abort(self, record: MetadataRecord) -> None:
         before = self._image.before_transaction()
@@ -268,11 +254,12 @@ class History:
         fresh = entities.topic_names.keys() - before.entities.topic_names.keys()
         before.entities.aborted_topics |= entities.aborted_topics | fresh
         self._image = before
+        self._specs.go_back(before)
         self._created = Created()
 
     def _change(self, batch: RecordBatch, changes: list[Change]) -> bool:
         """Fold partition changes; return False if one of them is a violation."""
-        refusal = self._image.partitions.change(changes, self._change_objections)
+        refusal = self._image.partitions.change(changes, self._change_objections, self._note)
         self.asked.changes += len(changes)
         if refusal is None:
             return True
@@ -293,6 +280,16 @@ class History:
     ) -> Objections:
         return change_objections(Transition(before, after, change, self._image))
 
+    def _note(
+        self,
+        index: int,
+        key: bytes,
+        before: PartitionState,
+        after: PartitionState,
+        change: PartitionChange,
+    ) -> Noted:
+        return self._specs.note_change(self._image, index, key, (before, after), change)
+
     def _versions(self, batch: RecordBatch, counts: dict[tuple[int, int], int]) -> None:
         version = self._image.metadata_version
         found = wrong_version(batch, counts, (version, self._version_before))
@@ -312,6 +309,14 @@ class History:
             if objection is not None:
                 self._violated(VERSION_FIRST, objection, None, batch=batch)
             self._begins = self._image.before_transaction() is not None
+
+    def _begin_epoch(self, batch: RecordBatch) -> None:
+        """Judge how an epoch begins; a history that does not begin the log may begin within one."""
+        if self._epoch is not None or not self._continued:
+            objection = epoch_objection(batch, self._epoch)
+            if objection is not None:
+                self._violated(EPOCH_BEGINS, objection, None, batch=batch)
+        self._epoch = batch.leader_epoch
 
     def _end_operation(self, batch: RecordBatch) -> None:
         """Judge the partitions where an operation may have ended.
@@ -336,6 +341,9 @@ class History:
         for invariant, objection, key in broken.values():
             detail = f"partition {key_text(key)}: {objection}"
             self._violated(invariant, detail, responsible(batch, key), batch=batch)
+        found = self._specs.end_operation(self._image, batch, judge=not self._findings)
+        if found is not None:
+            self._findings.append(found)
 
     def compare_start(self) -> None:
         """Compare the checkpoint that the history starts from with those of other nodes."""
@@ -358,6 +366,7 @@ class History:
         *,
         batch: RecordBatch | None = None,
         first: bool = False,
+        invariants: tuple[str, ...] = (),
     ) -> None:
         position = offset = None
         if record is not None:
@@ -366,22 +375,9 @@ class History:
             position, offset = batch.position, batch.base_offset
         from krafla.audit.record_text import record_text  # only where something is wrong
 
-        evidence = evidence_of(invariant, None if record is None else record_text(record))
+        text = None if record is None else record_text(record)
+        evidence = replace(evidence_of(invariant, text), invariants=invariants)
         finding = Finding(
             Weight.VIOLATION, invariant.id, objection, self._path, position, offset, evidence
         )
         self._findings.insert(0 if first else len(self._findings), finding)
-
-    def _ask_spec(self) -> None:
-        """Have the spec take the steps that wait; its violation may be earlier than ours."""
-        if self._doubt is None:
-            found = self._spec.take(self._steps)
-            if found is not None and found.weight is Weight.VIOLATION:
-                self._findings = [found, *self._not_after(found)]
-            else:
-                self._doubt = found
-        self._steps.clear()
-
-    def _not_after(self, finding: Finding) -> Iterable[Finding]:
-        assert finding.offset is not None, "a violation of the spec has an offset"
-        return (f for f in self._findings if f.offset is not None and f.offset <= finding.offset)

@@ -240,14 +240,24 @@ def _last_of_isr_leads_if_active(
 def _leader_directory_online(
     state: PartitionState, active: frozenset[int], _: frozenset[int], image: Image
 ) -> str | None:
-    if state.leader not in active or not state.directories or state.leader not in state.replicas:
+    if state.leader not in active or directory_online(state, state.leader, image):
         return None
     directory = state.directories[state.replicas.index(state.leader)]
-    number = int.from_bytes(uuid_bytes(directory), "big")
-    known = image.registrations[state.leader].directories
-    if number in (_UNASSIGNED, _MIGRATING) or not known or directory in known:
-        return None
     return f"the directory {directory} of its leader {state.leader} is not online"
+
+
+def directory_online(state: PartitionState, replica: int, image: Image) -> bool:
+    """Return whether the directory of a replica is online, as far as the log says.
+
+    Kafka: ClusterControlManager.brokerRegistrations, BrokerRegistration.hasOnlineDir.
+    """
+    if not state.directories or replica not in state.replicas:
+        return True
+    directory = state.directories[state.replicas.index(replica)]
+    number = int.from_bytes(uuid_bytes(directory), "big")
+    registered = image.registrations.get(replica)
+    known = () if registered is None else registered.directories
+    return number in (_UNASSIGNED, _MIGRATING) or not known or directory in known
 
 
 _MIGRATING, _UNASSIGNED = 0, 1
@@ -302,6 +312,11 @@ LOGS_MATCH: Final = Invariant(
     "LogMatching",
     "logs that hold a record of the same offset and epoch agree up to it; what is committed stays",
     "Raft, Log Matching and Leader Completeness; KIP-595",
+)
+LEADER_OF_EPOCH: Final = Invariant(
+    "LeaderOfEpoch",
+    "an epoch of the log has one leader, the same for every node",
+    "Raft, Election Safety; KIP-595",
 )
 CHECKPOINT_CONTINUED: Final = Invariant(
     "L7",

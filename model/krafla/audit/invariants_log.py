@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.audit.invariants import Invariant, RecordInvariant
 from kraft.records import metadata_schemas as schemas
+from kraft.records.control_schemas import LEADER_CHANGE
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
 
 if TYPE_CHECKING:
     from krafla.audit.image import Image
     from krafla.audit.invariants import Subject
+    from kraft.records.batch import RecordBatch
 
 _GATES: Final[dict[int, tuple[tuple[int, int], ...]]] = {
     schemas.REGISTER_BROKER.api_key: ((1, 0), (7, 1), (8, 2), (17, 3)),
@@ -40,6 +42,16 @@ VERSIONS_DICTATED: Final = Invariant(
     "every record has the type and version that the metadata version dictates",
     "KIP-778; Kafka: MetadataVersion",
 )
+EPOCHS_STAY: Final = Invariant(
+    "L8",
+    "epochs never fall from one batch to the next",
+    "KIP-595; Kafka: UnifiedLog.appendAsLeader, LeaderEpochFileCache.assign",
+)
+EPOCH_BEGINS: Final = Invariant(
+    "EpochBegins",
+    "an epoch begins with the LeaderChangeMessage of its leader",
+    "KIP-595; Kafka: LeaderState.appendStartOfEpochControlRecords",
+)
 VERSION_FIRST: Final = Invariant(
     "L2",
     "a log, and a checkpoint, begins with a metadata version",
@@ -67,6 +79,16 @@ def beginning_objection(image: Image) -> str | None:
     if image.before_transaction() is None and image.metadata_version is None:
         return "the log begins, and names no metadata version"
     return None
+
+
+def epoch_objection(batch: RecordBatch, epoch: int | None) -> str | None:
+    """Return what is wrong with how a batch begins an epoch, after one of `epoch` or of none."""
+    if batch.leader_epoch == epoch:
+        return None
+    found = batch.control_records()
+    if found and found[0].control_type == LEADER_CHANGE.api_key:
+        return None
+    return f"epoch {batch.leader_epoch} begins, and no node says that it leads"
 
 
 def _nested(subject: Subject) -> str | None:

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from krafla.audit.invariants import evidence_of
+from krafla.audit.invariants_log import EPOCHS_STAY
 from krafla.audit.result import Finding, Weight
-from kraft.errors import CorruptRecordError, UnreadableFileError
+from kraft.errors import CorruptRecordError, EpochFallsError, UnreadableFileError
 from kraft.log.directory import read_metadata_log
 from kraft.log.findings import FindingKind
 from kraft.log.text_files import read_leader_epochs, read_meta_properties, read_quorum_state
+from kraft.records.control_schemas import LEADER_CHANGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,8 +27,17 @@ if TYPE_CHECKING:
     from kraft.log.checkpoint import Checkpoint
     from kraft.log.directory import MetadataLog
     from kraft.log.findings import Finding as LogFinding
+    from kraft.records.batch import RecordBatch
 
 _EPOCH_SHIFT: Final = 32
+
+
+class Leader(NamedTuple):
+    """Who leads an epoch, by the LeaderChangeMessage at an offset."""
+
+    epoch: int
+    node_id: int
+    offset: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +55,7 @@ class Inventory:
     marks: array[int]
     records: int
     findings: tuple[Finding, ...]
+    leaders: tuple[Leader, ...] = ()
 
     @property
     def path(self) -> Path:
@@ -75,9 +88,11 @@ def take_inventory(log: MetadataLog) -> Inventory:
     cluster_id, node_id = _identity(log, findings)
     offsets, marks = array("q"), array("Q")
     noticed: list[LogFinding] = []
+    leaders: list[Leader] = []
     end = records = 0
     try:
         for batch in read_metadata_log(log, findings=noticed):
+            leaders += _leaders(batch)
             offsets.append(batch.base_offset)
             marks.append(batch.leader_epoch << _EPOCH_SHIFT | batch.crc)
             end = batch.next_offset
@@ -93,16 +108,41 @@ def take_inventory(log: MetadataLog) -> Inventory:
         (log.leader_epochs, read_leader_epochs),
     ):
         _check_readable(path, reader, findings)
-    return Inventory(log, cluster_id, node_id, offsets, marks, records, tuple(findings))
+    return Inventory(
+        log, cluster_id, node_id, offsets, marks, records, tuple(findings), tuple(leaders)
+    )
 
 
 def unreadable(error: CorruptRecordError | UnreadableFileError) -> Finding:
-    """Return the finding that says what a reader refused."""
+    """Return the finding that says what a reader refused.
+
+    Batches that are whole and in order, of an epoch that falls, break an invariant.
+    """
+    if isinstance(error, EpochFallsError):
+        return Finding(
+            Weight.VIOLATION,
+            EPOCHS_STAY.id,
+            error.reason,
+            error.path,
+            error.position,
+            error.base_offset,
+            evidence_of(EPOCHS_STAY),
+        )
     if isinstance(error, UnreadableFileError):
         return Finding(Weight.UNREADABLE, "unreadable", error.reason, error.path)
     reason = error.reason if error.field is None else f"{error.reason} (field {error.field})"
     offset = error.base_offset if error.offset is None else error.offset
     return Finding(Weight.UNREADABLE, "corrupt", reason, error.path, error.position, offset)
+
+
+def _leaders(batch: RecordBatch) -> list[Leader]:
+    """Return who a batch says leads; a control record that cannot be read is found by the judge."""
+    try:
+        found = batch.control_records()
+    except CorruptRecordError:
+        return []
+    return [Leader(batch.leader_epoch, record.fields["leaderId"], record.offset)
+            for record in found if record.control_type == LEADER_CHANGE.api_key]  # fmt: skip
 
 
 def _identity(log: MetadataLog, findings: list[Finding]) -> tuple[str | None, int | None]:

@@ -1,6 +1,6 @@
 """The spec as judge of a history: every step of the lease taken in UntimedLease.tla itself.
 
-The spec loads in a thread of its own while the log is being read. TLC's numbers have 32 bits, so
+TLC's numbers have 32 bits, so
 offsets and epochs are given to it relative to `base`, where a history starts; all that the spec
 does with them is compare and add one.
 
@@ -11,19 +11,20 @@ UntimedLease!ShutdownBeginsUnfencedProp, UntimedLease!ShutdownNotTakenBackProp.
 
 from __future__ import annotations
 
-from threading import Thread
 from typing import TYPE_CHECKING, Any, Final
 
+from krafla.audit.lease_invariants import broken_by
 from krafla.audit.mapping import SPEC, Step
-from krafla.audit.result import Evidence, FalseConjunct, Finding, Weight
+from krafla.audit.refusals import false_conjuncts, text_of, violation
+from krafla.audit.result import Evidence, Finding, Weight
 from krafla.values import Function, fmt, function, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from krafla.audit.image import BrokerRegistration
-    from krafla.oracle import Spec, State
-    from krafla.oracle.blame import Reason
+    from krafla.audit.loading import LoadingSpec
+    from krafla.oracle import State
     from krafla.oracle.explain import Explanation
     from krafla.values import Value
 
@@ -37,39 +38,6 @@ PROPERTIES: Final = (
 )
 _NUMBERS: Final = frozenset({"epoch", "offset", "base_offset"})
 _INT32: Final = 2**31
-
-
-class LoadingSpec:
-    """UntimedLease, being loaded from the moment this is made; `get` waits for it.
-
-    `brief` says that this process has nothing to do but one audit.
-    """
-
-    def __init__(self, *, brief: bool = False) -> None:
-        self._brief = brief
-        self._spec: Spec | None = None
-        self._error: BaseException | None = None
-        # No daemon: a process that ends while Java starts may wait for it for ever, or crash.
-        self._thread = Thread(target=self._load, name="load the spec")
-        self._thread.start()
-
-    def get(self) -> Spec:
-        """Return the spec; raises what its loading raised, a KraflaError."""
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-        assert self._spec is not None, "loaded, or an error said why not"
-        return self._spec
-
-    def _load(self) -> None:
-        try:
-            from krafla.oracle import Spec
-            from krafla.oracle.jvm import start
-
-            start(brief=self._brief)
-            self._spec = Spec.load(SPEC, {"Broker": frozenset(), "Incarnation": frozenset()})
-        except BaseException as error:  # noqa: BLE001 - raised again by get, in the caller's thread
-            self._error = error
 
 
 class SpecRun:
@@ -161,34 +129,36 @@ class SpecRun:
         return value - self._base if name in _NUMBERS and isinstance(value, int) else value
 
     def _refused(self, step: Step, explanation: Explanation, before: State) -> Finding:
-        false = tuple(self._false(explanation.reasons))
+        false = tuple(false_conjuncts(explanation.reasons, self._absolute))
         said = false[0].text if false else explanation.finding
         evidence = Evidence(
             rule=f"{SPEC}!{step.action}",
             statement=f"{step.action} is allowed only where each of its conjuncts is true",
             source=false[0].place if false else SPEC,
-            record=_record_text(step),
+            record=text_of(step),
             action=step.action,
             parameters=step.parameters,
             false=false,
             state=self._state_text(before),
             expected=self._legal(step, before),
+            invariants=broken_by(step.action, step, false, self._registered(before)),
         )
-        return _violation(step, f"{step.action} is not allowed: false is {said}", evidence)
+        return violation(step, f"{step.action} is not allowed: false is {said}", evidence)
 
     def _broken(
         self, name: str, step: Step | None, explanation: Explanation, before: State
     ) -> Finding:
-        false = tuple(self._false(explanation.reasons))
+        false = tuple(false_conjuncts(explanation.reasons, self._absolute))
         evidence = Evidence(
             rule=f"{SPEC}!{name}",
             statement=f"{name} holds at every record of a log",
             source=false[0].place if false else SPEC,
-            record=None if step is None else _record_text(step),
+            record=None if step is None else text_of(step),
             action=None if step is None else step.action,
             parameters=() if step is None else step.parameters,
             false=false,
             state=self._state_text(before),
+            invariants=broken_by(name, step, false, self._registered(before)),
         )
         said = false[0].text if false else explanation.finding
         if step is None:
@@ -196,13 +166,14 @@ class SpecRun:
                 Weight.VIOLATION, evidence.rule, f"{name} is false: {said}", offset=self._start,
                 evidence=evidence,
             )  # fmt: skip
-        return _violation(step, f"{name} is false: {said}", evidence)
+        return violation(step, f"{name} is false: {said}", evidence)
 
-    def _false(self, reasons: Iterable[Reason]) -> Iterator[FalseConjunct]:
-        for reason in reasons:
-            values = tuple((name, fmt(self._absolute(name, v))) for name, v in reason.values)
-            yield FalseConjunct(" ".join(reason.text.split()), str(reason.place), values)
-            yield from self._false(reason.alternatives)
+    def _registered(self, state: State) -> dict[int, Any]:
+        """Return the registrations of a state, with epochs as they are in the log."""
+        return {
+            broker: {**r, "epoch": r["epoch"] + self._base}
+            for broker, r in _items(state["registrations"])
+        }
 
     def _state_text(self, state: State) -> tuple[str, ...]:
         return tuple(f"{name} = {fmt(self._absolute(name, state[name]))}" for name in state)
@@ -263,23 +234,4 @@ def _too_large(offset: int, step: Step | None) -> Finding:
         path=None if step is None or step.place is None else step.place.path,
         position=None if step is None or step.place is None else step.place.position,
         offset=offset,
-    )
-
-
-def _record_text(step: Step) -> str | None:
-    from krafla.audit.record_text import record_text
-
-    return None if step.place is None else record_text(step.place.record)
-
-
-def _violation(step: Step, detail: str, evidence: Evidence) -> Finding:
-    place = step.place
-    return Finding(
-        Weight.VIOLATION,
-        evidence.rule,
-        detail,
-        path=None if place is None else place.path,
-        position=None if place is None else place.position,
-        offset=step.offset,
-        evidence=evidence,
     )

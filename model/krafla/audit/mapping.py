@@ -52,11 +52,14 @@ class UnmappableRecordError(Exception):
 
 
 class Place(NamedTuple):
-    """Where a record stands: its file, the byte its record (or batch) starts at, the record."""
+    """Where a record stands: its file, the byte its record (or batch) starts at, the record.
+
+    A control record is None here: it has no form of its own to be printed in.
+    """
 
     path: Path | None
     position: int
-    record: MetadataRecord
+    record: MetadataRecord | None
 
 
 class Step(NamedTuple):

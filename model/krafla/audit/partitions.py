@@ -9,9 +9,10 @@ Kafka: ReplicationControlManager.replay, PartitionRegistration.merge.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 from krafla.audit.partition_state import (
     FIRST_EPOCHS,
@@ -48,6 +49,25 @@ _NO_TAIL: Final = b"\xff\xff"
 
 
 Objections: TypeAlias = "tuple[tuple[Invariant, str], ...]"
+
+
+class Times(Protocol):
+    """What counts how often a change was met."""
+
+    times: int
+
+
+Note: TypeAlias = "Callable[[int, bytes, PartitionState, PartitionState, PartitionChange], Times]"
+
+
+@dataclass(slots=True)
+class _Untold:
+    """The counter of changes that nobody is told of."""
+
+    times: int = 0
+
+
+_UNTOLD: Final = _Untold()
 
 
 class Refusal(NamedTuple):
@@ -217,7 +237,7 @@ class Partitions:
         self._epochs: dict[bytes, int] = {}
         self._known: dict[PartitionState, PartitionState] = {}
         self._seen: set[PartitionState] = set()
-        self._transitions: dict[tuple[int, bytes], tuple[PartitionState, int]] = {}
+        self._transitions: dict[tuple[int, bytes], tuple[PartitionState, int, Times]] = {}
 
     def put(self, key: bytes, state: PartitionState, epochs: Epochs = FIRST_EPOCHS) -> None:
         """Create a partition, or replace what is known of it."""
@@ -234,11 +254,13 @@ class Partitions:
         self,
         changes: Iterable[Change],
         check: Callable[[PartitionState, PartitionState, PartitionChange], Objections],
+        note: Note | None = None,
     ) -> Refusal | None:
         """Apply PartitionChangeRecords; return what stopped it, if anything did.
 
         `check` is asked for objections to (state before, state after, change), once for each
-        distinct effect until `forget_transitions`.
+        distinct effect until `forget_transitions`; then `note`, if any, hears of it, with the index
+        of the record and the partition's key before, and says what counts how often it was met.
         """
         states, touched, transitions = self.states, self.touched, self._transitions
         epochs = self._epochs
@@ -257,10 +279,12 @@ class Partitions:
                 after = self._known.setdefault(after, after)
                 if len(transitions) >= _MEMO_SIZE:
                     transitions.clear()
-                found = (after, 1 if change.leader == NO_CHANGE else _LEADER_EPOCH + 1)
+                times = _UNTOLD if note is None else note(index, key, before, after, change)
+                found = (after, 1 if change.leader == NO_CHANGE else _LEADER_EPOCH + 1, times)
                 transitions[effect] = found
             states[key] = touched[key] = found[0]
             epochs[key] += found[1]
+            found[2].times += 1
         return None
 
     def clear_elr(self, topic: bytes | None) -> None:

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Final
 from krafla.audit import invariants as named
 from krafla.audit.epoch_files import EPOCH_STARTS, QUORUM_EPOCH
 from krafla.audit.invariants import BROKER_INVARIANTS, Invariant, RecordInvariant
-from krafla.audit.invariants_log import LOG_INVARIANTS, VERSION_FIRST, VERSIONS_DICTATED
+from krafla.audit.invariants_log import (
+    EPOCH_BEGINS,
+    EPOCHS_STAY,
+    LOG_INVARIANTS,
+    VERSION_FIRST,
+    VERSIONS_DICTATED,
+)
 from krafla.audit.invariants_others import OTHER_INVARIANTS
 from krafla.audit.invariants_partitions import CHANGE_INVARIANTS, STATE_INVARIANTS
 from krafla.audit.invariants_reassignment import REASSIGNMENT_INVARIANTS
@@ -36,7 +42,7 @@ EVERY_INVARIANT: Final[tuple[Invariant, ...]] = (
     named.PARTITION_EXISTS, named.CHECKPOINT_FOLDED, named.CHECKPOINT_ALIGNED,
     named.CHECKPOINT_CONTINUED, named.CHECKPOINTS_EQUAL, named.REGISTERED_ONCE,
     named.PARTITION_EPOCH, named.LEADER_EPOCH, named.ONE_LEADER_AN_EPOCH, named.PARTITIONS_STAY,
-    named.LOGS_MATCH, QUORUM_EPOCH, EPOCH_STARTS,
+    named.LOGS_MATCH, named.LEADER_OF_EPOCH, QUORUM_EPOCH, EPOCH_STARTS, EPOCHS_STAY, EPOCH_BEGINS,
 )  # fmt: skip
 """What the audit asks by itself, beside the spec; several may speak for one invariant."""
 
@@ -98,7 +104,7 @@ _ENTRIES: Final = (
     ),
     Entry(
         "L8", "epochs never fall from one batch to the next",
-        "batch", ("corrupt",), ("batches",),
+        "batch", ("L8",), ("batches",),
     ),
     Entry(
         "L9", "what is removed was there: a topic, a delegation token",

@@ -3,7 +3,7 @@
 The JSON document has `schema`: 1, and within it nothing is removed or renamed:
 
     {"schema": 1, "verdict", "exit_code", "paths": [],
-     "clusters": [{"cluster_id", "folder", "asked": {}, "verdict", "findings": [],
+     "clusters": [{"cluster_id", "folder", "asked": {}, "stepped": {}, "verdict", "findings": [],
        "directories": [{"path", "node_id", "verdict", "batches", "records", "first_offset",
          "end_offset", "judged_from", "judged_to", "checkpoints", "same_history_as",
          "findings": []}],
@@ -13,14 +13,15 @@ The JSON document has `schema`: 1, and within it nothing is removed or renamed:
      "findings": [],
      "counts": {"clusters", "directories", "histories", "records", "steps"}}
 
-"asked" says how often each invariant was asked, by its id.
+"asked" says how often each invariant was asked, by its id; "stepped" by spec how many "steps" of
+it were asked for, how many "records" these judged, and which were "passed_over", by why.
 
 A finding is {"weight", "kind", "detail", "path", "line", "byte", "offset", "evidence"}, where the
 weight is note, inconclusive, unreadable or violation, and the evidence null or
-{"rule", "statement", "source", "record", "said", "action", "parameters": {}, "state": [],
-"expected", "false": [{"text", "place", "values": {}}]}. What is unknown, or was not asked (the
-server logs), is null. Verdicts are held, violated and inconclusive. Of server logs, "lines" and
-"records" count what was judged, "telling_folders" the folders with a line that was.
+{"rule", "invariants": [], "statement", "source", "record", "said", "action", "parameters": {},
+"state": [], "expected", "false": [{"text", "place", "values": {}}]}. What is unknown, or was not
+asked (the server logs), is null. Verdicts are held, violated and inconclusive. Of server logs,
+"lines" and "records" count what was judged, "telling_folders" the folders with a line that was.
 """
 
 from __future__ import annotations
@@ -39,12 +40,14 @@ from kraft.errors import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from krafla.audit.asked import Stepped
     from krafla.audit.result import ClusterResult, DirectoryResult, Evidence, Report
     from krafla.audit.server_logs.judging import Judgement
     from krafla.audit.wish import Wish
     from krafla.values import Value
 
 SCHEMA: Final = 1
+_SPECS: Final = "UntimedLease.tla, RegistrationLog.tla, PartitionLog.tla"
 _LABEL: Final = 10
 _COLUMNS: Final = 76
 _LONG_RECORD: Final = 2000
@@ -72,7 +75,7 @@ def text_lines(report: Report, *, quiet: bool = False) -> Iterator[str]:
             yield from _cluster_lines(cluster, quiet=quiet)
     yield f"{report.verdict.name}  {_totals(report)}"
     if not quiet:
-        judges = f"UntimedLease.tla and {len(REGISTRY)} invariants of the log"
+        judges = f"{_SPECS} and {len(REGISTRY)} invariants of the log"
         if any(cluster.server_logs is not None for cluster in report.clusters):
             judges += ", server logs by ObservedLease.tla"
         options = "" if report.wish is None else f"{_options(report.wish)} "
@@ -93,6 +96,7 @@ def _cluster_lines(cluster: ClusterResult, *, quiet: bool) -> Iterator[str]:
     if not quiet:
         for directory in cluster.directories:
             yield f"    {_directory_line(cluster, directory)}"
+        yield from _stepped_lines(cluster)
         yield from _asked_lines(cluster)
         if cluster.server_logs is not None:
             yield f"    {_server_logs_line(cluster.server_logs)}"
@@ -100,6 +104,18 @@ def _cluster_lines(cluster: ClusterResult, *, quiet: bool) -> Iterator[str]:
         if not quiet or finding.weight is not Weight.NOTE:
             holders = [d for d in cluster.directories if finding in d.findings]
             yield from _finding_lines(finding, 0 if finding.evidence is None else len(holders))
+
+
+def _stepped_lines(cluster: ClusterResult) -> Iterator[str]:
+    """Yield for each spec what it judged of the log, and what it cannot speak of."""
+    for name, stepped in cluster.stepped.items():
+        steps = _counted(stepped.steps, "step", "steps")
+        line = f"{_counted(stepped.judged, 'record', 'records')} by {steps} of {name}"
+        yield f"    {'stepped':<13}{line}"
+        over = [f"{count:,} for {why}" for why, count in stepped.passed_over.items()]
+        if over:
+            total = sum(stepped.passed_over.values())
+            yield f"    {'':<13}{total:,} passed over: {', '.join(over)}"
 
 
 def _asked_lines(cluster: ClusterResult) -> Iterator[str]:
@@ -204,10 +220,19 @@ def _cluster(cluster: ClusterResult) -> dict[str, Any]:
         "cluster_id": cluster.cluster_id,
         "folder": str(cluster.folder),
         "asked": dict(cluster.asked),
+        "stepped": {name: _stepped(stepped) for name, stepped in cluster.stepped.items()},
         "verdict": cluster.verdict.value,
         "findings": [_finding(finding) for finding in cluster.findings],
         "directories": [_directory(directory) for directory in cluster.directories],
         "server_logs": None if cluster.server_logs is None else _server_logs(cluster.server_logs),
+    }
+
+
+def _stepped(stepped: Stepped) -> dict[str, Any]:
+    return {
+        "steps": stepped.steps,
+        "records": stepped.judged,
+        "passed_over": dict(stepped.passed_over),
     }
 
 
@@ -265,6 +290,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
 def _evidence(evidence: Evidence) -> dict[str, Any]:
     return {
         "rule": evidence.rule,
+        "invariants": list(evidence.invariants),
         "statement": evidence.statement,
         "source": evidence.source,
         "record": None if evidence.record is None else json.loads(evidence.record),

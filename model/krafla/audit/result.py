@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from krafla.audit.asked import Stepped
     from krafla.audit.server_logs.judging import Judgement
     from krafla.audit.wish import Wish
     from krafla.values import Value
@@ -48,7 +49,7 @@ class Evidence:
     sentence, `source` is where it comes from. `record` is the record as Kafka's JSON, secrets
     withheld. `state` is what the log said just before, as TLA+ text; `expected` what would have
     been legal. The action and its parameters are None for a log invariant. `said` is the text of a
-    line of a server log.
+    line of a server log. `invariants` are the ids of those that are broken where `rule` is.
     """
 
     rule: str
@@ -61,6 +62,7 @@ class Evidence:
     state: tuple[str, ...] = ()
     expected: str | None = None
     said: str | None = None
+    invariants: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,13 @@ class Finding:
         if self.offset is not None:
             numbers.append(f"offset {self.offset}")
         where = f" ({', '.join(numbers)})" if numbers else ""
-        return f"{place}{self.kind}: {self.detail}{where}"
+        return f"{place}{self.name}: {self.detail}{where}"
+
+    @property
+    def name(self) -> str:
+        """The kind, and the invariants that it stands for."""
+        ids = () if self.evidence is None else self.evidence.invariants
+        return f"{self.kind} ({', '.join(ids)})" if ids else self.kind
 
 
 def verdict_of(findings: Iterable[Finding]) -> Verdict:
@@ -133,7 +141,8 @@ class ClusterResult:
     """The directories of one cluster, and what was found by comparing them.
 
     `server_logs` is what the cluster's server logs came to, None if nobody asked. `asked` says how
-    often each invariant was asked in the cluster's distinct histories.
+    often each invariant was asked in the cluster's distinct histories, `stepped` by spec what the
+    specs had to say of these.
     """
 
     cluster_id: str | None
@@ -142,6 +151,7 @@ class ClusterResult:
     findings: tuple[Finding, ...]
     server_logs: Judgement | None = None
     asked: Mapping[str, int] = field(default_factory=dict)
+    stepped: Mapping[str, Stepped] = field(default_factory=dict)
 
     @property
     def verdict(self) -> Verdict:

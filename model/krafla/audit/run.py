@@ -11,14 +11,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from krafla.audit import checkpoints
+from krafla.audit.asked import together
 from krafla.audit.clusters import Cluster, find_logs, group
-from krafla.audit.compare import agrees, compare
+from krafla.audit.compare import agrees, compare, one_leader
 from krafla.audit.epoch_files import contradictions
 from krafla.audit.history import History, Outcome
 from krafla.audit.image import Image
 from krafla.audit.invariants import CHECKPOINT_ALIGNED, evidence_of
 from krafla.audit.inventory import Inventory, take_inventory, unreadable
-from krafla.audit.judge import LoadingSpec
+from krafla.audit.loading import LoadingSpec
 from krafla.audit.registry import asked_in
 from krafla.audit.result import (
     ClusterResult,
@@ -123,7 +124,7 @@ def audit_cluster(
     """Return what the logs of one cluster say, judged. Raises KraflaError as `audit` does."""
     findings = [*cluster.findings]
     if not cluster.findings:
-        findings += compare(cluster.members)
+        findings += [*compare(cluster.members), *one_leader(cluster.members)]
     judged: list[Judged] = []
     results: dict[Path, DirectoryResult] = {}
     own: dict[Path, list[Finding]] = {}
@@ -146,8 +147,9 @@ def audit_cluster(
         results[member.path] = _result(member, start, history, own[member.path])
     members = tuple(results[member.path] for member in cluster.members)
     asked = asked_in(one.outcome.asked for one in judged)
+    stepped = together(one.outcome.stepped for one in judged)
     result = ClusterResult(
-        cluster.cluster_id, cluster.folder, members, tuple(findings), asked=asked
+        cluster.cluster_id, cluster.folder, members, tuple(findings), asked=asked, stepped=stepped
     )
     return ClusterAudit(result, len(judged), sum(one.outcome.steps for one in judged))
 

@@ -101,7 +101,7 @@ def command(
     record or the line, the action with its parameters, the false conjuncts with their values,
     the state before and what was legal.
     """
-    from krafla.audit.judge import LoadingSpec
+    from krafla.audit.loading import LoadingSpec
 
     loading = LoadingSpec(brief=True)
     from krafla.audit.render import document, text_lines

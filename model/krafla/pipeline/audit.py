@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from krafla.audit.clusters import find_logs, group
 from krafla.audit.inventory import take_inventory
-from krafla.audit.judge import LoadingSpec
+from krafla.audit.loading import LoadingSpec
 from krafla.audit.render import document
 from krafla.audit.run import audit_cluster, report_of
 from krafla.pipeline.ingest import INGEST

@@ -99,6 +99,12 @@ def written(folder: Path, broken: Broken) -> tuple[Path, int]:
     return target, blame
 
 
+def leader_change(offset: int, epoch: int, leader: int) -> bytes:
+    """Return the bytes of the batch that begins an epoch."""
+    fields = {"version": 0, "leaderId": leader, "voters": (), "grantingVoters": ()}
+    return control_batch(offset, epoch, TIME, [(2, fields)])
+
+
 def checkpoint(records: list[Record]) -> bytes:
     """Return the bytes of a checkpoint with these records."""
     head = control_batch(0, 1, TIME, [(3, {"version": 0, "lastContainedLogTimestamp": TIME})])

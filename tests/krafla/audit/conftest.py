@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from krafla.audit.judge import LoadingSpec
+from krafla.audit.loading import LoadingSpec
 
 REAL_LOGS = Path(__file__).parents[3] / "traces" / "kafka-4.1"
 

@@ -13,7 +13,7 @@ from krafla.audit.wish import Wish
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from krafla.audit.judge import LoadingSpec
+    from krafla.audit.loading import LoadingSpec
     from krafla.audit.result import Finding, Report
 
 Edit = "Callable[[list[str], int], None]"

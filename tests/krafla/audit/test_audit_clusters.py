@@ -6,6 +6,7 @@ import shutil
 from itertools import pairwise
 
 import pytest
+from tests.krafla.audit.breaking import leader_change
 from tests.krafla.audit.editing import (
     LOG,
     METADATA,
@@ -20,6 +21,7 @@ from krafla.audit.result import Weight
 from krafla.audit.run import audit
 from krafla.verdict import ExitCode, Verdict
 from kraft.log.segment import iter_batches
+from kraft.log.text_files import read_quorum_state
 from kraft.records.builder import encode_batch
 
 PROPERTIES = "meta.properties"
@@ -58,12 +60,12 @@ def shortened(path, batches):
     path.write_bytes(b"".join(batch.raw for batch in list(iter_batches(path))[:batches]))
 
 
-def reencoded(batch, *, epoch=None):
+def reencoded(batch):
     """Return a batch with one NoOpRecord in place of its single record."""
     assert batch.count == 1
     return encode_batch(
         batch.base_offset,
-        batch.leader_epoch if epoch is None else epoch,
+        batch.leader_epoch,
         batch.base_timestamp + 1,
         [b"\x01\x14\x00\x00"],
     )
@@ -142,8 +144,10 @@ def test_a_tail_of_an_older_epoch_may_never_have_been_committed(cluster, loading
     batches = list(iter_batches(log))
     tail = next(b for b in reversed(batches) if b.count == 1)
     kept = [b.raw for b in batches if b.base_offset < tail.base_offset]
-    log.write_bytes(b"".join([*kept, reencoded(tail, epoch=tail.leader_epoch + 1)]))
     state = cluster / "n3001" / METADATA / "quorum-state"
+    leader = read_quorum_state(state).leader_id
+    begun = leader_change(tail.base_offset, tail.leader_epoch + 1, leader)
+    log.write_bytes(b"".join([*kept, begun]))
     known = f'"leaderEpoch":{tail.leader_epoch}'
     state.write_text(state.read_text().replace(known, f'"leaderEpoch":{tail.leader_epoch + 1}'))
     report = audit([cluster], loading=loading)

@@ -61,7 +61,7 @@ def uncoalesced(path, loading):
 def coalesced(path, loading):
     """Return the same states as the audit reaches them."""
     history = History(loading, 0, Image(), {})
-    run = history._spec = Recorded(loading)
+    run = history._specs.lease = Recorded(loading)
     for batch in iter_batches(path):
         history.add(batch)
     assert history.outcome().findings == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.krafla.audit.breaking import leader_change
 from tests.krafla.audit.editing import CHANGE_BROKER, CHANGE_PARTITION, LOG, METADATA, NO_OP
 
 from krafla.audit.invariants import MAX_RECORDS_PER_BATCH
@@ -19,7 +20,7 @@ TIME = 1_700_000_000_000
 def beginning():
     """Return the batches in which brokers 0 and 1 start and share a partition, led by 0."""
     version = {"name": "metadata.version", "featureLevel": 7}
-    parts, offset = [metadata_batch(0, 1, TIME, [(12, 0, version)])], 1
+    parts, offset = [leader_change(0, 1, 3000), metadata_batch(1, 1, TIME, [(12, 0, version)])], 2
     for broker in (0, 1):
         registration = {
             "brokerId": broker,
@@ -51,7 +52,7 @@ def beginning():
     return parts, offset + 2
 
 
-SHUT_DOWN = (CHANGE_BROKER, 1, {"brokerId": 0, "brokerEpoch": 1, "inControlledShutdown": 1})
+SHUT_DOWN = (CHANGE_BROKER, 1, {"brokerId": 0, "brokerEpoch": 2, "inControlledShutdown": 1})
 TAKE_OUT = (CHANGE_PARTITION, 0, {"partitionId": 0, "topicId": TOPIC, "isr": (1,), "leader": 1})
 NOTHING = (NO_OP, 0, {})
 

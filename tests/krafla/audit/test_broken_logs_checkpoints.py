@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SETUP = [topic(), partition(), partition(1)]
-MOVED = [change(isr=(1, 2), leader=1)]
+MOVED = [change(replicas=(1, 2), isr=(1, 2), leader=1)]
 SAME = folded(
-    topic(), partition(isr=(1, 2), leader=1, leaderEpoch=1, partitionEpoch=1), partition(1)
+    topic(),
+    partition(replicas=(1, 2), leaderEpoch=1, partitionEpoch=1),
+    partition(1),
 )
 """What a checkpoint behind `SETUP` and `MOVED` says."""
 

@@ -83,7 +83,7 @@ def of_topics_and_partitions():
     yield "P10", after(SETUP, change(leaderRecoveryState=1))
     yield "P11", after(SETUP, broker_change(0, fenced=1))
     yield "P12", after(SETUP, broker_change(2, fenced=1))
-    alone = [change(0, isr=(0,)), change(1, isr=(1,), leader=1)]
+    alone = [change(0, isr=(0,)), change(1, replicas=(1, 2), isr=(1, 2), leader=1)]
     yield "P13", after(SETUP, alone, broker_change(0, fenced=1))
     yield "P14", after(SETUP, change(directories=(NEW, directory(1), directory(2))))
     yield "P15", after(SETUP, LOST, change(isr=(1,), leader=1, lastKnownElr=()))

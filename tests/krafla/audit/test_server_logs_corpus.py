@@ -13,7 +13,7 @@ from krafla.verdict import Verdict
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from krafla.audit.judge import LoadingSpec
+    from krafla.audit.loading import LoadingSpec
 
 SEEN = {
     "a_calm": (40, 13),

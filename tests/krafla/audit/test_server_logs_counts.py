@@ -15,7 +15,7 @@ from krafla.verdict import ExitCode, Verdict
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from krafla.audit.judge import LoadingSpec
+    from krafla.audit.loading import LoadingSpec
     from krafla.audit.result import Report
 
 STARTS = "is now STARTING"

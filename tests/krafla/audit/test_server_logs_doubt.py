@@ -14,7 +14,7 @@ from krafla.verdict import ExitCode, Verdict
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from krafla.audit.judge import LoadingSpec
+    from krafla.audit.loading import LoadingSpec
 
 CONTROLLER = "n3002/logs/controller.log"
 

@@ -20,7 +20,7 @@ from kraft.log.segment import iter_batches
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from krafla.audit.judge import LoadingSpec
+    from krafla.audit.loading import LoadingSpec
     from krafla.oracle import Spec, State
 
 N0 = "n0/logs/server.log"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.audit.history import History
 from krafla.audit.image import Image
-from krafla.audit.judge import LoadingSpec
+from krafla.audit.loading import LoadingSpec
 from krafla.audit.registry import REGISTRY
 from krafla.audit.result import Weight
 from krafla.fuzz.quorum.violation import Violated

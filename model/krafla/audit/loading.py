@@ -1,0 +1,101 @@
+"""The specs that an audit steps through, loaded once and shared by all its histories."""
+
+from __future__ import annotations
+
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.values import ModelValue
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from krafla.oracle import Spec
+
+LEASE: Final = "UntimedLease"
+REGISTRATIONS: Final = "RegistrationLog"
+PARTITIONS: Final = "PartitionLog"
+GATE_LEVEL: Final = 15
+"""The metadata version with registrations of controllers, 3.7-IV0."""
+_NOTHING: Final[frozenset[Any]] = frozenset()
+_NIL: Final = ModelValue("Nil")
+_ASCENDING: Final = (
+    r"[k \in 1 .. Cardinality(set) |->"
+    r" CHOOSE b \in set : Cardinality({other \in set : other < b}) = k - 1]"
+)
+"""What InOrder means where ids are numbers: no log says beforehand which brokers there will be."""
+
+
+class LoadingSpec:
+    """The specs, being loaded from the moment this is made; `get` waits for them.
+
+    They load in a thread of its own while the log is being read. `brief` says that this process
+    has nothing to do but one audit.
+    """
+
+    def __init__(self, *, brief: bool = False) -> None:
+        self._brief = brief
+        self._specs: dict[str, Spec] = {}
+        self._unclean: Spec | None = None
+        self._error: BaseException | None = None
+        self.memory: dict[tuple[object, ...], str | None] = {}
+        """What PartitionLog has said of equal steps. Spec: PartitionLog!Next."""
+        # No daemon: a process that ends while Java starts may wait for it for ever, or crash.
+        self._thread = Thread(target=self._load, name="load the spec")
+        self._thread.start()
+
+    def get(self, name: str = LEASE) -> Spec:
+        """Return a spec; raises what its loading raised, a KraflaError."""
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        return self._specs[name]
+
+    def partitions(self, *, unclean: bool) -> Spec:
+        """Return the spec of a partition, of a topic that permits unclean elections or does not.
+
+        Few logs have any, so the spec that permits them is loaded when it is asked for.
+        """
+        if not unclean:
+            return self.get(PARTITIONS)
+        if self._unclean is None:
+            self.get()
+            self._unclean = _partitions(unclean=True)
+        return self._unclean
+
+    def _load(self) -> None:
+        try:
+            from krafla.oracle import Spec
+            from krafla.oracle.jvm import start
+
+            start(brief=self._brief)
+            nobody = {"Broker": _NOTHING, "Incarnation": _NOTHING}
+            self._specs[LEASE] = Spec.load(LEASE, nobody)
+            self._specs[REGISTRATIONS] = Spec.load(REGISTRATIONS, _any_controllers())
+            self._specs[PARTITIONS] = _partitions(unclean=False)
+        except BaseException as error:  # noqa: BLE001 - raised again by get, in the caller's thread
+            self._error = error
+
+
+def _any_controllers() -> Mapping[str, Any]:
+    return {
+        "Controller": _NOTHING,
+        "Incarnation": _NOTHING,
+        "ControllerOf": (),
+        "Level": _NOTHING,
+        "GateLevel": GATE_LEVEL,
+        "Supported": (),
+        "QuorumIds": _NOTHING,
+        "Nil": _NIL,
+    }
+
+
+def _partitions(*, unclean: bool) -> Spec:
+    from krafla.oracle import Spec
+
+    return Spec.load(
+        PARTITIONS,
+        {"Broker": _NOTHING, "BrokerOrder": (), "UncleanEnabled": unclean, "Nil": _NIL},
+        expressions={"Ascending(set)": _ASCENDING},
+        replacements={"InOrder": "Ascending"},
+    )

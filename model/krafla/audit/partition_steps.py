@@ -1,0 +1,316 @@
+"""The changes of partitions in a log, each held against PartitionLog.tla.
+
+A PartitionChangeRecord is one action: what somebody asked for, a request or an election, or what
+became of the partition when a broker was fenced, unfenced, shut down, replaced or removed. Which
+one, the log does not say, so those are tried that could have led here. A change of a broker is
+written behind the partitions that it moves, or before them; an operation may fill several batches.
+So changes wait until their operation ends, and each distinct one is asked once.
+
+The spec has no eligible leader replicas (KIP-966), no directories, and sets in place of lists. A
+change in which one of these plays a part is passed over, and counted by why.
+
+Spec: PartitionLog!NewTarget, PartitionLog!CancelTarget, PartitionLog!Elect, PartitionLog!ChangeIsr,
+PartitionLog!Fence, PartitionLog!Unfence, PartitionLog!ShutDown, PartitionLog!Unregister.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.audit.invariants import directory_online
+from krafla.audit.invariants_partitions import MV_3_6_IV0
+from krafla.audit.mapping import Place, Step
+from krafla.audit.partition_state import NO_CHANGE, RECOVERED
+from krafla.audit.refusals import refused
+from krafla.values import function, record, same
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from krafla.audit.image import BrokerRegistration, Image
+    from krafla.audit.loading import LoadingSpec
+    from krafla.audit.partition_state import PartitionChange, PartitionState
+    from krafla.audit.result import Finding
+    from krafla.values import Value
+
+    Registrations = Mapping[int, BrokerRegistration]
+
+ELIGIBLE: Final = "eligible leader replicas"
+DIRECTORIES: Final = "directories"
+ORDER: Final = "the order of a list"
+OLD: Final = "a metadata version before 3.6-IV0"
+UNFINISHED: Final = "an operation that has not ended"
+_BEHIND: Final = {"UnfenceBroker": "Unfence", "BeginControlledShutdown": "ShutDown"}
+"""Changes of a broker whose partitions are written behind it."""
+_AHEAD: Final = {
+    "FenceBroker": "Fence", "UnregisterBroker": "Unregister", "RegisterBroker": "Fence",
+}  # fmt: skip
+"""Those whose partitions are written before it. Who is replaced loses them as if fenced first."""
+_FAILS: Final = "ChangeDirectories"
+_NO_EXTRAS: Final = (((), ()), ((), ()))
+
+
+@dataclass(slots=True)
+class Noted:
+    """A change of partitions that was met `times` times: before, after, who was registered.
+
+    `events` counts the changes of brokers that its operation had before it. `passed` says why it
+    was passed over, None if it was judged.
+    """
+
+    offset: int
+    key: bytes
+    before: PartitionState
+    after: PartitionState
+    change: PartitionChange
+    registered: Registrations
+    events: int
+    passed: str | None = UNFINISHED
+    times: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A change of a broker: the action of the lease that it is, who was registered before it."""
+
+    action: str
+    broker: int
+    registered: Registrations
+
+
+@dataclass(slots=True)
+class PartitionRun:
+    """The partitions of one history in the spec. `taken` counts the steps that were asked."""
+
+    loading: LoadingSpec
+    taken: int = 0
+    _events: list[Event] = field(default_factory=list)
+    _waiting: list[Noted] = field(default_factory=list)
+    _all: list[Noted] = field(default_factory=list)
+    _registered: Registrations | None = None
+
+    def note(
+        self,
+        image: Image,
+        offset: int,
+        key: bytes,
+        states: tuple[PartitionState, PartitionState],
+        change: PartitionChange,
+    ) -> Noted:
+        """Note a change that was not met before since registrations last changed."""
+        if self._registered is None:
+            self._registered = dict(image.registrations)
+        noted = Noted(offset, key, *states, change, self._registered, len(self._events))
+        self._all.append(noted)
+        noted.passed = _beyond(noted, image)
+        if noted.passed is None:
+            noted.passed = UNFINISHED
+            self._waiting.append(noted)
+        return noted
+
+    def note_event(self, image: Image, action: str, broker: int) -> None:
+        """Note a change of a broker, before the image has it."""
+        self._events.append(Event(action, broker, dict(image.registrations)))
+        self._registered = None
+
+    def end_operation(self) -> tuple[Noted, Finding] | None:
+        """Judge what waits, now that an operation has ended; return the first violation."""
+        waiting, events = self._waiting, self._events
+        self._waiting, self._events = [], []
+        for noted in waiting:
+            if any(event.action == _FAILS for event in events):
+                noted.passed = DIRECTORIES
+                continue
+            around = _around(noted, events)
+            noted.passed = None
+            if self._explained(noted, around) is None:
+                return noted, self._refused(noted, around)
+        return None
+
+    @property
+    def ended_with_event(self) -> bool:
+        """Whether the operation so far changes a broker: its effects mean nothing to the next."""
+        return bool(self._events)
+
+    def counts(self) -> tuple[int, dict[str, int]]:
+        """Return how many records were judged, and how many were passed over, by why."""
+        judged, passed = 0, Counter[str]()
+        for noted in self._all:
+            if noted.passed is None:
+                judged += noted.times
+            else:
+                passed[noted.passed] += noted.times
+        return judged, dict(sorted(passed.items()))
+
+    def _explained(self, noted: Noted, around: list[Event]) -> str | None:
+        """Return the action that a change is, None if there is none."""
+        known = self.loading.memory
+        ids = _concerned(noted)
+        around = [e for e in around if e.broker in noted.before.isr or e.action == "UnfenceBroker"]
+        signs = tuple((e.action, e.broker, _activity(e.registered, {*ids, e.broker}))
+                      for e in around)  # fmt: skip
+        key = (noted.before, noted.after, noted.change.leader == NO_CHANGE,
+               _activity(noted.registered, ids), signs)  # fmt: skip
+        if key not in known:
+            self.taken += 1
+            if len(known) >= _MEMORY:
+                known.clear()
+            known[key] = self._ask(noted, around)
+        return known[key]
+
+    def _ask(self, noted: Noted, around: list[Event]) -> str | None:
+        after = _value(noted.after, int(noted.change.leader != NO_CHANGE), 1)
+        for unclean in (False, True):
+            spec = self.loading.partitions(unclean=unclean)
+            for registered, action, parameters in _candidates(noted, around):
+                values = tuple(value for _, value in parameters)
+                state = spec.state(_state(noted, registered, values))
+                for found in spec.outcomes(state, action, *values):
+                    if same(found["partition"], after):
+                        return action
+        return None
+
+    def _refused(self, noted: Noted, around: list[Event]) -> Finding:
+        """Return the finding about a change that is no action: by the one that is nearest."""
+        registered, action, parameters = next(_candidates(noted, around))
+        spec = self.loading.partitions(unclean=False)
+        before = spec.state(_state(noted, registered, tuple(value for _, value in parameters)))
+        after = _value(noted.after, int(noted.change.leader != NO_CHANGE), 1)
+        step = Step(action, parameters, noted.offset, Place(None, 0, None))
+        return refused(spec, step, before, {"partition": after})
+
+
+_MEMORY: Final = 100_000
+Parameters = tuple[tuple[str, Any], ...]
+
+
+def _candidates(
+    noted: Noted, around: list[Event]
+) -> Iterator[tuple[Registrations, str, Parameters]]:
+    """Yield the actions that a change may be, the likeliest first, and who is registered then."""
+    before, after = noted.before, noted.after
+    for event in around:
+        action = _BEHIND.get(event.action) or _AHEAD[event.action]
+        if event.broker in before.isr or action == "Unfence":
+            yield event.registered, action, (("b", event.broker),)
+    registered = noted.registered
+    if (before.replicas, before.adding, before.removing) != (
+        after.replicas, after.adding, after.removing,
+    ):  # fmt: skip
+        targets = [(registered, "NewTarget", (("target", t),)) for t in _targets(after)]
+        if not before.in_progress or after.in_progress:
+            yield from targets
+            yield from _isrs(noted)
+        else:
+            yield from _isrs(noted)
+            yield registered, "CancelTarget", ()
+            yield from targets
+    elif before.isr != after.isr or before.recovery != after.recovery:
+        yield from _isrs(noted)
+    for election in ("ONLINE", "PREFERRED", "UNCLEAN"):
+        yield registered, "Elect", (("election", election),)
+    if before.isr == after.isr:
+        yield from _isrs(noted)
+
+
+def _targets(after: PartitionState) -> list[tuple[int, ...]]:
+    """Return the targets that may have been asked for: what leaves comes last in the list.
+
+    Who is said to leave may be in the target, if an earlier one has left that behind.
+    Spec: PartitionChange!NewAssignment.
+    """
+    likely = tuple(r for r in after.replicas if r not in after.removing)
+    heads = (after.replicas[:length] for length in range(len(after.replicas), 0, -1))
+    return list(dict.fromkeys((likely, *heads)))
+
+
+def _isrs(noted: Noted) -> Iterator[tuple[Registrations, str, Parameters]]:
+    """Yield the ISRs that may have been asked for: who is removed may have been in it, too."""
+    before, after, registered = noted.before, noted.after, noted.registered
+    leaving = {r for r in before.removing if r in registered and registered[r].active}
+    for isr in dict.fromkeys((frozenset({*after.isr, *leaving}), frozenset(after.isr))):
+        yield registered, "ChangeIsr", (("isr", isr),)
+
+
+def _around(noted: Noted, events: list[Event]) -> list[Event]:
+    """Return the changes of brokers that a change of a partition may belong to."""
+    ahead = [event for event in events[noted.events :] if event.action in _AHEAD][:1]
+    behind = [event for event in events[: noted.events] if event.action in _BEHIND][-1:]
+    return [event for event in (*ahead, *behind) if event.broker in event.registered]
+
+
+def _beyond(noted: Noted, image: Image) -> str | None:
+    """Return why the spec has nothing to say of a change, None if it has.
+
+    Who is eligible beside the ISR matters to a change only where the ISR that is asked for is
+    empty: nobody is left then of the one before. Spec: PartitionChangeElr!ElectedElr.
+    """
+    before, after = noted.before, noted.after
+    if (image.metadata_version or MV_3_6_IV0) < MV_3_6_IV0:
+        return OLD
+    extras = (before.elr, before.last_known_elr), (after.elr, after.last_known_elr)
+    kept = set(before.isr) & set(after.isr)
+    if not before.isr or not after.isr or (extras != _NO_EXTRAS and not kept):
+        return ELIGIBLE
+    if _projected(before) == _projected(after) and noted.change.leader == NO_CHANGE:
+        if extras[0] != extras[1]:
+            return ELIGIBLE
+        return ORDER if before.directories == after.directories else DIRECTORIES
+    offline = (
+        not directory_online(state, broker, image)
+        for state in (before, after)
+        for broker in state.replicas
+    )
+    return DIRECTORIES if any(offline) else None
+
+
+def _projected(state: PartitionState) -> tuple[object, ...]:
+    sets = (frozenset(state.isr), frozenset(state.adding), frozenset(state.removing))
+    return (state.replicas, state.leader, state.recovery, *sets)
+
+
+def _concerned(noted: Noted) -> frozenset[int]:
+    return frozenset({*noted.before.replicas, *noted.after.replicas})
+
+
+def _activity(registered: Registrations, brokers: frozenset[int] | set[int]) -> tuple[object, ...]:
+    """Return what matters of the registrations of some brokers."""
+    return tuple(
+        (b, registered[b].fenced, registered[b].in_controlled_shutdown)
+        if b in registered
+        else (b, None, None)
+        for b in sorted(brokers)
+    )
+
+
+def _value(state: PartitionState, leader_epoch: int, partition_epoch: int) -> Value:
+    """Return a partition as the spec has it; epochs count from the change."""
+    return record(
+        replicas=state.replicas,
+        isr=frozenset(state.isr),
+        leader=state.leader,
+        leader_epoch=leader_epoch,
+        partition_epoch=partition_epoch,
+        adding=frozenset(state.adding),
+        removing=frozenset(state.removing),
+        recovery="RECOVERED" if state.recovery == RECOVERED else "RECOVERING",
+    )
+
+
+def _state(
+    noted: Noted, registered: Registrations, parameters: tuple[Any, ...]
+) -> dict[str, Value]:
+    """Return the state before a change: its partition, and the brokers that it concerns."""
+    brokers = {*_concerned(noted), *(p for p in parameters if isinstance(p, int))}
+    registrations = {
+        b: record(
+            epoch=0,
+            registered=b in registered,
+            fenced=b not in registered or registered[b].fenced,
+            in_controlled_shutdown=b in registered and registered[b].in_controlled_shutdown,
+        )
+        for b in sorted(brokers)
+    }
+    return {"partition": _value(noted.before, 0, 0), "registrations": function(registrations)}

@@ -1,0 +1,81 @@
+"""A step that a spec refuses, as a finding: what is false, with its values, and where it stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krafla.audit.result import Evidence, FalseConjunct, Finding, Weight
+from krafla.values import fmt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from krafla.audit.mapping import Step
+    from krafla.oracle import Spec, State
+    from krafla.oracle.blame import Reason
+    from krafla.values import Value
+
+
+def _as_it_is(_: str, value: Value) -> Value:
+    return value
+
+
+def false_conjuncts(
+    reasons: Iterable[Reason], shown: Callable[[str, Value], Value] = _as_it_is
+) -> Iterator[FalseConjunct]:
+    """Yield what is false; `shown` turns a value of this name into the one a reader knows."""
+    for reason in reasons:
+        values = tuple((name, fmt(shown(name, value))) for name, value in reason.values)
+        yield FalseConjunct(" ".join(reason.text.split()), str(reason.place), values)
+        yield from false_conjuncts(reason.alternatives, shown)
+
+
+def text_of(step: Step) -> str | None:
+    """Return the record that a step stands for as text; None for a control record."""
+    from krafla.audit.record_text import record_text
+
+    if step.place is None or step.place.record is None:
+        return None
+    return record_text(step.place.record)
+
+
+def violation(step: Step, detail: str, evidence: Evidence) -> Finding:
+    """Return the finding that a step is wrong, at the place of its record."""
+    place = step.place
+    return Finding(
+        Weight.VIOLATION,
+        evidence.rule,
+        detail,
+        path=None if place is None else place.path,
+        position=None if place is None else place.position,
+        offset=step.offset,
+        evidence=evidence,
+    )
+
+
+def refused(
+    spec: Spec, step: Step, before: State, after: dict[str, Value] | None = None
+) -> Finding:
+    """Return the finding that `spec` does not have this step from a state, or not to `after`."""
+    values = [value for _, value in step.parameters]
+    explanation = spec.explain(before, step.action, values, after=after)
+    false = tuple(false_conjuncts(explanation.reasons))
+    said = false[0].text if false else explanation.finding
+    evidence = Evidence(
+        rule=f"{spec.name}!{step.action}",
+        statement=f"{step.action} is allowed only where each of its conjuncts is true",
+        source=false[0].place if false else spec.name,
+        record=text_of(step),
+        action=step.action,
+        parameters=step.parameters,
+        false=false,
+        state=tuple(f"{name} = {fmt(before[name])}" for name in before),
+        expected=_led_to(spec, step, before) if after else None,
+    )
+    return violation(step, f"{step.action} is not allowed: false is {said}", evidence)
+
+
+def _led_to(spec: Spec, step: Step, before: State) -> str | None:
+    """Return what the action makes of the state's first variable, if it is allowed at all."""
+    found = spec.outcomes(before, step.action, *(value for _, value in step.parameters))
+    return f"{spec.variables[0]} = {fmt(found[0][spec.variables[0]])}" if found else None
