@@ -273,3 +273,16 @@ def test_a_quorum_state_that_names_another_leader_is_rejected(log, loading, real
     (log.parent / "quorum-state").write_text(json.dumps(state))
     found = audit([log.parent], loading=loading).clusters[0].findings
     assert [f.kind for f in found] == ["LeaderOfEpoch"]
+
+
+@pytest.mark.parametrize(("spoil", "code", "kind"), [(0, 1, "L8"), (1, 2, "corrupt")])
+def test_an_epoch_that_falls_is_a_violation_and_a_batch_that_is_not_whole_is_not(
+    log, loading, spoil, code, kind
+):
+    end = prefix()[1] + 2
+    older = bytearray(metadata_batch(end, 1, TIME, [NOTHING]))
+    older[-1] ^= spoil
+    log.write_bytes(log.read_bytes() + bytes(older))
+    report = audit([log.parent], loading=loading)
+    assert report.exit_code == code
+    assert [f.kind for f in report.clusters[0].all_findings()] == [kind]
