@@ -39,6 +39,8 @@ class Stepping:
         self._controllers = RegistrationRun(loading, start, image)
         self._moves = PartitionRun(loading)
         self._batch: RecordBatch | None = None
+        self._epoch: int | None = None
+        self._known_end = start
 
     @property
     def waits_long(self) -> bool:
@@ -48,16 +50,28 @@ class Stepping:
     def begin_batch(self, batch: RecordBatch) -> None:
         """Note that a batch begins, and what it says if it is one of control records.
 
-        Raises CorruptRecordError and its kinds for these.
+        The active controller decides by the end that it knows. Raft puts control records of its own
+        between two of its batches, a change of voters say; it does not know of these, so that an
+        operation may take itself to begin before them. What opens an epoch it does know.
+
+        Raises CorruptRecordError and its kinds for control records.
+
+        Kafka: OffsetControlManager.nextWriteOffset, KafkaRaftClient.prepareAppend.
         """
         self._batch = batch
-        self._others.begin_batch(batch.base_offset)
+        opens = batch.leader_epoch != self._epoch
+        self._epoch = batch.leader_epoch
+        if opens:
+            self._known_end = batch.base_offset
+        if opens or not batch.is_control:
+            self._others.begin_batch(self._known_end)
+            self._known_end = batch.next_offset
         self._controllers.note_control(batch)
 
     def say(self, batch: RecordBatch, changes: list[Change], start: int, end: int) -> None:
         """Note the records from offset `start` up to `end`, among which are these changes."""
         count = end - start
-        if not count:
+        if not count or self._known_end < batch.next_offset:
             return
         trailing = count if len(changes) == count else 0
         if not trailing:

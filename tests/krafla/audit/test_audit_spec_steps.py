@@ -16,6 +16,7 @@ from tests.krafla.audit.breaking import (
     leader_change,
     partition,
     prefix,
+    register,
     topic,
     written,
 )
@@ -286,3 +287,18 @@ def test_an_epoch_that_falls_is_a_violation_and_a_batch_that_is_not_whole_is_not
     report = audit([log.parent], loading=loading)
     assert report.exit_code == code
     assert [f.kind for f in report.clusters[0].all_findings()] == [kind]
+
+
+@pytest.mark.parametrize(("back", "expected"), [(0, ()), (1, ("UntimedLease!RegisterBroker",))])
+def test_a_controller_does_not_know_of_control_records_between_its_batches(
+    tmp_path, loading, back, expected
+):
+    """The epoch of a broker is the end that the controller knew: a change of voters came after."""
+    before, offset, _ = prefix()
+    parts = [*before, control_batch(offset, 1, TIME, [voters(1)])]
+    fields = {"incarnationId": INCARNATION, "brokerEpoch": offset - back, "fenced": True}
+    parts.append(metadata_batch(offset + 1, 1, TIME, [register(0, **fields)]))
+    (tmp_path / METADATA).mkdir()
+    (tmp_path / METADATA / LOG).write_bytes(b"".join(parts))
+    report = audit([tmp_path / METADATA], loading=loading)
+    assert tuple(one.kind for one in report.clusters[0].all_findings()) == expected
