@@ -190,7 +190,7 @@ def _elected_cleanly(t: Transition) -> str | None:
     eligible = {*before.isr, *(() if before.isr else before.elr)}
     if (
         leader in (NO_LEADER, before.leader, *eligible)
-        or before.leader != NO_LEADER
+        or before.leader in t.after.isr
         or t.after.recovery == RECOVERING
         or t.version < MV_3_2_IV0
         or (before.in_progress and not t.after.in_progress)

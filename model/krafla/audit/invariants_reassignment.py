@@ -61,7 +61,10 @@ def _completes_as_planned(t: Transition) -> str | None:
         return None
     # One record may name a new target and complete it; then the replicas are that target's.
     planned = _target(t.before)
-    if t.after.replicas == planned or set(t.after.replicas) != set(planned):
+    if t.after.replicas == planned:
+        return None
+    renamed = set(t.after.replicas) != set(planned) and set(t.after.isr) <= set(t.before.isr)
+    if renamed:
         return None
     return f"replicas are {list(t.after.replicas)}, the target was {list(planned)}"
 

@@ -82,14 +82,19 @@ class Event:
 
 @dataclass(slots=True)
 class PartitionRun:
-    """The partitions of one history in the spec. `taken` counts the steps that were asked."""
+    """The partitions of one history in the spec."""
 
     loading: LoadingSpec
-    taken: int = 0
     _events: list[Event] = field(default_factory=list)
     _waiting: list[Noted] = field(default_factory=list)
     _all: list[Noted] = field(default_factory=list)
     _registered: Registrations | None = None
+    _steps: set[object] = field(default_factory=set)
+
+    @property
+    def taken(self) -> int:
+        """How many distinct steps were asked, be it that another history had asked them before."""
+        return len(self._steps)
 
     def note(
         self,
@@ -153,8 +158,8 @@ class PartitionRun:
                       for e in around)  # fmt: skip
         key = (noted.before, noted.after, noted.change.leader == NO_CHANGE,
                _activity(noted.registered, ids), signs)  # fmt: skip
+        self._steps.add(key)
         if key not in known:
-            self.taken += 1
             if len(known) >= _MEMORY:
                 known.clear()
             known[key] = self._ask(noted, around)

@@ -135,6 +135,24 @@ BROKEN_LOGS = dict(
 )
 
 
+BESIDE = {
+    "an election out of sync": (
+        "P15", after(SETUP, [change(isr=(0, 1))], change(isr=(2,), leader=2)),
+    ),
+    "a completion that loses a replica": (
+        "X4", after(MOVING, START, change(replicas=(2,), isr=(2,), leader=2, **ENDED)),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BESIDE)
+def test_what_an_exception_is_not_made_for_is_rejected(tmp_path, loading, what):
+    invariant, broken = BESIDE[what]
+    log, offset = written(tmp_path, broken)
+    found = audit([log], loading=loading).clusters[0].all_findings()
+    assert (invariant, offset) in {(one.kind, one.offset) for one in found}
+
+
 @pytest.mark.parametrize("invariant", BROKEN_LOGS)
 def test_a_log_that_breaks_an_invariant_is_rejected_by_it_at_the_record(
     tmp_path, loading, invariant

@@ -38,6 +38,8 @@ CHECKPOINT = (
 )
 RECORDED = Path(__file__).with_name("metadata_shell.txt")
 """What Kafka 4.1.0 answered to WALK about the log of `everything`."""
+_LOGGED = re.compile(r"\d\d:\d\d:\d\d\.\d{3} \[")
+"""How a line begins that Kafka logs: without a configuration it logs to where it answers."""
 NAME = "00000000000000000000.log"
 WALK = (
     "tree /image /local",
@@ -67,7 +69,8 @@ WALK = (
 
 def answers_of_kafka(path: Path) -> list[str]:
     """Return what Kafka's shell answers to WALK, without its banner and its prompts."""
-    lines = kafkas_shell(path, *WALK).splitlines()
+    printed = kafkas_shell(path, *WALK).splitlines()
+    lines = [line for line in printed if not _LOGGED.match(line)]
     assert lines[:3] == ["Loading...", "Starting...", "[ Kafka Metadata Shell ]"]
     answers = [re.sub("^(>> )+", "", line) for line in lines[3:]]
     return answers[:-1] if answers[-1] == "" else answers

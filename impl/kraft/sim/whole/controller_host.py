@@ -14,7 +14,7 @@ from kraft.controller.quorum import events
 from kraft.controller.quorum.machine import next_deadline, on_event
 from kraft.controller.quorum.record_bytes import decode_records, encode_records
 from kraft.controller.quorum.state import NEVER as NEVER_MS
-from kraft.controller.quorum.state import first_state, visible
+from kraft.controller.quorum.state import NO_EPOCH, first_state, visible
 from kraft.errors import ErrorCode
 from kraft.ids import ControllerId, Offset
 from kraft.image.metadata_image import METADATA_VERSION
@@ -53,7 +53,7 @@ class ControllerHost(Host):
     `sender` gets its process registered at whoever `knows_leader` says leads (KIP-919).
     """
 
-    __slots__ = ("_snapshot", "knows_leader", "sender", "state")
+    __slots__ = ("_appends_in", "_snapshot", "knows_leader", "sender", "state")
 
     kind = "controller"
 
@@ -70,6 +70,7 @@ class ControllerHost(Host):
             _FEATURES,
         )
         self._snapshot: tuple[OffsetAndEpoch, tuple[bytes, ...]] | None = None
+        self._appends_in = NO_EPOCH
 
     # What Raft tells it
 
@@ -105,7 +106,7 @@ class ControllerHost(Host):
 
     def append_refused(self) -> None:
         """Hear that Raft does not lead any more in the epoch of the claim."""
-        self._do(events.AppendRefused(self._now_ms(), self.state.claim_epoch))
+        self._do(events.AppendRefused(self._now_ms(), self._appends_in))
 
     def snapshot(self) -> tuple[OffsetAndEpoch, tuple[bytes, ...]]:
         """Return the snapshot that it asked to have written."""
@@ -182,6 +183,7 @@ class ControllerHost(Host):
         urgent = self.process.urgent
         match effect:
             case does.Append():
+                self._appends_in = effect.epoch
                 values = encode_records(effect.records, effect.metadata_version)
                 urgent.append(Local("prepare", effect.epoch, values))
                 urgent.append(_SCHEDULE)

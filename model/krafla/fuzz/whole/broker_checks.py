@@ -81,7 +81,7 @@ class Brokers:
 
     def _check_images(self) -> None:
         for end in [one for one in self._ahead if one <= self._truth.end]:
-            image, truth = self._ahead.pop(end), self._truth.stable_at(end)
+            image, truth = self._ahead.pop(end), self._truth.demand("BrokerShowsCommittedInv", end)
             if truth is not None and image is not truth and image != truth:
                 raise Violated(
                     "BrokerShowsCommittedInv",

@@ -11,7 +11,7 @@ from krafla.fuzz.quorum.violation import Violated
 from kraft.controller.quorum import effects as does
 from kraft.controller.quorum import events
 from kraft.controller.quorum.operations import OPERATIONS
-from kraft.controller.quorum.state import is_active, visible
+from kraft.controller.quorum.state import NO_EPOCH, is_active, visible
 from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.image.replay import replay
 
@@ -26,7 +26,7 @@ CONTROLLER_PROPERTIES: Final = (
     "AnswersInOrderProp", "CommittedReplaysInv", "EndsInOrderInv", "NothingWrittenByRefusedProp",
     "OneClaimPerEpochInv", "RepliedIsCommittedProp", "RevertsToCommittedProp",
     "SnapshotIsFoldInv", "StandbyShowsCommittedInv", "OnlyActiveAppendsProp",
-    "ReadsAreStableProp",
+    "ActiveShowsCommittedInv",
 )  # fmt: skip
 
 
@@ -34,7 +34,7 @@ class Controllers:
     """What is known of all controllers of a run.
 
     ``claims`` has who claimed each epoch; ``_owed``, by process and token, up to where the log must
-    be committed before its answer may leave.
+    be committed before its answer may leave, and the epoch of the batch that ends there.
     """
 
     def __init__(self, truth: Truth) -> None:
@@ -49,29 +49,35 @@ class Controllers:
         if isinstance(event, events.BatchesCommitted):
             self._truth.hear(event.batches)
         _check_ends(after)
-        if after.claim_epoch != before.claim_epoch:
-            self._check_claim(step, before, after)
         self._check_appends(listener)
         self._check_replies(step, listener)
+        if after.claim_epoch != before.claim_epoch:
+            self._check_claim(step, after)
         self._check_image(before, after, event)
 
-    def _check_claim(self, step: SimStep, before: ControllerState, after: ControllerState) -> None:
+    def _check_claim(self, step: SimStep, after: ControllerState) -> None:
         if is_active(after):
             epoch = after.claim_epoch
-            other = self.claims.setdefault(epoch, step.incarnation)
-            if other != step.incarnation:
+            if epoch in self.claims:
                 raise Violated(
                     "OneClaimPerEpochInv",
-                    f"process {step.incarnation} claims epoch {epoch}, which process {other} has",
+                    f"process {step.incarnation} claims epoch {epoch}, which process "
+                    f"{self.claims[epoch]} has claimed",
                 )
+            self.claims[epoch] = step.incarnation
             return
-        if before.written.end != after.written.end and after.write_end != after.stable_end:
+        if after.write_end != after.committed_end:
             raise Violated(
                 "RevertsToCommittedProp",
                 f"it steps back with its memory up to {after.write_end}, "
-                f"stable is {after.stable_end}",
+                f"committed is {after.committed_end}",
             )
         self._compare("RevertsToCommittedProp", after)
+        if after.stable_end == after.committed_end and after.written != visible(after):
+            raise Violated(
+                "RevertsToCommittedProp",
+                f"it steps back, and its memory up to {after.write_end} is not what it shows there",
+            )
         self._owed = {at: owed for at, owed in self._owed.items() if at[0] != step.incarnation}
 
     def _check_appends(self, listener: ListenerStep) -> None:
@@ -79,7 +85,7 @@ class Controllers:
             if not isinstance(effect, does.Append):
                 continue
             claim = listener.before.claim_epoch
-            if effect.epoch not in {claim, listener.after.claim_epoch}:
+            if effect.epoch == NO_EPOCH or effect.epoch not in {claim, listener.after.claim_epoch}:
                 raise Violated(
                     "OnlyActiveAppendsProp",
                     f"it appends in epoch {effect.epoch} and has claimed epoch {claim}",
@@ -94,7 +100,7 @@ class Controllers:
             reply = replied.get(event.token)
             at = step.incarnation, event.token
             if reply is None:
-                self._owed[at] = after.write_end, after.claim_epoch
+                self._owed[at] = after.write_end, after.written.epoch
             elif _rests_on_uncommitted(listener, event) or (
                 appended and not isinstance(reply.response, does.Failure)
             ):
@@ -121,11 +127,13 @@ class Controllers:
             ):
                 continue
             end, epoch = owed
-            if end > self._truth.end:
+            known = self._truth.epochs.get(end, epoch)
+            if end > self._truth.end or known != epoch:
                 raise Violated(
                     "RepliedIsCommittedProp",
-                    f"an answer leaves that rests on all before offset {end} of epoch {epoch}; "
-                    f"committed is all before {self._truth.end}",
+                    f"an answer leaves that rests on all before offset {end}, written in epoch "
+                    f"{epoch}; committed is all before {self._truth.end}"
+                    + (f", written in epoch {known}" if known != epoch else ""),
                 )
             if end < last:
                 raise Violated(
@@ -141,12 +149,12 @@ class Controllers:
         ):
             self._compare("StandbyShowsCommittedInv", after)
         elif is_active(after) and after.stable_end != before.stable_end:
-            self._compare("ReadsAreStableProp", after)
+            self._compare("ActiveShowsCommittedInv", after)
 
     def _compare(self, name: str, state: ControllerState) -> None:
         """Check that what a controller shows is what the committed log says there."""
         end = state.stable_end
-        truth = self._truth.stable_at(end)
+        truth = self._truth.demand(name, end)
         shown = visible(state).image
         if truth is not None and shown is not truth and shown != truth:
             raise Violated(
@@ -155,7 +163,7 @@ class Controllers:
 
     def check_snapshot(self, effect: does.CreateSnapshot) -> None:
         """Check that a snapshot says what the log says that it stands for. Raises Violated."""
-        truth = self._truth.stable_at(effect.snapshot_id.end_offset)
+        truth = self._truth.demand("SnapshotIsFoldInv", effect.snapshot_id.end_offset)
         if truth is not None and replay(EMPTY_IMAGE, effect.records) != truth:
             raise Violated(
                 "SnapshotIsFoldInv",
@@ -185,11 +193,9 @@ def _rests_on_uncommitted(listener: ListenerStep, event: events.RequestReceived)
 
 
 def _check_ends(state: ControllerState) -> None:
-    if not state.stable_end <= state.committed_end <= max(state.write_end, state.committed_end):
+    if not state.stable_end <= state.committed_end <= state.write_end:
         raise Violated(
             "EndsInOrderInv",
             f"stable is {state.stable_end}, committed {state.committed_end}, "
             f"written {state.write_end}",
         )
-    if state.stable_end > state.write_end:
-        raise Violated("EndsInOrderInv", f"stable is {state.stable_end}, written {state.write_end}")

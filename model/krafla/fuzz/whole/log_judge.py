@@ -25,8 +25,22 @@ if TYPE_CHECKING:
 
 __all__ = ["LOG_PROPERTIES", "LogJudge"]
 
-LOG_PROPERTIES: Final = tuple(REGISTRY)
-"""The ids of the invariants that a committed log alone can break; docs/audit-invariants.md."""
+_OF_FILES: Final = frozenset(("L8",))
+"""What the reader of a file asks; Raft's own properties ask it of each log here."""
+LOG_IS_JUDGED: Final = "LogIsJudgedInv"
+LOG_PROPERTIES: Final = (
+    *(
+        one
+        for one, entry in REGISTRY.items()
+        if entry.asked_of != ("checkpoints",) and one not in _OF_FILES
+    ),
+    LOG_IS_JUDGED,
+)
+"""The ids of the invariants that a committed log alone can break; docs/audit-invariants.md.
+
+Checkpoints are held to the log by SnapshotIsFoldInv. The last one says that the judge never had to
+stop because of what it has no rule for.
+"""
 
 
 class LogJudge:
@@ -59,6 +73,7 @@ class LogJudge:
         for finding in self._history.outcome().findings:
             if finding.weight is Weight.VIOLATION:
                 raise Violated(finding.kind, _sentence(finding))
+            raise Violated(LOG_IS_JUDGED, f"{finding.kind}: {_sentence(finding)}")
 
 
 def _sentence(finding: Finding) -> str:

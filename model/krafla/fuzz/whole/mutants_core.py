@@ -96,8 +96,29 @@ def _keeps_uncommitted(right: Any, probe: Probe) -> Any:
         right(turn)
         after = turn.state
         probe.trigger(different=kept.end != after.written.end)
-        timeline = after.timeline.set(after.stable_end, kept)
-        turn.change(written=kept, timeline=timeline)
+        turn.change(written=kept)
+
+    return renounce
+
+
+@_seed(
+    "who-steps-back-says-yes",
+    "sabotage",
+    "kraft.controller.quorum.renouncing:renounce",
+    "Who steps back gives the answers that it had put off, as if all were committed.",
+    (("resign", 2_500), ("pause", 3_000), ("isolation", 4_000)),
+)
+def _says_yes(right: Any, probe: Probe) -> Any:
+    def renounce(turn: Any) -> Any:
+        answers = {parked.token: parked.response for parked in turn.state.deferred}
+        right(turn)
+        probe.trigger(different=bool(answers))
+        turn.effects = [
+            Reply(one.token, answers[one.token])
+            if isinstance(one, Reply) and one.token in answers
+            else one
+            for one in turn.effects
+        ]
 
     return renounce
 

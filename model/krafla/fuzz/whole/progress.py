@@ -114,11 +114,22 @@ class Progress:
 
 
 def _check_first_records(listener: ListenerStep) -> None:
-    """Check that a log that has begun is not begun again, and only an open transaction aborted.
+    """Check that who claims begins a log that has not begun, and aborts an open transaction.
+
+    It does nothing of that to others.
 
     Spec: MetadataLog!ClaimWithOpenTransaction.
     """
     memory, records = listener.before.written, appended_by(listener)
+    claims = is_active(listener.after) and not is_active(listener.before)
+    if claims and not records:
+        missing = visible_of(memory).image.metadata_version is None
+        if missing or in_transaction(memory):
+            raise Violated(
+                "ClaimWritesWhatIsMissingProp",
+                "a new controller writes nothing, and "
+                + ("the log has not begun" if missing else "a transaction is open"),
+            )
     if not records or visible_of(memory).image.metadata_version is None:
         return
     aborts = len(records) == 1 and isinstance(records[0], AbortTransactionRecord)

@@ -33,7 +33,8 @@ _KEPT: Final = 4_000
 class Truth:
     """All that is committed: where it ends, and the image after each batch.
 
-    ``stable_images`` has, by end, what may be seen there: nothing of a transaction that is open.
+    ``stable_images`` has, by end, what may be seen there: nothing of a transaction that is open;
+    ``epochs``, by end, the epoch of the batch that ends there.
     ``observers`` are told of each batch, once, in order.
     """
 
@@ -41,6 +42,7 @@ class Truth:
         self.end = 0
         self.image: MetadataImage = EMPTY_IMAGE
         self.stable_images: OrderedDict[int, MetadataImage] = OrderedDict({0: EMPTY_IMAGE})
+        self.epochs: dict[int, int] = {0: 0}
         self.observers: list[Callable[[CommittedBatch, MetadataImage, MetadataImage], None]] = []
         self._before: MetadataImage | None = None
 
@@ -55,8 +57,10 @@ class Truth:
             self.end = batch.base_offset + batch.count
             stable = self.image if self._before is None else self._before
             self.stable_images[self.end] = stable
+            self.epochs[self.end] = batch.epoch
             if len(self.stable_images) > _KEPT:
-                self.stable_images.popitem(last=False)
+                forgotten, _ = self.stable_images.popitem(last=False)
+                del self.epochs[forgotten]
             for observer in self.observers:
                 observer(batch, before, self.image)
 
@@ -79,5 +83,20 @@ class Truth:
                 ) from None
 
     def stable_at(self, end: int) -> MetadataImage | None:
-        """Return what may be seen where the committed log ends there; None if that is forgotten."""
+        """Return what may be seen where the committed log ends there.
+
+        None if that is forgotten, or is no end of a committed batch: see `demand`.
+        """
         return self.stable_images.get(end)
+
+    def demand(self, name: str, end: int) -> MetadataImage | None:
+        """Return what may be seen where a committed batch ends; None if that is long ago.
+
+        Raises Violated, for the property of this name, if none ends there.
+        """
+        image = self.stable_images.get(end)
+        if image is None and end >= next(iter(self.stable_images)):
+            raise Violated(
+                name, f"offset {end} is the end of no batch that is committed, up to {self.end}"
+            )
+        return image
