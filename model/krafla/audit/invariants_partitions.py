@@ -187,7 +187,9 @@ def _isr_leaves_the_epoch_alone(t: Transition) -> str | None:
 
 def _elected_cleanly(t: Transition) -> str | None:
     leader, before = t.after.leader, t.before
-    eligible = {*before.isr, *(() if before.isr else before.elr)}
+    # Who is eligible beside the ISR is elected when nobody of it is left.
+    left = set(before.isr) & set(t.after.isr)
+    eligible = {*before.isr, *(() if left else before.elr)}
     if (
         leader in (NO_LEADER, before.leader, *eligible)
         or before.leader in t.after.isr
