@@ -157,7 +157,8 @@ def _check_options(protocol: str, steps: _Options, machines: _Options, kept: _Op
         strange = [name for name, value in options.items() if value is not None]
         strange = [name for name in strange if name not in own[protocol]]
         if strange:
-            raise KraflaError(f"{', '.join(strange)}: only for `krafla fuzz {other}`")
+            takes = ", ".join(key for key, named in own.items() if {*strange} <= {*named})
+            raise KraflaError(f"{', '.join(strange)}: only for `krafla fuzz` {takes or other}")
 
 
 _NOT_BESIDE = {

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from krafla.verdict import ExitCode, Verdict
+from krafla.verdict import ExitCode, KraflaError, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,6 +44,15 @@ def campaign(
     )
 
 
+def _made(folder: Path) -> Path:
+    """Return a folder that is there now. Raises KraflaError if a file stands in its place."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise KraflaError(f"--save: {folder} is not a folder: a file stands there") from None
+    return folder
+
+
 def run(campaign: Campaign, *, save: Path | None, as_json: bool, quiet: bool) -> ExitCode:
     """Run a campaign, show what it came to, and keep the run that failed."""
     from krafla.cli import screen
@@ -51,8 +60,7 @@ def run(campaign: Campaign, *, save: Path | None, as_json: bool, quiet: bool) ->
     from krafla.fuzz.quorum.campaign import run_campaign
 
     # What was found after hours is not to be lost for want of a folder.
-    folder = Path() if save is None else save
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = Path() if save is None else _made(save)
     with screen.LiveLine(quiet=quiet) as live:
         live.show("starting")
         report = run_campaign(campaign, live.show)
@@ -159,7 +167,7 @@ def seeded_bugs(
     chosen = mutants if names == "all" else tuple(find_mutant(n) for n in names.split(","))
     examples, seconds = budget["examples"], budget["seconds"]
     if save is not None:
-        save.mkdir(parents=True, exist_ok=True)
+        _made(save)
     hunts = []
     console = screen.stdout()
     with screen.LiveLine(quiet=quiet) as live:

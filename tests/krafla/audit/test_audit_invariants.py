@@ -123,7 +123,8 @@ def test_p11_a_fenced_broker_is_elected(tmp_path, crash, loading):
 def test_p11_a_broker_in_controlled_shutdown_is_elected(tmp_path, crash, loading):
     offset = no_op_after(crash / METADATA / LOG, 152)
     assert offset < 172, "broker 2 is still unfenced"
-    elected = to(CHANGE_PARTITION, 2, partitionId=1, topicId=TOPIC, leader=2, isr=(2, 1))
+    fields = {"leader": 2, "isr": (2, 1, 0)}
+    elected = to(CHANGE_PARTITION, 2, partitionId=1, topicId=TOPIC, **fields)
     found = violations(tmp_path, crash, loading, {offset: elected})
     assert found == {"P11": offset, "P12": offset}
 
@@ -136,7 +137,8 @@ def test_p12_a_fenced_broker_joins_an_isr(tmp_path, crash, loading):
 
 def test_p13_the_last_of_an_isr_is_fenced_and_the_partition_has_a_leader(tmp_path, crash, loading):
     offset = no_op_after(crash / METADATA / LOG, 95)
-    alone = to(CHANGE_PARTITION, 2, partitionId=1, topicId=TOPIC, isr=(0,), leader=0)
+    fields = {"leader": 0, "isr": (0,), "leaderRecoveryState": 1}
+    alone = to(CHANGE_PARTITION, 2, partitionId=1, topicId=TOPIC, **fields)
     found = violations(tmp_path, crash, loading, {offset: alone})
     assert found == {"P13": offset, "P11": offset}
 

@@ -283,7 +283,10 @@ RULED_OUT = [
     ([RemoveTopicRecord(TOPIC_A)], f"there is no topic {TOPIC_A}"),
     ([topic("a"), partition(0, directories=("D",))], "1 directories for 3 replicas"),
     ([topic("a"), partition(0), change(directories=("D",))], "1 directories for 3 replicas"),
-    ([topic("a"), partition(0), change(replicas=(1, 2))], "3 directories for 2 replicas"),
+    (
+        [topic("a"), partition(0, directories=("D", "E", "F")), change(replicas=(1, 2))],
+        "3 directories for 2 replicas",
+    ),
     ([topic("a"), partition(0, partition_epoch=2**31 - 1), change()], "no epoch comes after 2147"),
     (
         [topic("a"), partition(0, leader_epoch=2**31 - 1), change(leader=1)],

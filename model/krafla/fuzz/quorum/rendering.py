@@ -44,7 +44,7 @@ def text_lines(report: Report, saved: str = "") -> Iterator[str]:
     if saved:
         command = f"krafla fuzz {report.campaign.system} --replay {saved}"
         yield f"  replay     {_on_specs(report, command)}"
-    else:
+    elif report.examples:
         yield f"  reproduce  {reproduce(report)}"
 
 

@@ -8,12 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.quorum.violation import Violated
+from kraft.controller.defaults import is_unclean_election_enabled
 from kraft.controller.quorum import effects as does
 from kraft.controller.quorum import events
 from kraft.controller.quorum.operations import OPERATIONS
 from kraft.controller.quorum.state import NO_EPOCH, is_active, visible
+from kraft.errors import ErrorCode
 from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.image.replay import replay
+from kraft.records.topics import RECOVERING, PartitionChangeRecord
+from kraft.rpc.elect_leaders import UNCLEAN_ELECTION, ElectLeadersRequest
 
 if TYPE_CHECKING:
     from krafla.fuzz.whole.truth import Truth
@@ -24,9 +28,10 @@ __all__ = ["CONTROLLER_PROPERTIES", "Controllers"]
 
 CONTROLLER_PROPERTIES: Final = (
     "AnswersInOrderProp", "CommittedReplaysInv", "EndsInOrderInv", "NothingWrittenByRefusedProp",
-    "OneClaimPerEpochInv", "RepliedIsCommittedProp", "RevertsToCommittedProp",
-    "SnapshotIsFoldInv", "StandbyShowsCommittedInv", "OnlyActiveAppendsProp",
-    "ActiveShowsCommittedInv",
+    "OneClaimPerEpochInv", "OperationsDoNotFailProp", "RepliedIsCommittedProp",
+    "RevertsToCommittedProp", "SnapshotIsFoldInv", "StandbyShowsCommittedInv",
+    "OnlyActiveAppendsProp",
+    "ActiveShowsCommittedInv", "UncleanOnlyWithLeaveProp",
 )  # fmt: skip
 
 
@@ -90,12 +95,17 @@ class Controllers:
                     "OnlyActiveAppendsProp",
                     f"it appends in epoch {effect.epoch} and has claimed epoch {claim}",
                 )
+            for record in effect.records:
+                if isinstance(record, PartitionChangeRecord):
+                    _check_unclean(listener, record)
 
     def _check_replies(self, step: SimStep, listener: ListenerStep) -> None:
         """Check that no answer tells of what may still be lost, and who is answered first."""
         event, after = listener.event, listener.after
         appended = any(isinstance(effect, does.Append) for effect in listener.effects)
         replied = {e.token: e for e in listener.effects if isinstance(e, does.Reply)}
+        for each in replied.values():
+            _check_failure(each.response)
         if isinstance(event, events.RequestReceived):
             reply = replied.get(event.token)
             at = step.incarnation, event.token
@@ -190,6 +200,37 @@ def _rests_on_uncommitted(listener: ListenerStep, event: events.RequestReceived)
         and is_active(after)
         and before.stable_end != before.write_end
     )
+
+
+def _check_unclean(listener: ListenerStep, record: PartitionChangeRecord) -> None:
+    """Check that data is given up only where the topic allows that, or an operator asks for it."""
+    if record.leader_recovery_state != RECOVERING:
+        return
+    request = getattr(listener.event, "request", None)
+    if isinstance(request, ElectLeadersRequest) and request.election_type == UNCLEAN_ELECTION:
+        return
+    before = listener.before.written.image.partitions.get((record.topic_id, record.partition_id))
+    if before is not None and not before.isr and record.leader in before.last_known_elr:
+        # Who was last known to lead is back: KIP-966, balanced recovery.
+        return
+    for state in (listener.before, listener.after):
+        image = state.written.image
+        topic = image.topics.get(record.topic_id)
+        defaults = state.configuration.defaults
+        if topic is not None and is_unclean_election_enabled(image, defaults, topic.name):
+            return
+    raise Violated(
+        "UncleanOnlyWithLeaveProp",
+        f"replica {record.leader} of partition {record.partition_id} of {record.topic_id} is "
+        f"elected uncleanly by {type(request or listener.event).__name__}; neither the topic nor "
+        "an operator has said that this may be",
+    )
+
+
+def _check_failure(response: object) -> None:
+    """Check that no operation has failed by a mistake of its own: nobody else would notice."""
+    if isinstance(response, does.Failure) and response.error_code is ErrorCode.UNKNOWN_SERVER_ERROR:
+        raise Violated("OperationsDoNotFailProp", f"an operation failed: {response.reason}")
 
 
 def _check_ends(state: ControllerState) -> None:

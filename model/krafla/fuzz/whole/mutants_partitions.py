@@ -361,3 +361,18 @@ def _removes_at_once(right: Any, probe: Probe) -> Any:
         return probe.choose(found, replace(found, replicas=target))
 
     return new_assignment
+
+
+@_seed(
+    "unclean-without-leave",
+    "sabotage",
+    "kraft.controller.partition_ask:election_of",
+    "A leader that is not in sync is elected of any topic.",
+    (("kill", 900), ("quick-restart", 900)),
+)
+def _without_leave(right: Any, probe: Probe) -> Any:
+    def election_of(*, unclean_enabled: bool) -> Any:
+        probe.trigger(different=not unclean_enabled)
+        return right(unclean_enabled=True)
+
+    return election_of

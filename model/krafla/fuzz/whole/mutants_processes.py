@@ -115,18 +115,20 @@ def _deleted(right: Any, probe: Probe) -> Any:
 @_seed(
     "slot-stays-taken",
     "KAFKA-14010",
-    "kraft.sim.whole.replicas:Replicas.on_altered",
+    "kraft.sim.whole.replicas:Replicas.wanted",
     "A leader whose request failed waits for its answer for ever.",
 )
 def _slot_taken(right: Any, probe: Probe) -> Any:
-    def on_altered(self: Any, response: Any, now_ms: int) -> None:
-        right(self, response, now_ms)
-        waits = self.asks
-        probe.trigger(different=bool(waits))
-        for key in waits:
+    def wanted(self: Any, epoch: Any, now_ms: int) -> Any:
+        unanswered = self.asks
+        asked = right(self, epoch, now_ms)
+        dropped = unanswered & self.asks
+        probe.trigger(different=bool(dropped))
+        for key in dropped:
             del self._unanswered[key]
+        return tuple(one for one in asked if (one.topic_id, one.partition_index) not in dropped)
 
-    return on_altered
+    return wanted
 
 
 @_seed(

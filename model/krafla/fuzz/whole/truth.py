@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Truth"]
 
-_KEPT: Final = 4_000
+_KEPT: Final = 8_000
 
 
 class Truth:
     """All that is committed: where it ends, and the image after each batch.
 
-    ``stable_images`` has, by end, what may be seen there: nothing of a transaction that is open;
-    ``epochs``, by end, the epoch of the batch that ends there.
+    ``stable_images`` has, behind each record, what may be seen there: nothing of a transaction that
+    is open. ``epochs`` has the epoch of each of these, ``ends`` those where a batch ends.
     ``observers`` are told of each batch, once, in order.
     """
 
@@ -43,6 +43,7 @@ class Truth:
         self.image: MetadataImage = EMPTY_IMAGE
         self.stable_images: OrderedDict[int, MetadataImage] = OrderedDict({0: EMPTY_IMAGE})
         self.epochs: dict[int, int] = {0: 0}
+        self.ends: set[int] = {0}
         self.observers: list[Callable[[CommittedBatch, MetadataImage, MetadataImage], None]] = []
         self._before: MetadataImage | None = None
 
@@ -52,17 +53,22 @@ class Truth:
             if batch.base_offset < self.end:
                 continue
             before = self.image
-            for record in batch.records:
+            for number, record in enumerate(batch.records, 1):
                 self._replay(record, batch)
+                self._keep(batch.base_offset + number, batch.epoch)
             self.end = batch.base_offset + batch.count
-            stable = self.image if self._before is None else self._before
-            self.stable_images[self.end] = stable
-            self.epochs[self.end] = batch.epoch
-            if len(self.stable_images) > _KEPT:
-                forgotten, _ = self.stable_images.popitem(last=False)
-                del self.epochs[forgotten]
+            self._keep(self.end, batch.epoch)
+            self.ends.add(self.end)
             for observer in self.observers:
                 observer(batch, before, self.image)
+
+    def _keep(self, end: int, epoch: int) -> None:
+        self.stable_images[end] = self.image if self._before is None else self._before
+        self.epochs[end] = epoch
+        if len(self.stable_images) > _KEPT:
+            forgotten, _ = self.stable_images.popitem(last=False)
+            del self.epochs[forgotten]
+            self.ends.discard(forgotten)
 
     def _replay(self, record: TypedRecord, batch: CommittedBatch) -> None:
         if isinstance(record, BeginTransactionRecord):
@@ -83,10 +89,7 @@ class Truth:
                 ) from None
 
     def stable_at(self, end: int) -> MetadataImage | None:
-        """Return what may be seen where the committed log ends there.
-
-        None if that is forgotten, or is no end of a committed batch: see `demand`.
-        """
+        """Return what may be seen behind a record; None if that is forgotten, or not committed."""
         return self.stable_images.get(end)
 
     def demand(self, name: str, end: int) -> MetadataImage | None:
@@ -95,7 +98,7 @@ class Truth:
         Raises Violated, for the property of this name, if none ends there.
         """
         image = self.stable_images.get(end)
-        if image is None and end >= next(iter(self.stable_images)):
+        if end not in self.ends and end >= next(iter(self.stable_images)):
             raise Violated(
                 name, f"offset {end} is the end of no batch that is committed, up to {self.end}"
             )

@@ -50,7 +50,10 @@ def again(simulation, change):
     nodes = [SimpleNamespace(process=SimpleNamespace(state=m.process.state)) for m in right.nodes]
     change([nodes[index] for index in sorted(liveness.core)], liveness.target)
     try:
-        liveness._sim, liveness.took = SimpleNamespace(nodes=nodes, time=right.time), None
+        liveness._sim, liveness.took = (
+            SimpleNamespace(nodes=nodes, time=right.time, workload=right.workload),
+            None,
+        )
         return liveness.look()
     finally:
         liveness._sim, liveness.took = right, took
