@@ -28,6 +28,8 @@ from kraft.controller.result import Generated, Result
 from kraft.controller.written import replay_batch
 from kraft.errors import ErrorCode
 from kraft.ids import Offset
+from kraft.image.brokers_to_partitions import brokers_to_partitions
+from kraft.image.replay import replay
 from kraft.image.versions import IBP_3_7_IV2
 from kraft.records.lease import (
     BrokerRegistrationChangeRecord,
@@ -89,8 +91,10 @@ def process_broker_heartbeat(
 
     `now_ms` is when it arrived.
 
-    Directories that failed are looked at last, by the partitions as they were before all of it: a
-    partition may so change twice in one write. That is Kafka as built.
+    Directories that failed are looked at last, by the partitions as they are after the rest. Kafka
+    looks at them as they were before all of it: a heartbeat that unfences a broker, and tells of a
+    directory, leaves it the leader of what is in there; one that begins a shutdown says the same
+    change twice.
 
     Spec: BrokerLease!HeedHeartbeat, BrokerLease!RejectHeartbeat.
     Kafka: ReplicationControlManager.processBrokerHeartbeat.
@@ -104,10 +108,12 @@ def process_broker_heartbeat(
     if lease.decision is Decision.REJECT_HEARTBEAT:
         return Generated(Result((), response, is_atomic=False), heartbeats)
     records = _records_of(lease.decision, written, defaults, broker_id)
-    if metadata_version_of(written.image) >= IBP_3_7_IV2:
-        records += directories_offline(
-            written.image, defaults, broker_id, request.offline_log_dirs, written.index
-        )
+    if metadata_version_of(written.image) >= IBP_3_7_IV2 and request.offline_log_dirs:
+        image, index = written.image, written.index
+        if records:
+            image = replay(image, records)
+            index = brokers_to_partitions(image)
+        records += directories_offline(image, defaults, broker_id, request.offline_log_dirs, index)
     return Generated(
         Result(records, response, is_atomic=False),
         touch(heartbeats, broker_id, request.current_metadata_offset, now_ms),

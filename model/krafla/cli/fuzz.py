@@ -116,6 +116,7 @@ def command(
       krafla fuzz lease --seed 7 --seconds 600 --save found
       krafla fuzz raft --faults network,power-loss --seed 7 --examples 100 --lockstep
       krafla fuzz raft --mutants all --save found
+      krafla fuzz raft --replay found/krafla-raft-7-3.json
       krafla fuzz cluster --seconds 60 --workers 2
     """
     by_steps = {"--steps": steps, "--profile": profile}

@@ -15,8 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from krafla.cli import application
-from krafla.fuzz.quorum import mutants
-from krafla.fuzz.seeded_bugs import find_mutant
+from krafla.fuzz.seeded_bugs import MUTANTS, find_mutant
 
 # Says so once the first example has been played.
 WATCHED = """
@@ -163,7 +162,7 @@ def test_the_run_that_found_a_seeded_bug_is_kept_and_replays_with_it(tmp_path):
 def test_a_seeded_bug_that_is_not_found_exits_with_1(monkeypatch):
     # A mistake that is none: nothing can find it.
     harmless = replace(find_mutant("boots-unattached"), wrong=lambda right, _probe: right)
-    monkeypatch.setattr(mutants, "MUTANTS", (harmless,))
+    monkeypatch.setitem(MUTANTS, "raft", (harmless,))
     result = fuzz("--mutants", "all", "--examples", "2")
     assert result.exit_code == 1
     assert "not found: boots-unattached" in result.output
@@ -182,8 +181,8 @@ def test_a_seeded_bug_that_is_not_found_exits_with_1(monkeypatch):
         ),
         (("--replay", "x", "--chaos", "3"), "--chaos: not together with --replay"),
         (("--mutants", "all", "--chaos", "3"), "--chaos: not together with --mutants"),
-        (("--steps", "5"), "--steps: only for `krafla fuzz lease`"),
-        (("--profile", "restless"), "--profile: only for `krafla fuzz lease`"),
+        (("--steps", "5"), "--steps: only for `krafla fuzz` lease, "),
+        (("--profile", "restless"), "--profile: only for `krafla fuzz` lease, "),
     ],
 )
 def test_what_cannot_be_run_exits_with_2_and_one_sentence(arguments, said):
