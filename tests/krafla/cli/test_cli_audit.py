@@ -95,8 +95,8 @@ def test_json_is_one_document_with_the_promised_fields(violated):
     assert (finding["weight"], finding["offset"]) == ("violation", 95)
     evidence = finding["evidence"]
     assert list(evidence) == [
-        "rule", "statement", "source", "record", "said", "action", "parameters", "false", "state",
-        "expected",
+        "rule", "invariants", "statement", "source", "record", "said", "action", "parameters",
+        "false", "state", "expected",
     ]  # fmt: skip
     assert evidence["parameters"] == {"b": 0, "epoch": 16, "offset": 95}
     assert evidence["record"]["data"]["brokerEpoch"] == 16

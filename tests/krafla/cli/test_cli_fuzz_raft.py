@@ -195,7 +195,7 @@ def test_what_cannot_be_run_exits_with_2_and_one_sentence(arguments, said):
 def test_options_of_raft_are_refused_for_the_lease():
     result = CliRunner().invoke(application("fuzz"), ["fuzz", "lease", "--faults", "loss"])
     assert result.exit_code == 2
-    assert "--faults: only for `krafla fuzz raft`" in result.stderr
+    assert "--faults: only for `krafla fuzz` raft, cluster" in result.stderr
 
 
 def test_help_teaches_both_protocols():
