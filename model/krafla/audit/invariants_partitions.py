@@ -89,7 +89,8 @@ def _leader_is_replica(state: PartitionState, _: Image) -> str | None:
 
 
 def _isr_not_empty(state: PartitionState, image: Image) -> str | None:
-    return None if state.isr or image.elr_enabled else "the ISR is empty"
+    # As built: an ISR that is empty stays so when eligible leader replicas are given up.
+    return None if state.isr or image.had_elr else "the ISR is empty"
 
 
 def _nobody_leads_an_empty_isr(state: PartitionState, image: Image) -> str | None:
