@@ -115,7 +115,6 @@ def command(
     Examples:
       krafla fuzz lease --seed 7 --seconds 600 --save found
       krafla fuzz raft --faults network,power-loss --seed 7 --examples 100 --lockstep
-      krafla fuzz raft --mutants all --save found
       krafla fuzz raft --replay found/krafla-raft-7-3.json
       krafla fuzz cluster --seconds 60 --workers 2
     """
