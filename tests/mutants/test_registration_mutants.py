@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from tests.mutants.killing import first_failing_run
 from tests.mutants.mutant import objection
 from tests.mutants.registration import MUTANTS
 
-from krafla.fuzz.play import play_seed
-from krafla.fuzz.profiles import find_profile
-
 STEPS_MAX = 30_000
-STEPS_OF_A_RUN = 300
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.id)
-def test_a_mutant_is_killed_for_the_right_reason(mutant, monkeypatch, record_property):
-    for place, wrong in mutant.patches.items():
-        monkeypatch.setattr(place, wrong)
-    profile = find_profile(mutant.profile)
-    finding, steps = None, 0
-    while finding is None and steps < STEPS_MAX:
-        finding = play_seed(profile, steps // STEPS_OF_A_RUN, STEPS_OF_A_RUN).finding
-        steps += STEPS_OF_A_RUN
+def test_a_mutant_is_killed_for_the_right_reason(mutant, mutated, record_property):
+    mutated(mutant)
+    run, steps = first_failing_run(mutant, STEPS_MAX)
     record_property("steps_to_kill", steps)
-    assert objection(mutant, finding) is None
+    assert objection(mutant, run.finding) is None
 
 
 def test_each_mutant_has_its_own_name():

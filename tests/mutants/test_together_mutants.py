@@ -3,38 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.mutants.mutant import Mutant, objection
+from tests.mutants.killing import assert_shrinks, first_failing_run
+from tests.mutants.mutant import objection
 from tests.mutants.together import MUTANTS
-
-from krafla.fuzz.play import play, play_seed
-from krafla.fuzz.profiles import find_profile
-from krafla.fuzz.shrink import shrink
 
 # Every mutant is killed within so many judged steps; most need a few hundred.
 STEPS_MAX = 40_000
-STEPS_OF_A_RUN = 300
-
-
-def first_failing_run(mutant: Mutant):
-    profile = find_profile(mutant.profile)
-    steps = seed = 0
-    while steps < STEPS_MAX:
-        run = play_seed(profile, seed, STEPS_OF_A_RUN)
-        steps, seed = steps + STEPS_OF_A_RUN, seed + 1
-        if run.finding is not None:
-            break
-    return run, steps
-
-
-@pytest.fixture
-def mutated(monkeypatch):
-    """Make the implementation wrong in the way of a mutant, for one test."""
-
-    def mutate(mutant: Mutant) -> None:
-        for place, wrong in mutant.patches.items():
-            monkeypatch.setattr(place, wrong)
-
-    return mutate
 
 
 # These need a controller or a leader that knows less than others, for long.
@@ -51,7 +25,7 @@ RARE = {"KAFKA-13173", "KAFKA-13916", "KAFKA-14154", "KAFKA-14292"}
 )
 def test_a_mutant_is_killed_for_the_right_reason(mutant, mutated, record_property):
     mutated(mutant)
-    run, steps = first_failing_run(mutant)
+    run, steps = first_failing_run(mutant, STEPS_MAX)
     record_property("steps_to_kill", steps)
     assert objection(mutant, run.finding) is None
 
@@ -65,11 +39,5 @@ def test_each_mutant_has_its_own_name_and_says_what_must_notice_it():
 def test_a_mutants_run_shrinks_to_a_few_steps_with_the_same_finding(mutated):
     mutant = next(one for one in MUTANTS if one.source == "KAFKA-16952")
     mutated(mutant)
-    run, _ = first_failing_run(mutant)
-    shrunk = shrink(run)
-    assert shrunk.steps < run.steps
-    assert shrunk.steps <= 16
-    assert objection(mutant, shrunk.finding) is None
-    recording = shrunk.recording
-    again = play(recording.configuration, recording.choices, game=shrunk.game)
-    assert str(again.finding) == str(shrunk.finding)
+    run, _ = first_failing_run(mutant, STEPS_MAX)
+    assert_shrinks(mutant, run, 16)

@@ -28,8 +28,6 @@ from kraft.controller.result import Generated, Result
 from kraft.controller.written import replay_batch
 from kraft.errors import ErrorCode
 from kraft.ids import Offset
-from kraft.image.brokers_to_partitions import brokers_to_partitions
-from kraft.image.replay import replay
 from kraft.image.versions import IBP_3_7_IV2
 from kraft.records.lease import (
     BrokerRegistrationChangeRecord,
@@ -109,11 +107,10 @@ def process_broker_heartbeat(
         return Generated(Result((), response, is_atomic=False), heartbeats)
     records = _records_of(lease.decision, written, defaults, broker_id)
     if metadata_version_of(written.image) >= IBP_3_7_IV2 and request.offline_log_dirs:
-        image, index = written.image, written.index
-        if records:
-            image = replay(image, records)
-            index = brokers_to_partitions(image)
-        records += directories_offline(image, defaults, broker_id, request.offline_log_dirs, index)
+        after = replay_batch(written, records, written.end)
+        records += directories_offline(
+            after.image, defaults, broker_id, request.offline_log_dirs, after.index
+        )
     return Generated(
         Result(records, response, is_atomic=False),
         touch(heartbeats, broker_id, request.current_metadata_offset, now_ms),

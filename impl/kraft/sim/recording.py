@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import msgspec
 
 from kraft.sim.choices import Choice  # noqa: TC001 - msgspec reads the types
 from kraft.sim.configuration import Configuration  # noqa: TC001 - msgspec reads the types
+
+_Kind = TypeVar("_Kind", bound=msgspec.Struct)
 
 
 class RecordingError(ValueError):
@@ -19,7 +23,7 @@ class Recording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     choices: tuple[Choice, ...]
 
 
-def to_json(recording: Recording) -> bytes:
+def to_json(recording: msgspec.Struct) -> bytes:
     """Return a recording as JSON; a choice is an object with its class's name as `choice`."""
     return msgspec.json.encode(recording)
 
@@ -29,7 +33,15 @@ def from_json(text: bytes | str) -> Recording:
 
     Raises RecordingError if the text is not one.
     """
+    return read(text, Recording, "recording")
+
+
+def read(text: bytes | str, kind: type[_Kind], name: str) -> _Kind:
+    """Return what `to_json` wrote of a recording of some kind, called by a name in messages.
+
+    Raises RecordingError if the text is not one.
+    """
     try:
-        return msgspec.json.decode(text, type=Recording)
+        return msgspec.json.decode(text, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise RecordingError(f"not a recording: {error}") from None
+        raise RecordingError(f"not a {name}: {error}") from None

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.refinement import tracing
+from krafla.refinement.game_tracing import GameRecorder
 from krafla.refinement.lease_spec import lease_judge
-from krafla.refinement.metadata.metadata_spec import metadata_judge
-from krafla.refinement.metadata.tracing import MetadataRecorder
-from krafla.refinement.reassignment.reassignment_spec import reassignment_judge
-from krafla.refinement.reassignment.tracing import ReassignmentRecorder
-from krafla.refinement.registration.registration_spec import registration_judge
-from krafla.refinement.registration.tracing import RegistrationRecorder
-from krafla.refinement.together.together_spec import together_judge
-from krafla.refinement.together.tracing import TogetherRecorder
+from krafla.refinement.metadata import metadata_spec
+from krafla.refinement.reassignment import reassignment_spec
+from krafla.refinement.registration import registration_spec
+from krafla.refinement.together import together_spec
 from kraft.sim import choices as lease
 from kraft.sim import cluster as lease_cluster
 from kraft.sim import recording as lease_recording
@@ -62,6 +60,12 @@ class Game:
     of_message: tuple[type[Any], ...]
 
 
+def _recorder(
+    module_of: Callable[[Any], str], constants_of: Callable[[Any], Any]
+) -> Callable[[Any, Any], Any]:
+    return partial(GameRecorder, module_of=module_of, constants_of=constants_of)
+
+
 LEASE: Final = Game(
     "lease",
     lease_cluster.first_cluster,
@@ -78,8 +82,8 @@ REASSIGNMENT: Final = Game(
     "reassignment",
     reassignment_cluster.first_cluster,
     reassignment_step,
-    reassignment_judge,
-    ReassignmentRecorder,
+    reassignment_spec.reassignment_judge,
+    _recorder(reassignment_spec.module_of, reassignment_spec.constants_of),
     reassignment_recording.Recording,
     reassignment_recording.to_json,
     reassignment_recording.from_json,
@@ -90,8 +94,8 @@ METADATA: Final = Game(
     "metadata",
     metadata_cluster.first_cluster,
     metadata_step,
-    metadata_judge,
-    MetadataRecorder,
+    metadata_spec.metadata_judge,
+    _recorder(lambda _: metadata_spec.MODULE, metadata_spec.constants_of),
     metadata_recording.Recording,
     metadata_recording.to_json,
     metadata_recording.from_json,
@@ -101,8 +105,8 @@ REGISTRATION: Final = Game(
     "registration",
     registration_cluster.first_cluster,
     registration_step,
-    registration_judge,
-    RegistrationRecorder,
+    registration_spec.registration_judge,
+    _recorder(lambda _: registration_spec.MODULE, registration_spec.constants_of),
     registration_recording.Recording,
     registration_recording.to_json,
     registration_recording.from_json,
@@ -118,8 +122,8 @@ TOGETHER: Final = Game(
     "together",
     together_cluster.first_cluster,
     together_step,
-    together_judge,
-    TogetherRecorder,
+    together_spec.together_judge,
+    _recorder(lambda _: together_spec.MODULE, together_spec.constants_of),
     together_recording.Recording,
     together_recording.to_json,
     together_recording.from_json,

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 
 import pytest
+from tests.krafla.fuzz import playing
+from tests.krafla.fuzz.playing import (
+    assert_a_seed_is_a_run,
+    assert_found_kept_and_played_again,
+    assert_refused,
+)
 from tests.mutants.metadata import MUTANTS
-from typer.testing import CliRunner
 
-from krafla.cli import application
 from krafla.fuzz.controlling import CONTROLLING
 from krafla.fuzz.play import play_seed, trace_of
 from krafla.fuzz.profiles import find_profile
 from krafla.refinement.metadata.metadata_spec import load_metadata, properties_for
-from kraft.sim.metadata.recording import from_json, to_json
+from kraft.sim.metadata import recording
 
-
-def fuzz(*arguments):
-    return CliRunner().invoke(application("fuzz"), ["fuzz", "metadata", *arguments])
+fuzz = partial(playing.fuzz, "metadata")
 
 
 def test_a_short_campaign_is_agreed_with_and_says_what_it_missed():
@@ -29,11 +31,7 @@ def test_a_short_campaign_is_agreed_with_and_says_what_it_missed():
 
 
 def test_the_same_seed_is_the_same_run():
-    profile = find_profile("controllers")
-    first, second = (play_seed(profile, 3, 100) for _ in range(2))
-    assert to_json(first.recording) == to_json(second.recording)
-    assert first.recording != play_seed(profile, 4, 100).recording
-    assert from_json(to_json(first.recording)) == first.recording
+    assert_a_seed_is_a_run("controllers", recording, 100)
 
 
 @pytest.mark.parametrize("name", sorted(CONTROLLING))
@@ -59,34 +57,20 @@ def test_every_action_is_taken_and_every_witness_reached():
 
 def test_a_finding_is_kept_and_played_again(tmp_path, monkeypatch):
     mutant = next(one for one in MUTANTS if one.source == "KIP-631")
-    with monkeypatch.context() as wrong:
-        for place, function in mutant.patches.items():
-            wrong.setattr(place, function)
-        ended = fuzz("--examples", "40", "--profile", "failovers", "--save", str(tmp_path), "-q")
-        assert ended.exit_code == 1, ended.output
-        assert "expected" in ended.output
-        recording = next(tmp_path.glob("*.json"))
-        again = fuzz("--replay", str(recording))
-        assert again.exit_code == 1
-        assert "VIOLATED" in again.output
-    mended = fuzz("--replay", str(recording), "--json")
-    assert mended.exit_code == 0
-    assert json.loads(mended.output)["verdict"] == "held"
+    where = ("--examples", "40", "--profile", "failovers")
+    assert_found_kept_and_played_again("metadata", mutant, where, "expected", tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--workers", "2"), "--workers: only for `krafla fuzz raft`"),
+        (("--workers", "2"), "--workers: only for `krafla fuzz` raft, cluster"),
         (("--profile", "moves"), "moves is no profile of metadata"),
         (("--replay", "nothere.json"), "nothere.json"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_line(arguments, said):
-    ended = fuzz(*arguments)
-    assert ended.exit_code == 2
-    assert said in ended.output
-    assert "Traceback" not in ended.output
+    assert_refused("metadata", arguments, said)
 
 
 def test_only_what_is_known_to_be_false_is_left_out():

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 
 import pytest
+from tests.krafla.fuzz import playing
+from tests.krafla.fuzz.playing import (
+    assert_a_seed_is_a_run,
+    assert_found_kept_and_played_again,
+    assert_refused,
+)
 from tests.mutants.reassignment import MUTANTS
-from typer.testing import CliRunner
 
-from krafla.cli import application
 from krafla.fuzz.moving import CONFIGURATIONS
 from krafla.fuzz.play import play_seed, trace_of
 from krafla.fuzz.profiles import find_profile
 from krafla.refinement.reassignment.reassignment_spec import left_out, load_reassignment
 from krafla.refinement.trace_check import check_trace
-from kraft.sim.reassignment.recording import from_json, to_json
+from kraft.sim.reassignment import recording
 
-
-def fuzz(*arguments):
-    return CliRunner().invoke(application("fuzz"), ["fuzz", "reassignment", *arguments])
+fuzz = partial(playing.fuzz, "reassignment")
 
 
 def test_a_short_campaign_is_agreed_with_and_says_what_it_missed():
@@ -30,11 +32,7 @@ def test_a_short_campaign_is_agreed_with_and_says_what_it_missed():
 
 
 def test_the_same_seed_is_the_same_run():
-    profile = find_profile("strays")
-    first, second = (play_seed(profile, 3, 200) for _ in range(2))
-    assert to_json(first.recording) == to_json(second.recording)
-    assert first.recording != play_seed(profile, 4, 200).recording
-    assert from_json(to_json(first.recording)) == first.recording
+    assert_a_seed_is_a_run("strays", recording, 200)
 
 
 # No model has the requests of nobody that the runs of this profile have.
@@ -50,35 +48,23 @@ def test_the_trace_of_a_run_is_a_behaviour_of_the_spec(name):
 
 def test_a_finding_is_kept_and_played_again(tmp_path, monkeypatch):
     mutant = next(one for one in MUTANTS if one.source == "KAFKA-15665")
-    with monkeypatch.context() as wrong:
-        for place, function in mutant.patches.items():
-            wrong.setattr(place, function)
-        ended = fuzz("--examples", "40", "--profile", "moves", "--save", str(tmp_path), "-q")
-        assert ended.exit_code == 1, ended.output
-        assert "expected" in ended.output
-        recording = next(tmp_path.glob("*.json"))
-        again = fuzz("--replay", str(recording))
-        assert again.exit_code == 1
-        assert "VIOLATED" in again.output
-    mended = fuzz("--replay", str(recording), "--json")
-    assert mended.exit_code == 0
-    assert json.loads(mended.output)["verdict"] == "held"
+    where = ("--examples", "40", "--profile", "moves")
+    assert_found_kept_and_played_again(
+        "reassignment", mutant, where, "expected", tmp_path, monkeypatch
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--workers", "2"), "--workers: only for `krafla fuzz raft`"),
+        (("--workers", "2"), "--workers: only for `krafla fuzz` raft, cluster"),
         (("--profile", "restless"), "restless is no profile of reassignment"),
         (("--replay", "nothere.json"), "nothere.json"),
         (("--replay", "x", "--examples", "2"), "--examples: not together with --replay"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_line(arguments, said):
-    ended = fuzz(*arguments)
-    assert ended.exit_code == 2
-    assert said in ended.output
-    assert "Traceback" not in ended.output
+    assert_refused("reassignment", arguments, said)
 
 
 def test_a_recording_of_something_else_is_refused(tmp_path):

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import pytest
-from typer.testing import CliRunner
+from functools import partial
 
-from krafla.cli import application
+import pytest
+from tests.krafla.fuzz import playing
+from tests.krafla.fuzz.playing import assert_a_seed_is_a_run
+
 from krafla.fuzz.play import play_seed, trace_of
 from krafla.fuzz.profiles import find_profile
 from krafla.fuzz.registering import CONFIGURATIONS
 from krafla.refinement.registration.registration_spec import left_out, load_registration
 from krafla.refinement.trace_check import check_trace
 from kraft.sim.recording import RecordingError
+from kraft.sim.registration import recording
 from kraft.sim.registration.cluster import digest, first_cluster
-from kraft.sim.registration.recording import from_json, to_json
 from kraft.sim.registration.step import step
 
-
-def fuzz(*arguments):
-    return CliRunner().invoke(application("fuzz"), ["fuzz", "registration", *arguments])
+fuzz = partial(playing.fuzz, "registration")
 
 
 def test_a_short_campaign_is_agreed_with_and_says_what_it_missed():
@@ -29,27 +29,23 @@ def test_a_short_campaign_is_agreed_with_and_says_what_it_missed():
 
 
 def test_the_same_seed_is_the_same_run():
-    profile = find_profile("gate")
-    first, second = (play_seed(profile, 3, 150) for _ in range(2))
-    assert to_json(first.recording) == to_json(second.recording)
-    assert first.recording != play_seed(profile, 4, 150).recording
-    assert from_json(to_json(first.recording)) == first.recording
+    assert_a_seed_is_a_run("gate", recording, 150)
 
 
 def test_a_recording_played_again_ends_where_the_run_ended():
-    recording = play_seed(find_profile("dynamic-quorum"), 1, 150).recording
+    played = play_seed(find_profile("dynamic-quorum"), 1, 150).recording
     ends = []
     for _ in range(2):
-        cluster = first_cluster(recording.configuration)
-        for choice in recording.choices:
+        cluster = first_cluster(played.configuration)
+        for choice in played.choices:
             cluster = step(cluster, choice).after
         ends.append(digest(cluster))
-    assert ends[0] == ends[1] != digest(first_cluster(recording.configuration))
+    assert ends[0] == ends[1] != digest(first_cluster(played.configuration))
 
 
 def test_what_is_no_recording_is_refused():
     with pytest.raises(RecordingError, match="not a recording of registrations"):
-        from_json("{}")
+        recording.from_json("{}")
 
 
 # No model lets processes ask that do not look at the gate, but one that replaces an operator.

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 
 import pytest
+from tests.krafla.fuzz import playing
+from tests.krafla.fuzz.playing import (
+    assert_a_seed_is_a_run,
+    assert_found_kept_and_played_again,
+    assert_refused,
+)
 from tests.mutants.together import MUTANTS
-from typer.testing import CliRunner
 
-from krafla.cli import application
 from krafla.fuzz.campaign import Campaign, run_campaign
 from krafla.fuzz.clusters import CONFIGURATIONS
 from krafla.fuzz.play import play_seed, trace_of
 from krafla.fuzz.profiles import find_profile
 from krafla.refinement.together.together_spec import load_together
 from krafla.refinement.trace_check import check_trace
-from kraft.sim.together.recording import from_json, to_json
+from kraft.sim.together import recording
 
-
-def fuzz(*arguments):
-    return CliRunner().invoke(application("fuzz"), ["fuzz", "together", *arguments])
+fuzz = partial(playing.fuzz, "together")
 
 
 def test_a_short_campaign_is_agreed_with_and_says_what_it_missed():
@@ -38,11 +40,7 @@ def test_a_campaign_takes_every_action_and_reaches_every_witness():
 
 
 def test_the_same_seed_is_the_same_run():
-    profile = find_profile("whole")
-    first, second = (play_seed(profile, 3, 120) for _ in range(2))
-    assert to_json(first.recording) == to_json(second.recording)
-    assert first.recording != play_seed(profile, 4, 120).recording
-    assert from_json(to_json(first.recording)) == first.recording
+    assert_a_seed_is_a_run("whole", recording, 120)
 
 
 @pytest.mark.parametrize("name", sorted(CONFIGURATIONS))
@@ -57,34 +55,22 @@ def test_the_trace_of_a_run_is_a_behaviour_of_the_spec(name):
 
 def test_a_finding_is_kept_and_played_again(tmp_path, monkeypatch):
     mutant = next(one for one in MUTANTS if one.source == "KAFKA-13959")
-    with monkeypatch.context() as wrong:
-        for place, function in mutant.patches.items():
-            wrong.setattr(place, function)
-        ended = fuzz("--examples", "9", "--profile", "two-and-two", "--save", str(tmp_path), "-q")
-        assert ended.exit_code == 1, ended.output
-        assert "is not enabled" in ended.output
-        recording = next(tmp_path.glob("*.json"))
-        again = fuzz("--replay", str(recording))
-        assert again.exit_code == 1
-        assert "VIOLATED" in again.output
-    mended = fuzz("--replay", str(recording), "--json")
-    assert mended.exit_code == 0
-    assert json.loads(mended.output)["verdict"] == "held"
+    where = ("--examples", "9", "--profile", "two-and-two")
+    assert_found_kept_and_played_again(
+        "together", mutant, where, "is not enabled", tmp_path, monkeypatch
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--workers", "2"), "--workers: only for `krafla fuzz raft`"),
+        (("--workers", "2"), "--workers: only for `krafla fuzz` raft, cluster"),
         (("--profile", "moves"), "moves is no profile of together"),
         (("--replay", "nothere.json"), "nothere.json"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_line(arguments, said):
-    ended = fuzz(*arguments)
-    assert ended.exit_code == 2
-    assert said in ended.output
-    assert "Traceback" not in ended.output
+    assert_refused("together", arguments, said)
 
 
 def test_a_recording_of_something_else_is_refused(tmp_path):

@@ -1,4 +1,8 @@
-"""A judged run of controllers that register as a trace of the spec."""
+"""A judged run of any game but the lease as a trace of its spec.
+
+The lease has more to tell: what it chose, and the times and messages of each step
+(`krafla.refinement.tracing`).
+"""
 
 from __future__ import annotations
 
@@ -6,27 +10,39 @@ from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.digest import spec_digest
 from krafla.refinement.judgement import Agreed, Failed
-from krafla.refinement.registration.registration_spec import MODULE, constants_of
 from krafla.refinement.tracing import SIMULATOR, claimed_by
 from krafla.traces import Origin, Step, Trace
 from krafla.traces.trace import INITIAL
 from krafla.values import Function
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from krafla.refinement.judged_spec import JudgedSpec
     from krafla.refinement.judgement import Finding, Judgement
-    from krafla.refinement.registration.mapping import RegistrationMapping
-    from kraft.sim.registration.cluster import Cluster
+    from krafla.values import Value
 
-__all__ = ["RegistrationRecorder"]
+__all__ = ["GameRecorder"]
 
 
-class RegistrationRecorder:
-    """Collects the steps of a run as the implementation took them; stutters are left out."""
+class GameRecorder:
+    """Collects the steps of a run as the implementation took them; stutters are left out.
 
-    def __init__(self, judged: JudgedSpec[RegistrationMapping], first: Cluster) -> None:
+    ``module_of`` and ``constants_of`` say of a configuration which module judges it, and with which
+    constants.
+    """
+
+    def __init__(
+        self,
+        judged: JudgedSpec[Any],
+        first: Any,
+        *,
+        module_of: Callable[[Any], str],
+        constants_of: Callable[[Any], dict[str, Value]],
+    ) -> None:
         self._judged = judged
-        self._configuration = first.configuration
+        self._module = module_of(first.configuration)
+        self._constants = tuple(sorted(constants_of(first.configuration).items()))
         self._steps = [Step(INITIAL, (), self._state(first))]
         self._finding: Finding | None = None
 
@@ -41,10 +57,9 @@ class RegistrationRecorder:
 
     def trace(self, *, profile: str | None = None, seed: str | None = None) -> Trace:
         """Return the run up to now. Without a finding it claims to be a behaviour of the spec."""
-        constants = tuple(sorted(constants_of(self._configuration).items()))
-        origin = Origin(SIMULATOR, profile, seed, digest=spec_digest(MODULE))
+        origin = Origin(SIMULATOR, profile, seed, digest=spec_digest(self._module))
         claim = claimed_by(self._finding, self._judged.properties)
-        return Trace(MODULE, tuple(self._steps), constants, claim, origin=origin)
+        return Trace(self._module, tuple(self._steps), self._constants, claim, origin=origin)
 
-    def _state(self, cluster: Cluster) -> Function:
+    def _state(self, cluster: Any) -> Function:
         return Function(self._judged.mapping.variables(cluster))
