@@ -94,7 +94,7 @@ MUTANTS = (
     Mutant(
         "a snapshot is loaded over what there is", "KAFKA-14894",
         {f"{_MACHINE}.load_snapshot": bugs.loads_a_snapshot_over_what_there_is},
-        ("LoadSnapshot",), "written", breaks="BrokerCommittedOnlyInv", profile="snapshots",
+        ("LoadSnapshot",), "written", breaks="SameOffsetSameImageInv", profile="snapshots",
     ),
     Mutant(
         "a snapshot is loaded and its end forgotten", "OffsetControlManager.endLoadSnapshot",
@@ -114,7 +114,7 @@ MUTANTS = (
     Mutant(
         "a snapshot is cut in a transaction", "KAFKA-17713",
         {f"{_MACHINE}.create_snapshot": bugs.cuts_its_snapshot_where_the_newest_ends},
-        ("CreateSnapshot",), conjunct="snapshot[n].end < stable_end[n]", profile="controllers",
+        ("CreateSnapshot",), breaks="SnapshotIsStableInv", profile="controllers",
     ),
     Mutant(
         "a batch is appended in another epoch", "RaftClient.prepareAppend",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tests.krafla.audit.editing import (
     CHANGE_BROKER,
@@ -18,8 +20,12 @@ from tests.krafla.audit.editing import (
 )
 
 from krafla.audit import asking
+from krafla.audit.image import BrokerRegistration
+from krafla.audit.judge import INVARIANTS, PROPERTIES, SpecRun
+from krafla.audit.mapping import Place, Step
 from krafla.audit.result import Weight
 from krafla.audit.run import audit
+from krafla.manifest import find_specs
 from krafla.verdict import ExitCode, Verdict
 
 # In the log of `crash`, broker 0 is registered at 17 with epoch 17, unfenced at 21, fenced at 95,
@@ -223,3 +229,35 @@ def test_an_amendment_that_takes_back_a_controlled_shutdown(tmp_path, crash, loa
     assert found.offset == offset
     assert found.evidence.rule == "UntimedLease!AmendRegistration"
     assert said_false(found) == ["registrations[b].in_controlled_shutdown = in_controlled_shutdown"]
+
+
+def test_every_property_of_the_spec_is_asked_of_a_log():
+    text = (find_specs() / "lease" / "UntimedLease.tla").read_text(encoding="utf-8")
+    named = set(re.findall(r"^(\w+(?:Inv|Prop)) ==", text, re.MULTILINE))
+    # A record is one action, and none of them changes two brokers.
+    assert {*INVARIANTS, *PROPERTIES} == named - {"OneChangeARecordProp"}
+
+
+def test_a_state_that_breaks_an_invariant_is_a_violation_before_any_record(loading):
+    twice = {
+        broker: BrokerRegistration("incarnation", 3, fenced=True, in_controlled_shutdown=False)
+        for broker in (0, 1)
+    }
+    found = SpecRun(loading, 10, twice).take(())
+    assert (found.kind, found.evidence.rule) == ("UntimedLease!EpochUniqueInv",) * 2
+
+
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_a_step_that_breaks_a_property_is_a_violation_under_its_name(loading, monkeypatch, name):
+    spec = loading.get()
+    holds = type(spec).check_action_property
+
+    def check(self, asked, before, after):
+        return asked != name and holds(self, asked, before, after)
+
+    monkeypatch.setattr(type(spec), "check_action_property", check)
+    step = Step("RegisterBroker", (
+        ("b", 0), ("incarnation", "i"), ("epoch", 0), ("fenced", True),
+        ("in_controlled_shutdown", False), ("offset", 0),
+    ), 0, Place(None, 0, None))  # fmt: skip
+    assert SpecRun(loading, 0, {}).take([step]).kind == f"UntimedLease!{name}"

@@ -32,7 +32,7 @@ from kraft.sim.whole.replicas import Replicas
 
 if TYPE_CHECKING:
     from kraft.broker.partition_leader import PartitionLeader
-    from kraft.broker.partitions import PartitionKey
+    from kraft.broker.partitions import BrokerPartitions, PartitionKey
     from kraft.broker.process import BrokerProcess, Turn
     from kraft.broker.settings import BrokerSettings
     from kraft.image.metadata_image import MetadataImage
@@ -52,14 +52,15 @@ _ASSIGN: Final = "assign"
 class BrokerView(NamedTuple):
     """What observers see of a broker after a step, and when that was by its clock.
 
-    It leads nothing before its replicas have `begun`. `asks` are the partitions whose other ISR was
-    asked for, and not answered yet.
+    `own` are its replicas, `leading` the views of those that lead: none before it has `begun`.
+    `asks` are the partitions whose other ISR was asked for, and not answered yet.
     """
 
     life: BrokerProcess
     memory: Memory
     leading: dict[PartitionKey, PartitionLeader]
     asks: frozenset[PartitionKey]
+    own: BrokerPartitions
     begun: bool
     now_ms: int
 
@@ -107,7 +108,13 @@ class BrokerHost(Host):
         """Return what observers may see."""
         replicas = self.replicas
         return BrokerView(
-            self.life, self.memory, replicas.leading, replicas.asks, replicas.begun, self._now_ms()
+            self.life,
+            self.memory,
+            replicas.leading,
+            replicas.asks,
+            replicas.own,
+            replicas.begun,
+            self._now_ms(),
         )
 
     # What Raft tells it

@@ -25,8 +25,8 @@ __all__ = ["BROKER_PROPERTIES", "Brokers"]
 
 BROKER_PROPERTIES: Final = (
     "AskedIsAnsweredProp", "BrokerShowsCommittedInv", "BrokerSpeaksInv", "BrokerStatesProp",
-    "FailedDirectoriesToldProp", "LeadershipFollowsImageInv", "OneRequestInFlightProp",
-    "ShutdownAskedAtOnceProp",
+    "FailedDirectoriesToldProp", "HighWatermarkInLogInv", "LeadershipFollowsImageInv",
+    "OneRequestInFlightProp", "ShutdownAskedAtOnceProp",
 )  # fmt: skip
 
 
@@ -53,6 +53,8 @@ class Brokers:
         self._views[step.incarnation] = after
         if before is None or before.memory is not after.memory:
             self._note_image(after)
+        if before is None or before.own.replicas is not after.own.replicas:
+            _check_high_watermarks(after)
         self._check_images()
         if not is_live(after.life.lifecycle):
             if before is not None:
@@ -105,6 +107,17 @@ class Brokers:
         """Forget a process that has ended."""
         self._refused.pop(incarnation, None)
         self._views.pop(incarnation, None)
+
+
+def _check_high_watermarks(view: BrokerView) -> None:
+    """Check that no replica takes for committed what it does not have."""
+    for (topic_id, index), replica in view.own.replicas.items():
+        if not 0 <= replica.high_watermark <= replica.log.end_offset:
+            raise Violated(
+                "HighWatermarkInLogInv",
+                f"partition {index} of topic {topic_id} on broker {view.own.broker_id} has high "
+                f"watermark {replica.high_watermark}, and {replica.log.end_offset} records",
+            )
 
 
 def _check_leading(view: BrokerView) -> None:

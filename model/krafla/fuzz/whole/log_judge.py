@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["LOG_PROPERTIES", "LogJudge"]
 
 _OF_FILES: Final = frozenset(("L8",))
-"""What the reader of a file asks; Raft's own properties ask it of each log here."""
+"""What the reader of a file asks; Raft's own properties ask it here."""
 LOG_IS_JUDGED: Final = "LogIsJudgedInv"
 LOG_PROPERTIES: Final = (
     *(

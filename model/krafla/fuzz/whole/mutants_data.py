@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace
 
 from krafla.fuzz.quorum.seeding import seed_bug
+from kraft.broker.partitions import BrokerPartitions
 from kraft.broker.replica_log import truncate
 from kraft.broker.replication import Leading
 from kraft.ids import NO_BROKER_EPOCH
@@ -50,6 +51,40 @@ def _commits_without_the_asked_for(right: Any, probe: Probe) -> Any:
         return view.isr
 
     return maximal_isr
+
+
+@_seed(
+    "commits-alone",
+    "invariant X10",
+    "kraft.broker.replication:advance_high_watermark",
+    "A leader takes for committed what it has itself, whatever its followers have.",
+    _TROUBLE,
+)
+def _commits_alone(right: Any, probe: Probe) -> Any:
+    def advance_high_watermark(broker_id: Any, replica: Any, *rest: Any) -> Any:
+        after = right(broker_id, replica, *rest)
+        end = replica.log.end_offset
+        probe.trigger(different=after.high_watermark != end)
+        return replace(after, high_watermark=end)
+
+    return advance_high_watermark
+
+
+@_seed(
+    "all-is-stray",
+    "invariant X10",
+    "kraft.broker.partitions:load",
+    "A broker that starts takes all of its replicas for stray, and removes them.",
+    _TROUBLE,
+)
+def _all_is_stray(right: Any, probe: Probe) -> Any:
+    def load(broker_id: Any, image: Any, logs: Any) -> Any:
+        own, stray = right(broker_id, image, logs)
+        probe.trigger(different=bool(own.replicas))
+        found = tuple((one.directory, key) for key, one in sorted(own.replicas.items()))
+        return BrokerPartitions(broker_id), (*stray, *found)
+
+    return load
 
 
 @_seed(
@@ -102,3 +137,19 @@ def _commits_with_too_few(right: Any, probe: Probe) -> Any:
         return probe.choose(right(view, min_isr), True)
 
     return has_min_isr
+
+
+@_seed(
+    "follows-beyond-its-log",
+    "sabotage",
+    "kraft.broker.replication:on_fetched",
+    "A follower takes over the high watermark of its leader, though its log ends before that.",
+)
+def _follows_beyond_its_log(right: Any, probe: Probe) -> Any:
+    def on_fetched(replica: Any, asked: Any, answer: Any) -> Any:
+        after = right(replica, asked, answer)
+        beyond = after is not replica and answer.high_watermark > after.log.end_offset
+        probe.trigger(different=beyond)
+        return replace(after, high_watermark=answer.high_watermark) if beyond else after
+
+    return on_fetched

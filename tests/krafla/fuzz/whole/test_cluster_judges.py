@@ -1,0 +1,63 @@
+"""Every judge of a cluster is asked, under its own names, and each name is explained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.krafla.fuzz.whole.test_cluster_campaign import CALM
+
+from krafla.audit.registry import REGISTRY
+from krafla.fuzz.quorum.checks import PROPERTIES as RAFT_PROPERTIES
+from krafla.fuzz.quorum.playing import play
+from krafla.fuzz.quorum.violation import Violated
+from krafla.fuzz.whole.answers import ANSWER_PROPERTIES
+from krafla.fuzz.whole.broker_checks import BROKER_PROPERTIES
+from krafla.fuzz.whole.checks import PROPERTIES
+from krafla.fuzz.whole.controllers import CONTROLLER_PROPERTIES
+from krafla.fuzz.whole.data_checks import DATA_PROPERTIES
+from krafla.fuzz.whole.log_judge import LOG_PROPERTIES
+from krafla.fuzz.whole.progress import PROGRESS_PROPERTIES
+from krafla.fuzz.whole.soft_state_checks import SOFT_STATE_PROPERTIES
+from krafla.fuzz.whole.system import CLUSTER
+
+REPOSITORY = Path(__file__).parents[4]
+WHOLE = "krafla.fuzz.whole"
+JUDGES = {
+    f"{WHOLE}.answers.Answers.check": ANSWER_PROPERTIES,
+    f"{WHOLE}.broker_checks.Brokers.check": BROKER_PROPERTIES,
+    f"{WHOLE}.controllers.Controllers.check": CONTROLLER_PROPERTIES,
+    f"{WHOLE}.controllers.Controllers.check_snapshot": CONTROLLER_PROPERTIES,
+    f"{WHOLE}.data_checks.Data.check": DATA_PROPERTIES,
+    f"{WHOLE}.log_judge.LogJudge.hear": LOG_PROPERTIES,
+    f"{WHOLE}.log_judge.LogJudge.finish": LOG_PROPERTIES,
+    f"{WHOLE}.progress.Progress.check": PROGRESS_PROPERTIES,
+    f"{WHOLE}.progress.Progress.raft": PROGRESS_PROPERTIES,
+    f"{WHOLE}.soft_state_checks.SoftState.check": SOFT_STATE_PROPERTIES,
+}
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+def test_what_a_judge_finds_is_the_violation_of_the_run(judge, monkeypatch):
+    name = JUDGES[judge][0]
+
+    def object_to_all(*_: object) -> None:
+        raise Violated(name, "whatever it is")
+
+    monkeypatch.setattr(judge, object_to_all)
+    violation = play(CALM, system=CLUSTER).violation
+    assert violation is not None
+    assert (violation.property, violation.text) == (name, "whatever it is")
+
+
+def test_every_property_is_in_the_documentation():
+    text = (REPOSITORY / "docs/internals/cluster-fuzzing.md").read_text(encoding="utf-8")
+    own = [name for name in PROPERTIES if name not in {*RAFT_PROPERTIES, *REGISTRY}]
+    assert len(own) > 40
+    assert [name for name in own if f"`{name}`" not in text] == []
+
+
+def test_every_property_is_one_judges():
+    assert {*RAFT_PROPERTIES, *(name for names in JUDGES.values() for name in names)} == {
+        *PROPERTIES
+    }
