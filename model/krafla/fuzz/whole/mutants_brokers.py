@@ -74,7 +74,7 @@ def _end_of_log(right: Any, probe: Probe) -> Any:
 
 @_seed(
     "unfences-too-soon",
-    "invariant B11",
+    "UnfencedOnlyCaughtUpProp",
     "kraft.controller.heartbeats:is_caught_up",
     "A broker is taken to have caught up that has not read of its own registration.",
 )
@@ -107,7 +107,7 @@ def _moves_on(right: Any, probe: Probe) -> Any:
 
 @_seed(
     "stops-before-all-have-seen",
-    "invariant B17",
+    "ShutdownSeenByAllProp",
     "kraft.controller.heartbeats:is_shutdown_seen",
     "A broker may stop before the others have read that it leads nothing.",
     _STOPS,
@@ -121,7 +121,7 @@ def _before_all(right: Any, probe: Probe) -> Any:
 
 @_seed(
     "stops-while-it-leads",
-    "invariant B16",
+    "GrantedIsOutProp",
     "kraft.controller.broker_heartbeats:_records_of",
     "Who may stop is fenced, and stays leader and in sync.",
     _STOPS,

@@ -31,7 +31,7 @@ _seed = partial(seed_bug, CORE, system="cluster")
 
 @_seed(
     "answers-before-commit",
-    "invariant O10",
+    "RepliedIsCommittedProp",
     "kraft.controller.quorum.writing:answer",
     "An answer leaves as soon as its records are appended.",
 )
@@ -70,7 +70,7 @@ def _reads_uncommitted(right: Any, probe: Probe) -> Any:
 
 @_seed(
     "unchanged-answered-at-once",
-    "invariant O9",
+    "RepliedIsCommittedProp",
     "kraft.controller.quorum.writing:is_all_stable",
     "What writes nothing is answered at once, though it tells of what is not committed.",
 )
@@ -304,7 +304,7 @@ def _sent_away(right: Any, probe: Probe) -> Any:
 
 @_seed(
     "stays-active",
-    "invariant O8",
+    "LeaderClaimsProp",
     "kraft.controller.quorum.machine:on_leader_changed",
     "Who hears that another leads stays active.",
 )
@@ -321,7 +321,7 @@ def _stays_active(right: Any, probe: Probe) -> Any:
 
 @_seed(
     "last-answer-first",
-    "invariant O11",
+    "AnswersInOrderProp",
     "kraft.controller.quorum.committing:handle_commit",
     "Who has waited for the longest is answered last.",
 )

@@ -55,7 +55,7 @@ def _commits_without_the_asked_for(right: Any, probe: Probe) -> Any:
 
 @_seed(
     "commits-alone",
-    "invariant X10",
+    "sabotage",
     "kraft.broker.replication:advance_high_watermark",
     "A leader takes for committed what it has itself, whatever its followers have.",
     _TROUBLE,
@@ -72,7 +72,7 @@ def _commits_alone(right: Any, probe: Probe) -> Any:
 
 @_seed(
     "all-is-stray",
-    "invariant X10",
+    "sabotage",
     "kraft.broker.partitions:load",
     "A broker that starts takes all of its replicas for stray, and removes them.",
     _TROUBLE,

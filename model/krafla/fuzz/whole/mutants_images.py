@@ -242,7 +242,7 @@ def _swallows(right: Any, probe: Probe) -> Any:
 
 @_seed(
     "index-keeps-deleted",
-    "invariant O12",
+    "IndexIsRecomputedInv",
     "kraft.image.brokers_to_partitions:after_records",
     "The index of brokers and partitions keeps those of a deleted topic.",
 )
@@ -257,7 +257,7 @@ def _index_keeps(right: Any, probe: Probe) -> Any:
 
 @_seed(
     "index-forgets-leaderless",
-    "invariant O12",
+    "IndexIsRecomputedInv",
     "kraft.image.brokers_to_partitions:after_records",
     "A partition that nobody leads is no more in the index of leaders.",
 )
@@ -272,7 +272,7 @@ def _index_forgets(_right: Any, probe: Probe) -> Any:
 
 @_seed(
     "index-ignores-eligible",
-    "invariant O12",
+    "IndexIsRecomputedInv",
     "kraft.image.brokers_to_partitions:after_records",
     "Who is eligible to lead is not kept in the index.",
 )

@@ -52,7 +52,7 @@ def _removed_twice(right: Any, probe: Probe) -> Any:
 
 @_seed(
     "nothing-is-deleted",
-    "invariant O6",
+    "audit O6",
     "kraft.controller.scram:_record",
     "A credential that is not there is deleted by a record.",
 )

@@ -120,7 +120,7 @@ def _old_epoch(right: Any, probe: Probe) -> Any:
 
 @_seed(
     "told-the-epoch-before",
-    "invariant E9",
+    "AlteredIsCommittedInv",
     "kraft.controller.alter_partition:_granted",
     "A leader is told the partition epoch from before its own change.",
 )
@@ -134,7 +134,7 @@ def _epoch_before(right: Any, probe: Probe) -> Any:
 
 @_seed(
     "told-what-it-asked-for",
-    "invariant E9",
+    "AlteredIsCommittedInv",
     "kraft.controller.alter_partition:_granted",
     "A leader is told the ISR that it asked for, also if that completes a reassignment.",
 )
