@@ -175,16 +175,21 @@ def _few(numbers: list[int]) -> str:
     return shown if len(numbers) <= 8 else f"{shown}, ..."
 
 
+_REMOVAL: Final = frozenset({PARTITION.api_key, REMOVE_TOPIC.api_key})
+TOPIC_ABORTED: Final = RecordInvariant(
+    "L12", "what a transaction did that was aborted is gone",
+    "KIP-866; Kafka: QuorumController.replay", _topic_aborted, _REMOVAL,
+)  # fmt: skip
+TOPIC_REMOVED: Final = RecordInvariant(
+    "T6", "no record names a topic that was removed", _REPLAY, _topic_removed, _REMOVAL
+)
 TOPIC_INVARIANTS: Final = (
     RecordInvariant("T1", "a topic's name and id are its own, and no id comes back",
                     _CREATE, _names_and_ids, _TOPIC),
     RecordInvariant("T2", "a topic's name is valid and collides with no other", _CREATE,
                     _name_is_valid, _TOPIC),
-    RecordInvariant("L12", "what a transaction did that was aborted is gone",
-                    "KIP-866; Kafka: QuorumController.replay", _topic_aborted,
-                    frozenset({PARTITION.api_key, REMOVE_TOPIC.api_key})),
-    RecordInvariant("T6", "no record names a topic that was removed", _REPLAY, _topic_removed,
-                    frozenset({PARTITION.api_key, REMOVE_TOPIC.api_key})),
+    TOPIC_ABORTED,
+    TOPIC_REMOVED,
     RecordInvariant("T5", "a partition is of a topic that lives", _REPLAY, _topic_lives,
                     _PARTITION),
     RecordInvariant("L9", "a topic that is removed was there", _REPLAY, _topic_lives,
@@ -208,4 +213,3 @@ BATCH_INVARIANTS: Final = (
     BatchInvariant("T3", "the partitions of a topic are numbered from 0 without a gap", _CREATE,
                    _contiguous),
 )  # fmt: skip
-TOPIC_REMOVED, TOPIC_ABORTED = TOPIC_INVARIANTS[3], TOPIC_INVARIANTS[2]

@@ -16,6 +16,7 @@ from kraft.controller.quorum.tasks import schedule_all
 from kraft.controller.quorum.writing import write
 from kraft.controller.result import Result
 from kraft.image.metadata_image import METADATA_VERSION
+from kraft.image.versions import IBP_3_6_IV1
 from kraft.records.cluster import (
     AbortTransactionRecord,
     BeginTransactionRecord,
@@ -31,11 +32,6 @@ if TYPE_CHECKING:
     from kraft.controller.quorum.turn import Turn
     from kraft.records.typed import TypedRecord
 
-IBP_3_6_IV1: Final = 13
-"""The first metadata version with transactions.
-
-Kafka: MetadataVersion.isMetadataTransactionSupported.
-"""
 _ABORT: Final = AbortTransactionRecord("Controller failover")
 _BEGIN: Final = BeginTransactionRecord("Bootstrap records")
 

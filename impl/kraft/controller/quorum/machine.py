@@ -5,7 +5,7 @@ Spec: MetadataLog!Next. Kafka: QuorumController.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from kraft.controller.errors import ControllerError
 from kraft.controller.quorum import events
@@ -77,6 +77,8 @@ def _handle(turn: Turn, event: events.Event, operations: Operations) -> None:
         case events.RenounceRequested():
             if is_active(turn.state):
                 renounce(turn)
+        case unreachable:
+            assert_never(unreachable)
 
 
 def on_leader_changed(turn: Turn, event: events.LeaderChanged, operations: Operations) -> None:

@@ -34,6 +34,7 @@ from kraft.controller.reassignments import (
 from kraft.controller.result import Generated, Result
 from kraft.controller.topics import create_partitions, create_topics, delete_topics
 from kraft.ids import TopicId
+from kraft.image.versions import IBP_3_3_IV1
 from kraft.records.lease import NoOpRecord
 from kraft.rpc import (
     BrokerHeartbeatRequest,
@@ -58,9 +59,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from kraft.controller.quorum.configuration import Configuration
-
-IBP_3_3_IV1: Final = 5
-"""The first metadata version with a NoOpRecord. Kafka: MetadataVersion.isNoOpRecordSupported."""
 
 FENCE_CHECKS: Final = 8
 """How often in a session timeout the controller looks for brokers that are silent.
@@ -110,6 +108,7 @@ def _delete_topics(asked: Asked) -> Result[DeleteTopicsResponse]:
 def _no_op(asked: Asked) -> Result[bool]:
     """Write a record that says nothing, so that offsets move. Kafka: NoOpRecord. KIP-835."""
     version = asked.image.metadata_version
+    # Kafka: MetadataVersion.isNoOpRecordSupported.
     records = (NoOpRecord(),) if version is not None and version >= IBP_3_3_IV1 else ()
     return Result(records, response=False)
 

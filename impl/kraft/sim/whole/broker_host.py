@@ -170,7 +170,7 @@ class BrokerHost(Host):
         """Do nothing: a broker appends nothing."""
 
     def snapshot(self) -> Any:
-        """Return nothing: only controllers take snapshots here."""
+        """Raise ValueError: only controllers take snapshots here."""
         raise ValueError("a broker was asked for a snapshot")
 
     # Messages

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kraft.chance import Stream
+from kraft.controller.eligible import ELIGIBLE_LEADER_REPLICAS
 from kraft.image.metadata_image import METADATA_VERSION
+from kraft.image.versions import LATEST_METADATA_VERSION
 from kraft.records.cluster import FeatureLevelRecord
 
 if TYPE_CHECKING:
     from kraft.records.typed import TypedRecord
 
-LATEST_METADATA_VERSION: Final = 27
-"""4.1-IV1. Kafka: MetadataVersion.LATEST_PRODUCTION of 4.1.0."""
-ELIGIBLE_LEADER_REPLICAS: Final = "eligible.leader.replicas.version"
 _OLDER: Final = (6, 7, 12, 14, 17, 22)
 
 

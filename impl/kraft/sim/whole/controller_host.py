@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kraft.controller import registration_sender as sending
+from kraft.controller.eligible import ELIGIBLE_LEADER_REPLICAS
 from kraft.controller.quorum import effects as does
 from kraft.controller.quorum import events
 from kraft.controller.quorum.machine import next_deadline, on_event
@@ -18,6 +19,7 @@ from kraft.controller.quorum.state import NO_EPOCH, first_state, visible
 from kraft.errors import ErrorCode
 from kraft.ids import ControllerId, Offset
 from kraft.image.metadata_image import METADATA_VERSION
+from kraft.image.versions import LATEST_METADATA_VERSION
 from kraft.raft.configuration import MILLISECOND
 from kraft.raft.roles import NEVER, Leader
 from kraft.raft.snapshot_file import read_snapshot
@@ -25,7 +27,6 @@ from kraft.rpc.controller_registration import ControllerRegistrationResponse
 from kraft.rpc.node_description import Listener, SupportedFeature
 from kraft.sim.quorum.machines import Local
 from kraft.sim.quorum.steps import ListenerStep
-from kraft.sim.whole.configuration import ELIGIBLE_LEADER_REPLICAS, LATEST_METADATA_VERSION
 from kraft.sim.whole.hosts import Host, incarnation_of
 
 if TYPE_CHECKING:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from kraft.controller.eligible import ELIGIBLE_LEADER_REPLICAS
 from kraft.ids import BrokerId
 from kraft.image.metadata_image import METADATA_VERSION
+from kraft.image.versions import LATEST_METADATA_VERSION
 from kraft.records.topics import BROKER_RESOURCE, TOPIC_RESOURCE
 from kraft.rpc import UnregisterBrokerRequest
 from kraft.rpc.access_control import AclBinding, AclFilter, CreateAclsRequest, DeleteAclsRequest
@@ -24,7 +26,6 @@ from kraft.rpc.scram import (
     ScramCredentialUpsertion,
 )
 from kraft.rpc.update_features import FeatureUpdate, UpdateFeaturesRequest, UpgradeType
-from kraft.sim.whole.configuration import ELIGIBLE_LEADER_REPLICAS, LATEST_METADATA_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kraft.broker.settings import BrokerSettings
 from kraft.controller.defaults import Defaults
+from kraft.controller.eligible import ELIGIBLE_LEADER_REPLICAS
 from kraft.controller.quorum.configuration import Configuration
 from kraft.ids import NO_BROKER_EPOCH
 from kraft.image.metadata_image import METADATA_VERSION
+from kraft.image.versions import LATEST_METADATA_VERSION
 from kraft.rpc.node_description import Listener, SupportedFeature
 from kraft.sim.quorum.handler_error import handler_error
 from kraft.sim.quorum.workload import CLUSTER_ID, Workload
@@ -16,8 +18,6 @@ from kraft.sim.whole.broker_disk import BrokerDisk
 from kraft.sim.whole.broker_host import BrokerHost
 from kraft.sim.whole.clients import Asked, Clients
 from kraft.sim.whole.configuration import (
-    ELIGIBLE_LEADER_REPLICAS,
-    LATEST_METADATA_VERSION,
     ClusterKnobs,
     bootstrap_of,
     draw_cluster_knobs,
