@@ -42,6 +42,8 @@ __all__ = ["MetadataMapping", "node_value", "request_value"]
 
 _REMEMBERED: Final = 50_000
 _NO_OFFSET: Final = -1
+# What the spec has no end for, and no value that would pass for one.
+_NO_END: Final = -2
 _MARKERS: Final = {
     BeginTransactionRecord: "BeginTransaction",
     EndTransactionRecord: "EndTransaction",
@@ -169,10 +171,14 @@ class _Ends:
 
     def of(self, end: Offset) -> int:
         if end > self._committed:
-            return self._ahead.get(end, _NO_OFFSET)
-        count = count_before(self._log, end)
-        # In the middle of a batch the spec has no end.
-        return count if (self._log[count - 1].end if count else 0) == end else _NO_OFFSET
+            return self._ahead.get(end, _NO_END)
+        return _committed_end(self._log, end)
+
+
+def _committed_end(log: tuple[Entry, ...], end: int) -> int:
+    """Return an end of the log as a number of batches; in the middle of one there is none."""
+    count = count_before(log, end)
+    return count if (log[count - 1].end if count else 0) == end else _NO_END
 
 
 def _leader_change(epoch: int, leader: NodeId) -> Value:
@@ -219,5 +225,5 @@ def _deferred(parked: Deferred, ends: _Ends) -> Value:
 
 def _snapshot(file: SnapshotFile, cluster: Cluster) -> Value:
     image = replay(EMPTY_IMAGE, file.records)
-    end = count_before(cluster.committed, file.snapshot_id.end_offset)
+    end = _committed_end(cluster.committed, file.snapshot_id.end_offset)
     return record(end=end, image=_image(image))
