@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from krafla.verdict import ExitCode, KraflaError, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from krafla.fuzz.quorum.campaign import Campaign, Report
     from krafla.fuzz.quorum.hunting import Hunt
     from krafla.fuzz.quorum.playing import Played
     from krafla.fuzz.quorum.replay import Recorded
+    from krafla.fuzz.quorum.seeding import Mutant
 
 __all__ = ["campaign", "replay", "run", "seeded_bugs"]
 
@@ -157,34 +158,25 @@ def seeded_bugs(
 ) -> ExitCode:
     """Look for every seeded bug, or for those named, and print a table of what found them.
 
-    With ``save``, the run that found each is kept there.
+    With ``save``, the run that found each is kept there. Ctrl-C leaves what was found until then.
     """
     from krafla.cli import screen
-    from krafla.fuzz.quorum.hunting import EXAMPLES_MAXIMUM, SECONDS_MAXIMUM, hunt, table_lines
+    from krafla.fuzz.quorum.hunting import table_lines
     from krafla.fuzz.seeded_bugs import MUTANTS, find_mutant
 
     mutants = MUTANTS[system]
     chosen = mutants if names == "all" else tuple(find_mutant(n) for n in names.split(","))
-    examples, seconds = budget["examples"], budget["seconds"]
     if save is not None:
         _made(save)
-    hunts = []
     console = screen.stdout()
-    with screen.LiveLine(quiet=quiet) as live:
-        for number, mutant in enumerate(chosen, start=1):
-            live.show(f"{number}/{len(chosen)}  {mutant.name}")
-            hunts.append(
-                hunt(
-                    mutant,
-                    int(budget["seed"] or 0),
-                    EXAMPLES_MAXIMUM if examples is None else int(examples),
-                    SECONDS_MAXIMUM if seconds is None else seconds,
-                )
-            )
+    hunts, is_whole = _hunted(chosen, budget, quiet=quiet)
     for text in table_lines(hunts):
         screen.line(console, text)
     for text in _kept(system, hunts, save) if save is not None else ():
         screen.line(console, text)
+    if not is_whole:
+        screen.line(console, f"  stopped after {len(hunts)} of {len(chosen)} seeded bugs")
+        raise KeyboardInterrupt
     alive = [each.mutant.name for each in hunts if not each.detected]
     verdict = Verdict.VIOLATED if alive else Verdict.HELD
     said = f"not found: {', '.join(alive)}" if alive else "each was found"
@@ -193,9 +185,35 @@ def seeded_bugs(
         (verdict.name, screen.VERDICT_STYLES[verdict]),
         f"  {len(hunts)} seeded bugs; {said}",
     )
-    given = "".join(f" --{name} {value}" for name, value in budget.items() if value is not None)
-    screen.line(console, f"  reproduce  krafla fuzz {system} --mutants {names}{given}")
+    # By examples: what a number of seconds comes to depends on the machine.
+    most = max(each.examples for each in hunts)
+    given = f"--mutants {names} --seed {int(budget['seed'] or 0)} --examples {most}"
+    screen.line(console, f"  reproduce  krafla fuzz {system} {given}")
     return verdict.exit_code
+
+
+def _hunted(
+    chosen: Sequence[Mutant], budget: dict[str, float | None], *, quiet: bool
+) -> tuple[list[Hunt], bool]:
+    """Look for seeded bugs; return what came of each, and whether nobody pressed Ctrl-C."""
+    from krafla.cli import screen
+    from krafla.fuzz.quorum.hunting import EXAMPLES_MAXIMUM, SECONDS_MAXIMUM, hunt
+
+    examples, seconds = budget["examples"], budget["seconds"]
+    limits = (
+        int(budget["seed"] or 0),
+        EXAMPLES_MAXIMUM if examples is None else int(examples),
+        SECONDS_MAXIMUM if seconds is None else seconds,
+    )
+    hunts: list[Hunt] = []
+    with screen.LiveLine(quiet=quiet) as live:
+        for number, mutant in enumerate(chosen, start=1):
+            live.show(f"{number}/{len(chosen)}  {mutant.name}")
+            try:
+                hunts.append(hunt(mutant, *limits))
+            except KeyboardInterrupt:
+                return hunts, False
+    return hunts, True
 
 
 def _kept(system: str, hunts: Iterable[Hunt], folder: Path) -> Iterator[str]:

@@ -84,6 +84,9 @@ def test_what_is_found_is_kept_and_the_file_says_that_it_is_of_a_cluster(tmp_pat
         (kept,) = tmp_path.iterdir()
         assert json.loads(kept.read_text())["format"] == "krafla fuzz cluster"
         again = fuzz("--replay", str(kept))
+        as_a_trace = CliRunner().invoke(application("replay"), ["replay", str(kept)])
+    assert as_a_trace.exit_code == 2
+    assert f"krafla fuzz cluster --replay {kept}" in f"{as_a_trace.output} {as_a_trace.exception}"
     assert again.exit_code == 1
     assert "the same run as in the file" in again.output
     assert fuzz("--replay", str(kept)).exit_code in {0, 3}
