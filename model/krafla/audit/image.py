@@ -104,7 +104,6 @@ class Image:
     def __init__(self) -> None:
         self.registrations: dict[int, BrokerRegistration] = {}
         self.features: dict[str, int] = {}
-        self.had_elr = False
         self.displaced: set[int] = set()
         self.changes = ChangeReader()
         self.partitions = Partitions(self.changes)
@@ -183,7 +182,6 @@ class Image:
         twin = Image()
         twin.registrations = dict(self.registrations)
         twin.features = dict(self.features)
-        twin.had_elr = self.had_elr
         twin.displaced = set(self.displaced)
         twin.changes = self.changes
         twin.partitions = self.partitions.copy()
@@ -223,6 +221,5 @@ class Image:
         self.partitions.forget_transitions()
         if fields["featureLevel"]:
             self.features[fields["name"]] = fields["featureLevel"]
-            self.had_elr = self.had_elr or self.elr_enabled
         else:
             self.features.pop(fields["name"], None)

@@ -88,11 +88,6 @@ def _leader_is_replica(state: PartitionState, _: Image) -> str | None:
     return f"leader {state.leader} is not among replicas {list(state.replicas)}"
 
 
-def _isr_not_empty(state: PartitionState, image: Image) -> str | None:
-    # As built: an ISR that is empty stays so when eligible leader replicas are given up.
-    return None if state.isr or image.had_elr else "the ISR is empty"
-
-
 def _nobody_leads_an_empty_isr(state: PartitionState, image: Image) -> str | None:
     if state.isr or state.leader == NO_LEADER or not image.elr_enabled:
         return None
@@ -150,8 +145,6 @@ STATE_INVARIANTS: Final = (
     ),
     StateInvariant("P1", "the ISR is some of the replicas, each once", _BUILDER,
                    _isr_among_replicas),
-    StateInvariant("P4", "without eligible leader replicas an ISR is never empty", _BUILDER,
-                   _isr_not_empty),
     StateInvariant("P2", "a leader is in the ISR", _BUILDER, _leader_in_isr),
     StateInvariant("P6", "no replica is in the ISR and in the ELR", _ELR, _elr_apart),
     StateInvariant("P8", "there is at most one last known leader, and only without a leader", _ELR,
@@ -202,6 +195,12 @@ def _elected_cleanly(t: Transition) -> str | None:
     return f"{leader} was neither in the ISR nor eligible, and is said to need no recovery"
 
 
+def _isr_is_not_emptied(t: Transition) -> str | None:
+    # As built: an ISR that is empty stays so when eligible leader replicas are given up.
+    emptied = t.before.isr and not t.after.isr
+    return "the ISR is emptied" if emptied and not t.image.elr_enabled else None
+
+
 def _recovery_begins_uncleanly(t: Transition) -> str | None:
     if not t.before.recovery == RECOVERED != t.after.recovery:
         return None
@@ -234,6 +233,8 @@ CHANGE_INVARIANTS: Final = (
         "P15",
         "a leader that needs no recovery was in the ISR or eligible",
         "KIP-966; Kafka: PartitionChangeBuilder.electLeader", _elected_cleanly),
+    ChangeInvariant("P4", "without eligible leader replicas an ISR is never emptied", _BUILDER,
+                    _isr_is_not_emptied),
     ChangeInvariant("P6", "who is newly in the ELR is a replica", _ELR, _elr_among_replicas),
 )  # fmt: skip
 

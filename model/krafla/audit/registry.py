@@ -215,7 +215,7 @@ _ENTRIES: Final = (
         "record", ("P3",), (3, "changes",),
     ),
     Entry(
-        "P4", "without eligible leader replicas an ISR is never empty",
+        "P4", "without eligible leader replicas an ISR is never emptied",
         "record", ("P4",), (3, "changes",),
     ),
     Entry(

@@ -41,6 +41,18 @@ class Unscanned:
 
     items = keys = values = __iter__
 
+    def mutate(self):
+        return Unscanned(self._partitions.mutate())
+
+    def finish(self):
+        return Unscanned(self._partitions.finish())
+
+    def get(self, key, default=None):
+        return self._partitions.get(key, default)
+
+    def __setitem__(self, key, partition):
+        self._partitions[key] = partition
+
 
 @pytest.mark.parametrize("wish", [{}, {"want_fence": True}, {"want_shut_down": True}])
 def test_no_heartbeat_goes_through_all_partitions(wish):

@@ -153,8 +153,9 @@ def a_broker_shows_something_else() -> None:
     truth.stable_images[END] = WITH_TWO
     lifecycle = SimpleNamespace(state=None)
     view = SimpleNamespace(
-        memory=Memory(Written(LED_BY_ONE, end=END)), life=SimpleNamespace(lifecycle=lifecycle)
-    )
+        memory=Memory(Written(LED_BY_ONE, end=END)), life=SimpleNamespace(lifecycle=lifecycle),
+        own=SimpleNamespace(replicas={}),
+    )  # fmt: skip
     Brokers(truth).check(process(), ListenerStep("broker", None, "due", view))
 
 
