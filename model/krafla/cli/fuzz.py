@@ -50,7 +50,7 @@ _Faults = Annotated[
     typer.Option(
         metavar="LIST",
         help="raft, cluster: kinds of faults, or rooms of them (loss,disk), or all, or none; "
-        "without it, each seed draws from those that break no promise of Raft.",
+        "without it, each seed draws from those that break no promise of Raft; list: show them.",
     ),
 ]
 _Chaos = Annotated[
@@ -68,7 +68,10 @@ _Replay = Annotated[
 ]
 _Mutants = Annotated[
     str | None,
-    typer.Option(metavar="LIST", help="raft, cluster: look for these seeded bugs, or for all."),
+    typer.Option(
+        metavar="LIST",
+        help="raft, cluster: look for these seeded bugs, or for all; list: show them.",
+    ),
 ]
 _Save = Annotated[Path | None, typer.Option(metavar="DIR", help="Keep findings here.")]
 _Shrinks = Annotated[
@@ -121,8 +124,12 @@ def command(
     by_steps = {"--steps": steps, "--profile": profile}
     raft = {"--workers": workers, "--faults": faults, "--chaos": chaos, "--lockstep": lockstep}
     _check_options(protocol, by_steps, raft | {"--mutants": mutants}, {"--replay": replay})
-    from krafla.cli import fuzz_raft, fuzz_steps
+    from krafla.cli import fuzz_list, fuzz_raft, fuzz_steps
 
+    if faults == "list":
+        return fuzz_list.faults(protocol)
+    if mutants == "list":
+        return fuzz_list.seeded_bugs(protocol)
     if replay is not None:
         _refuse_beside(
             "--replay", examples, seconds, mutants, workers, faults, lockstep, save, chaos

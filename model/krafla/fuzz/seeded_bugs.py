@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.quorum.mutants import MUTANTS as RAFT
@@ -21,7 +22,9 @@ assert len(_BY_NAME) == sum(map(len, MUTANTS.values())), "two seeded bugs have o
 
 
 def find_mutant(name: str) -> Mutant:
-    """Return the seeded bug of this name; ``KraflaError`` lists them if there is none."""
+    """Return the seeded bug of this name; ``KraflaError`` guesses what was meant."""
     if name not in _BY_NAME:
-        raise KraflaError(f"no seeded bug {name!r}; there are: {', '.join(_BY_NAME)}")
+        near = get_close_matches(name, _BY_NAME)
+        meant = f"{' or '.join(near)}? " if near else ""
+        raise KraflaError(f"no seeded bug {name!r}; {meant}--mutants list shows them")
     return _BY_NAME[name]

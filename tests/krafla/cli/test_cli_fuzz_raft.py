@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from krafla.cli import application
 from krafla.fuzz.seeded_bugs import MUTANTS, find_mutant
+from krafla.fuzz.systems import SYSTEMS
 
 # Says so once the first example has been played.
 WATCHED = """
@@ -173,6 +174,7 @@ def test_a_seeded_bug_that_is_not_found_exits_with_1(monkeypatch):
     [
         (("--faults", "no-such-fault"), "no fault is called 'no-such-fault'"),
         (("--mutants", "no-such-bug"), "no seeded bug 'no-such-bug'"),
+        (("--mutants", "second-votes"), "second-vote"),
         (("--mutants", "all", "--lockstep", "--json"), "--lockstep, --json: not together with"),
         (("--replay", "no-such-file.json"), "no-such-file.json"),
         (
@@ -190,6 +192,18 @@ def test_what_cannot_be_run_exits_with_2_and_one_sentence(arguments, said):
     assert result.exit_code == 2
     assert said in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("system", ["raft", "cluster"])
+def test_all_faults_and_seeded_bugs_can_be_listed_with_what_they_are(system):
+    listed = CliRunner().invoke(application("fuzz"), ["fuzz", system, "--mutants", "list"])
+    assert [line.split()[0] for line in listed.output.splitlines()] == [
+        bug.name for bug in MUTANTS[system]
+    ]
+    faults = CliRunner().invoke(application("fuzz"), ["fuzz", system, "--faults", "list"])
+    drawn = [line.split()[2] for line in faults.output.splitlines() if line.startswith("*")]
+    assert tuple(drawn) == SYSTEMS[system].kinds
+    assert listed.exit_code == faults.exit_code == 0
 
 
 def test_options_of_raft_are_refused_for_the_lease():

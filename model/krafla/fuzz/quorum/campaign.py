@@ -167,7 +167,8 @@ def kinds_chosen(text: str | None, system: str = "raft") -> tuple[str, ...]:
     try:
         return kinds_of(text)
     except ValueError as error:
-        raise KraflaError(f"{error}; or network, process, disk, all, none", "--faults") from None
+        words = "or network, process, disk, all, none; --faults list says what each is"
+        raise KraflaError(f"{error}; {words}", "--faults") from None
 
 
 def case_of(campaign: Campaign, example: int) -> Case:
