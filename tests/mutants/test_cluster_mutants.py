@@ -21,7 +21,6 @@ CHEAPEST = {
     "control-records-move-stable": "EndsInOrderInv",
     "who-steps-back-says-yes": "RepliedIsCommittedProp",
     "keeps-uncommitted": "RevertsToCommittedProp",
-    "deleted-topic-is-led-on": "LeadershipFollowsImageInv",
     "follows-beyond-its-log": "HighWatermarkInLogInv",
 }
 FEW = 3

@@ -11,7 +11,7 @@ from tests.mutants.mutant import objection
 STEPS_MAX = 40_000
 
 
-@pytest.mark.by_day(12)
+@pytest.mark.by_day(6)
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.id)
 def test_a_mutant_is_killed_for_the_right_reason(mutant, mutated, record_property):
     mutated(mutant)

@@ -12,6 +12,7 @@ STEPS_MAX = 20_000
 STEPS_OF_A_RUN = 120
 
 
+@pytest.mark.by_day(8)
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.id)
 def test_a_mutant_is_killed_for_the_right_reason(mutant, mutated, record_property):
     mutated(mutant)

@@ -11,6 +11,7 @@ from tests.mutants.reassignment import MUTANTS
 STEPS_MAX = 60_000
 
 
+@pytest.mark.by_day(8)
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.id)
 def test_a_mutant_is_killed_for_the_right_reason(mutant, mutated, record_property):
     mutated(mutant)

@@ -10,7 +10,9 @@ from tests.mutants.lease import MUTANTS
 from krafla.fuzz.lease_machine import LeaseMachine, LeaseViolationError
 
 TestLease = LeaseMachine.TestCase
-TestLease.settings = settings(stateful_step_count=40, deadline=None)
+TestLease.settings = settings(
+    max_examples=settings.default.max_examples // 2, stateful_step_count=40, deadline=None
+)
 
 
 @pytest.mark.nightly

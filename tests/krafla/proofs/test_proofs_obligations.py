@@ -79,6 +79,7 @@ def test_the_actions_in_the_text_of_next_are_27():
     assert len(ACTIONS) == len(set(ACTIONS)) == 27
 
 
+@pytest.mark.by_day(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_obligations_are_those_of_the_plan(proofs, cases_of, name):
     plan = PLANS[name]

@@ -74,11 +74,11 @@ def test_without_a_clause_an_obligation_fails(proofs, clause):
 def test_time_too_short_for_z3_is_inconclusive():
     hasty = Proofs(find_specs(), "lease", timeout=0.000001)
 
-    report = hasty.run("epochs/HandleHeartbeatResponse/GivenToHolderInv")
+    # Of several, for on a busy machine z3 may be done with one before its clock is read.
+    report = hasty.run("epochs/S*/GivenToHolderInv")
 
     assert report.verdict is Verdict.INCONCLUSIVE
-    (answer,) = report.answers
-    assert answer.reason
+    assert any(answer.reason for answer in report.answers)
 
 
 def test_there_are_mutants_by_day_and_by_night():

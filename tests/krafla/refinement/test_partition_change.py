@@ -100,7 +100,7 @@ def questions(draw: st.DrawFn, partition: Partition) -> tuple[asks.PartitionAsk,
 
 
 @given(st.data())
-@settings(max_examples=400)
+@settings(max_examples=max(150, settings.default.max_examples))
 def test_what_is_built_and_replayed_is_what_the_spec_says(data: st.DataObject) -> None:
     partition = data.draw(partitions(elr=False))
     ask, expected = data.draw(questions(partition))
@@ -118,7 +118,7 @@ def test_what_is_built_and_replayed_is_what_the_spec_says(data: st.DataObject) -
 
 
 @given(st.data())
-@settings(max_examples=400)
+@settings(max_examples=max(150, settings.default.max_examples))
 def test_with_eligible_leader_replicas_too(data: st.DataObject) -> None:
     partition = data.draw(partitions(elr=True))
     ask, expected = data.draw(questions(partition))

@@ -23,7 +23,7 @@ from kraft.records.wire import Reader
 if TYPE_CHECKING:
     from kraft.records.typed import TypedRecord
 
-MUTANTS = 15_000
+MUTANTS = 6_000
 
 
 def by_the_book(data: bytes, count: int) -> list[MetadataRecord]:
@@ -72,7 +72,7 @@ def test_unwanted_records_of_known_shapes_are_checked_all_the_same():
     assert scan_metadata_records(data, 0, count, 5, 1000, wanted=frozenset()) == []
     choose = random.Random(3)
     refused = 0
-    for _ in range(1500):
+    for _ in range(600):
         mutant = mutated(data, choose)
         expected = outcome(by_the_book, mutant, count)
         if isinstance(expected, tuple):
@@ -82,7 +82,7 @@ def test_unwanted_records_of_known_shapes_are_checked_all_the_same():
             assert (caught.value.reason, caught.value.position) == expected[1:3]
         else:
             assert scan_metadata_records(mutant, 0, count, 5, 1000, wanted=frozenset()) == []
-    assert refused > 150
+    assert refused > 60
 
 
 def test_mutated_records_have_the_outcome_of_reading_by_the_book():

@@ -101,7 +101,7 @@ def test_a_kept_run_is_played_bit_for_bit(tmp_path):
 
 
 def test_the_number_of_processes_changes_nothing():
-    small = Campaign(seed=5, examples=2, kinds=("kill",), system="cluster")
+    small = Campaign(seed=5, examples=2, kinds=("kill",), system="cluster", chaos=2)
     alone, together = (run_campaign(replace(small, workers=workers)) for workers in (1, 2))
     assert alone.digest == together.digest
     assert alone.acknowledged == together.acknowledged > 0
