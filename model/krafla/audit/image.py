@@ -98,10 +98,11 @@ class Image:
     """The fold of a log; changed in place, record by record.
 
     `displaced` are brokers whose new incarnation took the place of one that was not fenced, until
-    they are fenced or unfenced again.
+    they are fenced or unfenced again. Whoever writes as Kafka 4.1 does has none to `excuse`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, excuses: bool = True) -> None:
+        self._excuses = excuses
         self.registrations: dict[int, BrokerRegistration] = {}
         self.features: dict[str, int] = {}
         self.displaced: set[int] = set()
@@ -175,11 +176,12 @@ class Image:
         that was still unfenced without a change of its partitions; they change when it is fenced
         or unfenced next. Kafka: KAFKA-18106.
         """
-        return frozenset() if self.elr_enabled else frozenset(self.displaced)
+        excuses = self._excuses and not self.elr_enabled
+        return frozenset(self.displaced) if excuses else frozenset()
 
     def copy(self) -> Image:
         """Return an independent copy."""
-        twin = Image()
+        twin = Image(excuses=self._excuses)
         twin.registrations = dict(self.registrations)
         twin.features = dict(self.features)
         twin.displaced = set(self.displaced)

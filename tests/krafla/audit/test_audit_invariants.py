@@ -185,8 +185,8 @@ class TestBrokersWhoseIncarnationWasReplacedWhileUnfenced:
 
     state = PartitionState(leader=0, isr=(0, 1), replicas=(0, 1))
 
-    def image(self, elr):
-        image = Image()
+    def image(self, elr, **how):
+        image = Image(**how)
         image.registrations = {
             0: BrokerRegistration("new", 9, True, False),
             1: BrokerRegistration("b", 2, False, False),
@@ -198,6 +198,14 @@ class TestBrokersWhoseIncarnationWasReplacedWhileUnfenced:
     def test_are_excused_without_eligible_leader_replicas(self):
         image = self.image(elr=False)
         assert partition_objections(image, self.state, image.active()) == []
+
+    def test_are_not_excused_in_the_log_of_a_simulated_cluster(self):
+        for image in (
+            self.image(elr=False, excuses=False),
+            self.image(False, excuses=False).copy(),
+        ):
+            found = partition_objections(image, self.state, image.active())
+            assert [invariant.id for invariant, _ in found] == ["P11", "P12"]
 
     def test_are_not_excused_with_them(self):
         image = self.image(elr=True)
