@@ -211,6 +211,11 @@ def _recovery_begins_uncleanly(t: Transition) -> str | None:
     return None
 
 
+def _directories_stay(t: Transition) -> str | None:
+    emptied = t.before.directories and not t.after.directories
+    return "the directories of its replicas are forgotten" if emptied else None
+
+
 def _elr_among_replicas(t: Transition) -> str | None:
     strangers = set(t.after.elr) - set(t.after.replicas)
     if strangers and not strangers <= set(t.before.elr) | t.lost:
@@ -233,6 +238,8 @@ CHANGE_INVARIANTS: Final = (
         "P15",
         "a leader that needs no recovery was in the ISR or eligible",
         "KIP-966; Kafka: PartitionChangeBuilder.electLeader", _elected_cleanly),
+    ChangeInvariant("T9", "where replicas have directories is not forgotten",
+                    "KIP-858; " + _BUILDER, _directories_stay),
     ChangeInvariant("P4", "without eligible leader replicas an ISR is never emptied", _BUILDER,
                     _isr_is_not_emptied),
     ChangeInvariant("P6", "who is newly in the ELR is a replica", _ELR, _elr_among_replicas),

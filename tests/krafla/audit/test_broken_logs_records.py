@@ -142,6 +142,7 @@ BESIDE = {
     "a completion that loses a replica": (
         "X4", after(MOVING, START, change(replicas=(2,), isr=(2,), leader=2, **ENDED)),
     ),
+    "directories that are not named": ("T9", after(SETUP, change(isr=(0, 1), directories=()))),
 }  # fmt: skip
 
 
