@@ -4,6 +4,10 @@ AcknowledgedDataStaysProp: what was acknowledged with acks=all is in the log of 
 elected in a later leader epoch, unless a replica that was not in sync was elected in between, or
 the leader was in sync and a fault has taken its disk or directory since.
 
+As Kafka is built, who is taken out of the replicas can stay eligible to lead (ElrOutside of
+specs/broken/reassignment). When it is a replica again it is elected with what it kept, which is
+nothing: that loses data, and is excused here for the spec says so.
+
 A replica that has lost its copy counts as in sync again once it has begun another and was let into
 the ISR after that: from then on it is held to have everything.
 """
@@ -38,15 +42,17 @@ class _Partition:
     """What is known of the data of one partition.
 
     ``acknowledged`` and ``elected`` have logs by leader epoch: the longest that was acknowledged in
-    it, and the one with which its leader began. All up to ``forgiven`` is excused.
+    it, and the one with which its leader began. All up to ``forgiven`` is excused. ``outside`` have
+    been eligible ever since they were no replicas.
     """
 
-    __slots__ = ("acknowledged", "elected", "forgiven")
+    __slots__ = ("acknowledged", "elected", "forgiven", "outside")
 
     def __init__(self) -> None:
         self.acknowledged: dict[int, ReplicaLog] = {}
         self.elected: dict[int, ReplicaLog] = {}
         self.forgiven = -1
+        self.outside: frozenset[BrokerId] = frozenset()
 
     def forgive(self, epoch: int) -> None:
         """Hold no later leader to what was acknowledged up to an epoch."""
@@ -105,8 +111,12 @@ class Data:
             new.leader_recovery_state == _RECOVERING
             or (new.leader >= 0 and new.leader not in in_sync)
         )
-        if forced or unclean:
-            self._of(key).forgive(old.leader_epoch)
+        known = self._of(key)
+        was_outside = new.leader in known.outside and new.leader not in old.isr
+        if forced or unclean or was_outside:
+            known.forgive(old.leader_epoch)
+        eligible = frozenset(new.eligible_leader_replicas)
+        known.outside = (known.outside & eligible) | (eligible - frozenset(new.replicas))
 
     def _of(self, key: Key) -> _Partition:
         found = self._partitions.get(key)

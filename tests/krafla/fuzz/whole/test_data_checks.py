@@ -28,9 +28,9 @@ class Cluster:
         self.data = Data(self.truth)
         self.is_led_by(1, epoch=0, isr=(1, 2, 3))
 
-    def is_led_by(self, leader, *, epoch, isr, **fields):
-        places = (FIRST,) * 3
-        led = Partition((1, 2, 3), places, isr, leader=leader, leader_epoch=epoch, **fields)
+    def is_led_by(self, leader, *, epoch, isr, replicas=(1, 2, 3), **fields):
+        places = (FIRST,) * len(replicas)
+        led = Partition(replicas, places, isr, leader=leader, leader_epoch=epoch, **fields)
         before = self.truth.image
         self.truth.image = MetadataImage(partitions=before.partitions.set(KEY, led))
         for observer in self.truth.observers:
@@ -115,6 +115,26 @@ def test_a_leader_whose_directory_failed_is_excused():
     cluster.does(2, Lost(KEY))
     cluster.is_led_by(2, epoch=1, isr=(2, 3))
     assert cluster.may_lead(2, 1, EMPTY_LOG)
+
+
+def test_who_stayed_eligible_without_a_replica_is_excused_when_it_leads_and_nobody_else():
+    for leader, is_excused in ((2, True), (3, False)):
+        cluster = Cluster()
+        cluster.is_led_by(1, epoch=1, isr=(1, 3), replicas=(1, 3), eligible_leader_replicas=(2,))
+        cluster.acknowledges(1, 1, FIVE)
+        cluster.is_led_by(1, epoch=1, isr=(1,), eligible_leader_replicas=(2, 3))
+        cluster.is_led_by(-1, epoch=2, isr=(), eligible_leader_replicas=(1, 2, 3))
+        cluster.is_led_by(leader, epoch=3, isr=(leader,))
+        assert cluster.may_lead(leader, 3, EMPTY_LOG) is is_excused
+
+
+def test_who_was_eligible_without_a_replica_and_has_caught_up_since_is_not_excused():
+    cluster = Cluster()
+    cluster.is_led_by(1, epoch=1, isr=(1, 3), replicas=(1, 3), eligible_leader_replicas=(2,))
+    cluster.is_led_by(1, epoch=1, isr=(1, 2, 3))
+    cluster.acknowledges(1, 1, FIVE)
+    cluster.is_led_by(2, epoch=2, isr=(2,), eligible_leader_replicas=(1, 3))
+    assert not cluster.may_lead(2, 2, EMPTY_LOG)
 
 
 def test_two_processes_of_one_broker_promise_nothing():
