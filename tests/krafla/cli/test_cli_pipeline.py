@@ -81,7 +81,7 @@ def test_a_file_in_quarantine_is_named_and_the_status_is_3(tmp_path):
         (("pipeline", "audit", "nowhere-at-all"), "no such directory"),
         (("pipeline", "report", "a", "b"), "takes one directory"),
         (("pipeline", "ingest", "nowhere-at-all", "out"), "no such file"),
-        (("campaign", "raft", "out", "--seeds", "0..1"), "there is: lease"),
+        (("campaign", "kafka", "out", "--seeds", "0..1"), "there are: lease, reassignment, "),
         (("campaign", "lease", "out", "--seeds", "1-2"), "as in 0..4999"),
         (("campaign", "lease", "out", "--seeds", "0..1", "--profile", "x"), "no profile"),
     ],

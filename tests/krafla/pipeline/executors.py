@@ -45,14 +45,16 @@ def with_deadly_seed(seed, function):
         import signal
         from unittest.mock import patch
 
-        from krafla.fuzz.seeds import play_one
+        from krafla.fuzz.game_seeds import GameRuns
 
-        def play(number, runs):
+        right = GameRuns.play
+
+        def play(runs, number):
             if number == seed:
                 os.kill(os.getpid(), signal.SIGKILL)
-            return play_one(number, runs)
+            return right(runs, number)
 
-        with patch("krafla.pipeline.campaign_task.play_one", play):
+        with patch.object(GameRuns, "play", play):
             return function(item)
 
     return task
