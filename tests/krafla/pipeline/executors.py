@@ -12,6 +12,15 @@ from pathlib import Path
 ROOT = str(Path(__file__).parents[3])
 
 
+class Here:
+    """A session that does everything in this process: what is tested is not Spark."""
+
+    parallelism = 1
+
+    def map(self, function, items, _progress=None):
+        return [function(item) for item in items]
+
+
 def with_mutant(name, function):
     """Return a task that runs with one seeded bug of the implementation."""
     root = ROOT
