@@ -101,7 +101,10 @@ class GameRuns:
             "actions": coverage.actions,
             "witnesses": dict.fromkeys(coverage.witnesses, 1),
             "faults": _faults(coverage.actions) if self.game is LEASE else {},
-            "totals": {"refused": coverage.steps - coverage.actions.total()},
+            "totals": {
+                "judged": coverage.steps,
+                "refused": coverage.steps - coverage.actions.total(),
+            },
         }
         return SeedResult(
             seed=number,
@@ -137,7 +140,7 @@ class GameRuns:
     def doubts(self, seen: Seen) -> tuple[str, ...]:
         """Return which actions were never taken, and which witnesses never reached."""
         actions, witnesses = seen.tallies["actions"], seen.tallies["witnesses"]
-        return doubts_of(seen.steps, _missed(actions), _missed(witnesses))
+        return doubts_of(_judged(seen), _missed(actions), _missed(witnesses))
 
     def coverage_lines(self, seen: Seen) -> Iterator[str]:
         """Yield how often each action was taken, and by how many seeds a witness was reached."""
@@ -147,20 +150,25 @@ class GameRuns:
             yield f"  {f'{count:,} seeds' if count else 'never':>11}  {name}"
 
     def counts(self, seen: Seen) -> dict[str, int]:
-        """Return how many steps were judged, and about how many states visited."""
-        return {"steps": seen.steps, "states": seen.states}
+        """Return how many steps were taken and how many judged, about how many states visited."""
+        return {"steps": seen.steps, "judged": _judged(seen), "states": seen.states}
 
     def summary(self, seen: Seen) -> str:
         """Return in a line how much was judged and covered."""
         actions, witnesses = seen.tallies["actions"], seen.tallies["witnesses"]
         return (
-            f"{seen.steps:,} judged steps, about {seen.states:,} distinct states, actions"
+            f"{_judged(seen):,} judged steps, about {seen.states:,} distinct states, actions"
             f" {_share(actions)}, witnesses {_share(witnesses)}"
         )
 
 
 def _faults(actions: Mapping[str, int]) -> Counter[str]:
     return Counter({fault: actions[name] for name, fault in FAULTS.items() if actions.get(name)})
+
+
+def _judged(seen: Seen) -> int:
+    """Return of how many choices the spec agreed to what came of them, if only that nothing may."""
+    return seen.tallies["totals"].get("judged", 0)
 
 
 def _missed(counts: Mapping[str, int]) -> tuple[str, ...]:

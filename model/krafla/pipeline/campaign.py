@@ -124,7 +124,7 @@ def run_campaign(
         return read_outcome(out)
     with exclusive(out):
         # The first task also shows whether an executor can load the spec at all.
-        (names,) = session.map(names_task, [plan.runs])
+        (names,) = session.map(names_task, [(plan.runs, plan.count // session.parallelism)])
         _discard_broken(out / "results")
         _play(plan, out, session, progress)
         results = list(_gather(plan, out))

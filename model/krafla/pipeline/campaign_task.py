@@ -71,9 +71,13 @@ def shrink_seed(task: ShrinkTask) -> Kept:
     return kept
 
 
-def names_task(runs: Playable) -> dict[str, tuple[str, ...]]:
-    """Return by tally what is to be counted even if it never happens."""
-    runs.prepare(1)
+def names_task(asked: tuple[Playable, int]) -> dict[str, tuple[str, ...]]:
+    """Return by tally what is to be counted even if it never happens.
+
+    Asked are the runs, and about how many of them this process has yet to play.
+    """
+    runs, count = asked
+    runs.prepare(count)
     return runs.names()
 
 

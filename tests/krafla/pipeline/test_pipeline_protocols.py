@@ -12,6 +12,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from tests.browser import dom
 from tests.krafla.pipeline.executors import Here
 from typer.testing import CliRunner
 
@@ -97,6 +98,7 @@ def test_a_seed_of_a_game_is_the_run_of_krafla_fuzz_with_its_finding_and_files(g
     assert tuple(outcome.tallies["witnesses"]) == coverage.all_witnesses
     reached = {name for name, count in outcome.tallies["witnesses"].items() if count}
     assert reached == set(coverage.witnesses)
+    assert outcome.counts["judged"] == coverage.steps
     assert outcome.tallies["totals"]["refused"] == coverage.steps - coverage.actions.total()
     (finding,) = outcome.findings
     assert finding["detail"] == str(report.failure.shrunk.finding)
@@ -167,9 +169,10 @@ def test_what_is_found_on_machines_is_the_finding_and_the_file_of_krafla_fuzz(
     assert finding["saved"] == [kept.name]
     assert (outcome.out / "found" / kept.name).read_bytes() == kept.read_bytes()
     assert finding["faults"] >= finding["faults_left"]
-    page = write_report(outcome.out).read_text()
-    assert f"krafla fuzz {system} --replay " in page
-    assert finding["kind"][1] in page
+    page = dom(write_report(outcome.out))
+    assert f"krafla fuzz {system} --replay {outcome.out / 'found' / kept.name}" in page
+    assert f"shrunk from {finding['faults']} faults to {finding['faults_left']}" in page
+    assert "events a second" in page
 
 
 def test_a_campaign_of_another_format_is_refused_in_a_sentence(tmp_path):
