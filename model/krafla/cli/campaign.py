@@ -57,6 +57,8 @@ _Chunk = Annotated[
     ),
 ]
 
+_Master = Annotated[str, typer.Option(help="Spark's master: local[N], spark://HOST:PORT.")]
+
 
 def command(
     protocol: _Protocol,
@@ -68,9 +70,7 @@ def command(
     chaos: _Chaos = None,
     lockstep: _Lockstep = None,
     chunk: _Chunk = None,
-    master: Annotated[
-        str, typer.Option(help="Spark's master: local[N], spark://HOST:PORT.")
-    ] = "local[*]",
+    master: _Master = "local[*]",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> ExitCode:

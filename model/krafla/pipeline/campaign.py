@@ -7,7 +7,6 @@ same for any number of workers and any interruption, and one digest says so.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import shutil
 from collections import Counter
@@ -69,6 +68,17 @@ class CampaignPlan:
     def count(self) -> int:
         """Return how many seeds there are."""
         return self.last - self.first + 1
+
+
+class _Claim(msgspec.Struct, forbid_unknown_fields=True):
+    """What a folder says of the campaign in it: all that decides its results."""
+
+    protocol: str
+    first: int
+    last: int
+    chunk: int
+    runs: dict[str, Any]
+    judged_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,18 +175,12 @@ def read_results(out: Path) -> list[ChunkResults]:
 
 def _claim(plan: CampaignPlan, out: Path) -> None:
     """Make the folder, or see that it is of the same campaign."""
-    wanted = {
-        "protocol": plan.runs.protocol,
-        "first": plan.first,
-        "last": plan.last,
-        "chunk": plan.chunk,
-        "runs": plan.runs.plan,
-        "judged_by": plan.runs.judged_by(),
-    }
+    runs = plan.runs
+    wanted = _Claim(runs.protocol, plan.first, plan.last, plan.chunk, runs.plan, runs.judged_by())
     path = out / _PLAN
     if path.exists():
         try:
-            before = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+            before = msgspec.json.decode(path.read_bytes(), type=_Claim)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise KraflaError("this plan of a campaign cannot be read", str(path)) from None
         if before != wanted:
@@ -189,18 +193,18 @@ def _claim(plan: CampaignPlan, out: Path) -> None:
                           printable(str(out)))  # fmt: skip
     for name in (*_FOLDERS, "attempts"):
         (out / name).mkdir(parents=True, exist_ok=True)
-    write_whole(path, json.dumps(wanted, indent=2).encode() + b"\n")
+    write_whole(path, msgspec.json.format(msgspec.json.encode(wanted)) + b"\n")
 
 
-def _difference(before: dict[str, Any], wanted: dict[str, Any]) -> str:
+def _difference(before: _Claim, wanted: _Claim) -> str:
     """Return in words what is not as it was when the campaign began."""
-    old, new = ({**one.pop("runs", {}), **one} for one in (dict(before), dict(wanted)))
-    names = ["protocol"]
-    if old.get("protocol") == new["protocol"]:
-        names = sorted(key for key in old | new if old.get(key) != new.get(key))
+    if before.protocol != wanted.protocol:
+        return f"it is of {before.protocol}"
+    old, new = ({**one.runs, **msgspec.structs.asdict(one)} for one in (before, wanted))
+    names = sorted(key for key in old | new if old.get(key) != new.get(key))
     if names == ["judged_by"]:
         return "the code or the spec has changed since"
-    named = ", ".join(name for name in names if name != "judged_by")
+    named = ", ".join(name for name in names if name not in {"judged_by", "runs"})
     return f"other {named}: asked again, it must be the same"
 
 

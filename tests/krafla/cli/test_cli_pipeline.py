@@ -128,11 +128,15 @@ def test_a_campaign_of_machines_says_what_went_wrong_in_them_and_how_to_run_it_a
     assert document["faults"] == {"partition": 2}
     assert document["liveness"] == {"progress": 2}
     assert document["counts"]["properties"] > 40
-    for protocol, changed in (("raft", "lockstep"), ("cluster", "protocol")):
+    for protocol, changed in (("raft", "other lockstep: "), ("cluster", "it is of raft")):
         other = krafla("campaign", protocol, out, *options, *["--lockstep"][: protocol == "raft"])
         assert other.exit_code == 2
-        assert f"this holds another campaign (other {changed}: " in other.stderr
+        assert f"this holds another campaign ({changed}" in other.stderr
         assert len(other.stderr.splitlines()) == 1
+    (out / "_plan.json").write_text('{"runs": []}')
+    broken = krafla("campaign", "raft", out, *options)
+    assert broken.exit_code == 2
+    assert "this plan of a campaign cannot be read" in broken.stderr
 
 
 def test_the_doctor_does_without_spark_and_says_what_it_needs(monkeypatch):
