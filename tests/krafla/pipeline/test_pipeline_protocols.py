@@ -6,7 +6,6 @@ import ast
 import hashlib
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from unittest.mock import patch
@@ -121,7 +120,15 @@ def test_a_seed_of_a_game_is_the_run_of_krafla_fuzz_with_its_finding_and_files(g
 )
 def test_a_seed_of_machines_is_the_run_of_krafla_fuzz_and_counts_what_it_counts(runs, tmp_path):
     count = 1 if runs.lockstep else 2
-    report = machine_campaign.run_campaign(replace(runs.campaign, examples=count))
+    fuzzed = machine_campaign.Campaign(
+        SEED,
+        count,
+        kinds=runs.kinds,
+        lockstep=runs.lockstep,
+        system=runs.system,
+        chaos=runs.chaos,
+    )
+    report = machine_campaign.run_campaign(fuzzed)
     outcome, rows = in_campaign(runs, count - 1, tmp_path / "out")
     digests = hashlib.blake2b("".join(row.run for row in rows).encode(), digest_size=16)
     assert digests.hexdigest() == report.digest
