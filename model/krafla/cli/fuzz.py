@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from krafla.cli.protocols import BY_STEPS, OVER_MACHINES, check_options
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
@@ -15,11 +16,6 @@ if TYPE_CHECKING:
     _Options = Mapping[str, object]
 
 __all__ = ["command"]
-
-_OVER_MACHINES = ("raft", "cluster")
-"""What is simulated over machines, disks and networks, by plans of faults."""
-_BY_STEPS = ("reassignment", "registration", "metadata", "together")
-"""What is simulated by choices, and judged step by step; the lease besides."""
 
 
 _Protocol = Annotated[
@@ -135,7 +131,7 @@ def command(
             "--replay", examples, seconds, mutants, workers, faults, lockstep, save, chaos
         )
         return _replayer(protocol)(replay, as_json=as_json)
-    if protocol not in _OVER_MACHINES:
+    if protocol not in OVER_MACHINES:
         judged = fuzz_steps.campaign(protocol, seed, examples, seconds, steps, profile, shrinks)
         return fuzz_steps.run(judged, save=save, as_json=as_json, quiet=quiet)
     if mutants is not None:
@@ -150,22 +146,15 @@ def command(
 def _replayer(protocol: str) -> Callable[..., ExitCode]:
     from krafla.cli import fuzz_raft, fuzz_steps
 
-    return fuzz_raft.replay if protocol in _OVER_MACHINES else fuzz_steps.replayer(protocol)
+    return fuzz_raft.replay if protocol in OVER_MACHINES else fuzz_steps.replayer(protocol)
 
 
 def _check_options(protocol: str, steps: _Options, machines: _Options, kept: _Options) -> None:
     """Refuse a protocol that there is not, and options that are another protocol's."""
-    own: dict[str, _Options] = {"lease": steps}
-    own |= {key: {**steps, **kept} for key in _BY_STEPS}
-    own |= {key: {**machines, **kept} for key in _OVER_MACHINES}
-    if protocol not in own:
-        raise KraflaError(f"nothing is called {protocol!r} here; there are: {', '.join(own)}")
-    for other, options in own.items():
-        strange = [name for name, value in options.items() if value is not None]
-        strange = [name for name in strange if name not in own[protocol]]
-        if strange:
-            takes = ", ".join(key for key, named in own.items() if {*strange} <= {*named})
-            raise KraflaError(f"{', '.join(strange)}: only for `krafla fuzz` {takes or other}")
+    own: dict[str, _Options] = {key: {**steps, **kept} for key in BY_STEPS}
+    own["lease"] = steps
+    own |= {key: {**machines, **kept} for key in OVER_MACHINES}
+    check_options("fuzz", protocol, own)
 
 
 _NOT_BESIDE = {

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["campaign", "replay", "run", "seeded_bugs"]
 
-_SAVED = "krafla-{system}-{seed}-{example}.json"
-
 
 def campaign(
     system: str,
@@ -67,9 +65,7 @@ def run(campaign: Campaign, *, save: Path | None, as_json: bool, quiet: bool) ->
         report = run_campaign(campaign, live.show)
     saved = ""
     if report.finding is not None:
-        name = _SAVED.format(
-            system=campaign.system, seed=campaign.seed, example=report.finding.example
-        )
+        name = replay.kept_name(campaign.system, campaign.seed, report.finding.example)
         shrunk = report.finding.shrunk
         recorded = replay.record(shrunk, lockstep=campaign.lockstep)
         replay.write(recorded, folder / name)

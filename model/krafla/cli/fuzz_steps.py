@@ -11,9 +11,9 @@ from krafla.cli import screen
 from krafla.fuzz import render
 from krafla.fuzz.campaign import DEFAULT_STEPS, Campaign, run_campaign
 from krafla.fuzz.games import GAMES
-from krafla.fuzz.profiles import PROFILES_OF, find_profile
+from krafla.fuzz.profiles import profiles_chosen
 from krafla.fuzz.recorded import play_recording
-from krafla.verdict import KraflaError, Verdict
+from krafla.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from krafla.fuzz.campaign import Report
     from krafla.fuzz.games import Game
-    from krafla.verdict import ExitCode
 
 __all__ = ["campaign", "replayer", "run"]
 
@@ -36,11 +35,7 @@ def campaign(
     shrinks: bool,
 ) -> Campaign:
     """Return the campaign that the options describe."""
-    for name in profiles or ():
-        if find_profile(name).game.name != protocol:
-            known = "; ".join(f"{game} has {', '.join(its)}" for game, its in PROFILES_OF.items())
-            raise KraflaError(f"{name} is no profile of {protocol}: {known}")
-    chosen = tuple(profiles) if profiles else PROFILES_OF[protocol]
+    chosen = profiles_chosen(protocol, profiles)
     return Campaign(seed, examples, seconds, steps or DEFAULT_STEPS, chosen, shrinks)
 
 
@@ -55,7 +50,10 @@ def run(campaign: Campaign, *, save: Path | None, as_json: bool, quiet: bool) ->
         sys.stdout.write(json.dumps(document, indent=2) + "\n")
     else:
         _show(report, kept)
-    return report.verdict.exit_code
+    if report.exit_code is ExitCode.INTERRUPTED:
+        # What was done until then has been shown.
+        raise KeyboardInterrupt
+    return report.exit_code
 
 
 def replayer(protocol: str) -> Callable[..., ExitCode]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from krafla.collector import uncollected
@@ -13,18 +13,28 @@ from krafla.fuzz.profiles import DEFAULT_PROFILES, PROFILES_OF, find_profile
 from krafla.fuzz.shrink import shrink
 from krafla.manifest import on_these_specs
 from krafla.oracle.jvm import start
-from krafla.verdict import Verdict
+from krafla.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["DEFAULT_SECONDS", "DEFAULT_STEPS", "Campaign", "Failure", "Report", "run_campaign"]
+__all__ = [
+    "BRIEF_STEPS",
+    "DEFAULT_SECONDS",
+    "DEFAULT_STEPS",
+    "Campaign",
+    "Failure",
+    "Report",
+    "doubts_of",
+    "run_campaign",
+]
 
 DEFAULT_SECONDS: Final = 20.0
 DEFAULT_STEPS: Final = 600
 # Measured: the optimising compiler of the JVM pays off from about here on.
 _BRIEF_SECONDS: Final = 60.0
-_BRIEF_STEPS: Final = 100_000
+BRIEF_STEPS: Final = 100_000
+"""How many judged steps a process takes at least for which that compiler is worth its time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +77,14 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a campaign came to."""
+    """What a campaign came to, all of it or until it was interrupted."""
 
     campaign: Campaign
     coverage: Coverage
     examples: int
     seconds: float
     failure: Failure | None = None
+    is_interrupted: bool = False
 
     @property
     def verdict(self) -> Verdict:
@@ -89,14 +100,15 @@ class Report:
     def doubts(self) -> tuple[str, ...]:
         """Return why the campaign shows less than it should."""
         coverage = self.coverage
-        doubts = []
-        if not coverage.steps:
-            doubts.append("no step was taken")
-        if coverage.missed_actions:
-            doubts.append(f"actions never taken: {', '.join(coverage.missed_actions)}")
-        if coverage.missed_witnesses:
-            doubts.append(f"witnesses never reached: {', '.join(coverage.missed_witnesses)}")
-        return tuple(doubts)
+        interrupted = ("it was interrupted",) if self.is_interrupted else ()
+        missed = coverage.missed_actions, coverage.missed_witnesses
+        return interrupted + doubts_of(coverage.steps, *missed)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Return the exit status that says the same, or that somebody ended it before a finding."""
+        ended = self.is_interrupted and self.failure is None
+        return ExitCode.INTERRUPTED if ended else self.verdict.exit_code
 
     @property
     def reproduce(self) -> str:
@@ -111,31 +123,53 @@ class Report:
         return on_these_specs(command)
 
 
+def doubts_of(steps: int, actions: Sequence[str], witnesses: Sequence[str]) -> tuple[str, ...]:
+    """Return why runs show less than they should: no step, actions and witnesses missed."""
+    doubts = () if steps else ("no step was taken",)
+    missed = ("actions never taken", actions), ("witnesses never reached", witnesses)
+    return (*doubts, *(f"{what}: {', '.join(names)}" for what, names in missed if names))
+
+
 def run_campaign(campaign: Campaign, progress: Callable[[str], None] = lambda _: None) -> Report:
-    """Return what a campaign comes to; it ends with its first finding, shrunk."""
+    """Return what a campaign comes to; it ends with its first finding, shrunk.
+
+    Ctrl-C ends it, too, with what was found so far.
+    """
     start(brief=_is_brief(campaign))
     with uncollected():
         return _run(campaign, progress)
 
 
 def _run(campaign: Campaign, progress: Callable[[str], None]) -> Report:
-    coverage = Coverage()
-    profiles = [find_profile(name) for name in campaign.profiles]
+    report = Report(campaign, Coverage(), 0, 0.0)
     began = time.monotonic()
-    example = 0
-    while not _is_spent(campaign, example, time.monotonic() - began):
-        profile = profiles[example % len(profiles)]
-        run = play_seed(profile, f"{campaign.seed} {example}", campaign.steps, coverage.observe)
-        example += 1
+    try:
+        for later in _reports(campaign, report, began):
+            report = later
+            progress(_progress(report))
+        if report.failure is not None and campaign.shrinks:
+            run = report.failure.run
+            shrunk = shrink(run, lambda steps: progress(f"found; shrinking: {steps} steps"))
+            report = replace(report, failure=replace(report.failure, shrunk=shrunk))
+    except KeyboardInterrupt:
+        report = replace(report, is_interrupted=True)
+    return replace(report, seconds=time.monotonic() - began)
+
+
+def _reports(campaign: Campaign, report: Report, began: float) -> Iterator[Report]:
+    """Yield what the campaign has come to after each run, until a finding or its end."""
+    profiles = [find_profile(name) for name in campaign.profiles]
+    while not _is_spent(campaign, report.examples, time.monotonic() - began):
+        example = report.examples
+        profile, seed = profiles[example % len(profiles)], f"{campaign.seed} {example}"
+        run = play_seed(profile, seed, campaign.steps, report.coverage.observe)
+        seconds = time.monotonic() - began
+        report = replace(report, examples=example + 1, seconds=seconds)
         if run.finding is not None:
-            shrunk = run
-            if campaign.shrinks:
-                shrunk = shrink(run, lambda steps: progress(f"found; shrinking: {steps} steps"))
-            seed = f"{campaign.seed} {example - 1}"
-            failure = Failure(example - 1, profile.name, run, shrunk, seed)
-            return Report(campaign, coverage, example, time.monotonic() - began, failure)
-        progress(_progress(coverage, example, time.monotonic() - began))
-    return Report(campaign, coverage, example, time.monotonic() - began)
+            # It is kept as it is if shrinking is interrupted.
+            yield replace(report, failure=Failure(example, profile.name, run, run, seed))
+            return
+        yield report
 
 
 def _is_brief(campaign: Campaign) -> bool:
@@ -143,7 +177,7 @@ def _is_brief(campaign: Campaign) -> bool:
     if campaign.seconds_max is not None:
         return campaign.seconds_max < _BRIEF_SECONDS
     assert campaign.examples is not None, "a campaign has a budget"
-    return campaign.examples * campaign.steps < _BRIEF_STEPS
+    return campaign.examples * campaign.steps < BRIEF_STEPS
 
 
 def _is_spent(campaign: Campaign, examples: int, seconds: float) -> bool:
@@ -152,9 +186,11 @@ def _is_spent(campaign: Campaign, examples: int, seconds: float) -> bool:
     return campaign.seconds_max is not None and seconds >= campaign.seconds_max
 
 
-def _progress(coverage: Coverage, examples: int, seconds: float) -> str:
+def _progress(report: Report) -> str:
+    coverage = report.coverage
     taken = len(coverage.all_actions) - len(coverage.missed_actions)
+    rate = coverage.steps / max(report.seconds, 1e-9)
     return (
-        f"{examples:,} runs  {coverage.steps:,} steps  {coverage.steps / seconds:,.0f} steps/s  "
+        f"{report.examples:,} runs  {coverage.steps:,} steps  {rate:,.0f} steps/s  "
         f"actions {taken}/{len(coverage.all_actions)}  {coverage.states:,} states"
     )

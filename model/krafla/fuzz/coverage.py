@@ -29,7 +29,7 @@ class Coverage:
         """Take note of a step; a witness is noted with the step that first reached it."""
         self.steps += 1
         if judge.judged not in self._judges:
-            self._add(judge.judged)
+            self.expect(judge.judged)
         if judgement.action is None:
             return
         self.actions[judgement.action.name] += 1
@@ -39,7 +39,7 @@ class Coverage:
                 if name not in self.witnesses and judge.reaches(name):
                     self.witnesses[name] = self.steps
 
-    def _add(self, judged: JudgedSpec[Any]) -> None:
+    def expect(self, judged: JudgedSpec[Any]) -> None:
         """Expect what a spec has; runs of one campaign may be judged by several."""
         self._judges.append(judged)
         actions = (*self.all_actions, *(action.name for action in judged.spec.actions))

@@ -10,6 +10,7 @@ from krafla.refinement import tracing
 from krafla.refinement.game_tracing import GameRecorder
 from krafla.refinement.lease_spec import lease_judge
 from krafla.refinement.metadata import metadata_spec
+from krafla.refinement.properties import MODULE as LEASE_MODULE
 from krafla.refinement.reassignment import reassignment_spec
 from krafla.refinement.registration import registration_spec
 from krafla.refinement.together import together_spec
@@ -46,7 +47,7 @@ class Game:
     """A simulation, its judge, and its files.
 
     ``judge`` takes a configuration and the conditional properties to judge as well. ``of_message``
-    are the choices that name a message by its id.
+    are the choices that name a message by its id, ``modules`` the specs that judge it.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Game:
     to_json: Callable[[Any], bytes]
     from_json: Callable[[bytes | str], Any]
     of_message: tuple[type[Any], ...]
+    modules: tuple[str, ...]
 
 
 def _recorder(
@@ -76,6 +78,7 @@ LEASE: Final = Game(
     lease_recording.to_json,
     lease_recording.from_json,
     (lease.Deliver, lease.LoseMessage, lease.DuplicateMessage),
+    (LEASE_MODULE,),
 )
 
 REASSIGNMENT: Final = Game(
@@ -88,6 +91,7 @@ REASSIGNMENT: Final = Game(
     reassignment_recording.to_json,
     reassignment_recording.from_json,
     (reassignment.Deliver, reassignment.RetryAlterPartition),
+    (reassignment_spec.MODULE, reassignment_spec.ELR_MODULE),
 )
 
 METADATA: Final = Game(
@@ -100,6 +104,7 @@ METADATA: Final = Game(
     metadata_recording.to_json,
     metadata_recording.from_json,
     (),
+    (metadata_spec.MODULE,),
 )
 REGISTRATION: Final = Game(
     "registration",
@@ -116,6 +121,7 @@ REGISTRATION: Final = Game(
         registration.LoseMessage,
         registration.DuplicateMessage,
     ),
+    (registration_spec.MODULE,),
 )
 
 TOGETHER: Final = Game(
@@ -128,6 +134,7 @@ TOGETHER: Final = Game(
     together_recording.to_json,
     together_recording.from_json,
     (together.Deliver, together.LoseMessage),
+    (together_spec.MODULE,),
 )
 
 GAMES: Final = {game.name: game for game in (LEASE, REASSIGNMENT, REGISTRATION, METADATA, TOGETHER)}

@@ -35,12 +35,20 @@ from kraft.sim.faults import draw_fault_plan
 from kraft.sim.scheduler import Scheduler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from random import Random
 
     from kraft.sim.choices import Choice
 
-__all__ = ["DEFAULT_PROFILES", "PROFILES_OF", "Driver", "Profile", "conditions_met", "find_profile"]
+__all__ = [
+    "DEFAULT_PROFILES",
+    "PROFILES_OF",
+    "Driver",
+    "Profile",
+    "conditions_met",
+    "find_profile",
+    "profiles_chosen",
+]
 
 
 class Driver(Protocol):
@@ -164,3 +172,15 @@ def find_profile(name: str) -> Profile:
     if name not in _BY_NAME:
         raise KraflaError(f"no profile {name!r}; there are: {', '.join(_BY_NAME)}")
     return _BY_NAME[name]
+
+
+def profiles_chosen(game: str, names: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the profiles that ``--profile`` names, all that the runs of a game take if none.
+
+    ``KraflaError`` for a name that no profile has, or one of another game.
+    """
+    for name in names or ():
+        if find_profile(name).game.name != game:
+            known = "; ".join(f"{other} has {', '.join(its)}" for other, its in PROFILES_OF.items())
+            raise KraflaError(f"{name} is no profile of {game}: {known}")
+    return tuple(names) if names else PROFILES_OF[game]

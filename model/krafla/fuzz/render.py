@@ -33,7 +33,8 @@ def text_lines(report: Report) -> Iterator[str]:
     yield f"{report.verdict.name}  {_counts(report)}"
     for doubt in report.doubts if report.failure is None else ():
         yield f"  {doubt}"
-    yield f"  reproduce  {report.reproduce}"
+    if report.examples:
+        yield f"  reproduce  {report.reproduce}"
 
 
 def _counts(report: Report) -> str:
@@ -73,7 +74,7 @@ def document(report: Report) -> dict[str, Any]:
     return {
         "schema": 1,
         "verdict": report.verdict.value,
-        "exit_code": int(report.verdict.exit_code),
+        "exit_code": int(report.exit_code),
         "seed": report.campaign.seed,
         "runs": report.examples,
         "steps": coverage.steps,

@@ -7,14 +7,16 @@ same for any number of workers and any interruption, and one digest says so.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import shutil
+from collections import Counter
 from dataclasses import asdict, dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.fuzz.seeds import Runs, judged_by
+import msgspec
+
+from krafla.fuzz.seeds import TALLIES, Kept, Seen
 from krafla.pipeline import sketch
 from krafla.pipeline.campaign_task import (
     ChunkTask,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+    from krafla.fuzz.seeds import Playable
     from krafla.pipeline.chunks import ChunkResults, SeedRow
     from krafla.pipeline.session import Session
 
@@ -41,11 +44,10 @@ CAMPAIGN: Final = "campaign"
 SEEDS_MAX: Final = 10_000_000
 _SEEDS: Final = re.compile(r"(\d{1,12})\.\.(\d{1,12})", re.ASCII)
 _PLAN: Final = "_plan.json"
+_FORMAT: Final = 2
 _FOLDERS: Final = ("results", "found")
 _SHRUNK_PER_KIND: Final = 2
 _KINDS_SHRUNK: Final = 40
-# Measured: the optimising compiler of a worker's JVM pays off from about here on.
-_BRIEF_STEPS: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,8 @@ class CampaignPlan:
 
     first: int
     last: int
-    runs: Runs
-    chunk: int = 25
+    runs: Playable
+    chunk: int
 
     @property
     def chunks(self) -> list[Chunk]:
@@ -68,20 +70,34 @@ class CampaignPlan:
         return self.last - self.first + 1
 
 
+class _Claim(msgspec.Struct, forbid_unknown_fields=True):
+    """What a folder says of the campaign in it: all that decides its results."""
+
+    protocol: str
+    first: int
+    last: int
+    chunk: int
+    runs: dict[str, Any]
+    judged_by: str
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a campaign came to. ``digest`` is over what every seed came to, in order of seeds.
 
-    ``findings`` has one entry for each kind: its seeds' number, the shortest run, the files kept.
-    ``doubts`` says why it shows less than it should.
+    ``tallies`` has what was counted over all seeds, ``summary`` is that in a line. ``findings`` has
+    one entry for each kind: its seeds' number, the shortest run, the files kept. ``doubts`` says
+    why it shows less than it should.
     """
 
     out: Path
+    protocol: str
     verdict: Verdict
     digest: str
     counts: dict[str, int]
-    actions: dict[str, int]
-    witnesses: dict[str, int]
+    tallies: dict[str, dict[str, int]]
+    coverage: tuple[str, ...]
+    summary: str
     findings: tuple[dict[str, Any], ...]
     doubts: tuple[str, ...]
     reproduce: str
@@ -118,7 +134,7 @@ def run_campaign(
         return read_outcome(out)
     with exclusive(out):
         # The first task also shows whether an executor can load the spec at all.
-        (names,) = session.map(names_task, [plan.runs])
+        (names,) = session.map(names_task, [(plan.runs, plan.count // session.parallelism)])
         _discard_broken(out / "results")
         _play(plan, out, session, progress)
         results = list(_gather(plan, out))
@@ -132,13 +148,18 @@ def run_campaign(
 def read_outcome(out: Path) -> Outcome:
     """Return what a finished campaign came to; ``KraflaError`` if the folder holds none."""
     facts = opened(out, CAMPAIGN).facts
+    if facts.get("format") != _FORMAT:
+        raise KraflaError("this campaign is of another krafla, which alone can read it",
+                          printable(str(out)))  # fmt: skip
     return Outcome(
         out,
+        facts["protocol"],
         Verdict(facts["verdict"]),
         facts["digest"],
         facts["counts"],
-        facts["actions"],
-        facts["witnesses"],
+        facts["tallies"],
+        tuple(facts["coverage"]),
+        facts["summary"],
         tuple(facts["findings"]),
         tuple(facts["doubts"]),
         facts["reproduce"],
@@ -154,25 +175,16 @@ def read_results(out: Path) -> list[ChunkResults]:
 
 def _claim(plan: CampaignPlan, out: Path) -> None:
     """Make the folder, or see that it is of the same campaign."""
-    wanted = {
-        "protocol": "lease",
-        "first": plan.first,
-        "last": plan.last,
-        "chunk": plan.chunk,
-        "runs": asdict(plan.runs) | {"profiles": list(plan.runs.profiles)},
-        "judged_by": judged_by(),
-    }
+    runs = plan.runs
+    wanted = _Claim(runs.protocol, plan.first, plan.last, plan.chunk, runs.plan, runs.judged_by())
     path = out / _PLAN
     if path.exists():
         try:
-            before = json.loads(path.read_bytes())
-        except ValueError:
+            before = msgspec.json.decode(path.read_bytes(), type=_Claim)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise KraflaError("this plan of a campaign cannot be read", str(path)) from None
         if before != wanted:
-            names = sorted(k for k in wanted if not isinstance(before, dict) or
-                           before.get(k) != wanted[k])  # fmt: skip
-            what = ("the code or the spec has changed since" if names == ["judged_by"]
-                    else f"other {', '.join(names)}: asked again, it must be the same")  # fmt: skip
+            what = _difference(before, wanted)
             raise KraflaError(f"this holds another campaign ({what}); choose another directory",
                               printable(str(out)))  # fmt: skip
         return
@@ -181,7 +193,19 @@ def _claim(plan: CampaignPlan, out: Path) -> None:
                           printable(str(out)))  # fmt: skip
     for name in (*_FOLDERS, "attempts"):
         (out / name).mkdir(parents=True, exist_ok=True)
-    write_whole(path, json.dumps(wanted, indent=2).encode() + b"\n")
+    write_whole(path, msgspec.json.format(msgspec.json.encode(wanted)) + b"\n")
+
+
+def _difference(before: _Claim, wanted: _Claim) -> str:
+    """Return in words what is not as it was when the campaign began."""
+    if before.protocol != wanted.protocol:
+        return f"it is of {before.protocol}"
+    old, new = ({**one.runs, **msgspec.structs.asdict(one)} for one in (before, wanted))
+    names = sorted(key for key in old | new if old.get(key) != new.get(key))
+    if names == ["judged_by"]:
+        return "the code or the spec has changed since"
+    named = ", ".join(name for name in names if name not in {"judged_by", "runs"})
+    return f"other {named}: asked again, it must be the same"
 
 
 def _discard_broken(folder: Path) -> None:
@@ -197,9 +221,8 @@ def _discard_broken(folder: Path) -> None:
 def _play(plan: CampaignPlan, out: Path, session: Session, progress: Callable[[str], None]) -> None:
     there = committed(out / "results")
     waiting = [chunk for chunk in plan.chunks if chunk not in there]
-    steps = sum(len(chunk.seeds) for chunk in waiting) * plan.runs.steps
-    brief = steps < _BRIEF_STEPS * session.parallelism
-    tasks = [ChunkTask(chunk, plan.runs, str(out), brief) for chunk in waiting]
+    count = sum(len(chunk.seeds) for chunk in waiting) // session.parallelism
+    tasks = [ChunkTask(chunk, plan.runs, str(out), count) for chunk in waiting]
 
     def show() -> None:
         done = sum(len(chunk.seeds) for chunk in committed(out / "results"))
@@ -254,20 +277,17 @@ def _shrink(
         for row in rows
     ]
     progress(f"shrinking {len(tasks)} runs")
-    shrunk = {one["seed"]: one for one in session.map(shrink_seed, tasks)}
+    shrunk: dict[int, Kept] = {one.seed: one for one in session.map(shrink_seed, tasks)}
     findings = []
     for kind, rows in sorted(kinds.items()):
         known = [shrunk[row.seed] for row in chosen.get(kind, ())]
-        best: dict[str, Any] = min(
-            known, key=lambda one: (one["shrunk_steps"], one["seed"]), default={}
-        )
+        best = min(known, key=lambda one: (one.size, one.seed), default=None)
         for other in known:
-            for name in other["saved"] if other is not best else ():
+            for name in other.saved if other is not best else ():
                 (out / "found" / name).unlink()
         shortest = min(rows, key=lambda row: (row.steps, row.seed))
-        entry = {"seed": shortest.seed, "profile": shortest.profile, "steps": shortest.steps,
-                 "shrunk_steps": None, "detail": shortest.detail, "saved": []}  # fmt: skip
-        findings.append({"kind": list(kind), "seeds": len(rows), **entry, **best})
+        entry = Kept(shortest.seed, shortest.profile, shortest.steps, shortest.detail, (), ())
+        findings.append({"kind": list(kind), "seeds": len(rows), **asdict(best or entry)})
     return findings
 
 
@@ -275,68 +295,65 @@ def _facts(
     plan: CampaignPlan,
     results: Sequence[ChunkResults],
     findings: list[dict[str, Any]],
-    names: tuple[tuple[str, ...], tuple[str, ...]],
+    names: dict[str, tuple[str, ...]],
 ) -> dict[str, Any]:
     rows = [row for one in results for row in one.rows]
     assert [row.seed for row in rows] == list(range(plan.first, plan.last + 1))
-    actions = dict.fromkeys(names[0], 0)
-    witnesses = dict.fromkeys(names[1], 0)
-    for row in rows:
-        for name, count in row.actions:
-            actions[name] += count
-        for name in row.witnesses:
-            witnesses[name] += 1
-    lost = [row for row in rows if row.verdict == Verdict.INCONCLUSIVE.value]
-    doubts = _doubts(rows, lost, actions, witnesses)
-    verdict = Verdict.VIOLATED if findings else Verdict.INCONCLUSIVE if doubts else Verdict.HELD
     states = reduce(sketch.merged, (one.states for one in results))
-    found = "".join(f"{one['kind']} {one['shrunk_steps']} {one['detail']}\n" for one in findings)
+    steps = sum(row.steps for row in rows)
+    seen = Seen(len(rows), steps, sketch.estimate(states), _tallies(rows, names))
+    lost = [row for row in rows if row.verdict == Verdict.INCONCLUSIVE.value]
+    doubts = [*_lost(lost), *plan.runs.doubts(seen)]
+    verdict = Verdict.VIOLATED if findings else Verdict.INCONCLUSIVE if doubts else Verdict.HELD
+    found = "".join(
+        f"{one['kind']} {one['shrunk_steps']} {one['faults_left']} {one['detail']}\n"
+        for one in findings
+    )
     content = f"{rows_digest(rows)}\n{hashlib.sha256(states).hexdigest()}\n{found}"
     return {
+        "format": _FORMAT,
+        "protocol": plan.runs.protocol,
         "verdict": verdict.value,
         "digest": hashlib.sha256(content.encode()).hexdigest(),
         "first": plan.first,
         "last": plan.last,
-        "runs": {"steps": plan.runs.steps, "profiles": list(plan.runs.profiles)},
+        "runs": plan.runs.plan,
         "counts": {
             "seeds": len(rows),
             "held": sum(row.verdict == Verdict.HELD.value for row in rows),
             "violated": sum(row.verdict == Verdict.VIOLATED.value for row in rows),
             "inconclusive": len(lost),
-            "steps": sum(row.steps for row in rows),
-            "states": sketch.estimate(states),
+            **plan.runs.counts(seen),
         },
-        "actions": actions,
-        "witnesses": witnesses,
+        "tallies": seen.tallies,
+        "coverage": list(plan.runs.coverage_lines(seen)),
+        "summary": plan.runs.summary(seen),
         "findings": findings,
         "doubts": doubts,
         "reproduce": _command(plan),
     }
 
 
-def _doubts(
-    rows: Sequence[SeedRow],
-    lost: Sequence[SeedRow],
-    actions: dict[str, int],
-    witnesses: dict[str, int],
-) -> list[str]:
+def _tallies(
+    rows: Sequence[SeedRow], names: dict[str, tuple[str, ...]]
+) -> dict[str, dict[str, int]]:
+    """Return what was counted over all rows; what never happened is there if it is expected."""
+    tallies = {}
+    for tally in TALLIES:
+        counts = Counter(dict.fromkeys(names.get(tally, ()), 0))
+        for row in rows:
+            counts.update(row.tallies[tally])
+        tallies[tally] = dict(counts)
+    return tallies
+
+
+def _lost(lost: Sequence[SeedRow]) -> list[str]:
     doubts = [f"seed {row.seed} {row.finding[0]}: {row.detail}" for row in lost[:20]]
     if len(lost) > len(doubts):
         doubts.append(f"and {len(lost) - len(doubts)} more seeds")
-    if not any(row.steps for row in rows):
-        doubts.append("no step was taken")
-    for what, seen in (("actions never taken", actions), ("witnesses never reached", witnesses)):
-        missed = [name for name, count in seen.items() if not count]
-        if missed:
-            doubts.append(f"{what}: {', '.join(missed)}")
     return doubts
 
 
 def _command(plan: CampaignPlan) -> str:
-    command = f"krafla campaign lease --seeds {plan.first}..{plan.last}"
-    usual = Runs()
-    if plan.runs.steps != usual.steps:
-        command += f" --steps {plan.runs.steps}"
-    if plan.runs.profiles != usual.profiles:
-        command += "".join(f" --profile {name}" for name in plan.runs.profiles)
-    return command
+    seeds = f"--seeds {plan.first}..{plan.last}"
+    return f"krafla campaign {plan.runs.protocol} {seeds}{plan.runs.options}"

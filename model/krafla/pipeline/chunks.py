@@ -12,11 +12,12 @@ import os
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # pyarrow ships no types
 
+from krafla.fuzz.seeds import TALLIES
 from krafla.pipeline import sketch
 from krafla.verdict import Verdict
 
@@ -44,19 +45,18 @@ DIED: Final = "process died"
 _DEATHS_MAX: Final = 3
 _NAME: Final = re.compile(r"chunk-(\d{12})-(\d{12})-([0-9a-f]{16})\.parquet")
 _SKETCH: Final = b"krafla.states"
-_COUNTS: Final = pa.map_(pa.string(), pa.int32())
+_COUNTS: Final = pa.map_(pa.string(), pa.int64())
 SCHEMA: Final = pa.schema(
     [
         pa.field("seed", pa.int64()),
         pa.field("profile", pa.string()),
-        pa.field("steps", pa.int32()),
-        pa.field("refused", pa.int32()),
+        pa.field("steps", pa.int64()),
         pa.field("verdict", pa.string()),
         pa.field("finding", pa.list_(pa.string())),
         pa.field("detail", pa.string()),
+        pa.field("run", pa.string()),
         pa.field("digest", pa.string()),
-        pa.field("actions", _COUNTS),
-        pa.field("witnesses", pa.list_(pa.string())),
+        *(pa.field(name, _COUNTS) for name in TALLIES),
         pa.field("milliseconds", pa.int32()),
         pa.field("worker", pa.string()),
     ]
@@ -89,15 +89,14 @@ class SeedRow:
     seed: int
     profile: str
     steps: int
-    refused: int
     verdict: str
     finding: list[str]
     detail: str
+    run: str
     digest: str
-    actions: list[tuple[str, int]]
-    witnesses: list[str]
     milliseconds: int
     worker: str
+    tallies: dict[str, dict[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,23 +120,22 @@ def row_of(result: SeedResult, milliseconds: int, worker: str) -> SeedRow:
         result.seed,
         result.profile,
         result.steps,
-        result.refused,
         verdict.value,
         list(result.finding),
         result.detail,
+        result.run,
         result.digest,
-        list(result.actions),
-        list(result.witnesses),
         milliseconds,
         worker,
+        {name: dict(sorted(result.tallies.get(name, {}).items())) for name in TALLIES},
     )
 
 
 def lost_row(seed: int, profile: str, finding: str, detail: str, worker: str) -> SeedRow:
     """Return what is stored of a run that came to nothing: nobody knows what it would show."""
     digest = hashlib.sha256(f"{seed} {finding} {detail}".encode()).hexdigest()
-    return SeedRow(seed, profile, 0, 0, Verdict.INCONCLUSIVE.value, [finding], detail, digest,
-                   [], [], 0, worker)  # fmt: skip
+    return SeedRow(seed, profile, 0, Verdict.INCONCLUSIVE.value, [finding], detail, "", digest,
+                   0, worker, {name: {} for name in TALLIES})  # fmt: skip
 
 
 def rows_digest(rows: Iterable[SeedRow]) -> str:
@@ -149,7 +147,7 @@ def rows_digest(rows: Iterable[SeedRow]) -> str:
 def write_chunk(folder: Path, chunk: Chunk, rows: list[SeedRow], states: bytes) -> Path:
     """Commit a chunk: its file is there whole or not at all."""
     path = folder / f"chunk-{chunk}-{rows_digest(rows)[:16]}.parquet"
-    columns = [[getattr(row, name) for row in rows] for name in SCHEMA.names]
+    columns = [[_stored(row, name) for row in rows] for name in SCHEMA.names]
     arrays = [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)]
     table = pa.Table.from_arrays(arrays, schema=SCHEMA.with_metadata({_SKETCH: states.hex()}))
     draft = folder / f".{path.name}.{os.getpid()}.draft"
@@ -179,12 +177,23 @@ def read_chunk(path: Path) -> ChunkResults | None:
     chunk = Chunk(int(match[1]), int(match[2]))
     try:
         table = pq.read_table(path, partitioning=None)
-        rows = [SeedRow(**row) for row in table.to_pylist()]
+        rows = [_row(stored) for stored in table.to_pylist()]
         states = bytes.fromhex((table.schema.metadata or {})[_SKETCH].decode())
     except (pa.ArrowException, OSError, TypeError, KeyError, ValueError):
         return None
     sound = rows_digest(rows)[:16] == match[3] and len(states) == sketch.REGISTERS
     return ChunkResults(chunk, rows, states) if sound and _has_all(rows, chunk) else None
+
+
+def _stored(row: SeedRow, column: str) -> Any:
+    if column in TALLIES:
+        return list(row.tallies[column].items())
+    return getattr(row, column)
+
+
+def _row(stored: dict[str, Any]) -> SeedRow:
+    tallies = {name: dict(stored.pop(name)) for name in TALLIES}
+    return SeedRow(**stored, tallies=tallies)
 
 
 def _has_all(rows: list[SeedRow], chunk: Chunk) -> bool:

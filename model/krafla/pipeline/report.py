@@ -11,7 +11,6 @@ from krafla.pipeline.audit import read_audit
 from krafla.pipeline.campaign import CAMPAIGN, read_outcome, read_results
 from krafla.pipeline.ingest import INGEST, read_summary
 from krafla.pipeline.store import kind_of, opened, write_whole
-from krafla.refinement.faults import FAULTS
 from krafla.report.page import render
 from kraft.errors import printable
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from krafla.pipeline.chunks import ChunkResults, SeedRow
 
-__all__ = ["PAGE", "write_report"]
+__all__ = ["PAGE", "how_shrunk", "write_report"]
 
 PAGE: Final = "report.html"
 _POINTS_MAX: Final = 200
@@ -115,15 +114,18 @@ def _audit(report: dict[str, Any]) -> dict[str, Any]:
 def _campaign(out: Path) -> dict[str, Any]:
     outcome, results = read_outcome(out), read_results(out)
     rows = [row for one in results for row in one.rows]
+    tallies = {name: list(counts.items()) for name, counts in outcome.tallies.items()}
+    actions = sorted(tallies["actions"], key=lambda one: (-one[1], one[0]))
     return {
         "kind": CAMPAIGN,
+        "protocol": outcome.protocol,
         "verdict": outcome.verdict.value,
         "counts": outcome.counts,
+        "summary": outcome.summary,
         "digest": outcome.digest,
-        "actions": sorted(outcome.actions.items(), key=lambda one: (-one[1], one[0])),
-        "witnesses": list(outcome.witnesses.items()),
-        "faults": [[FAULTS[name], outcome.actions.get(name, 0)] for name in FAULTS],
-        "states": _curve(results),
+        **tallies,
+        "actions": actions,
+        "states": _curve(results) if outcome.counts.get("states") else [],
         "profiles": _profiles(rows),
         "workers": _workers(rows),
         "chunks": _throughput(results),
@@ -171,7 +173,7 @@ def _workers(rows: Sequence[SeedRow]) -> list[dict[str, Any]]:
 
 
 def _throughput(results: Sequence[ChunkResults]) -> list[list[int]]:
-    """Return for each chunk its first seed and the steps judged in a second of its process."""
+    """Return for each chunk its first seed and the steps taken in a second of its process."""
     stride = -(-len(results) // _POINTS_MAX)
     points = []
     for start in range(0, len(results), stride):
@@ -184,14 +186,23 @@ def _throughput(results: Sequence[ChunkResults]) -> list[list[int]]:
 
 def _finding(finding: dict[str, Any], out: Path) -> dict[str, Any]:
     saved = [printable(str(out / "found" / name)) for name in finding["saved"]]
-    commands = [f"krafla replay {path}" for path in saved]
+    commands = [f"{play} {path}" for play, path in zip(finding["replay"], saved, strict=True)]
     return {
         "kind": " ".join(finding["kind"]),
         "seeds": finding["seeds"],
         "seed": finding["seed"],
         "profile": finding["profile"],
         "steps": finding["steps"],
-        "shrunk_steps": finding["shrunk_steps"],
+        "shrunk": how_shrunk(finding),
         "detail": finding["detail"],
         "commands": commands,
     }
+
+
+def how_shrunk(finding: dict[str, Any]) -> str:
+    """Return in words how small a finding of a campaign was made."""
+    if finding["faults_left"] is not None:
+        return f"shrunk from {finding['faults']} faults to {finding['faults_left']}"
+    if finding["shrunk_steps"] is not None:
+        return f"shrunk to {finding['shrunk_steps']}"
+    return "not shrunk"

@@ -183,6 +183,9 @@ def fuzz_question(
             profiles=profiles or PROFILES_OF[name],
         )
         report = run_campaign(campaign, progress)
+        if report.is_interrupted:
+            # Whoever presses Ctrl-C means all questions.
+            raise KeyboardInterrupt
         coverage = report.coverage
         failure = report.failure
         reasons = report.doubts if failure is None else (str(failure.shrunk.finding),)

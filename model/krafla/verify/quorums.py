@@ -53,6 +53,9 @@ def _question(campaign: Campaign, nodes: str) -> Question:
         from krafla.fuzz.quorum.campaign import run_campaign
 
         report = run_campaign(campaign, progress)
+        if report.is_interrupted:
+            # Whoever presses Ctrl-C means all questions.
+            raise KeyboardInterrupt
         finding = report.finding
         reasons = report.doubts if finding is None else (str(finding.shrunk.violation),)
         return Row(

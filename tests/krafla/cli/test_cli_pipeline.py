@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.krafla.pipeline.executors import Here
 from typer.testing import CliRunner
 
 from krafla.cli import application
@@ -20,15 +21,6 @@ pytestmark = pytest.mark.xdist_group("spark")
 def krafla(*arguments):
     words = [str(argument) for argument in arguments]
     return CliRunner().invoke(application(words[0]), words)
-
-
-class Here:
-    """A session that does everything in this process: what is tested is the command."""
-
-    parallelism = 1
-
-    def map(self, function, items, _progress=None):
-        return [function(item) for item in items]
 
 
 @pytest.fixture(autouse=True)
@@ -81,8 +73,24 @@ def test_a_file_in_quarantine_is_named_and_the_status_is_3(tmp_path):
         (("pipeline", "audit", "nowhere-at-all"), "no such directory"),
         (("pipeline", "report", "a", "b"), "takes one directory"),
         (("pipeline", "ingest", "nowhere-at-all", "out"), "no such file"),
-        (("campaign", "raft", "out", "--seeds", "0..1"), "there is: lease"),
+        (("campaign", "kafka", "out", "--seeds", "0..1"), "there are: lease, reassignment, "),
         (("campaign", "lease", "out", "--seeds", "1-2"), "as in 0..4999"),
+        (
+            ("campaign", "together", "out", "--seeds", "0..1", "--lockstep"),
+            "--lockstep: only for `krafla campaign` raft, cluster",
+        ),
+        (
+            ("campaign", "cluster", "out", "--seeds", "0..1", "--steps", "9", "--profile", "x"),
+            "--steps, --profile: only for `krafla campaign` lease, reassignment, registration, ",
+        ),
+        (
+            ("campaign", "metadata", "out", "--seeds", "0..1", "--profile", "moves"),
+            "moves is no profile of metadata",
+        ),
+        (
+            ("campaign", "raft", "out", "--seeds", "0..1", "--faults", "rain"),
+            "no fault is called 'rain'",
+        ),
         (("campaign", "lease", "out", "--seeds", "0..1", "--profile", "x"), "no profile"),
     ],
 )
@@ -103,6 +111,32 @@ def test_a_campaign_says_what_it_covered_its_digest_and_how_to_run_it_again(tmp_
     document = json.loads(krafla("campaign", "lease", out, *options, "--json").stdout)
     assert document["digest"] in result.output
     assert document["counts"]["seeds"] == 3
+
+
+def test_a_campaign_of_machines_says_what_went_wrong_in_them_and_how_to_run_it_again(tmp_path):
+    out = tmp_path / "found"
+    options = ("--seeds", "0..1", "--faults", "partition,loss", "--chaos", "6")
+    result = krafla("campaign", "raft", out, *options)
+    assert result.exit_code == 0, result.output
+    assert "effects of faults, by kind:" in result.output
+    assert "HELD  2 seeds: 2 held, 0 violated, 0 inconclusive; " in result.output
+    assert (
+        "krafla campaign raft --seeds 0..1 --faults loss,partition --chaos 6 OUT" in result.output
+    )
+    document = json.loads(krafla("campaign", "raft", out, *options, "--json").stdout)
+    assert (document["protocol"], document["verdict"]) == ("raft", "held")
+    assert document["faults"] == {"partition": 2}
+    assert document["liveness"] == {"progress": 2}
+    assert document["counts"]["properties"] > 40
+    for protocol, changed in (("raft", "other lockstep: "), ("cluster", "it is of raft")):
+        other = krafla("campaign", protocol, out, *options, *["--lockstep"][: protocol == "raft"])
+        assert other.exit_code == 2
+        assert f"this holds another campaign ({changed}" in other.stderr
+        assert len(other.stderr.splitlines()) == 1
+    (out / "_plan.json").write_text('{"runs": []}')
+    broken = krafla("campaign", "raft", out, *options)
+    assert broken.exit_code == 2
+    assert "this plan of a campaign cannot be read" in broken.stderr
 
 
 def test_the_doctor_does_without_spark_and_says_what_it_needs(monkeypatch):

@@ -12,6 +12,15 @@ from pathlib import Path
 ROOT = str(Path(__file__).parents[3])
 
 
+class Here:
+    """A session that does everything in this process: what is tested is not Spark."""
+
+    parallelism = 1
+
+    def map(self, function, items, _progress=None):
+        return [function(item) for item in items]
+
+
 def with_mutant(name, function):
     """Return a task that runs with one seeded bug of the implementation."""
     root = ROOT
@@ -45,14 +54,16 @@ def with_deadly_seed(seed, function):
         import signal
         from unittest.mock import patch
 
-        from krafla.fuzz.seeds import play_one
+        from krafla.fuzz.game_seeds import GameRuns
 
-        def play(number, runs):
+        right = GameRuns.play
+
+        def play(runs, number):
             if number == seed:
                 os.kill(os.getpid(), signal.SIGKILL)
-            return play_one(number, runs)
+            return right(runs, number)
 
-        with patch("krafla.pipeline.campaign_task.play_one", play):
+        with patch.object(GameRuns, "play", play):
             return function(item)
 
     return task

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.krafla.pipeline.executors import kill_a_worker, with_deadly_seed, with_mutant
 
-from krafla.fuzz.seeds import Runs, play_one
+from krafla.fuzz.game_seeds import GameRuns
 from krafla.pipeline import campaign as campaign_module
 from krafla.pipeline.campaign import CampaignPlan, parse_seeds, read_results, run_campaign
 from krafla.pipeline.campaign_task import play_chunk, shrink_seed
@@ -23,7 +23,7 @@ from krafla.verdict import KraflaError, Verdict
 
 pytestmark = pytest.mark.xdist_group("spark")
 
-PLAN = CampaignPlan(5, 28, Runs(steps=60, profiles=("restless",)), chunk=4)
+PLAN = CampaignPlan(5, 28, GameRuns(steps=60, profiles=("restless",)), chunk=4)
 COMMAND = "from krafla.cli import main; main()"
 PATIENCE_SECONDS = 300.0
 
@@ -42,11 +42,12 @@ def test_each_seed_comes_to_what_it_does_in_a_single_process(undisturbed):
     found = rows(undisturbed.out)
     assert [row.seed for row in found] == list(range(5, 29))
     for row in found[::6]:
-        alone = play_one(row.seed, PLAN.runs)
-        assert (row.digest, row.steps, dict(row.actions)) == (
+        alone = PLAN.runs.play(row.seed)
+        assert (row.digest, row.run, row.steps, row.tallies["actions"]) == (
             alone.digest,
+            alone.run,
             alone.steps,
-            dict(alone.actions),
+            dict(alone.tallies["actions"]),
         )
     assert undisturbed.counts["steps"] == sum(row.steps for row in found)
     assert len({row.worker for row in found}) >= 2
@@ -161,7 +162,7 @@ def test_a_finished_campaign_is_not_played_again_and_another_is_refused(spark, u
 
 
 def test_results_of_other_code_are_not_mixed_in(undisturbed, monkeypatch):
-    monkeypatch.setattr(campaign_module, "judged_by", lambda: "other")
+    monkeypatch.setattr(GameRuns, "judged_by", lambda _: "other")
     with pytest.raises(KraflaError, match="the code or the spec has changed"):
         run_campaign(PLAN, undisturbed.out, None)
 
@@ -208,6 +209,6 @@ def test_seeds_are_two_numbers_in_order(text):
 
 def test_one_seed_is_a_campaign():
     assert parse_seeds("7..7") == (7, 7)
-    assert [str(chunk) for chunk in CampaignPlan(7, 7, Runs(), 10).chunks] == [
+    assert [str(chunk) for chunk in CampaignPlan(7, 7, GameRuns(), 10).chunks] == [
         "000000000007-000000000007"
     ]

@@ -10,7 +10,7 @@ from tests.browser import dom
 from tests.krafla.pipeline.executors import with_mutant
 from tests.krafla.pipeline.poison import LOG
 
-from krafla.fuzz.seeds import Runs
+from krafla.fuzz.game_seeds import GameRuns
 from krafla.pipeline import campaign as campaign_module
 from krafla.pipeline.audit import audit_ingest
 from krafla.pipeline.campaign import CampaignPlan, run_campaign
@@ -53,7 +53,7 @@ def test_a_campaign_shows_its_findings_with_the_command_that_replays_each(
     for name, function in (("play_chunk", play_chunk), ("shrink_seed", shrink_seed)):
         monkeypatch.setattr(campaign_module, name, with_mutant(bug, function))
     out = tmp_path / "out"
-    plan = CampaignPlan(0, 3, Runs(steps=40, profiles=("restless",)), 2)
+    plan = CampaignPlan(0, 3, GameRuns(steps=40, profiles=("restless",)), 2)
     outcome = run_campaign(plan, out, spark)
     page = write_report(out)
     text = shown(page)

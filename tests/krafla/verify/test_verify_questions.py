@@ -217,3 +217,21 @@ def test_simulated_quorums_are_asked_about_and_a_seeded_bug_is_told(monkeypatch)
         row = ask(quorums.quorum_question(0))
     assert row.verdict is Verdict.VIOLATED
     assert row.reasons[0].startswith("NewLeaderForgetsHighWatermarkProp")
+
+
+@pytest.mark.parametrize(
+    ("question", "plays"),
+    [
+        (asked.fuzz_question("lease", 2, 0), "krafla.fuzz.campaign.play_seed"),
+        (quorums.quorum_question(0), "krafla.fuzz.quorum.campaign.play"),
+        (quorums.cluster_question(), "krafla.fuzz.quorum.campaign.play"),
+    ],
+    ids=["a game", "a quorum", "a cluster"],
+)
+def test_ctrl_c_in_a_campaign_ends_all_questions(question, plays, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(plays, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        question.ask(lambda _: None)

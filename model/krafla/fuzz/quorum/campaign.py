@@ -30,7 +30,17 @@ if TYPE_CHECKING:
 
     from krafla.fuzz.quorum.playing import Case, Played
 
-__all__ = ["DEFAULT_SECONDS", "Campaign", "Finding", "Report", "kinds_chosen", "run_campaign"]
+__all__ = [
+    "DEFAULT_SECONDS",
+    "Campaign",
+    "Finding",
+    "Report",
+    "case_of",
+    "kinds_chosen",
+    "play_example",
+    "player_of",
+    "run_campaign",
+]
 
 DEFAULT_SECONDS: Final = 20.0
 _SECOND: Final = 1_000_000_000
@@ -201,7 +211,7 @@ def run_campaign(campaign: Campaign, progress: Callable[[str], object] = lambda 
                 # It is kept as it is if shrinking is interrupted.
                 report.finding = Finding(report.examples - 1, one, one)
                 if campaign.shrinks:
-                    player = _player(campaign)
+                    player = player_of(campaign)
                     shrunk = shrink(one, player, lambda n: progress(f"found; {n} faults are left"))
                     report.finding = Finding(report.examples - 1, one, shrunk)
                 break
@@ -221,7 +231,7 @@ def _is_spent(campaign: Campaign, example: int, began: float) -> bool:
     return maximum is not None and time.monotonic() - began >= maximum
 
 
-def _player(campaign: Campaign) -> Callable[[Case], Played]:
+def player_of(campaign: Campaign) -> Callable[[Case], Played]:
     """Return what plays a case: in lockstep, if the campaign says so."""
     system = SYSTEMS[campaign.system]
 
@@ -236,7 +246,7 @@ def _player(campaign: Campaign) -> Callable[[Case], Played]:
 
 
 def _alone(campaign: Campaign, began: float) -> Generator[Played, None, None]:
-    player, example = _player(campaign), 0
+    player, example = player_of(campaign), 0
     while not _is_spent(campaign, example, began):
         yield player(case_of(campaign, example))
         example += 1
@@ -255,7 +265,7 @@ def _together(campaign: Campaign, began: float) -> Generator[Played, None, None]
             while len(waiting) < _AHEAD * campaign.workers and not _is_spent(
                 campaign, example, began
             ):
-                waiting.append(pool.submit(_play_example, campaign, example))
+                waiting.append(pool.submit(play_example, campaign, example))
                 example += 1
             if not waiting:
                 is_over = True
@@ -292,8 +302,9 @@ def _uninterrupted() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
 
 
-def _play_example(campaign: Campaign, example: int) -> Played:
-    return _player(campaign)(case_of(campaign, example))
+def play_example(campaign: Campaign, example: int) -> Played:
+    """Return what an example of a campaign comes to."""
+    return player_of(campaign)(case_of(campaign, example))
 
 
 def _ignore_interrupts() -> None:

@@ -137,7 +137,8 @@ class System:
     """What is simulated, and what it is held to.
 
     ``name`` is the one of the command. ``case_of`` gives an example of a campaign by its seed, its
-    number and the kinds of faults; ``checks`` is told whether the run has no faults.
+    number and the kinds of faults; ``checks`` is told whether the run has no faults. ``modules``
+    are the specs that they ask.
     """
 
     name: str
@@ -146,6 +147,7 @@ class System:
     case_of: Callable[[int, int, tuple[str, ...]], Case]
     workload: Callable[[Case], Callable[[Simulation], Workload]]
     checks: Callable[[bool], Observer]
+    modules: tuple[str, ...] = ()
 
 
 class Judge(Protocol):

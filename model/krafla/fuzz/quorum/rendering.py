@@ -12,29 +12,17 @@ from kraft.sim.quorum.kinds import KINDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krafla.fuzz.quorum.campaign import Finding, Report
+    from krafla.fuzz.quorum.campaign import Campaign, Finding, Report
     from krafla.fuzz.quorum.playing import Played
 
-__all__ = ["document", "fault_lines", "text_lines"]
+__all__ = ["coverage_lines", "document", "fault_lines", "options", "summary", "text_lines"]
 
 _SECOND: Final = 1_000_000_000
 
 
 def text_lines(report: Report, saved: str = "") -> Iterator[str]:
     """Yield the report line by line; ``saved`` is the file that the finding was written to."""
-    if report.all_actions:
-        yield "steps by the action of the spec that each of them is:"
-    for name in sorted(report.all_actions, key=lambda name: (-report.actions[name], name)):
-        yield f"  {report.actions[name]:>11,}  {name}"
-    if report.faults:
-        yield "effects of faults, by kind:"
-    for name, count in sorted(report.faults.items(), key=lambda item: (-item[1], item[0])):
-        yield f"  {count:>11,}  {name}{'' if name in KINDS else ' (an effect of faults)'}"
-    if report.unpromised:
-        yield f"  {report.unpromised:>11,}  steps that promise less: a disk was damaged, or a"
-        yield f"  {'':>11}  sole voter lost what only it had"
-    for name, count in sorted(report.hazards.items()):
-        yield f"  {count:>11,}  times {name} broke where it was promised no more"
+    yield from coverage_lines(report)
     if report.finding is not None:
         yield from _finding_lines(report.finding)
     yield f"{report.verdict.name}  {_counts(report)}"
@@ -48,17 +36,38 @@ def text_lines(report: Report, saved: str = "") -> Iterator[str]:
         yield f"  reproduce  {reproduce(report)}"
 
 
+def coverage_lines(report: Report) -> Iterator[str]:
+    """Yield what was covered: actions of the spec, effects of faults, what broke unpromised."""
+    if report.all_actions:
+        yield "steps by the action of the spec that each of them is:"
+    for name in sorted(report.all_actions, key=lambda name: (-report.actions[name], name)):
+        yield f"  {report.actions[name]:>11,}  {name}"
+    if report.faults:
+        yield "effects of faults, by kind:"
+    for name, count in sorted(report.faults.items(), key=lambda item: (-item[1], item[0])):
+        yield f"  {count:>11,}  {name}{'' if name in KINDS else ' (an effect of faults)'}"
+    if report.unpromised:
+        yield f"  {report.unpromised:>11,}  steps that promise less: a disk was damaged, or a"
+        yield f"  {'':>11}  sole voter lost what only it had"
+    for name, count in sorted(report.hazards.items()):
+        yield f"  {count:>11,}  times {name} broke where it was promised no more"
+
+
 def reproduce(report: Report) -> str:
     """Return the command that runs the same examples again."""
     campaign = report.campaign
     command = f"krafla fuzz {campaign.system} --seed {campaign.seed} --examples {report.examples}"
+    return _on_specs(report, command + options(campaign))
+
+
+def options(campaign: Campaign) -> str:
+    """Return the options that decide the runs of a campaign, each after a blank."""
+    given = ""
     if campaign.kinds != SYSTEMS[campaign.system].kinds:
-        command += f" --faults {','.join(campaign.kinds) or 'none'}"
+        given += f" --faults {','.join(campaign.kinds) or 'none'}"
     if campaign.chaos is not None:
-        command += f" --chaos {campaign.chaos:g}"
-    if campaign.lockstep:
-        command += " --lockstep"
-    return _on_specs(report, command)
+        given += f" --chaos {campaign.chaos:g}"
+    return f"{given} --lockstep" if campaign.lockstep else given
 
 
 def _on_specs(report: Report, command: str) -> str:
@@ -68,17 +77,28 @@ def _on_specs(report: Report, command: str) -> str:
 
 def _counts(report: Report) -> str:
     seconds = max(report.seconds, 1e-9)
-    simulated = report.simulated / _SECOND
+    rates = (
+        f" ({report.events / seconds:,.0f}/s)",
+        f" ({_simulated(report) / seconds:,.0f} a second)",
+    )
+    return f"{report.examples:,} runs, {summary(report, *rates)}"
+
+
+def summary(report: Report, events_rate: str = "", simulated_rate: str = "") -> str:
+    """Return in a line how much was played and asked, and how the runs came to their ends."""
     ends = ", ".join(f"{count:,} {name}" for name, count in sorted(report.liveness.items()))
     judged = f", {report.judged:,} judged by the spec" if report.all_actions else ""
     asked = len(SYSTEMS[report.campaign.system].properties)
     return (
-        f"{report.examples:,} runs, {report.events:,} events ({report.events / seconds:,.0f}/s)"
-        f"{judged}, "
-        f"{simulated:,.0f} simulated s ({simulated / seconds:,.0f} a second), "
+        f"{report.events:,} events{events_rate}{judged}, "
+        f"{_simulated(report):,.0f} simulated s{simulated_rate}, "
         f"{sum(report.faults.values()):,} effects of faults, {report.acknowledged:,} values "
         f"acknowledged, {asked} properties; at the end {ends or 'nothing'}"
     )
+
+
+def _simulated(report: Report) -> float:
+    return report.simulated / _SECOND
 
 
 def _finding_lines(finding: Finding) -> Iterator[str]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from krafla.fuzz.quorum.playing import Played, System
 
-__all__ = ["Recorded", "read", "record", "replay", "write"]
+__all__ = ["Recorded", "kept_name", "read", "record", "replay", "write"]
 
 _FORMATS: Final = {f"krafla fuzz {name}": name for name in SYSTEMS}
 _VERSION: Final = 1
@@ -87,6 +87,11 @@ def record(played: Played, mutant: str = "", *, lockstep: bool = False) -> Recor
         lockstep,
         case.above,
     )
+
+
+def kept_name(system: str, seed: int, example: int) -> str:
+    """Return the name of the file that keeps an example of a campaign."""
+    return f"krafla-{system}-{seed}-{example}.json"
 
 
 def write(recorded: Recorded, path: Path) -> None:

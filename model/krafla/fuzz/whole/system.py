@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from krafla.audit.loading import LEASE, PARTITIONS, REGISTRATIONS
 from krafla.fuzz.quorum.playing import Case, System
 from krafla.fuzz.whole.checks import PROPERTIES, ClusterChecks
 from kraft.chance import Stream, derive
@@ -41,5 +42,6 @@ CLUSTER: Final = System(
     cluster_case_of,
     lambda case: cluster_workload(case.above),
     lambda stable: ClusterChecks(stable=stable),
+    (LEASE, REGISTRATIONS, PARTITIONS),
 )
 """Controllers over Raft, and brokers; `krafla.fuzz.whole.checks` holds them to their properties."""
