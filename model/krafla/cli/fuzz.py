@@ -103,7 +103,6 @@ def command(
 
     raft: a quorum on simulated machines, disks, clocks and networks; after 30 seconds of chaos a
     core is healed and must make progress. Each step is held to all that was ever true.
-
     cluster: controllers, brokers and operators above that. Besides: no answer tells of what may be
     lost, who steps back goes back to what is committed, the log keeps every rule of krafla audit.
 
@@ -122,10 +121,8 @@ def command(
     _check_options(protocol, by_steps, raft | {"--mutants": mutants}, {"--replay": replay})
     from krafla.cli import fuzz_list, fuzz_raft, fuzz_steps
 
-    if faults == "list":
-        return fuzz_list.faults(protocol)
-    if mutants == "list":
-        return fuzz_list.seeded_bugs(protocol)
+    if "list" in (faults, mutants):
+        return fuzz_list.listed(protocol, is_of_faults=faults == "list")
     if replay is not None:
         _refuse_beside(
             "--replay", examples, seconds, mutants, workers, faults, lockstep, save, chaos
@@ -134,12 +131,11 @@ def command(
     if protocol not in OVER_MACHINES:
         judged = fuzz_steps.campaign(protocol, seed, examples, seconds, steps, profile, shrinks)
         return fuzz_steps.run(judged, save=save, as_json=as_json, quiet=quiet)
+    amount = seed, examples, seconds
     if mutants is not None:
         _refuse_beside("--mutants", workers, faults, lockstep, as_json or None, chaos)
-        budget = {"seed": seed, "seconds": seconds, "examples": examples}
-        return fuzz_raft.seeded_bugs(protocol, mutants, budget, save, quiet=quiet)
-    amount = seed, examples, seconds, workers
-    chosen = fuzz_raft.campaign(protocol, *amount, faults, lockstep, shrinks, chaos)
+        return fuzz_raft.seeded_bugs(protocol, mutants, amount, save, quiet=quiet)
+    chosen = fuzz_raft.campaign(protocol, *amount, workers, faults, lockstep, shrinks, chaos)
     return fuzz_raft.run(chosen, save=save, as_json=as_json, quiet=quiet)
 
 

@@ -9,10 +9,16 @@ from krafla.verdict import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["faults", "seeded_bugs"]
+__all__ = ["listed"]
 
 
-def faults(system: str) -> ExitCode:
+def listed(system: str, *, is_of_faults: bool) -> ExitCode:
+    """Print all faults, or all seeded bugs, of a simulation over machines, with what each is."""
+    (_faults if is_of_faults else _seeded_bugs)(system)
+    return ExitCode.HELD
+
+
+def _faults(system: str) -> None:
     """Print every kind of fault, with what it leaves promised; ``*``: drawn by default."""
     from krafla.fuzz.systems import SYSTEMS
     from kraft.sim.quorum.kinds import ALL_PROMISES, KINDS
@@ -23,15 +29,13 @@ def faults(system: str) -> ExitCode:
         + ("" if kind.promised == ALL_PROMISES else f" What stays promised: {kind.promised}.")
         for kind in KINDS.values()
     )
-    return ExitCode.HELD
 
 
-def seeded_bugs(system: str) -> ExitCode:
+def _seeded_bugs(system: str) -> None:
     """Print every seeded bug of a simulation: its name, its source, what goes wrong."""
     from krafla.fuzz.seeded_bugs import MUTANTS
 
     _print(f"{bug.name:34} {bug.source:28} {bug.sentence}" for bug in MUTANTS[system])
-    return ExitCode.HELD
 
 
 def _print(lines: Iterator[str]) -> None:

@@ -150,11 +150,17 @@ def _show_replay(recorded: Recorded, played: Played, verdict: Verdict, *, same: 
 
 
 def seeded_bugs(
-    system: str, names: str, budget: dict[str, float | None], save: Path | None, *, quiet: bool
+    system: str,
+    names: str,
+    amount: tuple[int, int | None, float | None],
+    save: Path | None,
+    *,
+    quiet: bool,
 ) -> ExitCode:
     """Look for every seeded bug, or for those named, and print a table of what found them.
 
-    With ``save``, the run that found each is kept there. Ctrl-C leaves what was found until then.
+    ``amount`` are the seed, and the most examples and seconds for each bug. With ``save``, the run
+    that found each is kept there. Ctrl-C leaves what was found until then.
     """
     from krafla.cli import screen
     from krafla.fuzz.quorum.hunting import table_lines
@@ -165,7 +171,7 @@ def seeded_bugs(
     if save is not None:
         _made(save)
     console = screen.stdout()
-    hunts, is_whole = _hunted(chosen, budget, quiet=quiet)
+    hunts, is_whole = _hunted(chosen, amount, quiet=quiet)
     for text in table_lines(hunts):
         screen.line(console, text)
     for text in _kept(system, hunts, save) if save is not None else ():
@@ -183,22 +189,22 @@ def seeded_bugs(
     )
     # By examples: what a number of seconds comes to depends on the machine.
     most = max(each.examples for each in hunts)
-    given = f"--mutants {names} --seed {int(budget['seed'] or 0)} --examples {most}"
+    given = f"--mutants {names} --seed {amount[0]} --examples {most}"
     screen.line(console, f"  reproduce  krafla fuzz {system} {given}")
     return verdict.exit_code
 
 
 def _hunted(
-    chosen: Sequence[Mutant], budget: dict[str, float | None], *, quiet: bool
+    chosen: Sequence[Mutant], amount: tuple[int, int | None, float | None], *, quiet: bool
 ) -> tuple[list[Hunt], bool]:
     """Look for seeded bugs; return what came of each, and whether nobody pressed Ctrl-C."""
     from krafla.cli import screen
     from krafla.fuzz.quorum.hunting import EXAMPLES_MAXIMUM, SECONDS_MAXIMUM, hunt
 
-    examples, seconds = budget["examples"], budget["seconds"]
+    seed, examples, seconds = amount
     limits = (
-        int(budget["seed"] or 0),
-        EXAMPLES_MAXIMUM if examples is None else int(examples),
+        seed,
+        EXAMPLES_MAXIMUM if examples is None else examples,
         SECONDS_MAXIMUM if seconds is None else seconds,
     )
     hunts: list[Hunt] = []
