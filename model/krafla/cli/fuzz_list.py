@@ -19,20 +19,12 @@ def listed(system: str, *, is_of_faults: bool) -> ExitCode:
 
 
 def _faults(system: str) -> None:
-    """Print every kind of fault, with what it leaves promised; ``*``: drawn by default."""
-    from krafla.fuzz.systems import SYSTEMS
-    from kraft.sim.quorum.kinds import ALL_PROMISES, KINDS
+    from krafla.fuzz.systems import fault_lines
 
-    _print(
-        f"{'*' if kind.name in SYSTEMS[system].kinds else ' '} {kind.room:9} {kind.name:19} "
-        f"{kind.sentence}"
-        + ("" if kind.promised == ALL_PROMISES else f" What stays promised: {kind.promised}.")
-        for kind in KINDS.values()
-    )
+    _print(fault_lines(system))
 
 
 def _seeded_bugs(system: str) -> None:
-    """Print every seeded bug of a simulation: its name, its source, what goes wrong."""
     from krafla.fuzz.seeded_bugs import MUTANTS
 
     _print(f"{bug.name:34} {bug.source:28} {bug.sentence}" for bug in MUTANTS[system])

@@ -6,10 +6,21 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.quorum.playing import RAFT
 from krafla.fuzz.whole.system import CLUSTER
+from kraft.sim.quorum.kinds import ALL_PROMISES, KINDS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from krafla.fuzz.quorum.playing import System
 
-__all__ = ["SYSTEMS"]
+__all__ = ["SYSTEMS", "fault_lines"]
 
 SYSTEMS: Final[dict[str, System]] = {system.name: system for system in (RAFT, CLUSTER)}
+
+
+def fault_lines(system: str) -> Iterator[str]:
+    """Yield every kind of fault by its room, with what it leaves promised; ``*``: drawn anyway."""
+    for kind in KINDS.values():
+        drawn = "*" if kind.name in SYSTEMS[system].kinds else " "
+        left = "" if kind.promised == ALL_PROMISES else f" What stays promised: {kind.promised}."
+        yield f"{drawn} {kind.room:9} {kind.name:19} {kind.sentence}{left}"
