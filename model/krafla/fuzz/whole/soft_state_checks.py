@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from krafla.fuzz.quorum.violation import Violated
 from krafla.fuzz.whole.answers import appended_by, response_of
+from kraft.controller.eligible import is_elr_enabled
 from kraft.controller.quorum import events
 from kraft.controller.quorum.state import is_active
 from kraft.errors import ErrorCode
@@ -326,6 +327,9 @@ def _check_eligible(listener: ListenerStep, record: PartitionChangeRecord) -> No
 def _check_cleared(listener: ListenerStep, record: ConfigRecord) -> None:
     """Check that nobody stays eligible by another minimum than the one that is set."""
     image = listener.after.written.image
+    if not is_elr_enabled(listener.before.written.image):
+        # As built: who was eligible when that was given up stays so until the next change.
+        return
     for (topic_id, index), partition in image.partitions.items():
         of_topic = image.topics[topic_id].name == record.resource_name
         if partition.eligible_leader_replicas and (
