@@ -246,9 +246,10 @@ IsrNotEmptyInv == \A image \in CommittedImages : image.partition.isr # {}
 
 (* A process that stops with leave is fenced, and no active broker believes  *)
 (* any more that it leads.                                                   *)
-(* Source: KIP-631, controlled shutdown; KAFKA-14292. True without failover: *)
-(* see broken/cluster/ForgottenLeave.cfg. Broken by: not waiting for the     *)
-(* others; answering before the commit.                                      *)
+(* Source: KIP-631, controlled shutdown; KAFKA-14292. True without failover, *)
+(* and of brokers that were not fenced for their silence before: see         *)
+(* broken/cluster/ForgottenLeave.cfg and FencedLeave.cfg. Broken by: not     *)
+(* waiting for the others; answering before the commit.                      *)
 ShutdownSafeProp ==
   [][\A i \in Incarnation :
        (status[i] = "PENDING_CONTROLLED_SHUTDOWN" /\ status'[i] = "SHUTTING_DOWN") =>

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from kraft.sim.together.cluster import Configuration
 
-__all__ = ["MODULE", "constants_of", "load_together", "properties_for", "together_judge"]
+__all__ = ["MODULE", "constants_of", "load_together", "together_properties", "together_judge"]
 
 MODULE: Final = "ClusterProperties"
 
@@ -57,15 +57,13 @@ def constants_of(configuration: Configuration) -> dict[str, Any]:
     }
 
 
-def properties_for(configuration: Configuration) -> Properties:
-    """Return the properties that all runs of a configuration keep, and what they must reach.
+def together_properties() -> Properties:
+    """Return the properties that all runs keep, and what they must reach.
 
     Each of those left out is false for a reason, and a model of specs/broken/cluster shows it.
     """
-    # TwoOfOneId, TwoLeaders
-    left_out = {"OneLeaderPerEpochInv", "OneLeaderInv"}
-    if len(configuration.controllers) > 1:
-        left_out.add("ShutdownSafeProp")  # ForgottenLeave
+    # TwoOfOneId, TwoLeaders; ForgottenLeave, FencedLeave
+    left_out = {"OneLeaderPerEpochInv", "OneLeaderInv", "ShutdownSafeProp"}
     return properties_of(find_module(MODULE, None), left_out)
 
 
@@ -74,7 +72,7 @@ def load_together(configuration: Configuration) -> JudgedSpec[TogetherMapping]:
     """Return Cluster with the constants of a configuration and the properties that hold."""
     spec = Spec.load(MODULE, constants_of(configuration))
     pin_constants(spec)
-    judged = JudgedSpec(spec, properties_for(configuration), TogetherMapping(configuration))
+    judged = JudgedSpec(spec, together_properties(), TogetherMapping(configuration))
     first = int(configuration.controllers[0])
     judged.initial = next(one for one in spec.initial_states() if one["leader"] == first)
     return judged
