@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from kraft.sim.together.cluster import Configuration
 
-__all__ = ["MODULE", "constants_of", "load_together", "together_properties", "together_judge"]
+__all__ = ["MODULE", "constants_of", "load_together", "together_judge", "together_properties"]
 
 MODULE: Final = "ClusterProperties"
 
