@@ -145,14 +145,17 @@ def _check_leading(view: BrokerView) -> None:
                 f"broker {broker_id} leads partition {key[1]} with (leader epoch, partition epoch) "
                 f"{known} and ISR {list(leading.isr)}, its image has {there} and {isr}",
             )
-    if not view.begun or view.life.offline_directories:
+    if not view.begun:
         return
-    led = sum(partition.leader == broker_id for partition in image.partitions.values())
+    led = sum(
+        partition.leader == broker_id and key not in view.own.offline
+        for key, partition in image.partitions.items()
+    )
     if led != len(view.leading):
         raise Violated(
             "LeadershipFollowsImageInv",
-            f"by its image broker {broker_id} leads {led} partitions, and it leads "
-            f"{len(view.leading)}",
+            f"by its image broker {broker_id} leads {led} partitions in directories that work, and "
+            f"it leads {len(view.leading)}",
         )
 
 
