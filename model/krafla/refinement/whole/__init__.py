@@ -1,0 +1,4 @@
+"""Whole simulated clusters in lockstep with MetadataLog: what controllers and brokers make of it.
+
+Spec: MetadataLogSteps.
+"""
