@@ -43,6 +43,17 @@ AnswersOfAsked(given) ==
      THEN (CHOOSE parked \in given : parked.request = r).result
      ELSE answers[r]]
 
+(* ReplayLog by halves: a node that comes late replays hundreds of batches   *)
+(* in one step. The comparison has TLC know the first half before it begins  *)
+(* the second.                                                               *)
+RECURSIVE ReplayLogByHalves(_, _, _, _)
+ReplayLogByHalves(state, log, from, end) ==
+  IF from >= end THEN state
+  ELSE IF end = from + 1 THEN ReplayRecords(state, RecordsOf(log[end]), from)
+  ELSE LET middle == (from + end) \div 2
+           half == ReplayLogByHalves(state, log, from, middle)
+       IN  IF half = Nil THEN half ELSE ReplayLogByHalves(half, log, middle, end)
+
 (***************************************************************************)
 (* Somebody asks what was never asked before. Who was answered is          *)
 (* forgotten: nothing but the next answer to the same request would look   *)

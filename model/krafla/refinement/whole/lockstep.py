@@ -27,8 +27,8 @@ from kraft.raft.effects import HandleCommit, HandleLoadSnapshot
 from kraft.raft.roles import Leader
 
 if TYPE_CHECKING:
-    from krafla.values import Value
     from krafla.refinement.whole.reading import Reading
+    from krafla.values import Value
     from kraft.sim.quorum.steps import ListenerStep, SimStep
 
 __all__ = ["ClusterLockstep"]
@@ -209,7 +209,9 @@ class ClusterLockstep:
         ))  # fmt: skip
 
     def _found(self, action: Any, explanation: Explanation) -> Divergence:
-        spoken = SpecAction("", ()) if action is None else SpecAction(action.name, action.parameters)
+        spoken = (
+            SpecAction("", ()) if action is None else SpecAction(action.name, action.parameters)
+        )
         variables = tuple(sorted({
             re.split(r"[.\[]", one.path)[1] if "." in one.path else one.path
             for one in explanation.differences

@@ -82,7 +82,7 @@ class Images:
         number, before = replayed
         plain: list[TypedRecord] = []
         for one in (*records, None):
-            marker = _MARKERS.get(type(one))
+            marker = None if one is None else _MARKERS.get(type(one))
             if one is not None and marker is None:
                 plain.append(one)
                 continue
@@ -95,7 +95,9 @@ class Images:
                 if marker == "BeginTransaction":
                     before = number
                 else:
-                    number = before if marker == "AbortTransaction" and before is not None else number
+                    number = (
+                        before if marker == "AbortTransaction" and before is not None else number
+                    )
                     before = None
         return tuple(values), Replayed(number, before)
 
@@ -133,9 +135,12 @@ class Log:
         self.end = end
         self.ends[end] = len(self.at) - 1
 
-    def commit(self, base: int, end: int, epoch: int, records: tuple[TypedRecord, ...]) -> int | None:
+    def commit(
+        self, base: int, end: int, epoch: int, records: tuple[TypedRecord, ...]
+    ) -> int | None:
         """Take in a committed batch; return how many appends it is, None if it is none."""
-        count, at, said = 0, base, []
+        count, at = 0, base
+        said: list[TypedRecord] = []
         while at < end and count < len(self.uncommitted):
             one = self.uncommitted[count]
             if one.base != at or one.epoch != epoch:
@@ -150,4 +155,3 @@ class Log:
             self.at.append(one.replayed)
             self.extend(one.end)
         return count
-

@@ -78,7 +78,8 @@ class Reader:
 
         A batch that is not what its leader appended can be no step: it commits too many.
         """
-        log, actions, count = self._log, [], 0
+        log, count = self._log, 0
+        actions: list[Action] = []
         for batch in batches:
             end = batch.base_offset + batch.count
             if batch.base_offset < log.end:
@@ -157,7 +158,9 @@ class Reader:
         if name in self._refused:
             return Reading(is_pending=True)
         node = self._nodes[name]
-        if any(isinstance(one, does.Resign) and one.epoch == node.leads for one in listener.effects):
+        if any(
+            isinstance(one, does.Resign) and one.epoch == node.leads for one in listener.effects
+        ):
             node.leads = None
         return self._reading(name, listener, actions)
 
@@ -198,7 +201,9 @@ class Reader:
         appended: _Written | None,
     ) -> list[Action]:  # fmt: skip
         before, after = listener.before, listener.after
-        replies = {one.token: one.response for one in listener.effects if isinstance(one, does.Reply)}
+        replies = {
+            one.token: one.response for one in listener.effects if isinstance(one, does.Reply)
+        }
         if type(event.request) in OPERATIONS.reads:
             image = self._read(name, event, replies.get(event.token))
             return [Action("AnswerRead", (name, image))]
@@ -265,7 +270,9 @@ class Reader:
 
         If nothing came since the last one but batches of Raft's own, it is the same.
         """
-        effect = next((one for one in listener.effects if isinstance(one, does.CreateSnapshot)), None)
+        effect = next(
+            (one for one in listener.effects if isinstance(one, does.CreateSnapshot)), None
+        )
         if effect is None:
             return []
         node = self._nodes[name]

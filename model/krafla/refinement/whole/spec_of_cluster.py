@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from krafla.oracle import EvaluationError, Spec
-from krafla.oracle.explain import Explanation
 from krafla.oracle.loading import find_module, folders_for
 from krafla.oracle.pinning import pin_constants
 from krafla.oracle.state import State
@@ -20,9 +19,10 @@ from krafla.values import fmt
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from krafla.oracle.explain import Explanation
     from krafla.values import Value
 
-__all__ = ["Action", "RefusalError", "SpecOfCluster", "action_names"]
+__all__ = ["ACTIONS", "NEVER_TAKEN", "SELDOM", "Action", "RefusalError", "SpecOfCluster"]
 
 MODULE: Final = "MetadataLogSteps"
 _ROOT: Final = "MetadataLogLockstep"
@@ -44,20 +44,28 @@ _SETTINGS: Final = """CONSTANTS
   Records <- RecordsOfAsked
   Result <- ResultOfAsked
   AnswersWith <- AnswersOfAsked
+  ReplayLog <- ReplayLogByHalves
 INIT Init
 NEXT Next
 CHECK_DEADLOCK FALSE
 """
-_STEPS: Final = (
-    "ClaimEmptyLog", "ClaimWrittenLog", "RunTask", "RefuseRequest", "AnswerRead",
-    "LoadOlderSnapshot", "StartAnew",
+ACTIONS: Final = (
+    "Elect", "LoseLeadership", "Commit", "ClaimEmptyLog", "ClaimWrittenLog", "Renounce", "Ask",
+    "RefuseRequest", "RefuseAppend", "HandleWrite", "AnswerUnchanged", "DelayUnchanged", "RunTask",
+    "AnswerRead", "HandleCommit", "ReplayCommitted", "CreateSnapshot", "LoadSnapshot", "Restart",
+    "StartAnew",
 )  # fmt: skip
-# An election loses a tail, too; ClaimWrittenLog is Claim; nothing writes transactions of many
-# batches, so none is open when a controller is elected; a request has to be asked, whatever
-# becomes of it.
-_NEVER_TAKEN: Final = frozenset(
-    {"LoseTail", "Claim", "ClaimWithOpenTransaction", "BeginTransaction", "EndTransaction"}
-)
+"""The actions that each campaign should come to, whatever its seed."""
+SELDOM: Final = ("LoadOlderSnapshot",)
+"""Those that a campaign may well not come to."""
+NEVER_TAKEN: Final = (
+    "Claim", "LoseTail", "ClaimWithOpenTransaction", "BeginTransaction", "EndTransaction",
+)  # fmt: skip
+"""The actions of MetadataLog that no run takes.
+
+ClaimWrittenLog is Claim, an election loses a tail, too, and nothing writes a transaction of several
+batches.
+"""
 
 
 class Action(NamedTuple):
@@ -89,13 +97,6 @@ def _load(controllers: frozenset[str], brokers: frozenset[str]) -> Spec:
         spec.sources.find(_ROOT)
     pin_constants(spec)
     return spec
-
-
-def action_names() -> tuple[str, ...]:
-    """Return the names of the actions that a run can take."""
-    spec = _load(frozenset({"n0"}), frozenset({"n1"}))
-    names = dict.fromkeys((*(action.name for action in spec.actions), *_STEPS))
-    return tuple(name for name in names if name not in _NEVER_TAKEN)
 
 
 class SpecOfCluster:
