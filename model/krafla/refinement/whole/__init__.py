@@ -1,4 +1,1 @@
-"""Whole simulated clusters in lockstep with MetadataLog: what controllers and brokers make of it.
-
-Spec: MetadataLogSteps.
-"""
+"""Whole simulated clusters in lockstep with MetadataLog: what controllers and brokers make of it."""
