@@ -13,7 +13,9 @@ from krafla.fuzz.quorum.campaign import Campaign, run_campaign
 from krafla.fuzz.quorum.playing import Case, play
 from krafla.fuzz.quorum.replay import read, record, replay, write
 from krafla.fuzz.seeded_bugs import find_mutant
+from krafla.fuzz.systems import SYSTEMS
 from krafla.fuzz.whole.checks import PROPERTIES, ClusterChecks
+from krafla.fuzz.whole.in_lockstep import METADATA_REFINEMENT
 from krafla.fuzz.whole.system import CLUSTER, KINDS, cluster_case_of
 from kraft.raft.configuration import MILLISECOND
 from kraft.sim.quorum.cluster import Simulation
@@ -98,6 +100,43 @@ def test_a_kept_run_is_played_bit_for_bit(tmp_path):
     path = tmp_path / "run.json"
     write(record(played), path)
     assert replay(read(path)).digest == played.digest
+
+
+class SeesNothing:
+    """An observer that holds nothing to any property."""
+
+    def __init__(self) -> None:
+        self.violation = None
+        self.hazards: dict[str, int] = {}
+        self.unpromised = 0
+
+    def observe(self, _step):
+        """Look away."""
+
+    def finish(self, _acknowledged):
+        """Look away."""
+
+
+def test_what_only_metadata_log_notices_ends_a_campaign_in_lockstep_and_is_found_again(
+    monkeypatch, tmp_path
+):
+    unchecked = replace(CLUSTER, checks=lambda _stable: SeesNothing())
+    monkeypatch.setitem(SYSTEMS, "cluster", unchecked)
+    campaign = Campaign(seed=0, examples=1, system="cluster", lockstep=True, shrinks=False)
+    path = tmp_path / "run.json"
+    with find_mutant("deferred-by-the-claim").applied():
+        report = run_campaign(campaign)
+        assert report.finding is not None
+        played = report.finding.shrunk
+        write(record(played, lockstep=True), path)
+        again = replay(read(path))
+    assert played.violation.property == METADATA_REFINEMENT
+    assert (again.violation, again.digest) == (played.violation, played.digest)
+    assert report.judged == report.events > 1_000
+    # Both specs have judged.
+    assert min(report.actions["SendFetch"], report.actions["MetadataLog!ReplayCommitted"]) > 0
+    assert {"SendFetch", "MetadataLog!Renounce"} <= set(report.all_actions)
+    assert "MetadataLog!Renounce" in report.missed_actions
 
 
 def test_the_number_of_processes_changes_nothing():
