@@ -8,7 +8,7 @@
 (* variable is added, and nothing of MetadataLog changes.                  *)
 (*                                                                         *)
 (* Who judges an implementation step by step needs each of its steps as    *)
-(* one action with parameters; docs/internals/cluster-lockstep.md has the  *)
+(* one action with parameters; docs/internals/cluster-fuzzing.md has the   *)
 (* table.                                                                  *)
 (*                                                                         *)
 (* It also says what MetadataLog leaves open, for a log of which it is     *)
@@ -122,23 +122,16 @@ AnswerRead(c, image) ==
 ------------------------------------------------------------------------------
 (* Snapshots, and processes that start                                       *)
 
-(* What the committed log says up to an end, as the last batch before has it. *)
-RECURSIVE ImageAt(_)
-ImageAt(end) ==
-  IF end = 0 THEN InitialImage
-  ELSE LET records == RecordsOf(committed[end]) IN
-       IF records = << >> THEN ImageAt(end - 1)
-       ELSE IF \A i \in DOMAIN records : records[i].type = "Change"
-            THEN records[Len(records)].to
-            ELSE VisibleOf(StateAt(end))
-SnapshotAt(end) == [end |-> end, image |-> ImageAt(end)]
+(* A snapshot that somebody could have written, of all before an end.        *)
+IsStableEnd(end) == end <= Len(committed) /\ ~InTransaction(StateAt(end))
+SnapshotAt(end) == [end |-> end, image |-> StateAt(end).image]
 
 (***************************************************************************)
 (* As LoadSnapshot, but whoever wrote the snapshot has a newer one by now. *)
 (***************************************************************************)
 LoadOlderSnapshot(n, end) ==
   /\ committed_end[n] < end
-  /\ end <= Len(committed)
+  /\ IsStableEnd(end)
   /\ BelievedEpoch(n) = NoEpoch
   /\ StartFrom(n, SnapshotAt(end))
   /\ snapshot' = [snapshot EXCEPT ![n] = SnapshotAt(end)]
@@ -154,7 +147,7 @@ LoadOlderSnapshot(n, end) ==
 (* Kafka: KafkaRaftClient.updateListenersProgress.                         *)
 (***************************************************************************)
 StartAnew(n, end) ==
-  /\ end <= Len(committed)
+  /\ IsStableEnd(end)
   /\ snapshot' = [snapshot EXCEPT ![n] = SnapshotAt(end)]
   /\ StartFrom(n, SnapshotAt(0))
   /\ IF n \in Broker THEN UNCHANGED <<claim_epoch, reply_vars>>
@@ -163,6 +156,22 @@ StartAnew(n, end) ==
           /\ answers' = AnswersWith(Failing(deferred[n], Disconnected))
   /\ leader_epoch' = [c \in Controller |-> IF c = n THEN NoEpoch ELSE leader_epoch[c]]
   /\ UNCHANGED <<committed, uncommitted>>
+------------------------------------------------------------------------------
+(* What StepsNext tries. A model puts something in their place.              *)
+SomeFirstRecords == {}
+SomeTasks == {}
+SomeSnapshotEnds == 0 .. Len(committed)
+
+(* Ask and AnswerRead are left out: they change nothing but what is known of *)
+(* who asks, and nothing at all.                                             *)
+StepsNext ==
+  \/ Next
+  \/ \E c \in Controller, records \in SomeFirstRecords : ClaimEmptyLog(c, records)
+  \/ \E c \in Controller : ClaimWrittenLog(c)
+  \/ \E c \in Controller, records \in SomeTasks : RunTask(c, records)
+  \/ \E c \in Controller, request \in Request : RefuseRequest(c, request)
+  \/ \E n \in Node, end \in SomeSnapshotEnds : LoadOlderSnapshot(n, end)
+  \/ \E n \in Node, end \in SomeSnapshotEnds : StartAnew(n, end)
 ------------------------------------------------------------------------------
 (* What is to be seen of one node, and what some were told                   *)
 ViewOf(n) ==

@@ -19,7 +19,6 @@ from krafla.refinement.whole.log import NO_END, Images, Log
 from krafla.refinement.whole.reading import Reader
 from krafla.refinement.whole.spec_of_cluster import Action, RefusalError, SpecOfCluster
 from krafla.refinement.whole.views import Node
-from kraft.controller.quorum.effects import Fatal
 from kraft.controller.quorum.events import CommittedBatch
 from kraft.controller.quorum.record_bytes import decode_records
 from kraft.ids import Offset
@@ -152,9 +151,6 @@ class ClusterLockstep:
         return Agreed(None)
 
     def _controller(self, name: str, listener: ListenerStep) -> Judgement:
-        fatal = next((one for one in listener.effects if isinstance(one, Fatal)), None)
-        if fatal is not None:
-            return self._found(None, Explanation(f"controller {name} cannot go on: {fatal.reason}"))
         reading = self.reader.controller(name, listener)
         if reading.is_pending:
             return Agreed(None)

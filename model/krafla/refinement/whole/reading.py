@@ -98,10 +98,14 @@ class Reader:
         return [*actions, Action("Commit", (count,))] if count else actions
 
     def _elect(self, epoch: int, survivors: int) -> list[Action]:
-        name = self.leaders[epoch]
-        node = self._nodes[name]
+        """Return the step that begins an epoch; its leader may lead no more by now.
+
+        If nobody led it, there is no such step.
+        """
+        name = self.leaders.get(epoch, NOTHING)
+        node = self._nodes.get(name)
         elected = Action("Elect", (name, epoch, survivors, ()))
-        if node.raft_leads == epoch:
+        if node is not None and node.raft_leads == epoch:
             node.leads = epoch
             return [elected]
         return [elected, Action("LoseLeadership", (name,))]
