@@ -1,1 +1,1 @@
-"""Whole simulated clusters in lockstep with MetadataLog: what controllers and brokers make of it."""
+"""Whole clusters in lockstep with MetadataLog: what their controllers and brokers show."""

@@ -56,7 +56,7 @@ class ClusterLockstep:
         self.steps = 0
         self.is_over = False
         self._ended: tuple[str, int] | None = None
-        self._brokers: dict[str, Any] = {}
+        self._last: dict[str, Any] = {}
 
     def judge(self, step: SimStep) -> Judgement:
         """Return what the spec says of the next step of the run."""
@@ -130,7 +130,7 @@ class ClusterLockstep:
         node.start()
         node.is_known = True
         self.reader.forget(name)
-        self._brokers.pop(name, None)
+        self._last.pop(name, None)
         if not was_known and not end:
             return
         if end == node.snapshot[0] == 0:
@@ -155,7 +155,8 @@ class ClusterLockstep:
         if reading.is_pending:
             return Agreed(None)
         taken = self._all(reading.actions)
-        is_same = listener.after is listener.before and self.nodes[name].is_compared
+        is_same = self._last.get(name) is listener.after
+        self._last[name] = listener.after
         if is_same and not reading.actions and not reading.told:
             return Agreed(None)
         view = self.nodes[name].of_controller(listener.after, self.reader.asked[name])
@@ -169,9 +170,10 @@ class ClusterLockstep:
             actions += self.reader.committed(name, listener.event.batches[-1].end_offset)
         elif isinstance(listener.event, HandleLoadSnapshot):
             actions += self.reader.loaded(name, listener.event.snapshot_id)
-        if not actions and self._brokers.get(name) is memory:
+        is_same = self._last.get(name) is memory
+        self._last[name] = memory
+        if is_same and not actions:
             return Agreed(None)
-        self._brokers[name] = memory
         taken = self._all(actions)
         return self._compare(name, taken, self.nodes[name].of_broker(memory)) or Agreed(taken)
 
@@ -187,7 +189,6 @@ class ClusterLockstep:
     def _compare(self, name: str, taken: SpecAction | None, got: Value) -> Divergence | None:
         """Return where a node has something else than the spec says."""
         expected = self.side.value("ViewOf", name)
-        self.nodes[name].is_compared = True
         if expected == got:
             return None
         what = f"{taken} leads to another" if taken else "what is no step of the spec changes the"

@@ -141,7 +141,8 @@ class Reader:
         appended = self._written(name, listener)
         refused = self._refused.pop(name, ())
         actions: list[Action] = []
-        if refused and not isinstance(event, events.AppendRefused):
+        steps_back = isinstance(event, events.AppendRefused) and is_active(before)
+        if refused and not steps_back:
             # Raft has taken what, by the spec, it could only refuse.
             actions += refused
         match event:
@@ -152,7 +153,7 @@ class Reader:
                 actions += self._told_leader(name, before, event, appended)
             case events.SnapshotLoaded():
                 actions += self.loaded(name, event.snapshot_id)
-            case events.AppendRefused() if is_active(before):
+            case events.AppendRefused() if steps_back:
                 actions += _refusal(name, refused)
             case events.RequestReceived():
                 actions += self._request(name, listener, event, appended)

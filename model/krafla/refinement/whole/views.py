@@ -62,8 +62,7 @@ class Node:
     `raft_leads` is the epoch that its Raft client leads, if any, and `leads` the same once that has
     begun, until it is made to resign. `snapshot` has the end and the image of the newest on its
     disk, `own` the ends of what it appended since it was elected. `written` and `visible` are what
-    it has and shows. `is_known`: a process has started on it; `is_compared`: that one's memory was
-    compared with the spec's.
+    it has and shows. `is_known`: a process has started on it.
     """
 
     def __init__(self, log: Log, images: Images) -> None:
@@ -77,7 +76,6 @@ class Node:
 
     def start(self) -> None:
         """Begin with nothing in memory."""
-        self.is_compared = False
         self.own: dict[int, int] = {}
         self.committed_end = self.write_end = 0
         self.written = Replayed()

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from tests.krafla.refinement.whole.cluster_runs import UNCHECKED
 from typer.testing import CliRunner
 
 from krafla.cli import application
@@ -102,26 +103,10 @@ def test_a_kept_run_is_played_bit_for_bit(tmp_path):
     assert replay(read(path)).digest == played.digest
 
 
-class SeesNothing:
-    """An observer that holds nothing to any property."""
-
-    def __init__(self) -> None:
-        self.violation = None
-        self.hazards: dict[str, int] = {}
-        self.unpromised = 0
-
-    def observe(self, _step):
-        """Look away."""
-
-    def finish(self, _acknowledged):
-        """Look away."""
-
-
 def test_what_only_metadata_log_notices_ends_a_campaign_in_lockstep_and_is_found_again(
     monkeypatch, tmp_path
 ):
-    unchecked = replace(CLUSTER, checks=lambda _stable: SeesNothing())
-    monkeypatch.setitem(SYSTEMS, "cluster", unchecked)
+    monkeypatch.setitem(SYSTEMS, "cluster", UNCHECKED)
     campaign = Campaign(seed=0, examples=1, system="cluster", lockstep=True, shrinks=False)
     path = tmp_path / "run.json"
     with find_mutant("deferred-by-the-claim").applied():

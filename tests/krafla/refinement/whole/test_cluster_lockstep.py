@@ -9,25 +9,21 @@ from dataclasses import replace
 
 import pytest
 from msgspec import structs
+from tests.krafla.refinement.whole.cluster_runs import DROPPED, UNCHECKED, judged, stormy_run
 
-from krafla.fuzz.quorum.playing import Case, play
+from krafla.fuzz.quorum.playing import play
 from krafla.fuzz.seeded_bugs import find_mutant
 from krafla.fuzz.whole.in_lockstep import METADATA_REFINEMENT, VisibleJudge
-from krafla.fuzz.whole.system import CLUSTER, cluster_case_of
-from krafla.refinement.metadata.metadata_spec import load_metadata
-from krafla.refinement.raft.runs import quorum_of
-from krafla.refinement.whole.lockstep import ClusterLockstep
-from krafla.refinement.whole.spec_of_cluster import (
-    ACTIONS,
-    NEVER_TAKEN,
-    SELDOM,
-    Action,
-    RefusalError,
-    SpecOfCluster,
-)
-from krafla.values import record
+from krafla.fuzz.whole.system import cluster_case_of
+from krafla.refinement.whole.spec_of_cluster import ACTIONS, SELDOM
 from kraft.controller.quorum.effects import Append, CreateSnapshot, Reply, Resign
-from kraft.controller.quorum.events import BatchesCommitted, LeaderChanged, RequestReceived
+from kraft.controller.quorum.events import (
+    AppendRefused,
+    BatchesCommitted,
+    LeaderChanged,
+    RequestReceived,
+    SnapshotLoaded,
+)
 from kraft.controller.quorum.memory import after_batch
 from kraft.controller.quorum.operations import OPERATIONS
 from kraft.controller.quorum.state import is_active
@@ -35,19 +31,7 @@ from kraft.ids import Offset
 from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.raft.effects import HandleCommit
 from kraft.records.lease import NoOpRecord
-from kraft.sim.metadata.cluster import Configuration
-from kraft.sim.metadata.values import SetValue
-from kraft.sim.quorum.cluster import Simulation
-from kraft.sim.quorum.configuration import SECOND, Knobs, QuorumConfiguration
-from kraft.sim.whole.configuration import ClusterKnobs
 
-QUIET = Case(
-    QuorumConfiguration(voters=3, observers=2, calm=2 * SECOND, chaos=1 * SECOND, kinds=()),
-    7,
-    (),
-    Knobs(segment_bytes=100_000),
-    ClusterKnobs(admin_every_ms=80, snapshot_bytes=2_000),
-)
 # Each is found in the first example of seed 0, and by this.
 NOTICED = {
     "answers-before-commit": "HandleWrite",
@@ -66,62 +50,17 @@ NOTICED = {
 }
 
 
-class SeesNothing:
-    """An observer that holds nothing to any property."""
-
-    def __init__(self) -> None:
-        self.violation = None
-        self.hazards: dict[str, int] = {}
-        self.unpromised = 0
-
-    def observe(self, _step):
-        """Look away."""
-
-    def finish(self, _acknowledged):
-        """Look away."""
-
-
-UNJUDGED = replace(CLUSTER, checks=lambda _stable: SeesNothing())
-
-
-def simulated(case):
-    return Simulation(
-        case.configuration, case.seed, case.plan, case.knobs, workload=CLUSTER.workload(case)
-    )
-
-
 @pytest.fixture(scope="module")
-def quiet():
-    """A run without faults: what a judge must know before, and all steps."""
-    simulation = simulated(QUIET)
-    return quorum_of(simulation), tuple(simulation.steps())
+def run():
+    """What a judge of the stormy run must know before, and all its steps."""
+    return stormy_run()
 
 
-def judged(quiet, alter=None):
-    """Judge a run. `alter` may put another step in the place of the first that it knows."""
-    quorum, steps = quiet
-    lockstep = ClusterLockstep(quorum, QUIET.configuration.voters)
-    altered = alter is None
-    for step in steps:
-        other = None if altered or step.listener is None else alter(step.listener)
-        if other is not None:
-            altered = True
-            step = step._replace(listener=other)
-        lockstep.judge(step)
-        if lockstep.finding is not None:
-            break
-    assert altered, "no step was altered"
-    return lockstep
-
-
-def test_a_run_without_faults_is_judged_to_its_end_and_comes_to_these_actions(quiet):
-    lockstep = judged(quiet)
+def test_a_run_that_is_right_is_judged_to_its_end_and_comes_to_every_action(run):
+    lockstep = judged(run)
     assert lockstep.finding is None, lockstep.finding
-    assert lockstep.steps == len(quiet[1]) > 1_000
-    assert lockstep.coverage.keys() >= {
-        "Elect", "ClaimEmptyLog", "Ask", "HandleWrite", "AnswerUnchanged", "RunTask", "Commit",
-        "HandleCommit", "ReplayCommitted", "CreateSnapshot", "AnswerRead",
-    }  # fmt: skip
+    assert lockstep.steps == len(run[1]) > 5_000
+    assert set(ACTIONS) <= lockstep.coverage.keys() <= {*ACTIONS, *SELDOM}
     assert lockstep.coverage["ReplayCommitted"] > 100
 
 
@@ -129,14 +68,14 @@ def test_a_run_without_faults_is_judged_to_its_end_and_comes_to_these_actions(qu
 def test_a_seeded_bug_is_noticed_without_any_other_check(name, action):
     case = cluster_case_of(0, 0)
     with find_mutant(name).applied() as probe:
-        played = play(case, VisibleJudge, UNJUDGED)
+        played = play(case, VisibleJudge, UNCHECKED)
     assert probe.triggered
     assert played.violation is not None
     assert played.violation.property == METADATA_REFINEMENT
     assert f": {action}(" in str(played.violation)
 
 
-# What a broker or a controller could do that no seeded bug does.
+# What a broker or a controller could do that no seeded bug does. Each alters one step of the run.
 
 
 def hears_of_commits(listener):
@@ -249,6 +188,43 @@ def snapshot_lacks_a_record(listener):
     return listener._replace(effects=effects) if effects != listener.effects else None
 
 
+def stays_active_when_refused(listener):
+    """Raft has refused a batch, and its controller keeps what it made of it."""
+    if isinstance(listener.event, AppendRefused) and is_active(listener.before):
+        return listener._replace(after=listener.before, effects=())
+    return None
+
+
+def appends_when_raft_does_not_lead(listener):
+    """Raft takes a batch of a controller that it does not lead for any more."""
+    return DROPPED if stays_active_when_refused(listener) else None
+
+
+def loads_another_snapshot(listener):
+    """A node is handed a snapshot, and keeps what it had."""
+    if isinstance(listener.event, SnapshotLoaded) and listener.event.records:
+        return listener._replace(after=listener.before)
+    return None
+
+
+class RemembersItsPast:
+    """A broker process that starts has in memory what the one before had."""
+
+    def __init__(self):
+        self.memories = {}
+
+    def __call__(self, listener):
+        if listener.kind != "broker":
+            return None
+        view = listener.after
+        broker = view.life.lifecycle.broker_id
+        last = self.memories.get(broker, view.memory)
+        self.memories[broker] = view.memory
+        if view.memory.end >= last.end:
+            return None
+        return listener._replace(after=view._replace(memory=last))
+
+
 def resigns_for_nothing(listener):
     """Raft is made to resign by a controller that stays active."""
     if listener.kind == "controller" and is_active(listener.after) and listener.effects:
@@ -271,94 +247,15 @@ def resigns_for_nothing(listener):
         (answers_something_else, "gives other answers"),
         (says_nothing_to_a_reader, "AnswerRead"),
         (snapshot_lacks_a_record, "snapshot.image: expected"),
+        (stays_active_when_refused, "RefuseAppend"),
+        (appends_when_raft_does_not_lead, "HandleWrite("),
+        (loads_another_snapshot, "LoadSnapshot"),
+        (RemembersItsPast(), "what is no step of the spec changes the state"),
         (resigns_for_nothing, "leader_epoch: expected"),
     ],
-    ids=lambda one: getattr(one, "__name__", None),
+    ids=lambda one: getattr(one, "__name__", "" if isinstance(one, str) else "remembers"),
 )
-def test_a_step_that_is_none_of_the_spec_is_found_at_once(quiet, alter, said):
-    lockstep = judged(quiet, alter)
+def test_a_step_that_is_none_of_the_spec_is_found_at_once(run, alter, said):
+    lockstep = judged(run, alter)
     assert lockstep.finding is not None
     assert said in str(lockstep.finding)
-
-
-# The spec's own side.
-
-
-def test_every_action_of_metadata_log_is_taken_by_runs_or_said_not_to_be():
-    spec = load_metadata(Configuration((0,), (1,), (SetValue(0, 1),))).spec
-    of_metadata_log = {action.name for action in spec.actions}
-    assert of_metadata_log <= {*ACTIONS, *SELDOM, *NEVER_TAKEN}
-    assert not {*ACTIONS, *SELDOM} & set(NEVER_TAKEN)
-    side = SpecOfCluster({"n0"}, {"n1"})
-    for name in (*ACTIONS, *SELDOM, *NEVER_TAKEN):
-        assert side.spec.definition(name) is not None
-
-
-def changes(before, after):
-    return (record(type="Change", **{"from": before, "to": after}),)
-
-
-@pytest.fixture
-def written():
-    """A spec in which n0 has written two batches, both committed, and has a snapshot of the first.
-
-    Broker n1 has read nothing.
-    """
-    side = SpecOfCluster({"n0"}, {"n1"})
-    for action in (
-        Action("Elect", ("n0", 1, 0, ())),
-        Action("ReplayCommitted", ("n0", 1)),
-        Action("ClaimEmptyLog", ("n0", changes(0, 1))),
-        Action("Commit", (1,)),
-        Action("HandleCommit", ("n0", 2)),
-        Action("CreateSnapshot", ("n0",)),
-        Action("RunTask", ("n0", changes(1, 2))),
-        Action("Commit", (1,)),
-        Action("HandleCommit", ("n0", 3)),
-    ):
-        side.take(action)
-    return side
-
-
-def test_a_process_that_starts_has_nothing_in_memory_until_it_is_handed_its_snapshot(written):
-    written.take(Action("LoadSnapshot", ("n1", "n0")))
-    written.take(Action("ReplayCommitted", ("n1", 3)))
-    assert written.value("ViewOf", "n1").written.image == 2
-    written.take(Action("StartAnew", ("n1", 2)))
-    view = written.value("ViewOf", "n1")
-    assert (view.written.image, view.committed_end, view.snapshot.image) == (0, 0, 1)
-    written.take(Action("LoadSnapshot", ("n1", "n1")))
-    assert written.value("ViewOf", "n1").written.image == 1
-
-
-def test_a_snapshot_that_is_no_longer_the_newest_of_its_writer_can_be_loaded(written):
-    written.take(Action("CreateSnapshot", ("n0",)))
-    written.take(Action("LoadOlderSnapshot", ("n1", 2)))
-    view = written.value("ViewOf", "n1")
-    assert (view.written.image, view.stable_end, view.snapshot.end) == (1, 2, 2)
-    with pytest.raises(RefusalError, match="LoadOlderSnapshot"):
-        written.take(Action("LoadOlderSnapshot", ("n0", 2)))
-
-
-def test_only_who_is_not_active_sends_writes_away(written):
-    request = record(id=1, records=changes(2, 3), result="answer 1")
-    written.take(Action("Ask", (request,)))
-    with pytest.raises(RefusalError) as refused:
-        written.take(Action("RefuseRequest", ("n0", request)))
-    assert "not enabled" in str(refused.value.explanation)
-    written.take(Action("LoseLeadership", ("n0",)))
-    written.take(Action("RefuseAppend", ("n0", request)))
-    assert written.value("ToldTo", frozenset({request})) == frozenset({(1, "NOT_CONTROLLER")})
-    assert written.value("ViewOf", "n0").claim_epoch == -1
-
-
-def test_hundreds_of_batches_are_replayed_in_one_step():
-    side = SpecOfCluster({"n0"}, {"n1"})
-    side.take(Action("Elect", ("n0", 1, 0, ())))
-    side.take(Action("ReplayCommitted", ("n0", 1)))
-    side.take(Action("ClaimEmptyLog", ("n0", changes(0, 1))))
-    for number in range(1, 1_000):
-        side.take(Action("RunTask", ("n0", changes(number, number + 1))))
-    side.take(Action("Commit", (1_000,)))
-    side.take(Action("ReplayCommitted", ("n1", 1_001)))
-    assert side.value("ViewOf", "n1").written.image == 1_000
