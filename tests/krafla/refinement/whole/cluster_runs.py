@@ -50,11 +50,16 @@ UNCHECKED = replace(CLUSTER, checks=lambda _stable: SeesNothing())
 """A cluster that only a lockstep judges."""
 
 
-def stormy_run():
-    """Return what a judge of the run must know before, and all its steps."""
-    simulation = Simulation(
+def stormy_simulation():
+    """Return the run before its first step."""
+    return Simulation(
         STORMY.configuration, STORMY.seed, None, STORMY.knobs, workload=CLUSTER.workload(STORMY)
     )
+
+
+def stormy_run():
+    """Return what a judge of the run must know before, and all its steps."""
+    simulation = stormy_simulation()
     return quorum_of(simulation), tuple(simulation.steps())
 
 

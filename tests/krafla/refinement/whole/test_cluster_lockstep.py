@@ -6,15 +6,24 @@ Nothing else judges here: what is found, the lockstep has found.
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from msgspec import structs
-from tests.krafla.refinement.whole.cluster_runs import DROPPED, UNCHECKED, judged, stormy_run
+from tests.krafla.refinement.whole.cluster_runs import (
+    DROPPED,
+    STORMY,
+    UNCHECKED,
+    judged,
+    stormy_run,
+    stormy_simulation,
+)
 
 from krafla.fuzz.quorum.playing import play
 from krafla.fuzz.seeded_bugs import find_mutant
 from krafla.fuzz.whole.in_lockstep import METADATA_REFINEMENT, VisibleJudge
 from krafla.fuzz.whole.system import cluster_case_of
+from krafla.refinement.whole.lockstep import ClusterLockstep
 from krafla.refinement.whole.spec_of_cluster import ACTIONS, SELDOM
 from kraft.controller.quorum.effects import Append, CreateSnapshot, Reply, Resign
 from kraft.controller.quorum.events import (
@@ -259,3 +268,37 @@ def test_a_step_that_is_none_of_the_spec_is_found_at_once(run, alter, said):
     lockstep = judged(run, alter)
     assert lockstep.finding is not None
     assert said in str(lockstep.finding)
+
+
+# Where the judgement ends.
+
+
+def test_a_disk_with_another_past_ends_the_judgement(run):
+    judge = VisibleJudge(stormy_simulation())
+    steps = run[1]
+    half = len(steps) // 2
+    for step in steps[:half]:
+        assert judge.judge(step) is None
+    judged_before = judge.judged
+    assert judge.judge(steps[half]._replace(kind="fault", fault="old-image")) is None
+    # Nothing that comes then is what the spec would have.
+    for step in steps[half + 200 :]:
+        assert judge.judge(step) is None
+    assert judge.judged == judged_before > 0
+
+
+def test_a_sole_voter_that_lost_what_only_it_had_ends_the_judgement(run):
+    quorum, steps = run
+    lockstep = ClusterLockstep(quorum, STORMY.configuration.voters)
+    for step in steps:
+        is_again = step.kind == "start" and lockstep.log.end > 20 and step.replica.node_id < 3
+        if is_again:
+            alone = SimpleNamespace(voters=SimpleNamespace(node_ids=(step.replica.node_id,)))
+            log = SimpleNamespace(end_offset=5, latest_snapshot=None)
+            after = SimpleNamespace(role=step.after.role, controls=alone, log=log)
+            step = step._replace(after=after)
+        lockstep.judge(step)
+        assert lockstep.is_over == is_again
+        if is_again:
+            return
+    pytest.fail("no controller started again")
