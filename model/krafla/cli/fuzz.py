@@ -56,7 +56,8 @@ _Chaos = Annotated[
 _Lockstep = Annotated[
     bool | None,
     typer.Option(
-        "--lockstep/--no-lockstep", help="raft, cluster: have the spec judge every step of Raft."
+        "--lockstep/--no-lockstep",
+        help="raft, cluster: have the spec judge every step of Raft, and of what is above it.",
     ),
 ]
 _Replay = Annotated[

@@ -200,7 +200,7 @@ def run_campaign(campaign: Campaign, progress: Callable[[str], object] = lambda 
     if campaign.lockstep:
         from krafla.fuzz.quorum.in_lockstep import action_names
 
-        report.all_actions = action_names()
+        report.all_actions = action_names(SYSTEMS[campaign.system])
     began = time.monotonic()
     played = _alone(campaign, began) if campaign.workers == 1 else _together(campaign, began)
     try:

@@ -20,14 +20,18 @@ if TYPE_CHECKING:
     from kraft.sim.quorum.cluster import Simulation
     from kraft.sim.quorum.steps import SimStep
 
-__all__ = ["REFINEMENT", "action_names", "play_judged"]
+__all__ = [
+    "NOT_IN_THE_SPEC", "REFINEMENT", "LockstepJudge", "action_names", "play_judged",
+    "raft_action_names",
+]  # fmt: skip
 
 REFINEMENT: Final = "KRaftSteps"
 """The name under which a step that the spec has not is reported."""
 
 # The spec says that a sole voter may lose what it did not flush; there is no other way to say that
 # a fault changed a disk.
-_NOT_IN_THE_SPEC: Final = DAMAGING - {"lost-disk"}
+NOT_IN_THE_SPEC: Final = DAMAGING - {"lost-disk"}
+"""The faults after which nothing is judged any more."""
 
 
 class LockstepJudge:
@@ -46,7 +50,7 @@ class LockstepJudge:
         """Return what the spec has against a step, if anything."""
         if step.listener is not None:
             return None
-        if step.fault in _NOT_IN_THE_SPEC:
+        if step.fault in NOT_IN_THE_SPEC:
             self._is_over = True
         if self._is_over:
             return None
@@ -65,8 +69,12 @@ class LockstepJudge:
 
 
 def play_judged(case: Case, system: System = RAFT) -> Played:
-    """Return what a case comes to when the spec judges each step of Raft."""
-    return play(case, LockstepJudge, system)
+    """Return what a case comes to when specs judge each step of Raft, and of what is above it."""
+    if system is RAFT:
+        return play(case, LockstepJudge, system)
+    from krafla.fuzz.whole.in_lockstep import ClusterJudge
+
+    return play(case, ClusterJudge, system)
 
 
 _NEVER_TAKEN: Final = frozenset(
@@ -76,9 +84,18 @@ _NEVER_TAKEN: Final = frozenset(
 )  # fmt: skip
 
 
+def action_names(system: System = RAFT) -> tuple[str, ...]:
+    """Return the names of the actions that a run of a system can take."""
+    if system is RAFT:
+        return raft_action_names()
+    from krafla.fuzz.whole.in_lockstep import cluster_action_names
+
+    return cluster_action_names()
+
+
 @cache
-def action_names() -> tuple[str, ...]:
-    """Return the names of the actions of the spec that a run can take.
+def raft_action_names() -> tuple[str, ...]:
+    """Return the names of the actions of KRaftSteps that a run can take.
 
     Not those that another name of the same step stands for: values are appended in batches, a start
     is any start, and who leads no longer resigns, whether or not it is a voter.

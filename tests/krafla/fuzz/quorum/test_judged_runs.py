@@ -63,7 +63,7 @@ def test_a_step_that_the_spec_has_not_is_a_violation_of_the_run():
 def test_what_the_judge_need_not_see_is_this_and_no_more():
     assert {
         "misdirected-write", "bit-rot", "old-image", "cloned-disk",
-    } == in_lockstep._NOT_IN_THE_SPEC  # fmt: skip
+    } == in_lockstep.NOT_IN_THE_SPEC  # fmt: skip
     assert {
         "AppendRecord", "Restart", "Boot", "CrashLosingTail", "ResignRemoved", "FollowAndFetch",
     } == in_lockstep._NEVER_TAKEN  # fmt: skip

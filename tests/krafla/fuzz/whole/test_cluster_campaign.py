@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from tests.krafla.refinement.whole.cluster_runs import UNCHECKED
 from typer.testing import CliRunner
 
 from krafla.cli import application
@@ -13,7 +14,9 @@ from krafla.fuzz.quorum.campaign import Campaign, run_campaign
 from krafla.fuzz.quorum.playing import Case, play
 from krafla.fuzz.quorum.replay import read, record, replay, write
 from krafla.fuzz.seeded_bugs import find_mutant
+from krafla.fuzz.systems import SYSTEMS
 from krafla.fuzz.whole.checks import PROPERTIES, ClusterChecks
+from krafla.fuzz.whole.in_lockstep import METADATA_REFINEMENT
 from krafla.fuzz.whole.system import CLUSTER, KINDS, cluster_case_of
 from kraft.raft.configuration import MILLISECOND
 from kraft.sim.quorum.cluster import Simulation
@@ -98,6 +101,27 @@ def test_a_kept_run_is_played_bit_for_bit(tmp_path):
     path = tmp_path / "run.json"
     write(record(played), path)
     assert replay(read(path)).digest == played.digest
+
+
+def test_what_only_metadata_log_notices_ends_a_campaign_in_lockstep_and_is_found_again(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setitem(SYSTEMS, "cluster", UNCHECKED)
+    campaign = Campaign(seed=0, examples=1, system="cluster", lockstep=True, shrinks=False)
+    path = tmp_path / "run.json"
+    with find_mutant("deferred-by-the-claim").applied():
+        report = run_campaign(campaign)
+        assert report.finding is not None
+        played = report.finding.shrunk
+        write(record(played, lockstep=True), path)
+        again = replay(read(path))
+    assert played.violation.property == METADATA_REFINEMENT
+    assert (again.violation, again.digest) == (played.violation, played.digest)
+    assert 1_000 < report.judged <= report.events
+    # Both specs have judged.
+    assert min(report.actions["SendFetch"], report.actions["MetadataLog!ReplayCommitted"]) > 0
+    assert {"SendFetch", "MetadataLog!Renounce"} <= set(report.all_actions)
+    assert "MetadataLog!Renounce" in report.missed_actions
 
 
 def test_the_number_of_processes_changes_nothing():

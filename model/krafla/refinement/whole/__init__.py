@@ -1,0 +1,1 @@
+"""Whole clusters in lockstep with MetadataLog: what their controllers and brokers show."""

@@ -1,0 +1,81 @@
+"""Runs of whole clusters for the tests of their lockstep with MetadataLog."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from krafla.fuzz.quorum.playing import Case
+from krafla.fuzz.whole.system import CLUSTER
+from krafla.refinement.raft.runs import quorum_of
+from krafla.refinement.whole.lockstep import ClusterLockstep
+from kraft.raft.configuration import MILLISECOND
+from kraft.sim.quorum.cluster import Simulation
+from kraft.sim.quorum.configuration import SECOND, Knobs, QuorumConfiguration
+from kraft.sim.whole.configuration import ClusterKnobs
+
+DROPPED = object()
+"""What an alteration returns for a step that is to be left out."""
+
+STORMY = Case(
+    QuorumConfiguration(
+        voters=3, observers=3, calm=2 * SECOND, chaos=6 * SECOND, kinds=("resign", "kill")
+    ),
+    4,
+    None,
+    Knobs(
+        segment_bytes=100_000,
+        rates=(("resign", 800 * MILLISECOND), ("kill", 1_500 * MILLISECOND)),
+    ),
+    ClusterKnobs(admin_every_ms=60, snapshot_bytes=2_000),
+)
+"""A short run in which leaders resign and processes end: it comes to every action."""
+
+
+class SeesNothing:
+    """An observer that holds nothing to any property."""
+
+    def __init__(self) -> None:
+        self.violation = None
+        self.hazards: dict[str, int] = {}
+        self.unpromised = 0
+
+    def observe(self, _step):
+        """Look away."""
+
+    def finish(self, _acknowledged):
+        """Look away."""
+
+
+UNCHECKED = replace(CLUSTER, checks=lambda _stable: SeesNothing())
+"""A cluster that only a lockstep judges."""
+
+
+def stormy_simulation():
+    """Return the run before its first step."""
+    return Simulation(
+        STORMY.configuration, STORMY.seed, None, STORMY.knobs, workload=CLUSTER.workload(STORMY)
+    )
+
+
+def stormy_run():
+    """Return what a judge of the run must know before, and all its steps."""
+    simulation = stormy_simulation()
+    return quorum_of(simulation), tuple(simulation.steps())
+
+
+def judged(run, alter=None):
+    """Judge a run. `alter` may put another step in the place of the first that it knows."""
+    quorum, steps = run
+    lockstep = ClusterLockstep(quorum, STORMY.configuration.voters)
+    altered = alter is None
+    for step in steps:
+        other = None if altered or step.listener is None else alter(step.listener)
+        if other is not None:
+            altered = True
+        if other is DROPPED:
+            continue
+        lockstep.judge(step if other is None else step._replace(listener=other))
+        if lockstep.finding is not None:
+            break
+    assert altered, "no step was altered"
+    return lockstep
