@@ -13,7 +13,8 @@ from krafla.fuzz.quorum.shrinking import shrink
 from krafla.fuzz.seeds import SEED, Kept, SeedResult, judging_digest
 from krafla.fuzz.systems import SYSTEMS
 from krafla.oracle.jvm import settle, start
-from krafla.refinement.raft.raft_spec import MODULE
+from krafla.refinement.raft import raft_spec
+from krafla.refinement.whole import spec_of_cluster
 from kraft.sim.quorum.kinds import DEFAULT_KINDS
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["MachineRuns"]
 
 _CHUNK: Final = 5
+_IN_LOCKSTEP: Final = {
+    "raft": (raft_spec.MODULE,),
+    "cluster": (raft_spec.MODULE, spec_of_cluster.MODULE),
+}
 _SECOND: Final = 1_000_000_000
 # As many events a run has about.
 _EVENTS: Final = 4_000
@@ -76,7 +81,8 @@ class MachineRuns:
     @property
     def modules(self) -> tuple[str, ...]:
         """Return the specs that are asked."""
-        return SYSTEMS[self.system].modules + ((MODULE,) if self.lockstep else ())
+        in_lockstep = _IN_LOCKSTEP[self.system] if self.lockstep else ()
+        return SYSTEMS[self.system].modules + in_lockstep
 
     def judged_by(self) -> str:
         """Return the digest of the code, and of the specs that are asked."""
@@ -88,7 +94,7 @@ class MachineRuns:
             return {}
         from krafla.fuzz.quorum.in_lockstep import action_names
 
-        return {"actions": action_names()}
+        return {"actions": action_names(SYSTEMS[self.system])}
 
     def profile_of(self, number: int) -> str:
         """Return the sizes that run ``number`` draws."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from krafla.oracle.explain import Explanation
     from krafla.values import Value
 
-__all__ = ["ACTIONS", "NEVER_TAKEN", "SELDOM", "Action", "RefusalError", "SpecOfCluster"]
+__all__ = ["ACTIONS", "MODULE", "NEVER_TAKEN", "SELDOM", "Action", "RefusalError", "SpecOfCluster"]
 
 MODULE: Final = "MetadataLogSteps"
 _ROOT: Final = "MetadataLogLockstep"
