@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from krafla.fuzz.quorum.violation import Violated
 from krafla.fuzz.whole.answers import appended_by, response_of
 from kraft.controller.eligible import is_elr_enabled
+from kraft.controller.quorum import effects as does
 from kraft.controller.quorum import events
 from kraft.controller.quorum.state import is_active
 from kraft.errors import ErrorCode
@@ -62,7 +63,8 @@ class _Reign:
     """What one process was told while it was active; times are those of its events.
 
     ``reported`` forgets with each record about a broker, as controllers do; ``last_reported`` does
-    not. ``leaving`` has the offset that all others must have seen.
+    not. ``leaving`` has the offset that all others must have seen, ``registered`` where it wrote of
+    a registration itself: a request that arrives twice is written twice.
     """
 
     contacts: dict[_Key, int] = field(default_factory=dict)
@@ -70,6 +72,7 @@ class _Reign:
     last_reported: dict[_Key, int] = field(default_factory=dict)
     leaving: dict[_Key, int] = field(default_factory=dict)
     overdue: dict[int, int] = field(default_factory=dict)
+    registered: dict[_Key, int] = field(default_factory=dict)
 
 
 class SoftState:
@@ -134,11 +137,17 @@ class SoftState:
             _check_directories(listener, request)
         wants = not (request.want_fence or request.want_shut_down)
         if registration.fenced and wants and answered:
-            self._check_unfenced(listener, request)
+            self._check_unfenced(reign, listener, request)
 
-    def _check_unfenced(self, listener: ListenerStep, request: BrokerHeartbeatRequest) -> None:
+    def _registration_of(self, reign: _Reign, key: _Key) -> int | None:
+        """Return where a broker registered last, as far as is known to who reigns."""
+        return reign.registered.get(key, self._registered.get(key))
+
+    def _check_unfenced(
+        self, reign: _Reign, listener: ListenerStep, request: BrokerHeartbeatRequest
+    ) -> None:
         """Check that a broker that has read of itself is let in. What a snapshot said counts."""
-        at = self._registered.get((request.broker_id, request.broker_epoch))
+        at = self._registration_of(reign, (request.broker_id, request.broker_epoch))
         if at is None or request.current_metadata_offset < max(at, listener.after.snapshot_end):
             return
         if not any(_unfences(one, request.broker_id) for one in appended_by(listener)):
@@ -154,15 +163,16 @@ class SoftState:
             _check_fence(reign, listener, key)
             reign.leaving.pop(key, None)
         elif _unfences(record, broker_id):
-            self._check_unfence(listener, key)
+            self._check_unfence(reign, listener, key)
         elif isinstance(record, RegisterBrokerRecord):
             # A process that registers once more is not on its way out any more: Kafka as built.
             reign.leaving.pop(key, None)
+            reign.registered[key] = _offset_of(listener, record)
         reign.reported.pop(broker_id, None)
 
-    def _check_unfence(self, listener: ListenerStep, key: _Key) -> None:
+    def _check_unfence(self, reign: _Reign, listener: ListenerStep, key: _Key) -> None:
         request = getattr(listener.event, "request", None)
-        at = self._registered.get(key)
+        at = self._registration_of(reign, key)
         if (
             isinstance(request, BrokerHeartbeatRequest)
             and key == (request.broker_id, request.broker_epoch)
@@ -186,6 +196,17 @@ def _begin(state: ControllerState, now_ms: int) -> _Reign:
     """Return a reign in which each unfenced broker has a whole session."""
     brokers = state.written.image.brokers.items()
     return _Reign({(one, each.epoch): now_ms for one, each in brokers if not each.fenced})
+
+
+def _offset_of(listener: ListenerStep, record: Any) -> int:
+    """Return at which offset a step writes a record."""
+    return next(
+        offset
+        for effect in listener.effects
+        if isinstance(effect, does.Append)
+        for offset, one in enumerate(effect.records, start=effect.base_offset)
+        if one is record
+    )
 
 
 def _fences(record: Any) -> bool:
