@@ -60,6 +60,7 @@ nightly: $(DEV) ## every model at its widest bounds, long fuzzing, 10,000 exampl
 	$(BIN)/krafla fuzz raft --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2
 	$(BIN)/krafla fuzz raft --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2 --lockstep
 	$(BIN)/krafla fuzz cluster --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2
+	$(BIN)/krafla fuzz cluster --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2 --lockstep
 	$(BIN)/krafla campaign lease --seeds $(CAMPAIGN_SEEDS) $(NIGHT)/campaign
 	$(BIN)/krafla pipeline report $(NIGHT)/campaign
 	$(BIN)/krafla campaign together --seeds $(TOGETHER_SEEDS) $(NIGHT)/campaign-together

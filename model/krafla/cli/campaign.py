@@ -47,7 +47,8 @@ _Chaos = Annotated[
 _Lockstep = Annotated[
     bool | None,
     typer.Option(
-        "--lockstep/--no-lockstep", help="raft, cluster: have the spec judge every step of Raft."
+        "--lockstep/--no-lockstep",
+        help="raft, cluster: have the specs judge every step, as krafla fuzz does.",
     ),
 ]
 _Chunk = Annotated[
