@@ -291,7 +291,8 @@ def _check_registration(
     code = getattr(response, "error_code", None)
     if registration is None or registration.incarnation_id == request.incarnation_id:
         return
-    if code is ErrorCode.NONE and registration.epoch != request.previous_broker_epoch:
+    is_unclean = registration.epoch != request.previous_broker_epoch
+    if code is ErrorCode.NONE and is_unclean and is_elr_enabled(before.written.image):
         _check_not_eligible(listener, request.broker_id)
     contact = reign.contacts.get((request.broker_id, registration.epoch))
     timeout_ms = before.configuration.defaults.broker_session_timeout_ms
