@@ -6,7 +6,8 @@ the leader was in sync and a fault has taken its disk or directory since.
 
 As Kafka is built, who is taken out of the replicas can stay eligible to lead (ElrOutside of
 specs/broken/reassignment). When it is a replica again it is elected with what it kept, which is
-nothing: that loses data, and is excused here for the spec says so.
+nothing: that loses data, and is excused here for the spec says so. So is who was eligible when
+the feature of KIP-966 was given up, stays so, and is heeded when it is there again.
 
 A replica that has lost its copy counts as in sync again once it has begun another and was let into
 the ISR after that: from then on it is held to have everything.
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from krafla.fuzz.quorum.violation import Violated
 from kraft.broker.partitions import LEADS, OPENED, ReplicaChange
 from kraft.broker.replica_log import ReplicaLog, holds
+from kraft.controller.eligible import is_elr_enabled
 from kraft.ids import BrokerId
 from kraft.sim.whole.replicas import Acknowledged, Lost
 
@@ -43,7 +45,7 @@ class _Partition:
 
     ``acknowledged`` and ``elected`` have logs by leader epoch: the longest that was acknowledged in
     it, and the one with which its leader began. All up to ``forgiven`` is excused. ``outside`` have
-    been eligible ever since they were no replicas.
+    been eligible ever since they were no replicas, or nobody heeded that they are.
     """
 
     __slots__ = ("acknowledged", "elected", "forgiven", "outside")
@@ -94,12 +96,21 @@ class Data:
     def _committed(
         self, _batch: CommittedBatch, before: MetadataImage, after: MetadataImage
     ) -> None:
+        if is_elr_enabled(before) and not is_elr_enabled(after):
+            self._give_up_eligibility(after)
         if after.partitions is before.partitions:
             return
         for key, partition in after.partitions.items():
             old = before.partitions.get(key)
             if old is not None and old is not partition:
                 self._changed(key, old, partition)
+
+    def _give_up_eligibility(self, image: MetadataImage) -> None:
+        """Expect nothing of those who are eligible and no longer heeded, should they be again."""
+        for key, partition in image.partitions.items():
+            if partition.eligible_leader_replicas:
+                known = self._of(key)
+                known.outside |= frozenset(partition.eligible_leader_replicas)
 
     def _changed(self, key: Key, old: Partition, new: Partition) -> None:
         for broker_id in new.isr:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from krafla.fuzz.quorum.violation import Violated
 from krafla.fuzz.whole.data_checks import Data
@@ -11,7 +12,6 @@ from kraft.broker.partitions import LEADS, OPENED, ReplicaChange
 from kraft.broker.replica_log import EMPTY_LOG, ReplicaLog
 from kraft.ids import ReplicaKey
 from kraft.image.entries import Partition
-from kraft.image.metadata_image import MetadataImage
 from kraft.sim.quorum.steps import ListenerStep, SimStep
 from kraft.sim.whole.replicas import Acknowledged, Lost
 
@@ -28,11 +28,18 @@ class Cluster:
         self.data = Data(self.truth)
         self.is_led_by(1, epoch=0, isr=(1, 2, 3))
 
+    def has_eligibility(self, level):
+        before = self.truth.image
+        features = before.features.set("eligible.leader.replicas.version", level)
+        self.truth.image = replace(before, features=features)
+        for observer in self.truth.observers:
+            observer(None, before, self.truth.image)
+
     def is_led_by(self, leader, *, epoch, isr, replicas=(1, 2, 3), **fields):
         places = (FIRST,) * len(replicas)
         led = Partition(replicas, places, isr, leader=leader, leader_epoch=epoch, **fields)
         before = self.truth.image
-        self.truth.image = MetadataImage(partitions=before.partitions.set(KEY, led))
+        self.truth.image = replace(before, partitions=before.partitions.set(KEY, led))
         for observer in self.truth.observers:
             observer(None, before, self.truth.image)
 
@@ -126,6 +133,19 @@ def test_who_stayed_eligible_without_a_replica_is_excused_when_it_leads_and_nobo
         cluster.is_led_by(-1, epoch=2, isr=(), eligible_leader_replicas=(1, 2, 3))
         cluster.is_led_by(leader, epoch=3, isr=(leader,))
         assert cluster.may_lead(leader, 3, EMPTY_LOG) is is_excused
+
+
+@pytest.mark.parametrize("is_given_up", [False, True])
+def test_who_is_eligible_of_a_feature_that_was_given_up_is_excused_when_it_leads(is_given_up):
+    cluster = Cluster()
+    cluster.has_eligibility(1)
+    cluster.is_led_by(1, epoch=1, isr=(1,), eligible_leader_replicas=(2,))
+    if is_given_up:
+        cluster.has_eligibility(0)
+    cluster.acknowledges(1, 1, FIVE)
+    cluster.has_eligibility(1)
+    cluster.is_led_by(2, epoch=2, isr=(2,))
+    assert cluster.may_lead(2, 2, EMPTY_LOG) is is_given_up
 
 
 def test_who_was_eligible_without_a_replica_and_has_caught_up_since_is_not_excused():
