@@ -27,6 +27,7 @@ FEW = 3
 # What a run does not come by, or so seldom that no minute finds it, and why. Unit tests of the
 # operations, and histories by hand, have them.
 SELDOM = {
+    "steps-back-without-resigning": "who steps back for an error of its own: there is none",
     "ahead-is-behind": "whoever a broker takes for the controller knows all that the broker knows",
     "ineligible-joins-isr": "a leader asks for nobody whom its own image has as ineligible",
     "rebooted-replica-joins-isr": "the request must be under way for a whole restart",

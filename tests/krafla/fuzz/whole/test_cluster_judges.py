@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -11,16 +12,21 @@ from krafla.audit.registry import REGISTRY
 from krafla.fuzz.quorum.checks import PROPERTIES as RAFT_PROPERTIES
 from krafla.fuzz.quorum.playing import play
 from krafla.fuzz.quorum.violation import Violated
+from krafla.fuzz.seeded_bugs import find_mutant
 from krafla.fuzz.whole.answers import ANSWER_PROPERTIES
 from krafla.fuzz.whole.broker_checks import BROKER_PROPERTIES
-from krafla.fuzz.whole.checks import PROPERTIES
+from krafla.fuzz.whole.checks import PROPERTIES, ClusterChecks
 from krafla.fuzz.whole.controllers import CONTROLLER_PROPERTIES
 from krafla.fuzz.whole.data_checks import DATA_PROPERTIES
 from krafla.fuzz.whole.log_judge import LOG_PROPERTIES
 from krafla.fuzz.whole.progress import PROGRESS_PROPERTIES
 from krafla.fuzz.whole.soft_state_checks import SOFT_STATE_PROPERTIES
 from krafla.fuzz.whole.system import CLUSTER
+from kraft.controller.quorum import events
+from kraft.controller.quorum.state import is_active
+from kraft.sim.quorum.cluster import Simulation
 
+FIRST_RECORDS = 20
 REPOSITORY = Path(__file__).parents[4]
 WHOLE = "krafla.fuzz.whole"
 JUDGES = {
@@ -48,6 +54,36 @@ def test_what_a_judge_finds_is_the_violation_of_the_run(judge, monkeypatch):
     violation = play(CALM, system=CLUSTER).violation
     assert violation is not None
     assert (violation.property, violation.text) == (name, "whatever it is")
+
+
+@pytest.mark.parametrize("resigns", [True, False])
+def test_a_controller_that_steps_back_by_itself_has_to_make_raft_resign(resigns):
+    bug = nullcontext() if resigns else find_mutant("steps-back-without-resigning").applied()
+    with bug:
+        violation = steps_back_by_itself()
+    found = None if violation is None else violation.property
+    assert found == (None if resigns else "LeaderHasControllerProp")
+
+
+def steps_back_by_itself():
+    """Have the first active controller step back as after an error; return what is found."""
+    simulation = Simulation(
+        CALM.configuration, CALM.seed, CALM.plan, CALM.knobs, workload=CLUSTER.workload(CALM)
+    )
+    checks, is_told = ClusterChecks(), False
+    for step in simulation.steps():
+        checks.observe(step)
+        if checks.violation is not None:
+            break
+        listener = step.listener
+        if not is_told and listener is not None and listener.kind == "controller":
+            (machine,) = (one for one in simulation.nodes if one.node_id == step.replica.node_id)
+            host = machine.process.listener
+            if is_active(host.state) and host.state.stable_end > FIRST_RECORDS:
+                host._do(events.RenounceRequested(host._now_ms()))
+                is_told = True
+    assert is_told
+    return checks.violation
 
 
 def test_every_property_is_in_the_documentation():
