@@ -19,6 +19,10 @@
 (*    been written. KRaftSteps says what a disk keeps.                     *)
 (*  - How an operation comes to its records and its answer: a request      *)
 (*    brings them along.                                                   *)
+(*  - Kafka's queue of events: here a controller claims what its Raft      *)
+(*    client still leads, and no answer overtakes news of a commit.        *)
+(*  - What MetadataLog leaves out; so a controller that is elected again   *)
+(*    without hearing of another leader renounces and claims anew.         *)
 (***************************************************************************)
 EXTENDS MetadataLog
 
@@ -82,6 +86,7 @@ ClaimEmptyLog(c, records) ==
   /\ records # << >>
   /\ claim_epoch' = [claim_epoch EXCEPT ![c] = leader_epoch[c]]
   /\ AppendBatch(c, leader_epoch[c], Nil, records, Nil)
+  /\ ~InTransaction(written'[c])
 
 (* Any later one has nothing to add, unless a transaction is open.           *)
 ClaimWrittenLog(c) ==
@@ -123,7 +128,7 @@ AnswerRead(c, image) ==
 (* Snapshots, and processes that start                                       *)
 
 (* A snapshot that somebody could have written, of all before an end.        *)
-IsStableEnd(end) == end <= Len(committed) /\ ~InTransaction(StateAt(end))
+IsStableEnd(end) == end \in 0 .. Len(committed) /\ ~InTransaction(StateAt(end))
 SnapshotAt(end) == [end |-> end, image |-> StateAt(end).image]
 
 (***************************************************************************)

@@ -19,8 +19,10 @@ from krafla.refinement.whole.log import NO_END, Images, Log
 from krafla.refinement.whole.reading import Reader
 from krafla.refinement.whole.spec_of_cluster import Action, RefusalError, SpecOfCluster
 from krafla.refinement.whole.views import Node
+from kraft.controller.quorum.effects import Append
 from kraft.controller.quorum.events import CommittedBatch
 from kraft.controller.quorum.record_bytes import decode_records
+from kraft.controller.quorum.state import NO_EPOCH
 from kraft.ids import Offset
 from kraft.raft.effects import HandleCommit, HandleLoadSnapshot
 from kraft.raft.roles import Leader
@@ -152,6 +154,11 @@ class ClusterLockstep:
 
     def _controller(self, name: str, listener: ListenerStep) -> Judgement:
         reading = self.reader.controller(name, listener)
+        strange = _strange_epochs(listener)
+        if strange:
+            return self._found(None, Explanation(
+                f"node {name} appends in epoch {strange[0]}, and is active in another", (), ()
+            ))  # fmt: skip
         if reading.is_pending:
             return Agreed(None)
         taken = self._all(reading.actions)
@@ -215,6 +222,13 @@ class ClusterLockstep:
         }))  # fmt: skip
         self.finding = Divergence(self.steps, spoken, explanation, variables)
         return self.finding
+
+
+def _strange_epochs(listener: ListenerStep) -> list[int]:
+    """Return the epochs in which a controller appends, and is not active."""
+    active = {listener.before.claim_epoch, listener.after.claim_epoch} - {NO_EPOCH}
+    appended = [one.epoch for one in listener.effects if isinstance(one, Append)]
+    return [epoch for epoch in appended if epoch not in active]
 
 
 def _decoded(effect: HandleCommit, log: Log) -> tuple[CommittedBatch, ...]:

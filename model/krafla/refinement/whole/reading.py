@@ -6,11 +6,18 @@ it does so or not, and the spec says what it has then.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.refinement.whole.log import NO_END, NO_IMAGE, Appended, Replayed
 from krafla.refinement.whole.spec_of_cluster import Action
-from krafla.refinement.whole.views import NOTHING, Asked, answer_value, request_value
+from krafla.refinement.whole.views import (
+    NOTHING,
+    SOMETHING_ELSE,
+    Asked,
+    answer_value,
+    request_value,
+)
+from krafla.values import record
 from kraft.controller.errors import ControllerError
 from kraft.controller.quorum import effects as does
 from kraft.controller.quorum import events
@@ -33,6 +40,9 @@ if TYPE_CHECKING:
 __all__ = ["Reader", "Reading"]
 
 
+_TWICE: Final = object()
+
+
 class Reading(NamedTuple):
     """The actions of a step, and who was told what in it, by the numbers of the requests.
 
@@ -44,6 +54,17 @@ class Reading(NamedTuple):
     asked: frozenset[Value] = frozenset()
     told: frozenset[Value] = frozenset()
     is_pending: bool = False
+
+
+class _Refused(NamedTuple):
+    """The step of a controller whose append Raft has yet to refuse, and whom it told what in it.
+
+    `asked` is who asked for it, if anybody.
+    """
+
+    actions: tuple[Action, ...] = ()
+    told: tuple[tuple[object, object], ...] = ()
+    asked: object = None
 
 
 class _Written(NamedTuple):
@@ -63,7 +84,7 @@ class Reader:
         self._nodes = nodes
         self.leaders: dict[int, str] = {}
         self.asked: dict[str, dict[object, Asked]] = {name: {} for name in nodes}
-        self._refused: dict[str, tuple[Action, ...]] = {}
+        self._refused: dict[str, _Refused] = {}
         self._requests = 0
 
     def forget(self, name: str) -> None:
@@ -139,12 +160,12 @@ class Reader:
         """Return what a step of a controller is."""
         before, event = listener.before, listener.event
         appended = self._written(name, listener)
-        refused = self._refused.pop(name, ())
+        refused = self._refused.pop(name, _Refused())
         actions: list[Action] = []
         steps_back = isinstance(event, events.AppendRefused) and is_active(before)
-        if refused and not steps_back:
+        if refused.actions and not steps_back:
             # Raft has taken what, by the spec, it could only refuse.
-            actions += refused
+            actions += refused.actions
         match event:
             case events.BatchesCommitted():
                 actions += self.hear(event.batches)
@@ -154,29 +175,36 @@ class Reader:
             case events.SnapshotLoaded():
                 actions += self.loaded(name, event.snapshot_id)
             case events.AppendRefused() if steps_back:
-                actions += _refusal(name, refused)
+                actions += self._refusal(name, refused.actions)
             case events.RequestReceived():
                 actions += self._request(name, listener, event, appended)
             case events.Poll() if appended is not None:
                 actions += self._write(name, before, appended, None)
         actions += self._snapshots(name, listener)
         if name in self._refused:
+            asked = event.token if isinstance(event, events.RequestReceived) else None
+            self._refused[name] = self._refused[name]._replace(told=_told(listener), asked=asked)
             return Reading(is_pending=True)
         node = self._nodes[name]
         if any(
             isinstance(one, does.Resign) and one.epoch == node.leads for one in listener.effects
         ):
             node.leads = None
-        return self._reading(name, listener, actions)
+        return self._reading(name, listener, actions, refused)
 
     def _commits(
         self, name: str, before: ControllerState, event: events.BatchesCommitted
     ) -> list[Action]:
         """Return the step of a controller that hears of batches.
 
-        Who is active has replayed its own, and Raft's are nothing to it.
+        Who is active has replayed its own, and Raft's are nothing to it, unless a later epoch than
+        its own begins with one.
         """
-        ends = [one.base_offset + one.count for one in event.batches if one.records]
+        ends = [
+            one.base_offset + one.count
+            for one in event.batches
+            if one.records or one.epoch > before.claim_epoch
+        ]
         if not is_active(before):
             last = event.batches[-1]
             return self.committed(name, last.base_offset + last.count)
@@ -216,7 +244,7 @@ class Reader:
         response = parked.get(event.token, replies.get(event.token))
         self._requests += 1
         records = () if appended is None else appended.records
-        value = request_value(self._requests, records, response)
+        value = request_value(self._requests, records)
         self.asked[name][event.token] = Asked(self._requests, value, response)
         asks = Action("Ask", (value,))
         if not is_active(before):
@@ -239,7 +267,7 @@ class Reader:
         if self._nodes[name].leads == before.claim_epoch:
             self._append(name, appended)
         else:
-            self._refused[name] = tuple(actions)
+            self._refused[name] = _Refused(tuple(actions))
         return actions
 
     def _written(self, name: str, listener: ListenerStep) -> _Written | None:
@@ -287,12 +315,33 @@ class Reader:
         node.snapshot = end, node.visible if is_shown else NO_IMAGE
         return [] if end == old else [Action("CreateSnapshot", (name,))]
 
-    def _reading(self, name: str, listener: ListenerStep, actions: list[Action]) -> Reading:
+    def _refusal(self, name: str, refused: tuple[Action, ...]) -> list[Action]:
+        """Return the step of a controller whose append Raft refuses: who asked, if anybody.
+
+        Raft refuses nothing to who leads: the spec says so of a request that is made up here.
+        """
+        if len(refused) == 1:
+            return [Action("Renounce", (name,))]
+        if refused:
+            asks = refused[0]
+        else:
+            self._requests += 1
+            nothing = record(type="Change", **{"from": NO_IMAGE, "to": NO_IMAGE})
+            asks = Action("Ask", (request_value(self._requests, (nothing,)),))
+        return [asks, Action("RefuseAppend", (name, *asks.parameters))]
+
+    def _reading(
+        self, name: str, listener: ListenerStep, actions: list[Action], refused: _Refused
+    ) -> Reading:
         """Return a reading, with who was told what, and who should have been."""
         event, known = listener.event, self.asked[name]
-        told = {one.token: one.response for one in listener.effects if isinstance(one, does.Reply)}
+        answers = [*refused.told, *_told(listener)]
+        told = dict(answers)
+        told |= {token: _TWICE for token in told if sum(token == one for one, _ in answers) > 1}
         waiting = {one.token for one in listener.after.deferred}
         due = [one.token for one in listener.before.deferred if one.token not in waiting]
+        if refused.asked is not None:
+            due.append(refused.asked)
         if isinstance(event, events.RequestReceived):
             if type(event.request) in OPERATIONS.reads:
                 told.pop(event.token, None)
@@ -305,15 +354,16 @@ class Reader:
             frozenset(one.value for one in asked.values() if one is not None),
             frozenset(
                 (0 if one is None else one.number,
-                 answer_value(told[token], one) if token in told else NOTHING)
+                 NOTHING if token not in told
+                 else SOMETHING_ELSE if told[token] is _TWICE
+                 else answer_value(told[token], one))
                 for token, one in asked.items()
             ),
         )  # fmt: skip
 
 
-def _refusal(name: str, refused: tuple[Action, ...]) -> list[Action]:
-    """Return the step of a controller whose append Raft refuses: who asked for it, if anybody."""
-    if len(refused) > 1:
-        asks, _ = refused
-        return [asks, Action("RefuseAppend", (name, *asks.parameters))]
-    return [Action("Renounce", (name,))]
+def _told(listener: ListenerStep) -> tuple[tuple[object, object], ...]:
+    """Return who is told what in a step."""
+    return tuple(
+        (one.token, one.response) for one in listener.effects if isinstance(one, does.Reply)
+    )

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from kraft.controller.quorum.state import ControllerState
     from kraft.image.metadata_image import MetadataImage
 
-__all__ = ["NOTHING", "Asked", "Node", "answer_value", "request_value"]
+__all__ = ["NOTHING", "SOMETHING_ELSE", "Asked", "Node", "answer_value", "request_value"]
 
 NOTHING: Final = "nothing"
 """What somebody is told who is told nothing."""
-_SOMETHING_ELSE: Final = "something else"
+SOMETHING_ELSE: Final = "something else"
 
 
 class Asked(NamedTuple):
@@ -41,19 +41,21 @@ class Asked(NamedTuple):
     response: Any
 
 
-def request_value(number: int, records: tuple[Value, ...], response: object) -> Value:
+def request_value(number: int, records: tuple[Value, ...]) -> Value:
     """Return a request of the spec, which brings along what it comes to."""
-    result = answer_value(response, Asked(number, NIL, response))
-    return record(id=number, records=records, result=result)
+    return record(id=number, records=records, result=f"answer {number}")
 
 
 def answer_value(response: object, asked: Asked | None) -> Value:
-    """Return an answer of the spec: the operation's own is called after its request."""
+    """Return an answer of the spec: the operation's own is called after its request.
+
+    That a node is no controller is not an operation's to say.
+    """
     if isinstance(response, Failure) and response.error_code is ErrorCode.NOT_CONTROLLER:
         return "NOT_CONTROLLER"
     if asked is not None and (response is asked.response or response == asked.response):
         return f"answer {asked.number}"
-    return _SOMETHING_ELSE
+    return SOMETHING_ELSE
 
 
 class Node:
@@ -97,7 +99,12 @@ class Node:
         """Return what a controller has. Spec: MetadataLogSteps!ViewOf."""
         committed = state.committed_end
         view = _View(self, committed, self._candidates(self.end(committed, committed)))
-        parked = [(asked.get(one.token), one) for one in state.deferred]
+        # Who is parked twice is somebody whom nobody knows.
+        tokens = [one.token for one in state.deferred]
+        parked = [
+            (asked.get(one.token) if tokens.count(one.token) == 1 else None, one)
+            for one in state.deferred
+        ]
         visible = state.timeline.get(state.stable_end)
         value = record(
             claim_epoch=state.claim_epoch,

@@ -63,13 +63,13 @@ def stormy_run():
     return quorum_of(simulation), tuple(simulation.steps())
 
 
-def judged(run, alter=None):
-    """Judge a run. `alter` may put another step in the place of the first that it knows."""
+def judged(run, alter=None, key=lambda listener: listener):
+    """Judge a run. `alter` may put another step in the place of the first whose `key` it knows."""
     quorum, steps = run
     lockstep = ClusterLockstep(quorum, STORMY.configuration.voters)
     altered = alter is None
     for step in steps:
-        other = None if altered or step.listener is None else alter(step.listener)
+        other = None if altered or step.listener is None else alter(key(step.listener))
         if other is not None:
             altered = True
         if other is DROPPED:

@@ -35,6 +35,7 @@ from kraft.controller.quorum.events import (
 )
 from kraft.controller.quorum.memory import after_batch
 from kraft.controller.quorum.operations import OPERATIONS
+from kraft.controller.quorum.renouncing import NOT_CONTROLLER
 from kraft.controller.quorum.state import is_active
 from kraft.ids import Offset
 from kraft.image.metadata_image import EMPTY_IMAGE
@@ -242,6 +243,92 @@ def resigns_for_nothing(listener):
     return None
 
 
+def tells_two_answers(listener):
+    """Somebody is told something else, and then what is right."""
+    if not hears_of_commits(listener) or not listener.effects:
+        return None
+    wrong = replace(listener.effects[0], response="other")
+    return listener._replace(effects=(wrong, *listener.effects))
+
+
+def parks_an_answer_twice(listener):
+    """An answer waits twice."""
+    if listener.kind == "controller" and listener.after.deferred:
+        parked = listener.after.deferred
+        return listener._replace(after=replace(listener.after, deferred=(*parked, parked[-1])))
+    return None
+
+
+def says_that_it_is_no_controller(listener):
+    """The active controller sends somebody away whose request changes nothing."""
+    event, effects = listener.event, listener.effects
+    if not isinstance(event, RequestReceived) or not is_active(listener.before):
+        return None
+    if type(event.request) in OPERATIONS.reads:
+        return None
+    if len(effects) != 1 or not isinstance(effects[0], Reply):
+        return None
+    return listener._replace(effects=(replace(effects[0], response=NOT_CONTROLLER),))
+
+
+def appends_in_another_epoch(listener):
+    """The active controller appends in an epoch that it has not claimed."""
+    if not is_active_controller(listener) or not any_of(Append, listener):
+        return None
+    effects = tuple(
+        replace(one, epoch=99) if isinstance(one, Append) else one for one in listener.effects
+    )
+    return listener._replace(effects=effects)
+
+
+def is_refused_while_raft_leads(listener):
+    """Raft refuses something to a controller that it leads for, which steps back."""
+    if not is_active_controller(listener) or listener.effects:
+        return None
+    refused = AppendRefused(listener.event.now_ms, listener.before.claim_epoch)
+    return listener._replace(event=refused)
+
+
+def is_active_controller(listener):
+    return listener.kind == "controller" and is_active(listener.before)
+
+
+def any_of(kind, listener):
+    return any(isinstance(one, kind) for one in listener.effects)
+
+
+def test_whoever_asked_for_what_raft_refuses_is_told_so_once_and_only_that(run):
+    appends, refused = who_asked_for_what_was_refused(run[1])
+    asked = appends.event.token
+    says_yes = (*appends.effects, Reply(asked, "yes"))
+    says_nothing = tuple(
+        one for one in refused.effects if not isinstance(one, Reply) or one.token != asked
+    )
+    for right, effects in ((appends, says_yes), (refused, says_nothing)):
+        wrong = right._replace(effects=effects)
+        lockstep = judged(run, {id(right): wrong}.get, key=id)
+        assert lockstep.finding is not None
+        assert "gives other answers" in str(lockstep.finding)
+
+
+def who_asked_for_what_was_refused(steps):
+    """Return a step that appends for a request, and that of the same node in which Raft refuses."""
+    last = {}
+    for step in steps:
+        if step.listener is None or step.listener.kind != "controller":
+            continue
+        before = last.get(step.incarnation)
+        last[step.incarnation] = step.listener
+        if (
+            before is not None
+            and isinstance(step.listener.event, AppendRefused)
+            and is_active(step.listener.before)
+            and isinstance(before.event, RequestReceived)
+        ):
+            return before, step.listener
+    raise AssertionError("nothing is refused")
+
+
 @pytest.mark.parametrize(
     ("alter", "said"),
     [
@@ -261,6 +348,11 @@ def resigns_for_nothing(listener):
         (loads_another_snapshot, "LoadSnapshot"),
         (RemembersItsPast(), "what is no step of the spec changes the state"),
         (resigns_for_nothing, "leader_epoch: expected"),
+        (tells_two_answers, "gives other answers"),
+        (parks_an_answer_twice, "deferred: "),
+        (says_that_it_is_no_controller, "gives other answers"),
+        (appends_in_another_epoch, "appends in epoch 99"),
+        (is_refused_while_raft_leads, "RefuseAppend"),
     ],
     ids=lambda one: getattr(one, "__name__", "" if isinstance(one, str) else "remembers"),
 )
