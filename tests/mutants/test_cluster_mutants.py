@@ -22,6 +22,8 @@ CHEAPEST = {
     "who-steps-back-says-yes": "RepliedIsCommittedProp",
     "keeps-uncommitted": "RevertsToCommittedProp",
     "follows-beyond-its-log": "HighWatermarkInLogInv",
+    "eligible-by-the-old-minimum": "EligibleBelowMinimumProp",
+    "every-stop-was-clean": "UncleanIsNotEligibleProp",
 }
 FEW = 3
 # What a run does not come by, or so seldom that no minute finds it, and why. Unit tests of the
@@ -29,11 +31,8 @@ FEW = 3
 SELDOM = {
     "steps-back-without-resigning": "who steps back for an error of its own: there is none",
     "ahead-is-behind": "whoever a broker takes for the controller knows all that the broker knows",
-    "ineligible-joins-isr": "a leader asks for nobody whom its own image has as ineligible",
     "rebooted-replica-joins-isr": "the request must be under way for a whole restart",
-    "shrink-never-bumps": "few runs have a metadata version before 3.6",
     "colliding-names": "two of the names that collide are seldom asked for",
-    "eligible-by-the-old-minimum": "the minimum seldom changes while somebody is eligible",
     "any-process-fetched": "who comes back with another disk must be let in within one lag",
     "commits-without-the-asked-for": "the leader must end between the grant and its next fetch",
     "joins-at-a-stale-high-watermark": "a new leader must let one in before it has committed",

@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from krafla.cli import application
+from krafla.fuzz.quorum import hunting
 from krafla.fuzz.seeded_bugs import MUTANTS, find_mutant
 from krafla.fuzz.systems import SYSTEMS
 
@@ -146,6 +147,22 @@ def test_a_seeded_bug_that_is_found_is_in_the_table():
     assert result.exit_code == 0
     assert "VoteWrittenBeforeAnsweredInv" in result.output
     assert "2 seeded bugs; each was found" in result.output
+
+
+def test_ctrl_c_leaves_the_seeded_bugs_that_were_looked_for(monkeypatch):
+    right, asked = hunting.hunt, []
+
+    def hunt(mutant, *limits):
+        asked.append(mutant.name)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return right(mutant, *limits)
+
+    monkeypatch.setattr(hunting, "hunt", hunt)
+    result = fuzz("--mutants", "vote-before-write,asks-before-write")
+    assert result.exit_code == 130
+    assert "VoteWrittenBeforeAnsweredInv" in result.output
+    assert "stopped after 1 of 2 seeded bugs" in result.output
 
 
 def test_the_run_that_found_a_seeded_bug_is_kept_and_replays_with_it(tmp_path):

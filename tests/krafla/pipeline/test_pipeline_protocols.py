@@ -6,6 +6,7 @@ import ast
 import hashlib
 from collections import Counter
 from contextlib import ExitStack
+from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
 from unittest.mock import patch
@@ -27,7 +28,7 @@ from krafla.fuzz.quorum import campaign as machine_campaign
 from krafla.fuzz.quorum.machine_seeds import MachineRuns
 from krafla.fuzz.render import save
 from krafla.fuzz.seeded_bugs import find_mutant
-from krafla.fuzz.seeds import SEED, judging_digest
+from krafla.fuzz.seeds import SEED, SeedResult, judging_digest
 from krafla.fuzz.systems import SYSTEMS
 from krafla.pipeline.campaign import CampaignPlan, read_results, run_campaign
 from krafla.pipeline.report import write_report
@@ -115,8 +116,9 @@ def test_a_seed_of_a_game_is_the_run_of_krafla_fuzz_with_its_finding_and_files(g
         MachineRuns("raft", SYSTEMS["raft"].kinds, chaos=3.0),
         MachineRuns("raft", ("kill",), lockstep=True, chaos=1.0),
         MachineRuns("cluster", SYSTEMS["cluster"].kinds, chaos=1.0),
+        MachineRuns("cluster", ("kill",), lockstep=True, chaos=1.0),
     ],
-    ids=["raft", "raft in lockstep", "cluster"],
+    ids=["raft", "raft in lockstep", "cluster", "cluster in lockstep"],
 )
 def test_a_seed_of_machines_is_the_run_of_krafla_fuzz_and_counts_what_it_counts(runs, tmp_path):
     count = 1 if runs.lockstep else 2
@@ -146,6 +148,14 @@ def test_a_seed_of_machines_is_the_run_of_krafla_fuzz_and_counts_what_it_counts(
     )
     assert totals["simulated_ns"] == report.simulated
     assert outcome.counts["properties"] == len(SYSTEMS[runs.system].properties)
+
+
+def test_all_that_a_seed_came_to_is_in_its_digest():
+    one = SeedResult(1, "small", 2, (), "", "run", {"faults": {"kill": 1}})
+    other = SeedResult(2, "large", 3, ("spec",), "text", "other", {"faults": {"kill": 2}})
+    names = [field.name for field in fields(SeedResult) if field.name != "states"]
+    changed = {replace(one, **{name: getattr(other, name)}).digest for name in names}
+    assert len(changed | {one.digest}) == len(names) + 1
 
 
 @pytest.mark.parametrize(

@@ -147,15 +147,16 @@ def _check_leading(view: BrokerView) -> None:
             )
     if not view.begun:
         return
-    led = sum(
-        partition.leader == broker_id and key not in view.own.offline
+    led = {
+        key
         for key, partition in image.partitions.items()
-    )
-    if led != len(view.leading):
+        if partition.leader == broker_id and key not in view.own.offline
+    }
+    if led != set(view.leading):
         raise Violated(
             "LeadershipFollowsImageInv",
-            f"by its image broker {broker_id} leads {led} partitions in directories that work, and "
-            f"it leads {len(view.leading)}",
+            f"by its image broker {broker_id} leads {len(led)} partitions in directories that work, "
+            f"it leads {len(view.leading)}; the difference is {sorted(led ^ set(view.leading))}",
         )
 
 

@@ -10,15 +10,17 @@ from tests.krafla.fuzz.whole.test_cluster_campaign import CALM
 
 from krafla.audit.registry import REGISTRY
 from krafla.fuzz.quorum.checks import PROPERTIES as RAFT_PROPERTIES
+from krafla.fuzz.quorum.in_lockstep import REFINEMENT, LockstepJudge, raft_action_names
 from krafla.fuzz.quorum.playing import play
-from krafla.fuzz.quorum.violation import Violated
+from krafla.fuzz.quorum.violation import Violated, Violation
 from krafla.fuzz.seeded_bugs import find_mutant
 from krafla.fuzz.whole.answers import ANSWER_PROPERTIES
 from krafla.fuzz.whole.broker_checks import BROKER_PROPERTIES
 from krafla.fuzz.whole.checks import PROPERTIES, ClusterChecks
 from krafla.fuzz.whole.controllers import CONTROLLER_PROPERTIES
 from krafla.fuzz.whole.data_checks import DATA_PROPERTIES
-from krafla.fuzz.whole.log_judge import LOG_PROPERTIES
+from krafla.fuzz.whole.in_lockstep import ClusterJudge, cluster_action_names
+from krafla.fuzz.whole.log_judge import LOG_PROPERTIES, LogJudge
 from krafla.fuzz.whole.progress import PROGRESS_PROPERTIES
 from krafla.fuzz.whole.soft_state_checks import SOFT_STATE_PROPERTIES
 from krafla.fuzz.whole.system import CLUSTER
@@ -84,6 +86,27 @@ def steps_back_by_itself():
                 is_told = True
     assert is_told
     return checks.violation
+
+
+def test_what_the_spec_of_raft_objects_to_is_the_finding_in_a_lockstep(monkeypatch):
+    def objects(_judge, step):
+        return Violation(REFINEMENT, "whatever it is", step.number, step.time, "somebody")
+
+    monkeypatch.setattr(LockstepJudge, "judge", objects)
+    violation = play(CALM, ClusterJudge, system=CLUSTER).violation
+    assert violation is not None
+    assert violation.property == REFINEMENT
+
+
+def test_a_campaign_of_clusters_may_miss_three_actions_of_raft_and_no_others():
+    missed = set(raft_action_names()) - set(cluster_action_names())
+    assert missed == {"BecomeSoleLeader", "ForgetObserver", "LosePreVoteByName"}
+
+
+def test_the_log_of_a_cluster_is_excused_for_no_bug_of_older_releases():
+    image = LogJudge()._history._image
+    image.displaced = {0}
+    assert not image.excused()
 
 
 def test_every_property_is_in_the_documentation():

@@ -148,11 +148,24 @@ def test_who_is_eligible_of_a_feature_that_was_given_up_is_excused_when_it_leads
     assert cluster.may_lead(2, 2, EMPTY_LOG) is is_given_up
 
 
+def test_who_becomes_eligible_after_that_is_not_excused():
+    cluster = Cluster()
+    cluster.has_eligibility(1)
+    cluster.is_led_by(1, epoch=1, isr=(1, 3), eligible_leader_replicas=(2,))
+    cluster.has_eligibility(0)
+    cluster.has_eligibility(1)
+    cluster.acknowledges(1, 1, FIVE)
+    cluster.is_led_by(1, epoch=1, isr=(1,), eligible_leader_replicas=(2, 3))
+    cluster.is_led_by(3, epoch=2, isr=(3,))
+    assert not cluster.may_lead(3, 2, EMPTY_LOG)
+
+
 def test_who_was_eligible_without_a_replica_and_has_caught_up_since_is_not_excused():
     cluster = Cluster()
     cluster.is_led_by(1, epoch=1, isr=(1, 3), replicas=(1, 3), eligible_leader_replicas=(2,))
     cluster.is_led_by(1, epoch=1, isr=(1, 2, 3))
     cluster.acknowledges(1, 1, FIVE)
+    cluster.is_led_by(1, epoch=1, isr=(1,), eligible_leader_replicas=(2, 3))
     cluster.is_led_by(2, epoch=2, isr=(2,), eligible_leader_replicas=(1, 3))
     assert not cluster.may_lead(2, 2, EMPTY_LOG)
 

@@ -8,6 +8,8 @@ from krafla.fuzz.quorum.playing import Case
 from krafla.fuzz.whole.system import CLUSTER
 from krafla.refinement.raft.runs import quorum_of
 from krafla.refinement.whole.lockstep import ClusterLockstep
+from kraft.controller.quorum.events import AppendRefused, RequestReceived
+from kraft.controller.quorum.state import is_active
 from kraft.raft.configuration import MILLISECOND
 from kraft.sim.quorum.cluster import Simulation
 from kraft.sim.quorum.configuration import SECOND, Knobs, QuorumConfiguration
@@ -79,3 +81,21 @@ def judged(run, alter=None, key=lambda listener: listener):
             break
     assert altered, "no step was altered"
     return lockstep
+
+
+def who_asked_for_what_was_refused(steps):
+    """Return a step that appends for a request, and that of the same node in which Raft refuses."""
+    last = {}
+    for step in steps:
+        if step.listener is None or step.listener.kind != "controller":
+            continue
+        before = last.get(step.incarnation)
+        last[step.incarnation] = step.listener
+        if (
+            before is not None
+            and isinstance(step.listener.event, AppendRefused)
+            and is_active(step.listener.before)
+            and isinstance(before.event, RequestReceived)
+        ):
+            return before, step.listener
+    raise AssertionError("nothing is refused")

@@ -17,6 +17,7 @@ from tests.krafla.refinement.whole.cluster_runs import (
     judged,
     stormy_run,
     stormy_simulation,
+    who_asked_for_what_was_refused,
 )
 
 from krafla.fuzz.quorum.playing import play
@@ -189,6 +190,12 @@ def says_nothing_to_a_reader(listener):
     return None
 
 
+def answers_a_reader_something_else(listener):
+    """A read is answered, and not of what the node shows."""
+    said = says_nothing_to_a_reader(listener)
+    return said and said._replace(effects=(Reply(listener.event.token, "other"),))
+
+
 def snapshot_lacks_a_record(listener):
     """A snapshot does not say all that its controller shows."""
     effects = tuple(
@@ -311,24 +318,6 @@ def test_whoever_asked_for_what_raft_refuses_is_told_so_once_and_only_that(run):
         assert "gives other answers" in str(lockstep.finding)
 
 
-def who_asked_for_what_was_refused(steps):
-    """Return a step that appends for a request, and that of the same node in which Raft refuses."""
-    last = {}
-    for step in steps:
-        if step.listener is None or step.listener.kind != "controller":
-            continue
-        before = last.get(step.incarnation)
-        last[step.incarnation] = step.listener
-        if (
-            before is not None
-            and isinstance(step.listener.event, AppendRefused)
-            and is_active(step.listener.before)
-            and isinstance(before.event, RequestReceived)
-        ):
-            return before, step.listener
-    raise AssertionError("nothing is refused")
-
-
 @pytest.mark.parametrize(
     ("alter", "said"),
     [
@@ -342,6 +331,7 @@ def who_asked_for_what_was_refused(steps):
         (answers_nobody, "answers: unexpected"),
         (answers_something_else, "gives other answers"),
         (says_nothing_to_a_reader, "AnswerRead"),
+        (answers_a_reader_something_else, "AnswerRead"),
         (snapshot_lacks_a_record, "snapshot.image: expected"),
         (stays_active_when_refused, "RefuseAppend"),
         (appends_when_raft_does_not_lead, "HandleWrite("),
