@@ -71,6 +71,6 @@ def test_a_bug_is_gone_after_its_block():
     assert play(case_of(0, 0)).digest == first
 
 
-def test_a_bug_that_there_is_not_is_named_with_those_there_are():
-    with pytest.raises(KraflaError, match=r"'no-such-bug'.*vote-before-write"):
-        find_mutant("no-such-bug")
+def test_a_bug_that_there_is_not_is_named_with_what_may_be_meant():
+    with pytest.raises(KraflaError, match=r"'vote-before-writes'; vote-before-write.*list shows"):
+        find_mutant("vote-before-writes")

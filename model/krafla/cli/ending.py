@@ -19,6 +19,8 @@ _OF_JPYPE = ("jpype.", "_jpype")
 # An exception between an import's taking the lock of a module and the `try` that gives it back
 # leaves it taken: another thread that imports the same then waits for ever.
 _OF_IMPORTS = "<frozen importlib"
+# A process that is half started is not yet known as one to be ended, and complains by itself.
+_OF_PROCESSES = ("multiprocessing.process", "start")
 
 
 class Ending:
@@ -66,4 +68,5 @@ def _cannot_be_interrupted(frame: FrameType) -> bool:
     return (
         frame.f_code.co_filename.startswith(_OF_IMPORTS)
         or frame.f_globals.get("__name__", "").startswith(_OF_JPYPE)
+        or (frame.f_globals.get("__name__"), frame.f_code.co_name) == _OF_PROCESSES
     )  # fmt: skip

@@ -16,6 +16,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.fuzz.quorum.playing import play
@@ -265,7 +266,8 @@ def _together(campaign: Campaign, began: float) -> Generator[Played, None, None]
             while len(waiting) < _AHEAD * campaign.workers and not _is_spent(
                 campaign, example, began
             ):
-                waiting.append(pool.submit(play_example, campaign, example))
+                with _starting():
+                    waiting.append(pool.submit(play_example, campaign, example))
                 example += 1
             if not waiting:
                 is_over = True
@@ -290,6 +292,18 @@ def _together(campaign: Campaign, began: float) -> Generator[Played, None, None]
 
 
 @contextmanager
+def _starting() -> Iterator[None]:
+    """Keep Ctrl-C from a process that is started, until it leaves it to this one."""
+    # The first time it is asked for, it lets through what is kept back.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
 def _uninterrupted() -> Iterator[None]:
     """Let Ctrl-C wait, where this thread is the one that it interrupts."""
     if threading.current_thread() is not threading.main_thread():
@@ -310,3 +324,4 @@ def play_example(campaign: Campaign, example: int) -> Played:
 def _ignore_interrupts() -> None:
     """Leave it to the first process what Ctrl-C means."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -155,8 +155,8 @@ def _check_leading(view: BrokerView) -> None:
     if led != set(view.leading):
         raise Violated(
             "LeadershipFollowsImageInv",
-            f"by its image broker {broker_id} leads {len(led)} partitions in directories that work, "
-            f"it leads {len(view.leading)}; the difference is {sorted(led ^ set(view.leading))}",
+            f"by its image broker {broker_id} leads {len(led)} partitions in directories that "
+            f"work, and {len(view.leading)} by itself: {sorted(led ^ set(view.leading))}",
         )
 
 
