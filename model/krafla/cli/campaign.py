@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from krafla.cli.protocols import BY_STEPS, OVER_MACHINES, check_options
+from krafla.cli.protocols import (
+    BY_STEPS,
+    OVER_MACHINES,
+    Chaos,
+    Profile,
+    Steps,
+    check_options,
+)
 from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
 
 if TYPE_CHECKING:
@@ -27,11 +34,6 @@ _Protocol = Annotated[
         help="What to fuzz: lease, reassignment, registration, metadata, together, raft, cluster.",
     ),
 ]
-_Steps = Annotated[int | None, typer.Option(min=1, help="not raft, cluster: steps of a run; 600.")]
-_Profile = Annotated[
-    list[str] | None,
-    typer.Option(help="not raft, cluster: a kind of run, again for each; without, a mixture."),
-]
 _Faults = Annotated[
     str | None,
     typer.Option(
@@ -39,10 +41,6 @@ _Faults = Annotated[
         help="raft, cluster: kinds of faults, or rooms of them (loss,disk), or all, or none; "
         "without it, each seed draws from those that break no promise of Raft.",
     ),
-]
-_Chaos = Annotated[
-    float | None,
-    typer.Option(min=1, help="raft, cluster: seconds of a run in which things go wrong; 30."),
 ]
 _Lockstep = Annotated[
     bool | None,
@@ -65,10 +63,10 @@ def command(
     protocol: _Protocol,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="A directory for the results.")],
     seeds: Annotated[str, typer.Option(metavar="A..B", help="The first and the last seed.")],
-    steps: _Steps = None,
-    profile: _Profile = None,
+    steps: Steps = None,
+    profile: Profile = None,
     faults: _Faults = None,
-    chaos: _Chaos = None,
+    chaos: Chaos = None,
     lockstep: _Lockstep = None,
     chunk: _Chunk = None,
     master: _Master = "local[*]",

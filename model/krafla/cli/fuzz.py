@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from krafla.cli.protocols import BY_STEPS, OVER_MACHINES, check_options
+from krafla.cli.protocols import (
+    BY_STEPS,
+    OVER_MACHINES,
+    Chaos,
+    Profile,
+    Steps,
+    check_options,
+)
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
@@ -33,11 +40,6 @@ _Seconds = Annotated[
     float | None,
     typer.Option(min=0, help="Start no run after this long; 20 if nothing else is said."),
 ]
-_Steps = Annotated[int | None, typer.Option(min=1, help="not raft, cluster: steps of a run; 600.")]
-_Profile = Annotated[
-    list[str] | None,
-    typer.Option(help="not raft, cluster: a kind of run, again for each; without, a mixture."),
-]
 _Workers = Annotated[
     int | None, typer.Option(min=1, help="raft, cluster: processes; no result depends on them; 1.")
 ]
@@ -48,10 +50,6 @@ _Faults = Annotated[
         help="raft, cluster: kinds of faults, or rooms of them (loss,disk), or all, or none; "
         "without it, each seed draws from those that break no promise of Raft; list: show them.",
     ),
-]
-_Chaos = Annotated[
-    float | None,
-    typer.Option(min=1, help="raft, cluster: seconds of a run in which things go wrong; 30."),
 ]
 _Lockstep = Annotated[
     bool | None,
@@ -83,11 +81,11 @@ def command(
     seed: _Seed = 0,
     examples: _Examples = None,
     seconds: _Seconds = None,
-    steps: _Steps = None,
-    profile: _Profile = None,
+    steps: Steps = None,
+    profile: Profile = None,
     workers: _Workers = None,
     faults: _Faults = None,
-    chaos: _Chaos = None,
+    chaos: Chaos = None,
     lockstep: _Lockstep = None,
     replay: _Replay = None,
     mutants: _Mutants = None,

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
 
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["BY_STEPS", "OVER_MACHINES", "check_options"]
+__all__ = ["BY_STEPS", "OVER_MACHINES", "Chaos", "Profile", "Steps", "check_options"]
 
 OVER_MACHINES: Final = ("raft", "cluster")
 """What is simulated over machines, disks and networks, by plans of faults."""
 BY_STEPS: Final = ("lease", "reassignment", "registration", "metadata", "together")
 """What is simulated by choices, and judged step by step."""
+
+Steps = Annotated[int | None, typer.Option(min=1, help="not raft, cluster: steps of a run; 600.")]
+Profile = Annotated[
+    list[str] | None,
+    typer.Option(help="not raft, cluster: a kind of run, again for each; without, a mixture."),
+]
+Chaos = Annotated[
+    float | None,
+    typer.Option(min=1, help="raft, cluster: seconds of a run in which things go wrong; 30."),
+]
 
 
 def check_options(verb: str, protocol: str, own: Mapping[str, Mapping[str, object]]) -> None:

@@ -178,7 +178,7 @@ def kinds_chosen(text: str | None, system: str = "raft") -> tuple[str, ...]:
     try:
         return kinds_of(text)
     except ValueError as error:
-        words = "or network, process, disk, all, none; --faults list says what each is"
+        words = "or network, process, disk, all, none; see `krafla fuzz raft --faults list`"
         raise KraflaError(f"{error}; {words}", "--faults") from None
 
 

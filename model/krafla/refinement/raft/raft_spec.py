@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from krafla.oracle import Spec
-from krafla.oracle.loading import find_module, folders_for
-from krafla.oracle.pinning import pin_constants
+from krafla.refinement.made_modules import load_made
 from krafla.values import fmt, function
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from krafla.oracle import Spec
     from krafla.refinement.raft.vocabulary import Quorum, Vocabulary
 
 __all__ = ["VERSION_VALUE", "load_raft"]
@@ -77,15 +76,4 @@ def load_raft(vocabulary: Vocabulary, path: Path | None = None) -> Spec:
 
 @lru_cache(maxsize=8)
 def _load(text: str, settings: str, path: Path | None) -> Spec:
-    folders = folders_for(find_module(MODULE, path))
-    if path is not None:
-        folders = [path, *folders]
-    with tempfile.TemporaryDirectory(prefix="krafla-lockstep-") as temporary:
-        module = Path(temporary, f"{_ROOT}.tla")
-        module.write_text(text, encoding="utf-8")
-        configuration = Path(temporary, f"{_ROOT}.cfg")
-        configuration.write_text(settings, encoding="utf-8")
-        spec = Spec.load(_ROOT, cfg=configuration, path=module, search_path=folders)
-        spec.sources.find(_ROOT)
-    pin_constants(spec)
-    return spec
+    return load_made(_ROOT, text, settings, MODULE, path)

@@ -5,20 +5,18 @@ States are TLC's. None is fingerprinted: of each only what a node shows is read.
 
 from __future__ import annotations
 
-import tempfile
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from krafla.oracle import EvaluationError, Spec
-from krafla.oracle.loading import find_module, folders_for
-from krafla.oracle.pinning import pin_constants
+from krafla.oracle import EvaluationError
 from krafla.oracle.state import State
+from krafla.refinement.made_modules import load_made
 from krafla.values import fmt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from krafla.oracle import Spec
     from krafla.oracle.explain import Explanation
     from krafla.values import Value
 
@@ -87,16 +85,7 @@ class RefusalError(Exception):
 @lru_cache(maxsize=16)
 def _load(controllers: frozenset[str], brokers: frozenset[str]) -> Spec:
     text = _TEXT.format(controllers=fmt(controllers), brokers=fmt(brokers))
-    folders = folders_for(find_module(MODULE, None))
-    with tempfile.TemporaryDirectory(prefix="krafla-lockstep-") as temporary:
-        module = Path(temporary, f"{_ROOT}.tla")
-        module.write_text(text, encoding="utf-8")
-        settings = Path(temporary, f"{_ROOT}.cfg")
-        settings.write_text(_SETTINGS, encoding="utf-8")
-        spec = Spec.load(_ROOT, cfg=settings, path=module, search_path=folders)
-        spec.sources.find(_ROOT)
-    pin_constants(spec)
-    return spec
+    return load_made(_ROOT, text, _SETTINGS, MODULE)
 
 
 class SpecOfCluster:
