@@ -11,16 +11,16 @@ import sys
 import time
 import tracemalloc
 
-from krafla.fuzz.quorum.playing import Case, play
-from krafla.fuzz.whole.system import CLUSTER, KINDS
-from kraft.controller.written import NOTHING_WRITTEN, replay_batch
+from krafla.fuzz.engine.machine_run import Case, play
+from krafla.fuzz.stack.system import KINDS, STACK
+from kraft.controller.operations.written import NOTHING_WRITTEN, replay_batch
 from kraft.ids import BrokerId, DirectoryId, Offset, PartitionId, TopicId, uuid_text
 from kraft.records.cluster import FeatureLevelRecord
 from kraft.records.topics import PartitionRecord, TopicRecord
-from kraft.sim.quorum.cluster import Simulation
-from kraft.sim.quorum.configuration import QuorumConfiguration, draw_knobs
-from kraft.sim.quorum.runs import watch
-from kraft.sim.whole.configuration import draw_cluster_knobs
+from kraft.sim.raft.cluster import Simulation
+from kraft.sim.raft.configuration import QuorumConfiguration, draw_knobs
+from kraft.sim.raft.runs import watch
+from kraft.sim.stack.configuration import draw_stack_knobs
 
 CONFIGURATION = QuorumConfiguration(voters=3, observers=3, kinds=KINDS)
 RUNS = 8
@@ -33,7 +33,7 @@ GOAL_MIB = 300
 def cases() -> list[Case]:
     """Return the runs that are measured."""
     return [
-        Case(CONFIGURATION, seed, None, draw_knobs(seed, CONFIGURATION), draw_cluster_knobs(seed))
+        Case(CONFIGURATION, seed, None, draw_knobs(seed, CONFIGURATION), draw_stack_knobs(seed))
         for seed in range(100, 100 + RUNS)
     ]
 
@@ -43,16 +43,16 @@ def measure_speed() -> float:
     # The JVM compiles TLC's evaluator while it runs, in threads whose time counts: a campaign has
     # that behind it in its first minute.
     for case in cases() * WARM_UPS:
-        play(case, system=CLUSTER)
+        play(case, system=STACK)
     gc.disable()
     started = time.process_time()
-    played = [play(case, system=CLUSTER) for case in cases()]
+    played = [play(case, system=STACK) for case in cases()]
     judged = time.process_time() - started
     started = time.process_time()
     for case in cases():
         watch(
             Simulation(
-                case.configuration, case.seed, None, case.knobs, workload=CLUSTER.workload(case)
+                case.configuration, case.seed, None, case.knobs, workload=STACK.workload(case)
             )
         )
     bare = time.process_time() - started

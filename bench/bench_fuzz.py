@@ -12,18 +12,18 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from krafla.fuzz.campaign import DEFAULT_STEPS
-from krafla.fuzz.play import Player, play_seed
-from krafla.fuzz.profiles import DEFAULT_PROFILES, find_profile
-from krafla.refinement.lease import LeaseMapping
-from krafla.refinement.vocabulary import Vocabulary
-from kraft.sim.step import replay_choices
+from krafla.fuzz.engine.campaign import DEFAULT_STEPS
+from krafla.fuzz.engine.profiles import DEFAULT_PROFILES, find_profile
+from krafla.fuzz.engine.run import Player, play_seed
+from krafla.refinement.lease.mapping import LeaseMapping
+from krafla.refinement.lease.vocabulary import Vocabulary
+from kraft.sim.lease.step import replay_choices
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from krafla.fuzz.profiles import Profile
-    from kraft.sim.recording import Recording
+    from krafla.fuzz.engine.profiles import Profile
+    from kraft.sim.common.recording import Recording
 
 WARMING_RUNS = 40
 RUNS = 20

@@ -19,10 +19,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from krafla.fuzz.play import play_seed, trace_of
-from krafla.fuzz.profiles import find_profile
+from krafla.fuzz.engine.profiles import find_profile
+from krafla.fuzz.engine.run import play_seed, trace_of
 from krafla.manifest import find_specs
-from krafla.refinement.trace_check import check_trace
+from krafla.match.trace_check import check_trace
 from krafla.tlc.jar import find_jar
 from krafla.tlc.jre import find_jre
 from krafla.values import ModelValue, fmt

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bench_audit import LOG_NAME, provide
 
-from krafla.fuzz.game_seeds import GameRuns
+from krafla.fuzz.engine.choice_runs import GameRuns
 from krafla.pipeline.campaign import CampaignPlan, run_campaign
 from krafla.pipeline.ingest import ingest, plan_ingest
 from krafla.pipeline.session import session

@@ -15,11 +15,11 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from krafla.fuzz.quorum.checks import Checks
-from krafla.fuzz.quorum.playing import Case, play
-from kraft.sim.quorum.cluster import Simulation
-from kraft.sim.quorum.configuration import SECOND, Knobs, QuorumConfiguration
-from kraft.sim.quorum.runs import run
+from krafla.fuzz.engine.machine_run import Case, play
+from krafla.fuzz.raft.checks import Checks
+from kraft.sim.raft.cluster import Simulation
+from kraft.sim.raft.configuration import SECOND, Knobs, QuorumConfiguration
+from kraft.sim.raft.runs import run
 
 CONFIGURATION = QuorumConfiguration(voters=5, observers=2)
 RUNS = 20
@@ -76,7 +76,7 @@ def measure_kafka() -> float:
 
 def measure_judged() -> float | None:
     """Print one line; return the steps a second that the spec judges in lockstep."""
-    from krafla.fuzz.quorum.in_lockstep import play_judged
+    from krafla.fuzz.raft.lockstep_judge import play_judged
 
     small = replace(CONFIGURATION, voters=3, observers=0)
     play_judged(Case(small, 1))

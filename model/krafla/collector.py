@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["uncollected"]
+__all__ = ["gc_paused"]
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Run a block, or as a decorator a function, without Python's collector of cycles.
 
     For two kinds of work. Long runs over states: these have no cycles, and to look through

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from krafla.refinement.corpus import Entry
+    from krafla.match.corpus import Entry
 
 __all__ = ["KeptTrace", "TraceCorpus", "pytest_collect_file", "pytest_configure"]
 
@@ -50,7 +50,7 @@ class TraceCorpus(pytest.File):
 
     def collect(self) -> Iterable[KeptTrace]:
         """Return the traces; an index that is not as it must be is an error of collection."""
-        from krafla.refinement.corpus import read_index
+        from krafla.match.corpus import read_index
         from krafla.verdict import KraflaError
 
         folder = self.path.parent
@@ -91,7 +91,7 @@ class KeptTrace(pytest.Item):
 
     def runtest(self) -> None:
         """Replay the trace on its spec, and on the implementation if the index says so."""
-        from krafla.fuzz.kept import check_kept
+        from krafla.fuzz.engine.kept_trace import check_kept
 
         check_kept(self.entry)
 
@@ -99,7 +99,7 @@ class KeptTrace(pytest.Item):
         self, excinfo: pytest.ExceptionInfo[BaseException], *arguments: Any, **options: Any
     ) -> Any:
         """Return the explanation of the trace instead of a stack of Python calls."""
-        from krafla.fuzz.kept import NotAsListed
+        from krafla.fuzz.engine.kept_trace import NotAsListed
         from krafla.verdict import KraflaError
 
         if isinstance(excinfo.value, NotAsListed | KraflaError):

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.kraft.controller.partitions import (
-    DEFAULTS,
-    KEY,
-    TOPIC,
-    after,
-    epoch_of,
-    image_of,
-)
+from tests.kraft.controller.partitions import DEFAULTS, KEY, TOPIC, after, epoch_of, image_of
 from tests.tidy.document_rules import table_rows
 
 from kraft.broker.partition_leader import send_alter_partition, view_of
-from kraft.controller.alter_partition import alter_partition
-from kraft.controller.leadership import fence_broker
-from kraft.controller.reassignments import alter_partition_reassignments
+from kraft.controller.operations.alter_partition import alter_partition
+from kraft.controller.operations.leadership import fence_broker
+from kraft.controller.operations.reassignments import alter_partition_reassignments
 from kraft.ids import PartitionId
 from kraft.image.replay import replay
 from kraft.profile import KIP_631
@@ -25,11 +18,11 @@ from kraft.records.kip631_schemas import KIP_631_SCHEMAS
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
 from kraft.rpc.alter_partition import AlterPartitionRequest
 from kraft.rpc.controller_registration import ControllerRegistrationRequest
+from kraft.rpc.kip631_names import api_key_of
 from kraft.rpc.partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
 )
-from kraft.rpc.published import api_key_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "kip-differences.md"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kraft.broker.lifecycle import is_serving
-from kraft.sim import run
-from kraft.sim.cluster import broker_time_ms
-from kraft.sim.configuration import kafka_4_1, kip_343, promises_no_overlap, self_fencing
+from kraft.broker.lease import is_serving
+from kraft.sim.lease.cluster import broker_time_ms
+from kraft.sim.lease.configuration import kafka_4_1, kip_343, promises_no_overlap, self_fencing
+from kraft.sim.lease.runs import run
 
 
 def overlaps(cluster):

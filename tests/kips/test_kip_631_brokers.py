@@ -10,17 +10,11 @@ from dataclasses import fields
 import pytest
 from msgspec.structs import replace as with_fields
 from tests.kips.sentences import sentence
-from tests.kraft.controller.lease_driver import FIRST, SECOND, LeaseDriver
-from tests.kraft.controller.partitions import (
-    DEFAULTS,
-    KEY,
-    TOPIC,
-    TOPIC_ID,
-    image_of,
-)
+from tests.kraft.controller.partitions import DEFAULTS, KEY, TOPIC, TOPIC_ID, image_of
 from tests.kraft.raft.replicas import EPOCH, TIMEOUTS, Replica, log_of
+from tests.kraft.sim.lease.lease_driver import FIRST, SECOND, LeaseDriver
 
-from kraft.broker.lifecycle import (
+from kraft.broker.lease import (
     BrokerLifecycle,
     BrokerState,
     can_send_heartbeat,
@@ -35,10 +29,10 @@ from kraft.broker.lifecycle import (
     start,
     state_after,
 )
-from kraft.controller.eligible import is_active
-from kraft.controller.leadership import fence_broker, unregister_broker
-from kraft.controller.reassignments import alter_partition_reassignments
-from kraft.controller.topics import create_topics
+from kraft.controller.operations.leader_eligibility import is_active
+from kraft.controller.operations.leadership import fence_broker, unregister_broker
+from kraft.controller.operations.reassignments import alter_partition_reassignments
+from kraft.controller.operations.topics import create_topics
 from kraft.errors import ErrorCode
 from kraft.ids import BrokerEpoch, PartitionId, TopicId
 from kraft.image.entries import BrokerRegistration

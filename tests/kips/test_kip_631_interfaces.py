@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from tests.kips.sentences import sentence
-from tests.kraft.controller.lease_driver import SECOND, LeaseDriver
 from tests.kraft.raft.replicas import (
     CHANCE,
     NOW,
@@ -22,12 +21,13 @@ from tests.kraft.raft.replicas import (
     vote,
     voted_answer,
 )
+from tests.kraft.sim.lease.lease_driver import SECOND, LeaseDriver
 
 import kraft.rpc
-from kraft.broker.lifecycle import BrokerLifecycle, BrokerState, replay_metadata, send_heartbeat
+from kraft.broker.lease import BrokerLifecycle, BrokerState, replay_metadata, send_heartbeat
 from kraft.broker.settings import BrokerSettings
 from kraft.broker.settings import with_profile as broker_settings
-from kraft.controller.defaults import Defaults, with_profile
+from kraft.controller.operations.defaults import Defaults, with_profile
 from kraft.errors import ErrorCode
 from kraft.ids import NO_BROKER_EPOCH, BrokerEpoch, Offset
 from kraft.profile import KAFKA_4_1, KIP_631
@@ -43,10 +43,10 @@ from kraft.rpc import (
     UnregisterBrokerRequest,
 )
 from kraft.rpc.fetch import FetchRequest
-from kraft.rpc.published import api_key_of, error_name_of
+from kraft.rpc.kip631_names import api_key_of, error_name_of
 from kraft.rpc.requests import RaftRequest
 from kraft.rpc.vote import VoteRequest
-from kraft.sim.configuration import kafka_4_1, kip_631
+from kraft.sim.lease.configuration import kafka_4_1, kip_631
 
 
 def named(kind):

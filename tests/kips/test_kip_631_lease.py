@@ -8,13 +8,13 @@ from __future__ import annotations
 import pytest
 from tests.kips.sentences import sentence
 from tests.kraft.controller.cluster_driver import ClusterDriver
-from tests.kraft.controller.lease_driver import FIRST, SECOND, SESSION_TIMEOUT_MS, LeaseDriver
+from tests.kraft.sim.lease.lease_driver import FIRST, SECOND, SESSION_TIMEOUT_MS, LeaseDriver
 
-from kraft.broker.lifecycle import BrokerLifecycle, BrokerState, start, state_after
-from kraft.controller.active import on_broker_registration_request
+from kraft.broker.lease import BrokerLifecycle, BrokerState, start, state_after
 from kraft.errors import ErrorCode
 from kraft.profile import KAFKA_4_1, KIP_631
 from kraft.rpc import BrokerHeartbeatResponse, BrokerRegistrationRequest
+from kraft.sim.lease.active_controller import on_broker_registration_request
 
 
 @pytest.fixture

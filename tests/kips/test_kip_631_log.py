@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from tests.kips.sentences import sentence
-from tests.kraft.controller.lease_driver import SECOND, SESSION_TIMEOUT_MS, LeaseDriver
 from tests.kraft.log.crashing_files import CrashingFiles
 from tests.kraft.log.log_samples import CLUSTER, DIRECTORY, NODE, formatted, opened
 from tests.kraft.raft.replicas import (
@@ -21,17 +20,16 @@ from tests.kraft.raft.replicas import (
     vote,
 )
 from tests.kraft.raft.replication import batch, fetch, fetched, following, leading
+from tests.kraft.sim.lease.lease_driver import SECOND, SESSION_TIMEOUT_MS, LeaseDriver
 
-from kraft.controller.active import Append, Reply, on_activation
-from kraft.controller.image import EMPTY_IMAGE as NO_CLUSTER
 from kraft.errors import ErrorCode
 from kraft.ids import METADATA_DIRECTORY, OffsetAndEpoch
 from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.image.replay import replay
 from kraft.log.identity import check_identity, format_directory
 from kraft.log.names import snapshot_name
+from kraft.log.text_file_writer import meta_properties_text
 from kraft.log.text_files import parse_meta_properties
-from kraft.log.text_writing import meta_properties_text
 from kraft.log.unusable import UnusableLogError
 from kraft.raft.effects import HandleCommit
 from kraft.raft.roles import Follower
@@ -40,6 +38,8 @@ from kraft.records.lease import Endpoint
 from kraft.rpc.describe_quorum import DescribeQuorumRequest
 from kraft.rpc.fetch import FetchRequest, FetchResponse
 from kraft.rpc.vote import VoteRequest
+from kraft.sim.lease.active_controller import Append, Reply, on_activation
+from kraft.sim.lease.image import EMPTY_IMAGE as NO_CLUSTER
 
 PATH = Path("meta.properties")
 EXAMPLE = """#

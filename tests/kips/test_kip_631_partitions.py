@@ -16,19 +16,15 @@ from tests.kraft.controller.partitions import (
     image_of,
 )
 
-from kraft.broker.partition_leader import (
-    on_alter_partition_response,
-    send_alter_partition,
-    view_of,
-)
-from kraft.controller.alter_partition import alter_partition
-from kraft.controller.elections import elect_leaders
-from kraft.controller.leadership import fence_broker, unfence_broker
-from kraft.controller.reassignments import (
+from kraft.broker.partition_leader import on_alter_partition_response, send_alter_partition, view_of
+from kraft.controller.operations.alter_partition import alter_partition
+from kraft.controller.operations.elections import elect_leaders
+from kraft.controller.operations.leadership import fence_broker, unfence_broker
+from kraft.controller.operations.reassignments import (
     alter_partition_reassignments,
     list_partition_reassignments,
 )
-from kraft.controller.topics import create_topics, delete_topics
+from kraft.controller.operations.topics import create_topics, delete_topics
 from kraft.errors import ErrorCode
 from kraft.ids import PartitionId, TopicId
 from kraft.image.metadata_image import EMPTY_IMAGE

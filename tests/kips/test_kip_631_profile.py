@@ -7,25 +7,25 @@ from dataclasses import fields, replace
 import pytest
 from tests.kips.test_kip_631_partitions import AS_PUBLISHED, asked_for, moving
 from tests.kraft.controller.cluster_driver import FEATURES
-from tests.kraft.controller.lease_driver import FIRST, SECOND
+from tests.kraft.controller.controller_runs import VERSION, Player, replies
 from tests.kraft.controller.partitions import DEFAULTS, KEY, directory, image_of
-from tests.kraft.controller.quorum.playing import VERSION, Player, replies
+from tests.kraft.sim.lease.lease_driver import FIRST, SECOND
 
-from kraft.broker.lifecycle import BrokerLifecycle, BrokerState, is_serving
-from kraft.controller.active import first_controller, on_broker_registration_request
-from kraft.controller.defaults import Defaults, with_profile
-from kraft.controller.heartbeats import heartbeat_state
-from kraft.controller.quorum.configuration import Configuration
-from kraft.controller.quorum.operations import OPERATIONS
-from kraft.controller.quorum.state import first_state
+from kraft.broker.lease import BrokerLifecycle, BrokerState, is_serving
+from kraft.controller.configuration import Configuration
+from kraft.controller.operation_table import OPERATIONS
+from kraft.controller.operations.defaults import Defaults, with_profile
+from kraft.controller.operations.heartbeats import heartbeat_state
+from kraft.controller.state import first_state
 from kraft.errors import ErrorCode
 from kraft.ids import NodeId
 from kraft.profile import KAFKA_4_1, KIP_631, PROFILES, Profile
 from kraft.records.kip631_schemas import KIP_631_SCHEMAS
 from kraft.records.value import decode_value, encode_value
 from kraft.rpc import BrokerRegistrationRequest
-from kraft.rpc.published import api_key_of
+from kraft.rpc.kip631_names import api_key_of
 from kraft.rpc.vote import VoteRequest
+from kraft.sim.lease.active_controller import first_controller, on_broker_registration_request
 
 
 def test_two_profiles_differ_in_all_but_two_things():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.kips.sentences import sentence
-from tests.kraft.controller.quorum.playing import (
+from tests.kraft.controller.controller_runs import (
     CONFIGURATION,
     ME,
     VERSION,
@@ -17,11 +17,11 @@ from tests.kraft.controller.quorum.playing import (
     value_of,
 )
 
-from kraft.controller.quorum import events
-from kraft.controller.quorum.effects import CreateSnapshot
-from kraft.controller.quorum.machine import next_deadline
-from kraft.controller.quorum.operations import OPERATIONS
-from kraft.controller.quorum.state import first_state, is_active
+from kraft.controller import events
+from kraft.controller.effects import CreateSnapshot
+from kraft.controller.machine import next_deadline
+from kraft.controller.operation_table import OPERATIONS
+from kraft.controller.state import first_state, is_active
 from kraft.errors import ErrorCode
 from kraft.ids import OffsetAndEpoch
 from kraft.rpc import BrokerHeartbeatRequest

@@ -6,11 +6,11 @@ from dataclasses import fields, replace
 
 import pytest
 from tests.kips.sentences import sentence
-from tests.kraft.controller.lease_driver import LeaseDriver
 from tests.kraft.controller.partitions import DEFAULTS, KEY, TOPIC_ID, image_of
+from tests.kraft.sim.lease.lease_driver import LeaseDriver
 
-from kraft.controller.leadership import fence_broker
-from kraft.controller.topics import delete_topics
+from kraft.controller.operations.leadership import fence_broker
+from kraft.controller.operations.topics import delete_topics
 from kraft.errors import CorruptRecordError, UnsupportedVersionError
 from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.image.replay import replay
@@ -23,7 +23,7 @@ from kraft.records.metadata_records import typed_record
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
 from kraft.records.record import encode_record, read_metadata_record
 from kraft.records.schema import UNKNOWN_TAGGED_FIELDS
-from kraft.records.typed import TypedRecord
+from kraft.records.typed_record import TypedRecord
 from kraft.records.value import decode_value, encode_value
 from kraft.records.wire import Reader
 from kraft.rpc import BrokerHeartbeatRequest

@@ -7,18 +7,14 @@ from dataclasses import fields
 from tests.kips.sentences import sentence
 from tests.kraft.broker.test_broker_process import NEW, SETTINGS, sent
 from tests.kraft.controller.cluster_driver import FEATURES, ClusterDriver
+from tests.kraft.controller.controller_runs import Player, replies
 from tests.kraft.controller.partitions import LATEST
-from tests.kraft.controller.quorum.playing import Player, replies
 
-from kraft.broker.process import start
-from kraft.controller.quorum.operations import OPERATIONS
+from kraft.broker.lifecycle_manager import start
+from kraft.controller.operation_table import OPERATIONS
 from kraft.errors import ErrorCode
 from kraft.image.metadata_image import METADATA_VERSION
-from kraft.rpc import (
-    BrokerRegistrationRequest,
-    UnregisterBrokerRequest,
-    UnregisterBrokerResponse,
-)
+from kraft.rpc import BrokerRegistrationRequest, UnregisterBrokerRequest, UnregisterBrokerResponse
 from kraft.rpc.node_description import SupportedFeature
 
 # "Broker Registration".

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 
 import pytest
 from tests.kips.sentences import sentence
-from tests.kraft.controller.quorum.playing import Player, replies
+from tests.kraft.controller.controller_runs import Player, replies
 from tests.kraft.controller.test_features import cluster, registered, updated
 from tests.kraft.controller.test_registration_sender import (
     DONE,
@@ -18,9 +18,9 @@ from tests.kraft.controller.test_registration_sender import (
 )
 from typer.testing import CliRunner
 
-from kraft.controller.features import GROUP_VERSION
-from kraft.controller.quorum.effects import Append
-from kraft.controller.quorum.operations import OPERATIONS
+from kraft.controller.effects import Append
+from kraft.controller.operation_table import OPERATIONS
+from kraft.controller.operations.features import GROUP_VERSION
 from kraft.controller.registration_sender import (
     next_deadline,
     on_due,

@@ -6,16 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.kips.sentences import (
-    DIFFERS,
-    NOT_KRAFLAS,
-    PAGE,
-    STATUSES,
-    counts,
-    kips,
-    page,
-    shown,
-)
+from tests.kips.sentences import DIFFERS, NOT_KRAFLAS, PAGE, STATUSES, counts, kips, page, shown
 from tests.tidy.document_rules import difference_topics
 
 KIPS = kips()

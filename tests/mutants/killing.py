@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from tests.mutants.mutant import objection
 
-from krafla.fuzz.play import play, play_seed
-from krafla.fuzz.profiles import find_profile
-from krafla.fuzz.shrink import shrink
+from krafla.fuzz.engine.profiles import find_profile
+from krafla.fuzz.engine.run import play, play_seed
+from krafla.fuzz.engine.shrink import shrink
 
 if TYPE_CHECKING:
     from tests.mutants.mutant import Mutant
 
-    from krafla.fuzz.play import Run
+    from krafla.fuzz.engine.run import Run
 
 
 def first_failing_run(mutant: Mutant, most: int, steps_of_a_run: int = 300) -> tuple[Run, int]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tests.mutants import lease_bugs as bugs
 from tests.mutants.mutant import Mutant
 
-from kraft.controller.cluster_control import Decision
+from kraft.controller.operations.cluster_control import Decision
 from kraft.records.lease import UnregisterBrokerRecord
 
 _HEEDING = (
@@ -18,10 +18,10 @@ _HEEDING = (
     "ContinueControlledShutdown", "ShutDownNow",
 )  # fmt: skip
 _FENCING = ("ShutDownNow", "FenceStaleBroker", "FenceOnRequest")
-_LIFECYCLE = "kraft.broker.lifecycle"
-_ACTIVE = "kraft.controller.active"
-_CONTROL = "kraft.controller.cluster_control"
-_HEARTBEATS = "kraft.controller.heartbeats"
+_LIFECYCLE = "kraft.broker.lease"
+_ACTIVE = "kraft.sim.lease.active_controller"
+_CONTROL = "kraft.controller.operations.cluster_control"
+_HEARTBEATS = "kraft.controller.operations.heartbeats"
 
 MUTANTS = (
     Mutant(

@@ -5,37 +5,33 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kraft.broker import lifecycle
-from kraft.broker.lifecycle import BrokerState
-from kraft.controller import active, cluster_control, heartbeats
-from kraft.controller.cluster_control import Decision
-from kraft.controller.heartbeats import Heartbeats, HeartbeatState, heartbeat_state
-from kraft.controller.replay import replay
+from kraft.broker import lease
+from kraft.broker.lease import BrokerState
+from kraft.controller.operations import cluster_control, heartbeats
+from kraft.controller.operations.cluster_control import Decision
+from kraft.controller.operations.heartbeats import Heartbeats, HeartbeatState, heartbeat_state
 from kraft.errors import ErrorCode
 from kraft.ids import Offset
-from kraft.records.lease import (
-    FENCE,
-    UNFENCE,
-    BrokerRegistrationChangeRecord,
-    RegisterBrokerRecord,
-)
+from kraft.records.lease import FENCE, UNFENCE, BrokerRegistrationChangeRecord, RegisterBrokerRecord
 from kraft.rpc import BrokerRegistrationResponse
+from kraft.sim.lease import active_controller
+from kraft.sim.lease.replay import replay
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kraft.controller.image import ClusterImage
+    from kraft.sim.lease.image import ClusterImage
 
 # The right functions, kept before any of them is replaced.
 _register_broker = cluster_control.register_broker
-_on_heartbeat = active.on_broker_heartbeat_request
+_on_heartbeat = active_controller.on_broker_heartbeat_request
 _after_record = heartbeats.after_record
 _touch = heartbeats.touch
-_state_after = lifecycle.state_after
-_on_heartbeat_response = lifecycle.on_heartbeat_response
-_can_send_heartbeat = lifecycle.can_send_heartbeat
+_state_after = lease.state_after
+_on_heartbeat_response = lease.on_heartbeat_response
+_can_send_heartbeat = lease.can_send_heartbeat
 _is_overdue = heartbeats.is_overdue
-_without_memory = lifecycle.without_memory
+_without_memory = lease.without_memory
 
 
 def always(answer: Any) -> Callable[..., Any]:
@@ -168,7 +164,7 @@ def replay_ignores_unfence(image: Any, record: Any, offset: Any) -> Any:
 
 
 def stays_connected(state: Any) -> Any:
-    return lifecycle.Step(replace(state, request=None))
+    return lease.Step(replace(state, request=None))
 
 
 def sends_while_waiting(state: Any, *, want_fence: bool) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from tests.mutants import metadata_bugs as bugs
 from tests.mutants.mutant import Mutant
 
-_QUORUM = "kraft.controller.quorum"
+_QUORUM = "kraft.controller"
 _MACHINE = f"{_QUORUM}.machine"
 _WRITING = f"{_QUORUM}.writing"
 

@@ -8,30 +8,23 @@ from typing import Any
 from immutables import Map
 from msgspec import structs
 
-from kraft.controller.quorum import (
-    activation,
-    committing,
-    memory,
-    renouncing,
-    snapshots,
-    writing,
-)
-from kraft.controller.quorum.effects import Append, CreateSnapshot, Reply
-from kraft.controller.quorum.state import Deferred, is_all_stable
-from kraft.controller.result import Result
+from kraft.controller import activation, commit_path, memory, resignation, snapshots, write_path
+from kraft.controller.effects import Append, CreateSnapshot, Reply
+from kraft.controller.operations.result import Result
+from kraft.controller.state import Deferred, is_all_stable
 from kraft.ids import OffsetAndEpoch
 from kraft.records.cluster import EndTransactionRecord
 
 # The right functions, kept before any of them is replaced.
-_renounce = renouncing.renounce
-_handle_commit = committing.handle_commit
-_replay_committed = committing.replay_committed
-_load_snapshot = committing.load_snapshot
+_renounce = resignation.renounce
+_handle_commit = commit_path.handle_commit
+_replay_committed = commit_path.replay_committed
+_load_snapshot = commit_path.load_snapshot
 _create_snapshot = snapshots.create_snapshot
 _after_batch = memory.after_batch
-_append = writing.append
+_append = write_path.append
 _activation_records = activation.activation_records
-_generate = writing.generate
+_generate = write_path.generate
 _marked = memory._marked
 
 
@@ -127,7 +120,7 @@ def moves_over_control_records_without_a_state(turn: Any, batch: Any) -> None:
     if batch.records:
         _replay_committed(turn, batch)
     else:
-        end = committing.end_of(batch)
+        end = commit_path.end_of(batch)
         turn.change(committed_end=end, stable_end=max(turn.state.stable_end, end))
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from krafla.refinement.judgement import Divergence, Failed
+from krafla.refinement.common.judgement import Divergence, Failed
 
 if TYPE_CHECKING:
-    from krafla.refinement.judgement import Finding
+    from krafla.refinement.common.judgement import Finding
 
 
 @dataclass(frozen=True)

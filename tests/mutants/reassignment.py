@@ -7,10 +7,10 @@ from tests.mutants.mutant import Mutant
 
 from kraft.errors import ErrorCode
 
-_ALTER = "kraft.controller.alter_partition"
-_CHANGE = "kraft.controller.partition_change"
-_LEADERSHIP = "kraft.controller.leadership"
-_MOVES = "kraft.controller.reassignments"
+_ALTER = "kraft.controller.operations.alter_partition"
+_CHANGE = "kraft.controller.operations.partition_change"
+_LEADERSHIP = "kraft.controller.operations.leadership"
+_MOVES = "kraft.controller.operations.reassignments"
 _LEADER = "kraft.broker.partition_leader"
 _ANY_CHANGE = (
     "GrantAlterPartition", "StartReassignment", "CancelReassignment", "ElectPreferredLeader",

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kraft.broker import partition_leader
-from kraft.controller import alter_partition, leadership, partition_ask, partition_change
-from kraft.controller.errors import ControllerError
-from kraft.controller.partition_ask import Election, in_progress, unchanged, without
-from kraft.controller.partition_change import Elected
+from kraft.controller.operations import alter_partition, leadership, partition_ask, partition_change
+from kraft.controller.operations.errors import ControllerError
+from kraft.controller.operations.partition_ask import Election, in_progress, unchanged, without
+from kraft.controller.operations.partition_change import Elected
 from kraft.errors import ErrorCode
 from kraft.records.lease import UNFENCE, BrokerRegistrationChangeRecord
 from kraft.records.topics import NO_LEADER

@@ -6,7 +6,7 @@ from tests.mutants import registration_bugs as bugs
 from tests.mutants.mutant import Mutant
 
 _SENDER = "kraft.controller.registration_sender"
-_ACTIVE = "kraft.controller.controller_registration"
+_ACTIVE = "kraft.controller.operations.controller_registration"
 
 MUTANTS = (
     Mutant(
@@ -55,22 +55,22 @@ MUTANTS = (
     ),
     Mutant(
         "an upgrade waits for nobody", "KIP-919",
-        {"kraft.controller.features.reason_not_supported": bugs.waits_for_nobody},
+        {"kraft.controller.operations.features.reason_not_supported": bugs.waits_for_nobody},
         ("UpgradeFeature",), breaks="UpgradeSupportedByRegisteredProp", profile="registers",
     ),
     Mutant(
         "an upgrade asks only the active controller", "KIP-919",
-        {"kraft.controller.features.reason_not_supported": bugs.asks_only_itself},
+        {"kraft.controller.operations.features.reason_not_supported": bugs.asks_only_itself},
         ("UpgradeFeature",), breaks="UpgradeSupportedByRegisteredProp", profile="older-software",
     ),
     Mutant(
         "an upgrade does not ask the active controller", "FeatureControlManager",
-        {"kraft.controller.features.reason_not_supported": bugs.does_not_ask_itself},
+        {"kraft.controller.operations.features.reason_not_supported": bugs.does_not_ask_itself},
         ("UpgradeFeature",), breaks="UpgradeSupportedByRegisteredProp", profile="gate",
     ),
     Mutant(
         "an upgrade waits for the active controller", "FeatureControlManager",
-        {"kraft.controller.features.reason_not_supported": bugs.counts_on_its_own_registration},
+        {"kraft.controller.operations.features.reason_not_supported": bugs.counts_on_its_own_registration},
         ("RefuseUpgrade",), profile="registers",
     ),
 )  # fmt: skip

@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
-from kraft.controller import controller_registration, features, registration_sender
-from kraft.controller.result import Result
+from kraft.controller import registration_sender
+from kraft.controller.operations import controller_registration, features
+from kraft.controller.operations.result import Result
 from kraft.errors import ErrorCode
 
 # The right functions, kept before any of them is replaced.

@@ -6,10 +6,10 @@ import os
 
 import pytest
 
-from krafla.fuzz.quorum.hunting import EXAMPLES_MAXIMUM, SECONDS_MAXIMUM, hunt, table_lines
-from krafla.fuzz.quorum.mutants import MUTANTS
-from krafla.fuzz.quorum.playing import case_of, play
-from krafla.fuzz.seeded_bugs import find_mutant
+from krafla.fuzz.engine.machine_run import case_of, play
+from krafla.fuzz.engine.mutant_search import EXAMPLES_MAXIMUM, SECONDS_MAXIMUM, hunt, table_lines
+from krafla.fuzz.engine.seeded_bugs import find_mutant
+from krafla.fuzz.raft.mutants import MUTANTS
 from krafla.verdict import KraflaError
 
 # These are found in the first examples; the others are looked for by night.

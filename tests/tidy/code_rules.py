@@ -8,15 +8,7 @@ import re
 import tokenize
 from typing import TYPE_CHECKING
 
-from tests.tidy.inspection import (
-    Finding,
-    Inspection,
-    files,
-    functions,
-    package_files,
-    parse,
-    place,
-)
+from tests.tidy.inspection import Finding, Inspection, files, functions, package_files, parse, place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ import msgspec
 from immutables import Map
 
 from kraft.broker import partition_leader, replication
-from kraft.broker.process import DIRECTORIES_LEVEL
+from kraft.broker.lifecycle_manager import DIRECTORIES_LEVEL
 from kraft.broker.replication import Following, Leading, Replica
 from kraft.image.entries import LOST, UNASSIGNED
 from kraft.rpc.replica_fetch import FetchPartition

@@ -12,7 +12,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from kraft.chance import backoff_ms
-from kraft.controller.controller_registration import is_registration_supported, supports_level
+from kraft.controller.operations.controller_registration import (
+    is_registration_supported,
+    supports_level,
+)
 from kraft.errors import ErrorCode
 from kraft.rpc.controller_registration import ControllerRegistrationRequest
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from msgspec.structs import replace
 
 from kraft.image.entries import BrokerRegistration, ControllerRegistration
-from kraft.image.refused import RefusedRecordError
+from kraft.image.errors import RefusedRecordError
 from kraft.records.cluster import RegisterControllerRecord
 from kraft.records.lease import (
     ENTER_CONTROLLED_SHUTDOWN,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from kraft.image.delta import MetadataDelta
     from kraft.records.lease import Endpoint, FeatureRange
-    from kraft.records.typed import TypedRecord
+    from kraft.records.typed_record import TypedRecord
 
 _Named = TypeVar("_Named", "Endpoint", "FeatureRange")
 

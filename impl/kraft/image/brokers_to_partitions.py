@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kraft.ids import PartitionId, TopicId
     from kraft.image.entries import Partition
     from kraft.image.metadata_image import MetadataImage
-    from kraft.records.typed import TypedRecord
+    from kraft.records.typed_record import TypedRecord
 
 _Key: TypeAlias = "tuple[TopicId, PartitionId]"
 _Keys: TypeAlias = "Map[tuple[TopicId, PartitionId], None]"

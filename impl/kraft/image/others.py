@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from immutables import Map
 
 from kraft.image.entries import AccessControlEntry, DelegationToken, ScramCredential
+from kraft.image.errors import RefusedRecordError
 from kraft.image.metadata_image import METADATA_VERSION
-from kraft.image.refused import RefusedRecordError
 from kraft.records.cluster import (
     AbortTransactionRecord,
     BeginTransactionRecord,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kraft.image.delta import MetadataDelta
-    from kraft.records.typed import TypedRecord
+    from kraft.records.typed_record import TypedRecord
 
 
 def _feature(delta: MetadataDelta, record: FeatureLevelRecord) -> None:

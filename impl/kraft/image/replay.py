@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from kraft.image.metadata_image import MetadataImage
-    from kraft.records.typed import TypedRecord
+    from kraft.records.typed_record import TypedRecord
 
 _REPLAY: Final[dict[type[TypedRecord], Callable[[Any, Any], None]]] = {
     **BROKER_REPLAY,

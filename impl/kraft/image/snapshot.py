@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kraft.image.metadata_image import MetadataImage
-    from kraft.records.typed import TypedRecord
+    from kraft.records.typed_record import TypedRecord
 
 
 def snapshot_records(image: MetadataImage) -> Iterator[TypedRecord]:

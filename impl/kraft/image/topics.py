@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace
 
 from kraft.image.entries import MIGRATING, Partition, Topic
-from kraft.image.refused import RefusedRecordError
+from kraft.image.errors import RefusedRecordError
 from kraft.records.topics import (
     NO_LEADER_CHANGE,
     NO_RECOVERY_CHANGE,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from kraft.ids import DirectoryId, TopicId
     from kraft.image.delta import MetadataDelta
-    from kraft.records.typed import TypedRecord
+    from kraft.records.typed_record import TypedRecord
 
 _LAST_EPOCH: Final = 2**31 - 1
 

@@ -8,15 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kraft.records.cluster import RegisterControllerRecord
-from kraft.records.lease import (
-    UNCHANGED,
-    BrokerRegistrationChangeRecord,
-    RegisterBrokerRecord,
-)
+from kraft.records.lease import UNCHANGED, BrokerRegistrationChangeRecord, RegisterBrokerRecord
 from kraft.records.topics import PartitionChangeRecord, PartitionRecord
 
 if TYPE_CHECKING:
-    from kraft.records.typed import TypedRecord
+    from kraft.records.typed_record import TypedRecord
 
 IBP_3_0_IV1: Final = 1
 IBP_3_1_IV0: Final = 2

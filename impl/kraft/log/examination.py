@@ -18,13 +18,13 @@ from kraft.log.findings import Finding, FindingKind
 from kraft.log.image import Snapshot
 from kraft.log.names import PARTITION_METADATA, in_log, segment_name, snapshot_name
 from kraft.log.segment import batches_of, check_follows
+from kraft.log.text_file_writer import partition_metadata_text
 from kraft.log.text_files import (
     LEADER_EPOCH_CHECKPOINT,
     QUORUM_STATE,
     parse_leader_epochs,
     parse_quorum_state,
 )
-from kraft.log.text_writing import partition_metadata_text
 from kraft.log.unusable import WRONG_DIRECTORY, UnusableLogError
 from kraft.records.batch import HEADER, HEADER_BYTES, LOG_OVERHEAD
 

@@ -11,8 +11,8 @@ from kraft.errors import CorruptRecordError
 from kraft.ids import DirectoryId, OffsetAndEpoch
 from kraft.log.files import utf8_text
 from kraft.log.names import snapshot_name
+from kraft.log.text_file_writer import meta_properties_text, replace_file
 from kraft.log.text_files import META_PROPERTIES, parse_meta_properties
-from kraft.log.text_writing import meta_properties_text, replace_file
 from kraft.log.unusable import FORMAT, WRONG_DIRECTORY, UnusableLogError, unusable
 
 if TYPE_CHECKING:

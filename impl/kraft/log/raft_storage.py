@@ -25,13 +25,13 @@ from kraft.log.names import (
     snapshot_name,
 )
 from kraft.log.recovery import epochs_from, examine
-from kraft.log.text_files import LEADER_EPOCH_CHECKPOINT, META_PROPERTIES, QUORUM_STATE, EpochStart
-from kraft.log.text_writing import (
+from kraft.log.text_file_writer import (
     leader_epochs_text,
     partition_metadata_text,
     quorum_state_text,
     replace_file,
 )
+from kraft.log.text_files import LEADER_EPOCH_CHECKPOINT, META_PROPERTIES, QUORUM_STATE, EpochStart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,8 +18,8 @@ from kraft.log.batches import read_batches
 from kraft.raft import snapshots, voter_updates
 from kraft.raft.configuration import MILLISECOND
 from kraft.raft.connections import accept, back_off, can_send, nothing_under_way, ready_at, send
+from kraft.raft.contact import heard_leader
 from kraft.raft.effects import AppendLog, Fatal, FlushLog, TruncateLog
-from kraft.raft.hearing import heard_leader
 from kraft.raft.high_watermark import update_follower_high_watermark
 from kraft.raft.quorum import become_prospective
 from kraft.raft.responses import handle_common

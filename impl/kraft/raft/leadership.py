@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kraft.errors import ErrorCode
-from kraft.raft import parking
+from kraft.raft import purgatory
 from kraft.raft.accumulator import Accumulator
 from kraft.raft.leader_log import append_controls
 from kraft.raft.pending_changes import end_pending
@@ -56,7 +56,7 @@ def end_leading(turn: Turn, next_role: Role) -> None:
     """
     role = turn.role
     if isinstance(role, Leader):
-        parking.abort_all(turn, role, next_role)
+        purgatory.abort_all(turn, role, next_role)
         end_pending(turn, ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from kraft.raft import (
     appends,
-    describing,
+    describe_quorum,
     events,
-    fetching,
+    fetch_requests,
     follower,
     quorum_epochs,
     snapshots,
@@ -21,7 +21,7 @@ from kraft.raft import (
     votes,
 )
 from kraft.raft.effects import Fatal
-from kraft.raft.listening import tell_listener
+from kraft.raft.listener import tell_listener
 from kraft.raft.poll import on_poll, poll_deadline
 from kraft.raft.roles import Leader
 from kraft.raft.shutdown import on_resign_requested, on_shutdown_requested
@@ -119,11 +119,11 @@ def _on_request(state: RaftState, event: events.RequestReceived) -> Step:
         case EndQuorumEpochRequest() as request:
             return quorum_epochs.on_end_quorum_epoch_request(state, event, request)
         case FetchRequest() as request:
-            return fetching.on_fetch_request(state, event, request)
+            return fetch_requests.on_fetch_request(state, event, request)
         case FetchSnapshotRequest() as request:
             return snapshots.on_fetch_snapshot_request(state, event, request)
         case DescribeQuorumRequest() as request:
-            return describing.on_describe_quorum_request(state, event, request)
+            return describe_quorum.on_describe_quorum_request(state, event, request)
         case AddRaftVoterRequest() as request:
             return voter_changes.on_add_voter_request(state, event, request)
         case RemoveRaftVoterRequest() as request:

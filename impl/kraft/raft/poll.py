@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraft.raft import follower, leading
+from kraft.raft import follower, leader
 from kraft.raft.connections import can_send, expire_first, next_connection_deadline, ready_at
 from kraft.raft.quorum import (
     become_follower,
@@ -51,7 +51,7 @@ def on_poll(state: RaftState, event: Poll) -> Step:
     role = turn.role
     if isinstance(role, Leader) and role.must_flush:
         # Nothing comes between an append and its flush but the fetches that waited for it.
-        leading.poll_leader(turn)
+        leader.poll_leader(turn)
     elif not complete_shutdown(turn) and not expire_first(turn):
         _poll_role(turn)
     return turn.step()
@@ -70,7 +70,7 @@ def poll_deadline(state: RaftState) -> int:
         if isinstance(role, Follower):
             return min(next_connection_deadline(state), follower.follower_deadline(state))
         if isinstance(role, Leader):
-            return min(next_connection_deadline(state), leading.leader_deadline(state))
+            return min(next_connection_deadline(state), leader.leader_deadline(state))
     turn = Turn.begin(state, 0, 0)
     shutdown = NEVER
     if state.shutdown_deadline is not None:
@@ -87,7 +87,7 @@ def _poll_role(turn: Turn) -> None:
             if role.resign_requested or turn.shutdown_deadline is not None:
                 become_resigned(turn)
             else:
-                leading.poll_leader(turn)
+                leader.poll_leader(turn)
         case Follower():
             follower.poll_follower(turn)
         case Unattached():

@@ -17,7 +17,7 @@ from immutables import Map
 if TYPE_CHECKING:
     from kraft.ids import NodeId, OffsetAndEpoch, ReplicaKey
     from kraft.raft.accumulator import Accumulator
-    from kraft.raft.pending import ParkedFetch, PendingVoterChange
+    from kraft.raft.pending_requests import ParkedFetch, PendingVoterChange
     from kraft.rpc.endpoints import Endpoints
 
 NEVER: Final = 2**63 - 1

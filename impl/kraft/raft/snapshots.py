@@ -13,6 +13,7 @@ from kraft.errors import CorruptRecordError, ErrorCode
 from kraft.ids import NodeId, ReplicaKey
 from kraft.log.image import Snapshot
 from kraft.raft.connections import accept, back_off, send
+from kraft.raft.contact import heard_leader, heard_of_voter
 from kraft.raft.controls import ControlHistory
 from kraft.raft.effects import (
     CleanLog,
@@ -24,7 +25,6 @@ from kraft.raft.effects import (
     WriteSnapshot,
     WriteSnapshotPart,
 )
-from kraft.raft.hearing import heard_leader, heard_of_voter
 from kraft.raft.responses import handle_common
 from kraft.raft.roles import Follower, Leader, leader_of
 from kraft.raft.snapshot_file import snapshot_bytes
@@ -35,12 +35,7 @@ from kraft.rpc.fetch_snapshot import FetchSnapshotRequest, FetchSnapshotResponse
 
 if TYPE_CHECKING:
     from kraft.ids import OffsetAndEpoch
-    from kraft.raft.events import (
-        CleanRequested,
-        RequestReceived,
-        ResponseReceived,
-        SnapshotCreated,
-    )
+    from kraft.raft.events import CleanRequested, RequestReceived, ResponseReceived, SnapshotCreated
     from kraft.raft.state import RaftState
 
 

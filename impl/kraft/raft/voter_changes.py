@@ -18,8 +18,8 @@ from kraft.ids import ZERO_UUID, DirectoryId, ReplicaKey
 from kraft.raft.connections import accept, can_send, send
 from kraft.raft.effects import SendResponse
 from kraft.raft.leader_log import append_controls
-from kraft.raft.pending import PendingVoterChange
 from kraft.raft.pending_changes import end_pending
+from kraft.raft.pending_requests import PendingVoterChange
 from kraft.raft.roles import Leader, leader_endpoints_of, leader_of
 from kraft.raft.state import Step
 from kraft.raft.turn import Turn

@@ -24,7 +24,7 @@ from kraft.records.wire import Reader
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kraft.records.typed import TypedRecord
+    from kraft.records.typed_record import TypedRecord
 
 HEADER: Final = struct.Struct(">qiibIhiqqqhii")
 HEADER_BYTES: Final = HEADER.size

@@ -19,7 +19,7 @@ from kraft.records.metadata_schemas import (
     REGISTER_CONTROLLER,
     ZK_MIGRATION_STATE,
 )
-from kraft.records.typed import Message, TypedRecord
+from kraft.records.typed_record import Message, TypedRecord
 
 if TYPE_CHECKING:
     from kraft.ids import BrokerEpoch, ControllerId, IncarnationId

@@ -17,7 +17,7 @@ from kraft.records.metadata_schemas import (
     UNFENCE_BROKER,
     UNREGISTER_BROKER,
 )
-from kraft.records.typed import Message, TypedRecord
+from kraft.records.typed_record import Message, TypedRecord
 
 if TYPE_CHECKING:
     from kraft.ids import BrokerEpoch, BrokerId, DirectoryId, IncarnationId

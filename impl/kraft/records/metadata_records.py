@@ -44,7 +44,7 @@ from kraft.records.topics import (
 
 if TYPE_CHECKING:
     from kraft.records.schema import Fields
-    from kraft.records.typed import TypedRecord
+    from kraft.records.typed_record import TypedRecord
 
 RECORD_CLASSES: Final[tuple[type[TypedRecord], ...]] = (
     RegisterBrokerRecord,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kraft.errors import CorruptRecordError
-from kraft.records.compiled import DECODE_FAILURES, Mismatch, body_decoder, wide_uvarint
+from kraft.records.decoders import DECODE_FAILURES, Mismatch, body_decoder, wide_uvarint
 from kraft.records.metadata_records import typed_record
 from kraft.records.record import MetadataRecord, read_metadata_record
 from kraft.records.shape import Shape, ShapeMemo, kind_of, ordinary_start
@@ -20,7 +20,7 @@ from kraft.records.wire import Reader
 
 if TYPE_CHECKING:
     from kraft.records.schema import Fields
-    from kraft.records.typed import TypedRecord
+    from kraft.records.typed_record import TypedRecord
 
 _SHAPES: Final = ShapeMemo()
 

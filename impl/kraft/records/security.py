@@ -15,7 +15,7 @@ from kraft.records.metadata_schemas import (
     REMOVE_USER_SCRAM_CREDENTIAL,
     USER_SCRAM_CREDENTIAL,
 )
-from kraft.records.typed import TypedRecord
+from kraft.records.typed_record import TypedRecord
 
 if TYPE_CHECKING:
     from kraft.ids import Uuid

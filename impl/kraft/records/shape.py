@@ -25,7 +25,7 @@ from kraft.records.wire import Reader, encode_varint
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kraft.records.typed import TypedRecord
+    from kraft.records.typed_record import TypedRecord
 
 MAX_SHAPES_PER_KIND: Final = 6
 MAX_SHAPES: Final = 1024

@@ -15,7 +15,7 @@ from kraft.records.metadata_schemas import (
     REMOVE_TOPIC,
     TOPIC,
 )
-from kraft.records.typed import TypedRecord
+from kraft.records.typed_record import TypedRecord
 
 if TYPE_CHECKING:
     from kraft.ids import BrokerId, DirectoryId, LeaderEpoch, PartitionEpoch, PartitionId, TopicId

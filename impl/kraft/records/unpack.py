@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, cast
 from kraft.ids import uuid_text
 from kraft.records.codec import decode_body
 from kraft.records.schema import FIXED_FORMATS, UNKNOWN_TAGGED_FIELDS, FieldType
-from kraft.records.typed import attributes_of
+from kraft.records.typed_record import attributes_of
 from kraft.records.wire import ANY_BYTE, Reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from kraft.records.schema import Field
-    from kraft.records.typed import Message, TypedRecord
+    from kraft.records.typed_record import Message, TypedRecord
 
     Path = tuple[str, ...]
 

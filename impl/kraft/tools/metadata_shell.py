@@ -12,9 +12,9 @@ import typer
 
 from kraft.tools.guard import ExitCode
 from kraft.tools.shell.commands import Shell
+from kraft.tools.shell.image_loader import load
 from kraft.tools.shell.image_nodes import root_of
 from kraft.tools.shell.interactive import answer, converse
-from kraft.tools.shell.loading import load
 
 
 def command(

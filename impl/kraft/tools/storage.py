@@ -25,14 +25,14 @@ from kraft.log.real_files import RealFiles
 from kraft.log.text_files import META_PROPERTIES, read_meta_properties
 from kraft.raft.voters import Voter, VoterSet
 from kraft.rpc.endpoints import Endpoint
-from kraft.tools.feature_listing import feature_dependencies, version_mapping
-from kraft.tools.features import SCRAM_SINCE, VERSION_NAMES, feature_levels, release_level
-from kraft.tools.formatting import (
+from kraft.tools.directory_format import (
     bootstrap_checkpoint,
     parse_voters,
     random_uuid,
     voters_checkpoint,
 )
+from kraft.tools.feature_list import feature_dependencies, version_mapping
+from kraft.tools.features import SCRAM_SINCE, VERSION_NAMES, feature_levels, release_level
 from kraft.tools.guard import ExitCode, ToolError
 from kraft.tools.properties import NodeConfiguration, read_configuration
 from kraft.tools.scram import scram_fields

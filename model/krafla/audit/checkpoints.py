@@ -19,9 +19,7 @@ from krafla.audit.invariants import (
 from krafla.audit.invariants_log import LOG_INVARIANTS, VERSION_FIRST
 from krafla.audit.invariants_topics import TOPIC_ABORTED
 from krafla.audit.mapping import STATE_API_KEYS
-from krafla.audit.partitions import (
-    key_text,
-)
+from krafla.audit.partitions import key_text
 from kraft.log.checkpoint import read_checkpoint
 from kraft.records.lease import lease_record
 from kraft.records.metadata_schemas import (
@@ -34,9 +32,7 @@ from kraft.records.metadata_schemas import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from krafla.audit.partitions import (
-        Objections,
-    )
+    from krafla.audit.partitions import Objections
 
 _WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS
 _TRANSACTION: Final = frozenset(

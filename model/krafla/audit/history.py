@@ -11,8 +11,8 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.asked import Asked, Stepped
-from krafla.audit.asking import (
+from krafla.audit.check_counts import CheckCounts, Stepped
+from krafla.audit.history_checks import (
     change_objections,
     compared,
     lost,
@@ -44,29 +44,21 @@ from krafla.audit.invariants_partitions import CHANGE_INVARIANTS, Transition, st
 from krafla.audit.invariants_reassignment import REASSIGNMENT_INVARIANTS
 from krafla.audit.invariants_topics import BATCH_INVARIANTS, Created
 from krafla.audit.lease_invariants import broken_by_unmappable
-from krafla.audit.mapping import (
-    SPEC,
-    STATE_API_KEYS,
-    UnmappableRecordError,
-)
+from krafla.audit.mapping import SPEC, STATE_API_KEYS, UnmappableRecordError
 from krafla.audit.partition_state import PartitionChange, PartitionState, state_of
 from krafla.audit.partitions import Change, Objections, key_of, key_text
 from krafla.audit.registry import RECORD_INVARIANTS
 from krafla.audit.result import Finding, Weight
-from krafla.audit.stepping import Stepping
+from krafla.audit.spec_steps import Stepping
 from kraft.records.lease import lease_record
-from kraft.records.metadata_schemas import (
-    ABORT_TRANSACTION,
-    PARTITION,
-    PARTITION_CHANGE,
-)
+from kraft.records.metadata_schemas import ABORT_TRANSACTION, PARTITION, PARTITION_CHANGE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from krafla.audit.loading import LoadingSpec
     from krafla.audit.partition_steps import Noted
+    from krafla.audit.specs import LoadingSpec
     from kraft.records.batch import RecordBatch
     from kraft.records.record import MetadataRecord
 
@@ -89,7 +81,7 @@ class Outcome:
     judged_to: int
     records: int
     steps: int
-    asked: Asked
+    asked: CheckCounts
     stepped: dict[str, Stepped]
 
 
@@ -121,7 +113,7 @@ class History:
         self._continued = start > 0
         self._version_before = image.metadata_version
         self._epoch: int | None = None
-        self.asked = Asked()
+        self.asked = CheckCounts()
 
     @property
     def stopped(self) -> bool:

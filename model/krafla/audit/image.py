@@ -12,15 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.entities import ENTITY_API_KEYS, Entities
-from krafla.audit.partition_state import (
-    epochs_of,
-    state_of,
-)
-from krafla.audit.partitions import (
-    ChangeReader,
-    Partitions,
-    key_of,
-)
+from krafla.audit.partition_state import epochs_of, state_of
+from krafla.audit.partitions import ChangeReader, Partitions, key_of
 from kraft.ids import uuid_bytes
 from kraft.records.lease import (
     FENCE,

@@ -17,20 +17,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from krafla.audit.image import METADATA_VERSION
 from krafla.audit.result import Evidence
 from kraft.ids import uuid_bytes
-from kraft.records.lease import (
-    BrokerRegistrationChangeRecord,
-    NoOpRecord,
-    RegisterBrokerRecord,
-)
+from kraft.records.lease import BrokerRegistrationChangeRecord, NoOpRecord, RegisterBrokerRecord
 from kraft.records.metadata_schemas import FEATURE_LEVEL, PRODUCER_IDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from krafla.audit.image import BrokerRegistration, Image
-    from krafla.audit.partition_state import (
-        PartitionState,
-    )
+    from krafla.audit.partition_state import PartitionState
     from kraft.records.lease import LeaseRecord
     from kraft.records.record import MetadataRecord
 

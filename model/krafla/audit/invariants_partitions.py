@@ -11,24 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.invariants import Invariant
-from krafla.audit.partition_state import (
-    NO_CHANGE,
-    NO_LEADER,
-    RECOVERED,
-    RECOVERING,
-)
+from krafla.audit.partition_state import NO_CHANGE, NO_LEADER, RECOVERED, RECOVERING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from krafla.audit.image import Image
-    from krafla.audit.partition_state import (
-        PartitionChange,
-        PartitionState,
-    )
-    from krafla.audit.partitions import (
-        Objections,
-    )
+    from krafla.audit.partition_state import PartitionChange, PartitionState
+    from krafla.audit.partitions import Objections
 
 MV_3_2_IV0, MV_3_6_IV0, MV_3_7_IV2 = 3, 12, 17
 """Metadata versions: recovery states, epochs that a shrinking ISR leaves alone, directories."""

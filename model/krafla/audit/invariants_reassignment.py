@@ -9,14 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.invariants_partitions import ChangeInvariant, Transition
-from krafla.audit.partition_state import (
-    NO_LEADER,
-)
+from krafla.audit.partition_state import NO_LEADER
 
 if TYPE_CHECKING:
-    from krafla.audit.partition_state import (
-        PartitionState,
-    )
+    from krafla.audit.partition_state import PartitionState
 
 _COMPLETE: Final = "KIP-455; Kafka: PartitionReassignmentReplicas.maybeCompleteReassignment"
 _REVERT: Final = "KIP-455; Kafka: PartitionReassignmentRevert"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from krafla.audit.image import BrokerRegistration
-    from krafla.audit.loading import LoadingSpec
+    from krafla.audit.specs import LoadingSpec
     from krafla.oracle import State
     from krafla.oracle.explain import Explanation
     from krafla.values import Value

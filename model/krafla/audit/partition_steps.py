@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from krafla.audit.image import BrokerRegistration, Image
-    from krafla.audit.loading import LoadingSpec
     from krafla.audit.partition_state import PartitionChange, PartitionState
     from krafla.audit.result import Finding
+    from krafla.audit.specs import LoadingSpec
     from krafla.values import Value
 
     Registrations = Mapping[int, BrokerRegistration]

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from krafla.audit.entities import ranges_of
 from krafla.audit.image import METADATA_VERSION
-from krafla.audit.loading import REGISTRATIONS
 from krafla.audit.mapping import Place, Step
 from krafla.audit.refusals import false_conjuncts, refused
 from krafla.audit.result import Evidence, Finding, Weight
+from krafla.audit.specs import REGISTRATIONS
 from krafla.values import Function, ModelValue, function, record
 from kraft.records.control_schemas import KRAFT_VOTERS, LEADER_CHANGE
 from kraft.records.metadata_schemas import FEATURE_LEVEL, REGISTER_CONTROLLER
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from krafla.audit.entities import Ranges
     from krafla.audit.image import Image
-    from krafla.audit.loading import LoadingSpec
+    from krafla.audit.specs import LoadingSpec
     from krafla.oracle import State
     from krafla.values import Value
     from kraft.records.batch import RecordBatch

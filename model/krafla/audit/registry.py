@@ -28,7 +28,7 @@ from krafla.audit.invariants_topics import BATCH_INVARIANTS, TOPIC_INVARIANTS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from krafla.audit.asked import Asked
+    from krafla.audit.check_counts import CheckCounts
 
 _ALL: Final = (*LOG_INVARIANTS, *BROKER_INVARIANTS, *TOPIC_INVARIANTS, *OTHER_INVARIANTS)
 RECORD_INVARIANTS: Final[dict[int, tuple[RecordInvariant, ...]]] = {
@@ -51,7 +51,7 @@ EVERY_INVARIANT: Final[tuple[Invariant, ...]] = (
 class Entry:
     """An invariant of the log: `kinds` are the findings that reject it.
 
-    `asked_of` names counters of `Asked` or, by their api keys, types of records.
+    `asked_of` names counters of `CheckCounts` or, by their api keys, types of records.
     """
 
     id: str
@@ -60,7 +60,7 @@ class Entry:
     kinds: tuple[str, ...]
     asked_of: tuple[str | int, ...]
 
-    def asked(self, counts: Asked) -> int:
+    def asked(self, counts: CheckCounts) -> int:
         """Return how often it was asked in a history."""
         return sum(
             counts.records.get(one, 0) if isinstance(one, int) else counts.of(one)
@@ -354,7 +354,7 @@ _ENTRIES: Final = (
 REGISTRY: Final[dict[str, Entry]] = {entry.id: entry for entry in _ENTRIES}
 
 
-def asked_in(histories: Iterable[Asked]) -> dict[str, int]:
+def asked_in(histories: Iterable[CheckCounts]) -> dict[str, int]:
     """Return how often each invariant was asked in all of some histories."""
     every = tuple(histories)
     return {entry.id: sum(entry.asked(counts) for counts in every) for entry in _ENTRIES}

@@ -40,10 +40,10 @@ from kraft.errors import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krafla.audit.asked import Stepped
+    from krafla.audit.check_counts import Stepped
     from krafla.audit.result import ClusterResult, DirectoryResult, Evidence, Report
-    from krafla.audit.server_logs.judging import Judgement
-    from krafla.audit.wish import Wish
+    from krafla.audit.server_log_options import Wish
+    from krafla.audit.server_logs.judge import Judgement
     from krafla.values import Value
 
 SCHEMA: Final = 1

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from krafla.audit.asked import Stepped
-    from krafla.audit.server_logs.judging import Judgement
-    from krafla.audit.wish import Wish
+    from krafla.audit.check_counts import Stepped
+    from krafla.audit.server_log_options import Wish
+    from krafla.audit.server_logs.judge import Judgement
     from krafla.values import Value
 
 

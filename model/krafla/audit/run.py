@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from krafla.audit import checkpoints
-from krafla.audit.asked import together
+from krafla.audit.check_counts import together
 from krafla.audit.clusters import Cluster, find_logs, group
 from krafla.audit.compare import agrees, compare, one_leader
 from krafla.audit.epoch_files import contradictions
@@ -19,15 +19,9 @@ from krafla.audit.history import History, Outcome
 from krafla.audit.image import Image
 from krafla.audit.invariants import CHECKPOINT_ALIGNED, evidence_of
 from krafla.audit.inventory import Inventory, take_inventory, unreadable
-from krafla.audit.loading import LoadingSpec
 from krafla.audit.registry import asked_in
-from krafla.audit.result import (
-    ClusterResult,
-    DirectoryResult,
-    Finding,
-    Report,
-    Weight,
-)
+from krafla.audit.result import ClusterResult, DirectoryResult, Finding, Report, Weight
+from krafla.audit.specs import LoadingSpec
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.log.checkpoint import checkpoint_at
 from kraft.log.directory import read_metadata_log
@@ -36,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from krafla.audit.wish import Wish
+    from krafla.audit.server_log_options import Wish
     from kraft.log.checkpoint import Checkpoint
 
 
@@ -89,7 +83,7 @@ def audit(
     judged = [audit_cluster(cluster, loading, progress) for cluster in clusters]
     loading.get()
     if server_logs is not None:
-        from krafla.audit.server_logs.auditing import with_server_logs
+        from krafla.audit.server_logs.audit import with_server_logs
 
         judged, found = with_server_logs(paths, clusters, judged, server_logs, progress)
         findings += found

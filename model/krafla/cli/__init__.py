@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from krafla.cli.ending import Ending
+from krafla.cli.interruption import Ending
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:

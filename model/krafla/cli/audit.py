@@ -101,12 +101,12 @@ def command(
     record or the line, the action with its parameters, the false conjuncts with their values,
     the state before and what was legal.
     """
-    from krafla.audit.loading import LoadingSpec
+    from krafla.audit.specs import LoadingSpec
 
     loading = LoadingSpec(brief=True)
     from krafla.audit.render import document, text_lines
     from krafla.audit.run import audit
-    from krafla.audit.wish import Wish
+    from krafla.audit.server_log_options import Wish
 
     with _Progress(quiet=quiet) as progress:
         wish = Wish(clock_skew_ms, session_timeout_ms) if server_logs else None
@@ -122,7 +122,7 @@ def command(
 
 def _save(report: Report, path: Path) -> None:
     """Write the partial trace of the report's one cluster; KraflaError if there is none."""
-    from krafla.audit.server_logs.saving import partial_trace
+    from krafla.audit.server_logs.partial_traces import partial_trace
     from krafla.traces import write
 
     judged = [c.server_logs for c in report.clusters if c.server_logs is not None]

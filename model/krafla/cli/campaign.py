@@ -9,20 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from krafla.cli.protocols import (
-    BY_STEPS,
-    OVER_MACHINES,
-    Chaos,
-    Profile,
-    Steps,
-    check_options,
-)
+from krafla.cli.protocols import BY_STEPS, OVER_MACHINES, Chaos, Profile, Steps, check_options
 from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krafla.fuzz.seeds import Playable
+    from krafla.fuzz.engine.run_source import RunSource
     from krafla.pipeline.campaign import CampaignPlan, Outcome
 
 __all__ = ["command"]
@@ -121,19 +114,19 @@ def command(
     return _run(plan, out, master, as_json=as_json, quiet=quiet)
 
 
-def _game_runs(protocol: str, steps: int | None, profiles: list[str] | None) -> Playable:
-    from krafla.fuzz.campaign import DEFAULT_STEPS
-    from krafla.fuzz.game_seeds import GameRuns
-    from krafla.fuzz.profiles import profiles_chosen
+def _game_runs(protocol: str, steps: int | None, profiles: list[str] | None) -> RunSource:
+    from krafla.fuzz.engine.campaign import DEFAULT_STEPS
+    from krafla.fuzz.engine.choice_runs import GameRuns
+    from krafla.fuzz.engine.profiles import profiles_chosen
 
     return GameRuns(steps or DEFAULT_STEPS, profiles_chosen(protocol, profiles))
 
 
 def _machine_runs(
     system: str, faults: str | None, lockstep: bool | None, chaos: float | None
-) -> Playable:
-    from krafla.fuzz.quorum.campaign import kinds_chosen
-    from krafla.fuzz.quorum.machine_seeds import MachineRuns
+) -> RunSource:
+    from krafla.fuzz.engine.machine_campaign import kinds_chosen
+    from krafla.fuzz.engine.machine_runs import MachineRuns
 
     return MachineRuns(system, kinds_chosen(faults, system), bool(lockstep), chaos)
 

@@ -17,9 +17,9 @@ from krafla.cli.check_selection import Selection
 from krafla.cli.check_total import Total, total_of
 from krafla.files import check_writable
 from krafla.manifest import TIERS, load
-from krafla.tlc.checking import Check, check_model
 from krafla.tlc.command import Simulation
 from krafla.tlc.kept import KeptChecks, inputs_of
+from krafla.tlc.model_check import Check, check_model
 from krafla.tlc.pace import Pace
 from krafla.tlc.side_by_side import jobs_at_once, side_by_side
 from krafla.traces import write
@@ -309,7 +309,7 @@ def _save(answer: Answer, name: str | None) -> None:
     if answer.result.counterexample is None:
         screen.line(screen.stderr(), f"no counterexample, so {name} was not written")
     else:
-        from krafla.refinement.counterexample import replayable
+        from krafla.match.counterexample import replayable
 
         write(replayable(answer.result.counterexample, answer.model), Path(name))
         screen.line(screen.stderr(), f"    saved: {name}; look: krafla explain {name}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from krafla.manifest import TIERS
-from krafla.tlc.checking import Check, count
+from krafla.tlc.model_check import Check, count
 from krafla.tlc.together import manifest_doubts, spec_totals
 from krafla.verdict import ExitCode, KraflaError, Verdict, worst
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from krafla.cli import screen
 from krafla.cli.trace_view import show_trace
 from krafla.report.models_page import models_page
-from krafla.tlc.checking import Check, evidence
+from krafla.tlc.model_check import Check, evidence
 from krafla.tlc.outcome import describe
 from krafla.verdict import KraflaError, Verdict
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from krafla.tlc.printed import dumps_printed, loads_printed
+from krafla.tlc.printout import dumps_printed, loads_printed
 from krafla.traces import Trace, TraceFormatError, dumps, read, read_any
 from krafla.traces.files import read_text
 from krafla.traces.itf import dumps_itf, loads_itf
@@ -73,8 +73,8 @@ class Known:
 
 
 def _explored(model: Model) -> dict[str, list[Value]]:
+    from krafla.match.validation import bounded
     from krafla.oracle import explore
-    from krafla.refinement.validation import bounded
     from krafla.tlc.config import read_config
 
     spec = bounded(model)
@@ -105,7 +105,7 @@ def read_as(format_name: str, path: Path, known: Known) -> Trace | PartialTrace:
         trace = loads_printed(text, str(path), spec=spec, constants=known.constants)
     if known.model is None:
         return trace
-    from krafla.refinement.counterexample import replayable
+    from krafla.match.counterexample import replayable
 
     return replayable(replace(trace, model=known.model.name), known.model)
 

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from krafla.cli.protocols import (
-    BY_STEPS,
-    OVER_MACHINES,
-    Chaos,
-    Profile,
-    Steps,
-    check_options,
-)
+from krafla.cli.protocols import BY_STEPS, OVER_MACHINES, Chaos, Profile, Steps, check_options
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:

@@ -19,13 +19,13 @@ def listed(system: str, *, is_of_faults: bool) -> ExitCode:
 
 
 def _faults(system: str) -> None:
-    from krafla.fuzz.systems import fault_lines
+    from krafla.fuzz.engine.machine_systems import fault_lines
 
     _print(fault_lines(system))
 
 
 def _seeded_bugs(system: str) -> None:
-    from krafla.fuzz.seeded_bugs import MUTANTS
+    from krafla.fuzz.engine.seeded_bugs import MUTANTS
 
     _print(f"{bug.name:34} {bug.source:28} {bug.sentence}" for bug in MUTANTS[system])
 

@@ -14,11 +14,11 @@ from krafla.verdict import ExitCode, KraflaError, Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from krafla.fuzz.quorum.campaign import Campaign, Report
-    from krafla.fuzz.quorum.hunting import Hunt
-    from krafla.fuzz.quorum.playing import Played
-    from krafla.fuzz.quorum.replay import Recorded
-    from krafla.fuzz.quorum.seeding import Mutant
+    from krafla.fuzz.engine.machine_campaign import Campaign, Report
+    from krafla.fuzz.engine.machine_replay import Recorded
+    from krafla.fuzz.engine.machine_run import Played
+    from krafla.fuzz.engine.mutant import Mutant
+    from krafla.fuzz.engine.mutant_search import Hunt
 
 __all__ = ["campaign", "replay", "run", "seeded_bugs"]
 
@@ -35,7 +35,7 @@ def campaign(
     chaos: float | None = None,
 ) -> Campaign:
     """Return the campaign that the options describe."""
-    from krafla.fuzz.quorum.campaign import Campaign, kinds_chosen
+    from krafla.fuzz.engine.machine_campaign import Campaign, kinds_chosen
 
     kinds = kinds_chosen(faults, system)
     return Campaign(
@@ -55,8 +55,8 @@ def _made(folder: Path) -> Path:
 def run(campaign: Campaign, *, save: Path | None, as_json: bool, quiet: bool) -> ExitCode:
     """Run a campaign, show what it came to, and keep the run that failed."""
     from krafla.cli import screen
-    from krafla.fuzz.quorum import rendering, replay
-    from krafla.fuzz.quorum.campaign import run_campaign
+    from krafla.fuzz.engine import machine_replay, machine_report
+    from krafla.fuzz.engine.machine_campaign import run_campaign
 
     # What was found after hours is not to be lost for want of a folder.
     folder = Path() if save is None else _made(save)
@@ -65,13 +65,13 @@ def run(campaign: Campaign, *, save: Path | None, as_json: bool, quiet: bool) ->
         report = run_campaign(campaign, live.show)
     saved = ""
     if report.finding is not None:
-        name = replay.kept_name(campaign.system, campaign.seed, report.finding.example)
+        name = machine_replay.kept_name(campaign.system, campaign.seed, report.finding.example)
         shrunk = report.finding.shrunk
-        recorded = replay.record(shrunk, lockstep=campaign.lockstep)
-        replay.write(recorded, folder / name)
+        recorded = machine_replay.record(shrunk, lockstep=campaign.lockstep)
+        machine_replay.write(recorded, folder / name)
         saved = os.fspath(folder / name)
     if as_json:
-        sys.stdout.write(json.dumps(rendering.document(report, saved), indent=2) + "\n")
+        sys.stdout.write(json.dumps(machine_report.document(report, saved), indent=2) + "\n")
     else:
         _show(report, saved)
     if report.exit_code is ExitCode.INTERRUPTED:
@@ -82,10 +82,10 @@ def run(campaign: Campaign, *, save: Path | None, as_json: bool, quiet: bool) ->
 
 def _show(report: Report, saved: str) -> None:
     from krafla.cli import screen
-    from krafla.fuzz.quorum import rendering
+    from krafla.fuzz.engine import machine_report
 
     console = screen.stdout()
-    for text in rendering.text_lines(report, saved):
+    for text in machine_report.text_lines(report, saved):
         word, separator, rest = text.partition("  ")
         if word == report.verdict.name:
             screen.line(console, (word, screen.VERDICT_STYLES[report.verdict]), separator + rest)
@@ -95,7 +95,7 @@ def _show(report: Report, saved: str) -> None:
 
 def replay(path: Path, *, as_json: bool) -> ExitCode:
     """Play the run in a file again, and say whether it came to the same."""
-    from krafla.fuzz.quorum.replay import read
+    from krafla.fuzz.engine.machine_replay import read
 
     recorded = read(path)
     played = _play_again(recorded)
@@ -122,8 +122,8 @@ def replay(path: Path, *, as_json: bool) -> ExitCode:
 def _play_again(recorded: Recorded) -> Played:
     from contextlib import nullcontext
 
-    from krafla.fuzz.quorum.replay import replay as play_recorded
-    from krafla.fuzz.seeded_bugs import find_mutant
+    from krafla.fuzz.engine.machine_replay import replay as play_recorded
+    from krafla.fuzz.engine.seeded_bugs import find_mutant
 
     bug = find_mutant(recorded.mutant).applied() if recorded.mutant else nullcontext()
     with bug:
@@ -132,12 +132,12 @@ def _play_again(recorded: Recorded) -> Played:
 
 def _show_replay(recorded: Recorded, played: Played, verdict: Verdict, *, same: bool) -> None:
     from krafla.cli import screen
-    from krafla.fuzz.quorum import rendering
+    from krafla.fuzz.engine import machine_report
 
     console = screen.stdout()
     if recorded.mutant:
         screen.line(console, f"  with the seeded bug {recorded.mutant}")
-    for text in rendering.fault_lines(played):
+    for text in machine_report.fault_lines(played):
         screen.line(console, text)
     if played.violation is not None:
         screen.line(console, f"  {played.violation}")
@@ -163,8 +163,8 @@ def seeded_bugs(
     that found each is kept there. Ctrl-C leaves what was found until then.
     """
     from krafla.cli import screen
-    from krafla.fuzz.quorum.hunting import table_lines
-    from krafla.fuzz.seeded_bugs import MUTANTS, find_mutant
+    from krafla.fuzz.engine.mutant_search import table_lines
+    from krafla.fuzz.engine.seeded_bugs import MUTANTS, find_mutant
 
     mutants = MUTANTS[system]
     chosen = mutants if names == "all" else tuple(find_mutant(n) for n in names.split(","))
@@ -199,7 +199,7 @@ def _hunted(
 ) -> tuple[list[Hunt], bool]:
     """Look for seeded bugs; return what came of each, and whether nobody pressed Ctrl-C."""
     from krafla.cli import screen
-    from krafla.fuzz.quorum.hunting import EXAMPLES_MAXIMUM, SECONDS_MAXIMUM, hunt
+    from krafla.fuzz.engine.mutant_search import EXAMPLES_MAXIMUM, SECONDS_MAXIMUM, hunt
 
     seed, examples, seconds = amount
     limits = (
@@ -220,13 +220,13 @@ def _hunted(
 
 def _kept(system: str, hunts: Iterable[Hunt], folder: Path) -> Iterator[str]:
     """Keep the runs that found seeded bugs, each with its bug; yield where, and how to play one."""
-    from krafla.fuzz.quorum import replay
+    from krafla.fuzz.engine import machine_replay
 
     kept = []
     for each in hunts:
         if each.found is not None:
             path = folder / f"krafla-{system}-{each.mutant.name}.json"
-            replay.write(replay.record(each.found, each.mutant.name), path)
+            machine_replay.write(machine_replay.record(each.found, each.mutant.name), path)
             kept.append(path)
     if kept:
         yield f"  saved      {len(kept)} of them in {folder}, each with its seeded bug"

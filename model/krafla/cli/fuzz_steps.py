@@ -8,19 +8,19 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from krafla.cli import screen
-from krafla.fuzz import render
-from krafla.fuzz.campaign import DEFAULT_STEPS, Campaign, run_campaign
-from krafla.fuzz.games import GAMES
-from krafla.fuzz.profiles import profiles_chosen
-from krafla.fuzz.recorded import play_recording
+from krafla.fuzz.engine import report as render
+from krafla.fuzz.engine.campaign import DEFAULT_STEPS, Campaign, run_campaign
+from krafla.fuzz.engine.profiles import profiles_chosen
+from krafla.fuzz.engine.replay import play_recording
+from krafla.fuzz.engine.systems import GAMES
 from krafla.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from krafla.fuzz.campaign import Report
-    from krafla.fuzz.games import Game
+    from krafla.fuzz.engine.campaign import Report
+    from krafla.fuzz.engine.systems import Game
 
 __all__ = ["campaign", "replayer", "run"]
 

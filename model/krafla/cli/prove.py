@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from krafla.proofs.agreement import ActionAgreement
+    from krafla.proofs.clause_needs import Need
     from krafla.proofs.mutants import MutantAnswer
-    from krafla.proofs.needed import Need
     from krafla.proofs.prove import Proofs, ProofsReport
-    from krafla.proofs.refuting import Refutation
+    from krafla.proofs.refutation import Refutation
 
 __all__ = ["command"]
 
@@ -130,7 +130,7 @@ def _told(
 
 def _result(name: str, proofs: Proofs, specs: Path, only: str | None) -> Any:
     if name == "needed":
-        from krafla.proofs.needed import needs
+        from krafla.proofs.clause_needs import needs
 
         return needs(proofs, only)
     if name == "mutants":
@@ -139,7 +139,7 @@ def _result(name: str, proofs: Proofs, specs: Path, only: str | None) -> Any:
         return refute_mutants(specs, proofs.subject, proofs.timeout, proofs.progress, only)
     if name == "agreement":
         return _agreement(proofs)
-    from krafla.proofs.refuting import refute
+    from krafla.proofs.refutation import refute
 
     must_fail = [proof for proof in proofs.plans if proof.is_refuted]
     meant = [proof for proof in must_fail if only is None or fnmatchcase(proof.name, only)]

@@ -10,7 +10,7 @@ import typer
 from krafla.verdict import ExitCode, KraflaError, Verdict, worst
 
 if TYPE_CHECKING:
-    from krafla.fuzz.play import Run
+    from krafla.fuzz.engine.run import Run
     from krafla.traces import Trace
 
 __all__ = ["command"]
@@ -69,7 +69,7 @@ def _replayed(path: Path, implementation: bool, quiet: bool) -> tuple[Verdict, l
     if path.is_dir():
         return _corpus(path)
     if path.suffix == ".json":
-        from krafla.fuzz.recorded import play_recording
+        from krafla.fuzz.engine.replay import play_recording
 
         return _judged(play_recording(path), quiet)
     from krafla.traces import read
@@ -84,8 +84,8 @@ def _replayed(path: Path, implementation: bool, quiet: bool) -> tuple[Verdict, l
 
 def _checked(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:
     """Return what the spec says of a trace, and of what it claims."""
-    from krafla.refinement.claimed import claim_shown
-    from krafla.refinement.trace_check import check_trace, shows_no_step
+    from krafla.match.claim_check import claim_shown
+    from krafla.match.trace_check import check_trace, shows_no_step
 
     report = check_trace(trace)
     if report.rejection is not None:
@@ -102,7 +102,7 @@ def _checked(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:
 
 
 def _other_text(trace: Trace) -> list[str]:
-    from krafla.refinement.validation import digest_of
+    from krafla.match.validation import digest_of
 
     made_with = None if trace.origin is None else trace.origin.digest
     if made_with is None or made_with == digest_of(trace):
@@ -113,7 +113,7 @@ def _other_text(trace: Trace) -> list[str]:
 
 def _followed(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:
     """Return how far the implementation takes the steps of a trace."""
-    from krafla.fuzz.follow import follow
+    from krafla.fuzz.lease.follow import follow
     from krafla.traces import step_changes
     from krafla.values import fmt
 
@@ -134,15 +134,15 @@ def _indented(text: str) -> list[str]:
 
 
 def _corpus(folder: Path) -> tuple[Verdict, list[str]]:
-    from krafla.fuzz.kept import check_corpus
-    from krafla.refinement.corpus import root_of
+    from krafla.fuzz.engine.kept_trace import check_corpus
+    from krafla.match.corpus import root_of
 
     corpus = check_corpus(root_of(folder), within=folder)
     return corpus.verdict, [f"  {line}" for line in (*corpus.reasons, *corpus.evidence)]
 
 
 def _judged(run: Run, quiet: bool) -> tuple[Verdict, list[str]]:
-    from krafla.fuzz.render import step_lines
+    from krafla.fuzz.engine.report import step_lines
 
     lines = [] if quiet else list(step_lines(run))
     if run.finding is None:

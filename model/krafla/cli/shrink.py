@@ -12,7 +12,7 @@ from krafla.verdict import ExitCode, KraflaError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from krafla.fuzz.play import Run
+    from krafla.fuzz.engine.run import Run
     from krafla.shrink import Shrunk
     from krafla.traces import Claim, Trace
 
@@ -78,7 +78,7 @@ def command(
 def _shrunk(path: Path, tries: int, show: Callable[[str], None]) -> tuple[Trace, Shrunk[Trace]]:
     """Return the trace as it was, and the smallest one found."""
     if path.suffix == ".json":
-        from krafla.fuzz.recorded import play_recording
+        from krafla.fuzz.engine.replay import play_recording
 
         return _of_run(play_recording(path), path, tries, show)
     from krafla.traces import ClaimKind, read
@@ -86,7 +86,7 @@ def _shrunk(path: Path, tries: int, show: Callable[[str], None]) -> tuple[Trace,
     trace = read(path)
     made_by = trace.origin.made_by if trace.origin else None
     if made_by == "simulator" and trace.origin is not None and trace.origin.plan is not None:
-        from krafla.fuzz.recorded import play_plan
+        from krafla.fuzz.engine.replay import play_plan
 
         return _of_run(play_plan(trace.origin.plan, str(path)), path, tries, show)
     if trace.claim is not None and trace.claim.kind in {ClaimKind.DIVERGENCE, ClaimKind.FAILURE}:
@@ -103,8 +103,8 @@ def _shrunk(path: Path, tries: int, show: Callable[[str], None]) -> tuple[Trace,
 def _of_run(
     run: Run, path: Path, tries: int, show: Callable[[str], None]
 ) -> tuple[Trace, Shrunk[Trace]]:
-    from krafla.fuzz.play import trace_of
-    from krafla.fuzz.shrink import shrink_run
+    from krafla.fuzz.engine.run import trace_of
+    from krafla.fuzz.engine.shrink import shrink_run
     from krafla.shrink import Shrunk
 
     if run.finding is None:
@@ -118,7 +118,7 @@ def _of_run(
 
 def _same_spec(trace: Trace, path: Path) -> None:
     """Refuse a trace that another text of the spec was the judge of: it may mean nothing here."""
-    from krafla.refinement.validation import digest_of
+    from krafla.match.validation import digest_of
 
     expected = trace.origin.digest if trace.origin else None
     if expected is not None and expected != digest_of(trace):

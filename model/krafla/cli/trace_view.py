@@ -34,7 +34,7 @@ def show_trace(console: Console, trace: Trace, model: Model | None = None) -> No
 
 
 def _explained(trace: Trace, model: Model) -> Trace:
-    from krafla.refinement.counterexample import explained
+    from krafla.match.counterexample import explained
 
     try:
         return explained(trace, model)

@@ -104,8 +104,8 @@ def _read(
     path: Path, hidden: tuple[str, ...] | None, only: list[str] | None
 ) -> tuple[PartialTrace, str | None]:
     """Return a trace as a partial one, and the property that it claims to break."""
-    from krafla.refinement.trace_check import excused_by
-    from krafla.refinement.validation import narrowed
+    from krafla.match.trace_check import excused_by
+    from krafla.match.validation import narrowed
     from krafla.traces import Trace, partial, read_any
 
     found = read_any(path)
@@ -129,7 +129,7 @@ def _read(
 def _validated(
     path: Path, trace: PartialTrace, frontier: int, excused: str | None, quiet: bool
 ) -> MatchReport:
-    from krafla.refinement.validation import validate
+    from krafla.match.validation import validate
 
     with screen.LiveLine(quiet=quiet) as live:
         live.show(f"{path}: loading {trace.spec}")

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from krafla.oracle.errors import EvaluationError
-from krafla.oracle.stepping import Stepper
+from krafla.oracle.steps import Stepper
 from krafla.values import ModelValue, same
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from krafla.oracle.errors import SpecError
 from krafla.oracle.explore import explore
 from krafla.oracle.jvm import TlcClasses
-from krafla.oracle.loading import load_tool
+from krafla.oracle.loader import load_tool
 from krafla.oracle.spec import Spec
 from krafla.oracle.wrapper import Wrapping
 from krafla.tlc.config import read_config

@@ -7,13 +7,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 from krafla.mutate.calls import has_primes, nodes
-from krafla.mutate.editing import Edit, Kept, one_line, without_comments
+from krafla.mutate.edits import Edit, Kept, one_line, without_comments
 from krafla.oracle.syntax import Apply, Call, Let, Name, Number, String, Symbol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from krafla.mutate.editing import Part, Source
+    from krafla.mutate.edits import Part, Source
     from krafla.oracle.sources import Place
     from krafla.oracle.syntax import Definition, Node
 

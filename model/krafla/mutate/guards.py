@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from krafla.mutate.calls import nodes
 from krafla.mutate.candidates import Candidate, is_of_type, items_of, target_name
-from krafla.mutate.editing import Edit
+from krafla.mutate.edits import Edit
 from krafla.oracle.syntax import Apply
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from krafla.mutate.calls import key_of
 from krafla.mutate.candidates import Spot
-from krafla.mutate.editing import Source, one_line
+from krafla.mutate.edits import Source, one_line
 from krafla.mutate.guards import GUARDS
 from krafla.mutate.updates import UPDATES
 

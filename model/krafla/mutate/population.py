@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from krafla.manifest import load
 from krafla.mutate.calls import key_of, nodes
 from krafla.mutate.candidates import Initial
-from krafla.mutate.editing import Source, one_line, without_comments
+from krafla.mutate.edits import Source, one_line, without_comments
 from krafla.mutate.mutants import OPERATORS, Mutant, Target, mutants_of
 from krafla.mutate.scope import Scope, parsed
 from krafla.mutate.updates import strings_of_types

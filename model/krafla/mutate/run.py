@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from krafla.mutate.explained import explanations
 from krafla.mutate.pool import Pool, jobs
 from krafla.mutate.population import Choice, Population, narrowed, population
 from krafla.mutate.results import Results
-from krafla.mutate.sampling import sample
+from krafla.mutate.sample import sample
 from krafla.mutate.summary import fates, summarize
+from krafla.mutate.survivors import explanations
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from krafla.mutate.explained import Explained
     from krafla.mutate.mutants import Mutant
     from krafla.mutate.summary import Summary
+    from krafla.mutate.survivors import Explained
     from krafla.mutate.trial import Trial
 
 __all__ = ["Plan", "Report", "plan_of", "run_plan", "snapshot"]

@@ -12,9 +12,9 @@ from krafla.verdict import Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from krafla.mutate.explained import Explained, Explanation
     from krafla.mutate.mutants import Mutant
     from krafla.mutate.results import Results
+    from krafla.mutate.survivors import Explained, Explanation
     from krafla.mutate.trial import Trial
 
 __all__ = [

@@ -6,7 +6,7 @@ import hashlib
 import re
 from typing import TYPE_CHECKING
 
-from krafla.oracle.loading import find_module, folders_for
+from krafla.oracle.loader import find_module, folders_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,12 +10,12 @@ from krafla.oracle.actions import Branch, NamedAction, Owner, branches
 from krafla.oracle.convert import Converter
 from krafla.oracle.errors import AmbiguousStep, EvaluationError, NotEnabled, SpecError
 from krafla.oracle.jvm import JavaError
-from krafla.oracle.loading import load_tool
+from krafla.oracle.loader import load_tool
 from krafla.oracle.nodes import CONSTANT_LEVEL, Tree
 from krafla.oracle.predicates import Predicates
 from krafla.oracle.reductions import Reductions
 from krafla.oracle.state import State
-from krafla.oracle.stepping import Stepper
+from krafla.oracle.steps import Stepper
 from krafla.oracle.wrapper import Wrapping
 from krafla.values import Value, freeze, same, sort_key
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from krafla.oracle.explain import Explanation
-    from krafla.oracle.loading import LoadedTool
+    from krafla.oracle.loader import LoadedTool
     from krafla.oracle.predicates import Part
 
 __all__ = ["Spec"]

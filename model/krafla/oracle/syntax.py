@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from krafla.oracle.errors import SpecError
 from krafla.oracle.jvm import JavaError, TlcClasses, java
-from krafla.oracle.loading import complaint, find_module, folders_for
+from krafla.oracle.loader import complaint, find_module, folders_for
 from krafla.oracle.sources import Place, Sources
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from krafla.audit.clusters import find_logs, group
 from krafla.audit.inventory import take_inventory
-from krafla.audit.loading import LoadingSpec
 from krafla.audit.render import document
 from krafla.audit.run import audit_cluster, report_of
+from krafla.audit.specs import LoadingSpec
 from krafla.pipeline.ingest import INGEST
 from krafla.pipeline.restore import place_below, restore
 from krafla.pipeline.store import exclusive, opened, seal, write_whole

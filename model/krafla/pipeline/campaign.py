@@ -16,15 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from krafla.fuzz.seeds import TALLIES, Kept, Seen
+from krafla.fuzz.engine.run_source import TALLIES, Kept, Seen
 from krafla.pipeline import sketch
-from krafla.pipeline.campaign_task import (
-    ChunkTask,
-    ShrinkTask,
-    names_task,
-    play_chunk,
-    shrink_seed,
-)
+from krafla.pipeline.campaign_task import ChunkTask, ShrinkTask, names_task, play_chunk, shrink_seed
 from krafla.pipeline.chunks import Chunk, chunks_of, committed, read_chunk, rows_digest
 from krafla.pipeline.store import MANIFEST, exclusive, opened, seal, write_whole
 from krafla.verdict import KraflaError, Verdict
@@ -34,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from krafla.fuzz.seeds import Playable
+    from krafla.fuzz.engine.run_source import RunSource
     from krafla.pipeline.chunks import ChunkResults, SeedRow
     from krafla.pipeline.session import Session
 
@@ -56,7 +50,7 @@ class CampaignPlan:
 
     first: int
     last: int
-    runs: Playable
+    runs: RunSource
     chunk: int
 
     @property

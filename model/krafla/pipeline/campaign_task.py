@@ -15,7 +15,7 @@ from krafla.pipeline import sketch
 from krafla.pipeline.chunks import DIED, Journal, SeedRow, lost_row, row_of, write_chunk
 
 if TYPE_CHECKING:
-    from krafla.fuzz.seeds import Kept, Playable
+    from krafla.fuzz.engine.run_source import Kept, RunSource
     from krafla.pipeline.chunks import Chunk
 
 __all__ = ["ChunkTask", "ShrinkTask", "names_task", "play_chunk", "shrink_seed"]
@@ -28,7 +28,7 @@ class ChunkTask:
     """A chunk to play, and the campaign's folder; a process has about ``count`` runs to play."""
 
     chunk: Chunk
-    runs: Playable
+    runs: RunSource
     folder: str
     count: int
 
@@ -38,7 +38,7 @@ class ShrinkTask:
     """A run with a finding that is to be shrunk and kept in a folder."""
 
     seed: int
-    runs: Playable
+    runs: RunSource
     folder: str
 
 
@@ -71,7 +71,7 @@ def shrink_seed(task: ShrinkTask) -> Kept:
     return kept
 
 
-def names_task(asked: tuple[Playable, int]) -> dict[str, tuple[str, ...]]:
+def names_task(asked: tuple[RunSource, int]) -> dict[str, tuple[str, ...]]:
     """Return by tally what is to be counted even if it never happens.
 
     Asked are the runs, and about how many of them this process has yet to play.
@@ -81,7 +81,7 @@ def names_task(asked: tuple[Playable, int]) -> dict[str, tuple[str, ...]]:
     return runs.names()
 
 
-def _play(seed: int, runs: Playable, journal: Journal, states: bytearray, worker: str) -> SeedRow:
+def _play(seed: int, runs: RunSource, journal: Journal, states: bytearray, worker: str) -> SeedRow:
     profile = runs.profile_of(seed)
     if journal.is_deadly(seed):
         detail = "the process that played it died each time, or was killed"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # pyarrow ships no types
 
-from krafla.fuzz.seeds import TALLIES
+from krafla.fuzz.engine.run_source import TALLIES
 from krafla.pipeline import sketch
 from krafla.verdict import Verdict
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from krafla.fuzz.seeds import SeedResult
+    from krafla.fuzz.engine.run_source import SeedResult
 
 __all__ = [
     "DIED",

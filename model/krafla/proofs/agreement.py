@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import z3  # type: ignore[import-untyped]  # z3 ships no types
 
-from krafla.collector import uncollected
+from krafla.collector import gc_paused
 from krafla.oracle import Spec, explore
 from krafla.proofs.concrete import Substitution, Universe
 from krafla.proofs.terms import SetTerm, conjunction, disjunction, negation
@@ -133,7 +133,7 @@ class Agreement:
         return (self.initial, *self.actions)
 
 
-@uncollected()
+@gc_paused()
 def agreement(
     theory: Theory,
     instances: Sequence[Instance],

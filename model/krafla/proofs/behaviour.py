@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from krafla.match.claims import claim_of
+from krafla.match.validation import loaded
 from krafla.oracle.digest import spec_digest
 from krafla.proofs.obligations import Kind
-from krafla.refinement.claims import claim_of
-from krafla.refinement.properties import MODULE
-from krafla.refinement.validation import loaded
+from krafla.refinement.lease.properties import MODULE
 from krafla.traces import Claim, ClaimKind, Origin, Step, Trace
 from krafla.traces.trace import INITIAL
 from krafla.verdict import KraflaError
@@ -17,7 +17,7 @@ from krafla.verdict import KraflaError
 if TYPE_CHECKING:
     from krafla.oracle import Spec, State
     from krafla.proofs.counterexample import Counterexample
-    from krafla.proofs.refuting import Refutation
+    from krafla.proofs.refutation import Refutation
     from krafla.values import Value
 
 __all__ = ["behaviour_of"]

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.oracle import State
+    from krafla.proofs.model_values import Situation
     from krafla.proofs.obligations import Case, Obligation
-    from krafla.proofs.reading import Situation
 
 __all__ = ["Counterexample", "confirmed", "is_initial"]
 

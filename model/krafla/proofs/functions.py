@@ -24,13 +24,7 @@ from krafla.proofs.terms import (
     conjunction,
     disjunction,
 )
-from krafla.proofs.types import (
-    FunctionType,
-    Mismatch,
-    RecordType,
-    UnionType,
-    joined,
-)
+from krafla.proofs.types import FunctionType, Mismatch, RecordType, UnionType, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable

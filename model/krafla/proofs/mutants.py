@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from krafla.collector import uncollected
+from krafla.collector import gc_paused
 from krafla.proofs.prove import Proofs
 from krafla.verdict import KraflaError, Verdict
 
@@ -80,7 +80,7 @@ def refute_mutants(
     return tuple(answers)
 
 
-@uncollected()
+@gc_paused()
 def refute_mutant(specs: Path, subject: str, mutant: ProofMutant, timeout: float) -> MutantAnswer:
     """Return whether the obligation that a mutant names is refuted in a copy of the specs."""
     started = time.perf_counter()

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypeAlias
 
-from krafla.collector import uncollected
+from krafla.collector import gc_paused
 from krafla.manifest import search_path
 from krafla.proofs.obligations import Kind, cases
 from krafla.proofs.plans import Proof, load_plans
 from krafla.proofs.reach import Reach
-from krafla.proofs.solving import Answer, Solver
+from krafla.proofs.solver import Answer, Solver
 from krafla.proofs.theory import Theory
 from krafla.verdict import KraflaError, Verdict, worst
 
@@ -126,7 +126,7 @@ class Proofs:
             if not proof.is_refuted:
                 yield from self.cases_of(proof)
 
-    @uncollected()
+    @gc_paused()
     def run(self, only: str | None = None) -> ProofsReport:
         """Return the answers to all obligations, or to those whose names match a pattern.
 

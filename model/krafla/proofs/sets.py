@@ -20,14 +20,7 @@ from krafla.proofs.terms import (
     integer,
     negation,
 )
-from krafla.proofs.types import (
-    INTEGER,
-    NOTHING,
-    Mismatch,
-    SetType,
-    Type,
-    joined,
-)
+from krafla.proofs.types import INTEGER, NOTHING, Mismatch, SetType, Type, joined
 
 if TYPE_CHECKING:
     from krafla.oracle.syntax import Apply

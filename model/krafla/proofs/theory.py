@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from krafla.collector import uncollected
+from krafla.collector import gc_paused
 from krafla.oracle.errors import SpecError
 from krafla.oracle.syntax import Apply, Definition, Module, read_module
-from krafla.proofs import declared
+from krafla.proofs import declarations
 from krafla.proofs.algebra import Algebra
 from krafla.proofs.errors import Untranslatable
 from krafla.proofs.functions import FUNCTION_RULES
@@ -70,17 +70,17 @@ class Theory:
     ) -> None:
         self.module = module
         self.name = module.name
-        self.sorts = Sorts(declared.literals(module), sizes, is_written_out=is_written_out)
+        self.sorts = Sorts(declarations.literals(module), sizes, is_written_out=is_written_out)
         self.algebra = Algebra(self.sorts)
         self._rules = rules
-        self._constants = declared.constants(module, self.algebra, rules)
-        self._types = declared.variable_types(module, self.algebra, rules, self._constants)
+        self._constants = declarations.constants(module, self.algebra, rules)
+        self._types = declarations.variable_types(module, self.algebra, rules, self._constants)
         self.variables = tuple(symbol.name for symbol in module.variables)
         self.constants = {symbol.name: self._constants[symbol.key] for symbol in module.constants}
         self.types = {symbol.name: self._types[symbol.key] for symbol in module.variables}
 
     @classmethod
-    @uncollected()
+    @gc_paused()
     def load(
         cls,
         name: str,
@@ -133,7 +133,7 @@ class Theory:
         return [
             Conjunct(name, node.place, translator.formula(node, scope))
             for label, assumed in self.module.assumptions
-            for name, node, scope in declared.conjuncts(assumed, Scope(), label)
+            for name, node, scope in declarations.conjuncts(assumed, Scope(), label)
             if not (isinstance(node, Apply) and node.operator == "IsFiniteSet")
         ]
 
@@ -150,7 +150,7 @@ class Theory:
         translator = self._translator(state, None)
         found = [
             Conjunct(label, node.place, translator.formula(node, scope))
-            for label, node, scope in declared.conjuncts(definition.body, Scope(), name)
+            for label, node, scope in declarations.conjuncts(definition.body, Scope(), name)
         ]
         self._refuse_choices(translator, name)
         return found

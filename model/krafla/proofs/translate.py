@@ -28,15 +28,7 @@ from krafla.oracle.syntax import (
     String,
 )
 from krafla.proofs.errors import Untranslatable
-from krafla.proofs.terms import (
-    FunctionTerm,
-    Scalar,
-    SetTerm,
-    Term,
-    TupleTerm,
-    implication,
-    integer,
-)
+from krafla.proofs.terms import FunctionTerm, Scalar, SetTerm, Term, TupleTerm, implication, integer
 from krafla.proofs.types import BOOLEAN, INTEGER, TEXT, Mismatch, Type
 
 if TYPE_CHECKING:

@@ -9,13 +9,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from krafla.record.layout import log4j2, properties
-from krafla.record.watch import (
-    BROKER_RUNNING,
-    STARTED,
-    is_fenced,
-    last_complaint,
-    leadership,
-)
+from krafla.record.watch import BROKER_RUNNING, STARTED, is_fenced, last_complaint, leadership
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:

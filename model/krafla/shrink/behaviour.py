@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from krafla.match.claim_check import claim_shown
+from krafla.match.claims import claim_of
+from krafla.match.trace_check import check_trace, in_words_of
+from krafla.match.validation import spec_of, stand_ins, stands_alone
 from krafla.oracle import EvaluationError, SpecError, differences
-from krafla.refinement.claimed import claim_shown
-from krafla.refinement.claims import claim_of
-from krafla.refinement.faults import FAULTS
-from krafla.refinement.trace_check import check_trace, in_words_of
-from krafla.refinement.validation import spec_of, stand_ins, stands_alone
+from krafla.refinement.lease.faults import FAULTS
 from krafla.shrink.reduce import Budget, minimise, smallest
 from krafla.shrink.result import Shrunk
 from krafla.traces import ClaimKind, Step

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from krafla.refinement.faults import FAULTS
+from krafla.refinement.lease.faults import FAULTS
 from krafla.traces.trace import INITIAL
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from krafla.json_lines import append_line, read_lines
-from krafla.tlc.checking import Check
 from krafla.tlc.comments import without_comments
 from krafla.tlc.config import read_config
 from krafla.tlc.jar import find_jar
 from krafla.tlc.jre import find_jre
 from krafla.tlc.judge import judge
+from krafla.tlc.model_check import Check
 from krafla.tlc.outcome import Finished
 from krafla.tlc.run import ActionCoverage, RunResult
 from krafla.verdict import KraflaError, Verdict

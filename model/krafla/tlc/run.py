@@ -29,7 +29,7 @@ from krafla.tlc.outcome import (
 from krafla.tlc.output import Count, Output, Progress
 from krafla.tlc.probe import PROBE_MODULE
 from krafla.tlc.process import run_process
-from krafla.tlc.reading import outcome_of
+from krafla.tlc.run_end import outcome_of
 from krafla.tlc.scratch import scratch
 from krafla.verdict import KraflaError
 

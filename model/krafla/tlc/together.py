@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.manifest import Manifest, Model
-    from krafla.tlc.checking import Check
+    from krafla.tlc.model_check import Check
 
 __all__ = ["SpecTotal", "manifest_doubts", "spec_totals"]
 

@@ -16,14 +16,8 @@ from krafla.traces.trace import Claim, Conjunct, Event, Origin, Step, Trace
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from krafla.traces.lines import (
-        ClaimData,
-        EventData,
-        HeaderLine,
-        OriginData,
-        PartialHeaderLine,
-    )
-    from krafla.traces.reading import Lines
+    from krafla.traces.lines import ClaimData, EventData, HeaderLine, OriginData, PartialHeaderLine
+    from krafla.traces.reader import Lines
     from krafla.values import Value
 
 __all__ = ["claim_of", "constants_of", "event_of", "origin_of", "partial_of", "trace_of"]

@@ -19,7 +19,7 @@ from krafla.traces.from_lines import claim_of, event_of, origin_of
 from krafla.traces.itf_values import ItfReader, itf_value
 from krafla.traces.limits import MAX_STEPS
 from krafla.traces.lines import ItfStepData, ItfTraceData
-from krafla.traces.reading import check_strings, convert, strict_json
+from krafla.traces.reader import check_strings, convert, strict_json
 from krafla.traces.to_lines import claim_data, event_data, origin_data
 from krafla.traces.trace import INITIAL, Step, Trace
 from krafla.values import Function

@@ -6,14 +6,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from krafla.traces.limits import (
-    MAX_COUNTER,
-    MAX_LINE,
-    MAX_MEMBERS,
-    MAX_NAME,
-    MAX_STEPS,
-    MAX_TEXT,
-)
+from krafla.traces.limits import MAX_COUNTER, MAX_LINE, MAX_MEMBERS, MAX_NAME, MAX_STEPS, MAX_TEXT
 from krafla.traces.trace import ClaimKind  # noqa: TC001 - msgspec reads the annotations
 
 __all__ = [

@@ -13,7 +13,7 @@ from krafla.traces.files import read_text, write_file
 from krafla.traces.from_lines import partial_of, trace_of
 from krafla.traces.lines import PartialHeaderLine
 from krafla.traces.partial import PartialTrace
-from krafla.traces.reading import Lines
+from krafla.traces.reader import Lines
 from krafla.traces.to_lines import partial_lines, trace_lines
 from krafla.traces.trace import Trace
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from krafla.traces.errors import TraceFormatError
 from krafla.traces.limits import MAX_STEPS
-from krafla.traces.reading import convert, strict_json
+from krafla.traces.reader import convert, strict_json
 from krafla.traces.shapes import AmbiguousDataError, Shapes
 from krafla.traces.trace import INITIAL, Step, Trace
 from krafla.values import Function, ModelValue, Value, fmt, sorted_values

@@ -21,7 +21,7 @@ from krafla.traces.lines import (
     PartialHeaderLine,
     StepLine,
 )
-from krafla.traces.reading import check_strings, convert
+from krafla.traces.reader import check_strings, convert
 from krafla.traces.states import state_changes
 
 if TYPE_CHECKING:

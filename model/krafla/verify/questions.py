@@ -16,7 +16,7 @@ from krafla.verify.rows import Kind, Question, Row
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from krafla.tlc.checking import Check
+    from krafla.tlc.model_check import Check
 
 __all__ = ["all_questions", "find_traces"]
 
@@ -75,7 +75,7 @@ def model_question(
     reproduce = f"krafla check {model.name}"
 
     def ask(progress: Callable[[str], None]) -> Row:
-        from krafla.tlc.checking import check_model, evidence
+        from krafla.tlc.model_check import check_model, evidence
 
         progress(f"{model.name}: starting TLC")
         check = check_model(
@@ -143,7 +143,7 @@ def trace_question() -> Question:
     reproduce = f"krafla replay {_shown(folder)}"
 
     def ask(progress: Callable[[str], None]) -> Row:
-        from krafla.fuzz.kept import check_corpus
+        from krafla.fuzz.engine.kept_trace import check_corpus
 
         started = time.monotonic()
         corpus = check_corpus(folder, progress)
@@ -173,8 +173,8 @@ def fuzz_question(
     reproduce += "".join(f" --profile {profile}" for profile in profiles)
 
     def ask(progress: Callable[[str], None]) -> Row:
-        from krafla.fuzz.campaign import DEFAULT_STEPS, Campaign, run_campaign
-        from krafla.fuzz.profiles import PROFILES_OF
+        from krafla.fuzz.engine.campaign import DEFAULT_STEPS, Campaign, run_campaign
+        from krafla.fuzz.engine.profiles import PROFILES_OF
 
         campaign = Campaign(
             seed=seed,
@@ -279,8 +279,8 @@ def server_log_question(path: Path) -> Question:
 
     def ask(progress: Callable[[str], None]) -> Row:
         from krafla.audit.run import audit
+        from krafla.audit.server_log_options import Wish
         from krafla.audit.server_logs.counts import Counts
-        from krafla.audit.wish import Wish
 
         started = time.monotonic()
         report = audit([path], progress, server_logs=Wish())

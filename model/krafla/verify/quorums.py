@@ -9,7 +9,7 @@ from krafla.verify.rows import Kind, Question, Row
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from krafla.fuzz.quorum.campaign import Campaign
+    from krafla.fuzz.engine.machine_campaign import Campaign
 
 __all__ = ["cluster_question", "quorum_question"]
 
@@ -23,20 +23,20 @@ _SECOND: Final = 1_000_000_000
 
 def quorum_question(seed: int) -> Question:
     """Return the question whether quorums with faults keep every property and make progress."""
-    from krafla.fuzz.quorum.campaign import Campaign
+    from krafla.fuzz.engine.machine_campaign import Campaign
 
     return _question(Campaign(seed=seed, examples=RUNS), "at most 5 voters and 2 observers")
 
 
 def cluster_question() -> Question:
     """Return the question whether controllers and brokers over Raft keep theirs, briefly asked."""
-    from krafla.fuzz.quorum.campaign import Campaign, kinds_chosen
+    from krafla.fuzz.engine.machine_campaign import Campaign, kinds_chosen
 
     campaign = Campaign(
         seed=_CLUSTER_SEED,
         examples=CLUSTER_RUNS,
-        kinds=kinds_chosen(None, "cluster"),
-        system="cluster",
+        kinds=kinds_chosen(None, "stack"),
+        system="stack",
         chaos=CLUSTER_CHAOS,
     )
     nodes = f"at most 5 controllers and 6 brokers, {CLUSTER_CHAOS} seconds of faults in each"
@@ -50,7 +50,7 @@ def _question(campaign: Campaign, nodes: str) -> Question:
         reproduce += f" --chaos {campaign.chaos:g}"
 
     def ask(progress: Callable[[str], None]) -> Row:
-        from krafla.fuzz.quorum.campaign import run_campaign
+        from krafla.fuzz.engine.machine_campaign import run_campaign
 
         report = run_campaign(campaign, progress)
         if report.is_interrupted:

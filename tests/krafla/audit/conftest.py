@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from krafla.audit.loading import LoadingSpec
+from krafla.audit.specs import LoadingSpec
 
 REAL_LOGS = Path(__file__).parents[3] / "traces" / "kafka-4.1"
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from krafla.audit.result import Weight
 from krafla.audit.run import audit
-from krafla.audit.wish import Wish
+from krafla.audit.server_log_options import Wish
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from krafla.audit.loading import LoadingSpec
     from krafla.audit.result import Finding, Report
+    from krafla.audit.specs import LoadingSpec
 
 Edit = "Callable[[list[str], int], None]"
 

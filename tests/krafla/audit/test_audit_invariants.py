@@ -21,9 +21,7 @@ from tests.krafla.audit.editing import (
 
 from krafla.audit.image import BrokerRegistration, Image
 from krafla.audit.invariants import partition_objections, replicas_objection
-from krafla.audit.partition_state import (
-    PartitionState,
-)
+from krafla.audit.partition_state import PartitionState
 from krafla.audit.registry import EVERY_INVARIANT
 from krafla.audit.result import Weight
 from krafla.audit.run import audit

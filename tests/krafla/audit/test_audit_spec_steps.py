@@ -22,10 +22,10 @@ from tests.krafla.audit.breaking import (
 )
 from tests.krafla.audit.editing import LOG, METADATA
 
-from krafla.audit.loading import PARTITIONS, REGISTRATIONS
 from krafla.audit.registry import RECORD_INVARIANTS
 from krafla.audit.render import document, text_lines
 from krafla.audit.run import audit
+from krafla.audit.specs import PARTITIONS, REGISTRATIONS
 from kraft.ids import uuid_text
 from kraft.log.segment import iter_batches
 from kraft.records.builder import control_batch, metadata_batch
@@ -124,7 +124,7 @@ def test_what_controllers_cannot_say_is_refused_by_the_spec(
 
 def test_a_registration_below_the_gate_is_refused_by_the_spec(tmp_path, loading, monkeypatch):
     # L1 says so, too; this is about the spec.
-    monkeypatch.setattr("krafla.audit.asking.version_objection", lambda *_: None)
+    monkeypatch.setattr("krafla.audit.history_checks.version_objection", lambda *_: None)
     (found,) = registered(tmp_path, loading, [version(14)], [controller(1)]).all_findings()
     assert (found.kind, found.offset) == (f"{REGISTRATIONS}!RegisterController", 2)
     assert found.evidence.false[0].text == "metadata_version >= GateLevel"

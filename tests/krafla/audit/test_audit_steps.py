@@ -19,7 +19,7 @@ from tests.krafla.audit.editing import (
     with_fields,
 )
 
-from krafla.audit import asking
+from krafla.audit import history_checks
 from krafla.audit.image import BrokerRegistration
 from krafla.audit.judge import INVARIANTS, PROPERTIES, SpecRun
 from krafla.audit.mapping import Place, Step
@@ -201,7 +201,7 @@ def test_the_old_records_that_fence_and_unfence_are_the_same_actions(
     tmp_path, crash, loading, monkeypatch
 ):
     # They are of a metadata version before 3.3-IV2, and L1 says so; this is about what they mean.
-    monkeypatch.setattr(asking, "version_objection", lambda *_: None)
+    monkeypatch.setattr(history_checks, "version_objection", lambda *_: None)
     edits = {
         14: to(8, 0, id=1, epoch=13),
         95: to(7, 0, id=0, epoch=17),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tests.krafla.audit.log_editing import Edit
 
-    from krafla.audit.loading import LoadingSpec
+    from krafla.audit.specs import LoadingSpec
 
 N0 = "n0/logs/server.log"
 LEARNT = "Successfully registered broker 0 with broker epoch"

@@ -13,7 +13,7 @@ from krafla.verdict import Verdict
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from krafla.audit.loading import LoadingSpec
+    from krafla.audit.specs import LoadingSpec
 
 SEEN = {
     "a_calm": (40, 13),

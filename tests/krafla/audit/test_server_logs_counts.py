@@ -15,8 +15,8 @@ from krafla.verdict import ExitCode, Verdict
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from krafla.audit.loading import LoadingSpec
     from krafla.audit.result import Report
+    from krafla.audit.specs import LoadingSpec
 
 STARTS = "is now STARTING"
 

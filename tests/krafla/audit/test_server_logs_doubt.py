@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.krafla.audit.log_editing import edited, findings, judged, replaced
 
-from krafla.audit.server_logs import judging, search
+from krafla.audit.server_logs import judge, search
 from krafla.audit.server_logs.explain import Explainer
 from krafla.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from krafla.audit.loading import LoadingSpec
+    from krafla.audit.specs import LoadingSpec
 
 CONTROLLER = "n3002/logs/controller.log"
 
@@ -57,7 +57,7 @@ def test_an_explanation_that_breaks_an_invariant_is_violated_where_it_first_does
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     folder = real_logs / "crash"
-    monkeypatch.setattr(judging, "INVARIANTS", (*judging.INVARIANTS, invariant))
+    monkeypatch.setattr(judge, "INVARIANTS", (*judge.INVARIANTS, invariant))
     report = judged(folder, loading)
     assert report.exit_code is ExitCode.VIOLATED
     (finding,) = findings(report)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.krafla.audit.log_editing import Edit
 
-    from krafla.audit.loading import LoadingSpec
+    from krafla.audit.specs import LoadingSpec
 
 N0, N1, N2 = "n0/logs/server.log", "n1/logs/server.log", "n2/logs/server.log"
 CONTROLLER = "n3002/logs/controller.log"

@@ -11,8 +11,8 @@ from tests.krafla.audit.log_editing import findings, judged
 
 from krafla.audit.server_logs import lease
 from krafla.audit.server_logs.candidate import Candidate
-from krafla.audit.server_logs.generous import generous_states
 from krafla.audit.server_logs.lease import Settings
+from krafla.audit.server_logs.permissive_states import generous_states
 from krafla.values import function, record
 from krafla.verdict import ExitCode, Verdict
 from kraft.log.segment import iter_batches
@@ -20,7 +20,7 @@ from kraft.log.segment import iter_batches
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from krafla.audit.loading import LoadingSpec
+    from krafla.audit.specs import LoadingSpec
     from krafla.oracle import Spec, State
 
 N0 = "n0/logs/server.log"
@@ -74,7 +74,7 @@ def test_a_search_that_finds_no_late_request_leaves_a_doubt(
     copy = tmp_path / "crash"
     shutil.copytree(real_logs / "crash", copy)
     ended_before_its_record(copy, copy / N0, started(NEXT))
-    monkeypatch.setattr("krafla.audit.server_logs.preparing.Preparer.leaving", lambda _, c, __: c)
+    monkeypatch.setattr("krafla.audit.server_logs.proposals.Preparer.leaving", lambda _, c, __: c)
     report = judged(tmp_path, loading)
     assert report.exit_code is ExitCode.INCONCLUSIVE
     (finding,) = findings(report)

@@ -10,7 +10,7 @@ import networkx
 import pytest
 
 from krafla.cli.explore_view import histogram
-from krafla.refinement.trace_check import check_trace
+from krafla.match.trace_check import check_trace
 from krafla.traces import read
 from krafla.verdict import Verdict
 

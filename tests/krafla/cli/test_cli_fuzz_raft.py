@@ -15,13 +15,13 @@ import pytest
 from typer.testing import CliRunner
 
 from krafla.cli import application
-from krafla.fuzz.quorum import hunting
-from krafla.fuzz.seeded_bugs import MUTANTS, find_mutant
-from krafla.fuzz.systems import SYSTEMS
+from krafla.fuzz.engine import mutant_search
+from krafla.fuzz.engine.machine_systems import SYSTEMS
+from krafla.fuzz.engine.seeded_bugs import MUTANTS, find_mutant
 
 # Says so once the first example has been played.
 WATCHED = """
-from krafla.fuzz.quorum import campaign
+from krafla.fuzz.raft import campaign
 right = campaign.Report.add
 def add(report, played):
     right(report, played)
@@ -150,7 +150,7 @@ def test_a_seeded_bug_that_is_found_is_in_the_table():
 
 
 def test_ctrl_c_leaves_the_seeded_bugs_that_were_looked_for(monkeypatch):
-    right, asked = hunting.hunt, []
+    right, asked = mutant_search.hunt, []
 
     def hunt(mutant, *limits):
         asked.append(mutant.name)
@@ -158,7 +158,7 @@ def test_ctrl_c_leaves_the_seeded_bugs_that_were_looked_for(monkeypatch):
             raise KeyboardInterrupt
         return right(mutant, *limits)
 
-    monkeypatch.setattr(hunting, "hunt", hunt)
+    monkeypatch.setattr(mutant_search, "hunt", hunt)
     result = fuzz("--mutants", "vote-before-write,asks-before-write")
     assert result.exit_code == 130
     assert "VoteWrittenBeforeAnsweredInv" in result.output

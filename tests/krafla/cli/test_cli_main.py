@@ -14,7 +14,7 @@ import pytest
 
 import krafla.cli
 from krafla.cli import application
-from krafla.cli.ending import Ending
+from krafla.cli.interruption import Ending
 from krafla.verdict import ExitCode, KraflaError
 
 

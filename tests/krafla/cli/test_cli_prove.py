@@ -65,7 +65,7 @@ def test_what_is_false_is_shown_with_its_step_and_exit_status_1(tmp_path, monkey
 
 
 def test_what_z3_does_not_know_has_exit_status_3(monkeypatch):
-    monkeypatch.setattr("krafla.proofs.solving._checked", lambda *_: z3.unknown)
+    monkeypatch.setattr("krafla.proofs.solver._checked", lambda *_: z3.unknown)
 
     status, out, _ = krafla(
         "prove", "lease", "--only", "epochs/Crash/HeldByOneProcessInv", "--json"

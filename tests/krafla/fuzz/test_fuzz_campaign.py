@@ -8,16 +8,16 @@ from dataclasses import replace
 import pytest
 from tests.mutants.lease import MUTANTS
 
-from krafla.fuzz import render
-from krafla.fuzz.campaign import Campaign, run_campaign
-from krafla.fuzz.coverage import Coverage
-from krafla.fuzz.play import play, play_seed, trace_of
-from krafla.fuzz.profiles import find_profile
-from krafla.fuzz.recorded import play_recording
-from krafla.refinement.trace_check import check_trace
+from krafla.fuzz.engine import report as render
+from krafla.fuzz.engine.campaign import Campaign, run_campaign
+from krafla.fuzz.engine.coverage import Coverage
+from krafla.fuzz.engine.profiles import find_profile
+from krafla.fuzz.engine.replay import play_recording
+from krafla.fuzz.engine.run import play, play_seed, trace_of
+from krafla.match.trace_check import check_trace
 from krafla.traces import dumps, loads, read
 from krafla.verdict import KraflaError, Verdict
-from kraft.sim.recording import to_json
+from kraft.sim.common.recording import to_json
 
 SHORT = Campaign(seed=11, examples=2, steps=120, profiles=("restless",))
 

@@ -9,7 +9,7 @@ from tests.mutants.lease import MUTANTS
 from typer.testing import CliRunner
 
 from krafla.cli import application
-from krafla.fuzz import campaign
+from krafla.fuzz.engine import campaign
 
 
 def fuzz(*arguments):

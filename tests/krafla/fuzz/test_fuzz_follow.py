@@ -9,20 +9,20 @@ import pytest
 from tests.krafla.refinement.rounds import going_round
 from typer.testing import CliRunner
 
-import krafla.fuzz.follow
+import krafla.fuzz.lease.follow
 from krafla import manifest
 from krafla.cli import application
-from krafla.fuzz.follow import follow
-from krafla.fuzz.kept import does_not_follow
-from krafla.refinement.claimed import claim_shown
-from krafla.refinement.counterexample import replayable
-from krafla.refinement.trace_check import check_trace
-from krafla.tlc.checking import check_model
+from krafla.fuzz.engine.kept_trace import does_not_follow
+from krafla.fuzz.lease.follow import follow
+from krafla.match.claim_check import claim_shown
+from krafla.match.counterexample import replayable
+from krafla.match.trace_check import check_trace
+from krafla.tlc.model_check import check_model
 from krafla.traces import Claim, ClaimKind, read, write
 from krafla.values import Function
 from krafla.verdict import KraflaError, Verdict
-from kraft.sim.outcome import Refused
-from kraft.sim.step import step as take
+from kraft.sim.common.step import Refused
+from kraft.sim.lease.step import step as take
 
 CORPUS = Path(__file__).parents[3] / "traces"
 LIFE = read(CORPUS / "accepted" / "lease" / "register-and-unfence.ndjson")
@@ -144,7 +144,7 @@ def test_a_lasso_is_followed_round(back, monkeypatch):
         taken.append(choice)
         return take(cluster, choice)
 
-    monkeypatch.setattr(krafla.fuzz.follow, "take", noted)
+    monkeypatch.setattr(krafla.fuzz.lease.follow, "take", noted)
     trace = going_round(back)
     assert follow(trace).verdict is Verdict.HELD
     assert len(taken) == len(trace)
@@ -172,7 +172,7 @@ def test_an_implementation_that_does_not_go_round_is_no_follower(monkeypatch):
             return result
         return replace(result, after=cluster, outcome=Refused("no message is lost"))
 
-    monkeypatch.setattr(krafla.fuzz.follow, "take", stuck_at_the_end)
+    monkeypatch.setattr(krafla.fuzz.lease.follow, "take", stuck_at_the_end)
     assert follow(trace).verdict is not Verdict.HELD
 
 

@@ -11,8 +11,8 @@ from tests.krafla.refinement.rounds import going_round
 from typer.testing import CliRunner
 
 from krafla.cli import application
-from krafla.fuzz.kept import check_corpus
-from krafla.refinement.corpus import read_index
+from krafla.fuzz.engine.kept_trace import check_corpus
+from krafla.match.corpus import read_index
 from krafla.traces import Claim, ClaimKind, Origin, read, write
 from krafla.verdict import Verdict
 

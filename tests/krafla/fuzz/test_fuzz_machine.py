@@ -7,7 +7,7 @@ from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 from tests.mutants.lease import MUTANTS
 
-from krafla.fuzz.lease_machine import LeaseMachine, LeaseViolationError
+from krafla.fuzz.lease.machine import LeaseMachine, LeaseViolationError
 
 TestLease = LeaseMachine.TestCase
 TestLease.settings = settings(

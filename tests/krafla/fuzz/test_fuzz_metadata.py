@@ -5,21 +5,21 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from tests.krafla.fuzz import playing
-from tests.krafla.fuzz.playing import (
+from tests.krafla.fuzz import fuzz_runs
+from tests.krafla.fuzz.fuzz_runs import (
     assert_a_seed_is_a_run,
     assert_found_kept_and_played_again,
     assert_refused,
 )
 from tests.mutants.metadata import MUTANTS
 
-from krafla.fuzz.controlling import CONTROLLING
-from krafla.fuzz.play import play_seed, trace_of
-from krafla.fuzz.profiles import find_profile
-from krafla.refinement.metadata.metadata_spec import load_metadata, properties_for
+from krafla.fuzz.engine.profiles import find_profile
+from krafla.fuzz.engine.run import play_seed, trace_of
+from krafla.fuzz.metadata.profiles import CONTROLLING
+from krafla.refinement.metadata.spec import load_metadata, properties_for
 from kraft.sim.metadata import recording
 
-fuzz = partial(playing.fuzz, "metadata")
+fuzz = partial(fuzz_runs.fuzz, "metadata")
 
 
 def test_a_short_campaign_is_agreed_with_and_says_what_it_missed():

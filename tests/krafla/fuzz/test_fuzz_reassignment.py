@@ -5,22 +5,22 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from tests.krafla.fuzz import playing
-from tests.krafla.fuzz.playing import (
+from tests.krafla.fuzz import fuzz_runs
+from tests.krafla.fuzz.fuzz_runs import (
     assert_a_seed_is_a_run,
     assert_found_kept_and_played_again,
     assert_refused,
 )
 from tests.mutants.reassignment import MUTANTS
 
-from krafla.fuzz.moving import CONFIGURATIONS
-from krafla.fuzz.play import play_seed, trace_of
-from krafla.fuzz.profiles import find_profile
-from krafla.refinement.reassignment.reassignment_spec import left_out, load_reassignment
-from krafla.refinement.trace_check import check_trace
+from krafla.fuzz.engine.profiles import find_profile
+from krafla.fuzz.engine.run import play_seed, trace_of
+from krafla.fuzz.reassignment.profiles import CONFIGURATIONS
+from krafla.match.trace_check import check_trace
+from krafla.refinement.reassignment.spec import left_out, load_reassignment
 from kraft.sim.reassignment import recording
 
-fuzz = partial(playing.fuzz, "reassignment")
+fuzz = partial(fuzz_runs.fuzz, "reassignment")
 
 
 def test_a_short_campaign_is_agreed_with_and_says_what_it_missed():

@@ -5,20 +5,20 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from tests.krafla.fuzz import playing
-from tests.krafla.fuzz.playing import assert_a_seed_is_a_run
+from tests.krafla.fuzz import fuzz_runs
+from tests.krafla.fuzz.fuzz_runs import assert_a_seed_is_a_run
 
-from krafla.fuzz.play import play_seed, trace_of
-from krafla.fuzz.profiles import find_profile
-from krafla.fuzz.registering import CONFIGURATIONS
-from krafla.refinement.registration.registration_spec import left_out, load_registration
-from krafla.refinement.trace_check import check_trace
-from kraft.sim.recording import RecordingError
+from krafla.fuzz.engine.profiles import find_profile
+from krafla.fuzz.engine.run import play_seed, trace_of
+from krafla.fuzz.registration.profiles import CONFIGURATIONS
+from krafla.match.trace_check import check_trace
+from krafla.refinement.registration.spec import left_out, load_registration
+from kraft.sim.common.recording import RecordingError
 from kraft.sim.registration import recording
 from kraft.sim.registration.cluster import digest, first_cluster
 from kraft.sim.registration.step import step
 
-fuzz = partial(playing.fuzz, "registration")
+fuzz = partial(fuzz_runs.fuzz, "registration")
 
 
 def test_a_short_campaign_is_agreed_with_and_says_what_it_missed():

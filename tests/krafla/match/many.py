@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
 
-from krafla.fuzz.play import play_seed, trace_of
-from krafla.fuzz.profiles import DEFAULT_PROFILES, find_profile
+from krafla.fuzz.engine.profiles import DEFAULT_PROFILES, find_profile
+from krafla.fuzz.engine.run import play_seed, trace_of
+from krafla.match.validation import loaded
 from krafla.oracle import EvaluationError
-from krafla.refinement.validation import loaded
 from krafla.traces import PartialTrace, Trace, partial
 from krafla.values import Function, ModelValue, freeze
 

@@ -9,8 +9,8 @@ import pytest
 
 from krafla.match import match
 from krafla.match.render import document, text_lines
+from krafla.match.validation import loaded, validate
 from krafla.oracle import Spec
-from krafla.refinement.validation import loaded, validate
 from krafla.traces import Observation, PartialTrace, partial, read
 from krafla.verdict import KraflaError, Verdict
 

@@ -14,8 +14,8 @@ from tests.krafla.match.many import (
     spoiled,
 )
 
-from krafla.refinement.trace_check import check_trace
-from krafla.refinement.validation import validate
+from krafla.match.trace_check import check_trace
+from krafla.match.validation import validate
 from krafla.traces import Step, partial
 from krafla.verdict import Verdict
 

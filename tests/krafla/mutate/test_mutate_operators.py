@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.krafla.mutate.mutants import SPECS, changed, copy_of_specs, mutants_of, named
 
-from krafla.mutate.editing import Edit, Kept, Source, one_line, without_comments
+from krafla.mutate.edits import Edit, Kept, Source, one_line, without_comments
 from krafla.mutate.guards import is_ordered_name
 from krafla.mutate.mutants import OPERATORS
 from krafla.mutate.population import Choice, population

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.krafla.mutate.mutants import SPECS, copy_of_specs, mutants_of, named
 
-from krafla.mutate.explained import Explained, Explanation, explanations
 from krafla.mutate.pool import Pool, jobs
 from krafla.mutate.population import Choice, population
 from krafla.mutate.results import Results
 from krafla.mutate.run import plan_of, run_plan
-from krafla.mutate.sampling import sample
+from krafla.mutate.sample import sample
 from krafla.mutate.summary import Fate, fates, summarize
+from krafla.mutate.survivors import Explained, Explanation, explanations
 from krafla.mutate.trial import Answer, Trial
 from krafla.verdict import KraflaError, Verdict
 

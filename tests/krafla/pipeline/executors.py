@@ -54,7 +54,7 @@ def with_deadly_seed(seed, function):
         import signal
         from unittest.mock import patch
 
-        from krafla.fuzz.game_seeds import GameRuns
+        from krafla.fuzz.engine.choice_runs import GameRuns
 
         right = GameRuns.play
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.krafla.pipeline.executors import kill_a_worker, with_deadly_seed, with_mutant
 
-from krafla.fuzz.game_seeds import GameRuns
+from krafla.fuzz.engine.choice_runs import GameRuns
 from krafla.pipeline import campaign as campaign_module
 from krafla.pipeline.campaign import CampaignPlan, parse_seeds, read_results, run_campaign
 from krafla.pipeline.campaign_task import play_chunk, shrink_seed
@@ -134,7 +134,7 @@ def test_a_seed_that_kills_its_process_is_left_alone_and_named(spark, tmp_path, 
 
 
 def test_a_seeded_bug_is_found_shrunk_once_for_its_kind_and_kept(spark, tmp_path, monkeypatch):
-    from krafla.fuzz.recorded import play_recording
+    from krafla.fuzz.engine.replay import play_recording
 
     bug = "a heartbeat does not renew the session"
     for name, function in (("play_chunk", play_chunk), ("shrink_seed", shrink_seed)):

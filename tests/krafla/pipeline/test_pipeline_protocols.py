@@ -17,19 +17,18 @@ from tests.krafla.pipeline.executors import Here
 from typer.testing import CliRunner
 
 from krafla.cli import application
-from krafla.fuzz import campaign as game_campaign
-from krafla.fuzz import game_seeds
-from krafla.fuzz import seeds as seeds_module
-from krafla.fuzz.game_seeds import GameRuns
-from krafla.fuzz.games import GAMES
-from krafla.fuzz.play import play_seed
-from krafla.fuzz.profiles import PROFILES_OF
-from krafla.fuzz.quorum import campaign as machine_campaign
-from krafla.fuzz.quorum.machine_seeds import MachineRuns
-from krafla.fuzz.render import save
-from krafla.fuzz.seeded_bugs import find_mutant
-from krafla.fuzz.seeds import SEED, SeedResult, judging_digest
-from krafla.fuzz.systems import SYSTEMS
+from krafla.fuzz.engine import campaign as game_campaign
+from krafla.fuzz.engine import choice_runs, machine_campaign
+from krafla.fuzz.engine import run_source as seeds_module
+from krafla.fuzz.engine.choice_runs import GameRuns
+from krafla.fuzz.engine.machine_runs import MachineRuns
+from krafla.fuzz.engine.machine_systems import SYSTEMS
+from krafla.fuzz.engine.profiles import PROFILES_OF
+from krafla.fuzz.engine.report import save
+from krafla.fuzz.engine.run import play_seed
+from krafla.fuzz.engine.run_source import SEED, SeedResult, judging_digest
+from krafla.fuzz.engine.seeded_bugs import find_mutant
+from krafla.fuzz.engine.systems import GAMES
 from krafla.pipeline.campaign import CampaignPlan, read_results, run_campaign
 from krafla.pipeline.report import write_report
 from krafla.verdict import KraflaError, Verdict
@@ -78,7 +77,7 @@ def test_a_seed_of_a_game_is_the_run_of_krafla_fuzz_with_its_finding_and_files(g
     fuzzed = game_campaign.Campaign(SEED, 25, None, runs.steps, runs.profiles)
     with bug_of(game), patch.object(game_campaign, "play_seed", play), ExitStack() as shrinking:
         # To shrink is all the same code; one game is enough to see it.
-        for module in (game_campaign, game_seeds) if game != "reassignment" else ():
+        for module in (game_campaign, choice_runs) if game != "reassignment" else ():
             shrinking.enter_context(patch.object(module, "shrink", lambda run, _=None: run))
         report = game_campaign.run_campaign(fuzzed)
         outcome, rows = in_campaign(runs, len(played) - 1, tmp_path / "out")

@@ -10,7 +10,7 @@ from tests.browser import dom
 from tests.krafla.pipeline.executors import with_mutant
 from tests.krafla.pipeline.poison import LOG
 
-from krafla.fuzz.game_seeds import GameRuns
+from krafla.fuzz.engine.choice_runs import GameRuns
 from krafla.pipeline import campaign as campaign_module
 from krafla.pipeline.audit import audit_ingest
 from krafla.pipeline.campaign import CampaignPlan, run_campaign

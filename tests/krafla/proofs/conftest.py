@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from krafla.collector import uncollected
+from krafla.collector import gc_paused
 from krafla.oracle import Spec
 from krafla.proofs.theory import Theory
 from krafla.values import ModelValue
@@ -19,7 +19,7 @@ CONSTANTS = {"Node": {N1, N2}, "Limit": 2, "None": ModelValue("None")}
 @pytest.fixture(autouse=True)
 def no_formula_is_freed_while_z3_reads_it():
     """The tests call z3 beside the functions that see to this themselves."""
-    with uncollected():
+    with gc_paused():
         yield
 
 

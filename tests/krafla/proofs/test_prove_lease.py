@@ -7,11 +7,11 @@ from itertools import pairwise
 import pytest
 
 from krafla.manifest import find_specs
+from krafla.proofs.clause_needs import needs
 from krafla.proofs.mutants import load_mutants, refute_mutant
-from krafla.proofs.needed import needs
 from krafla.proofs.plans import load_plans
 from krafla.proofs.prove import Proofs
-from krafla.proofs.refuting import refute
+from krafla.proofs.refutation import refute
 from krafla.verdict import KraflaError, Verdict
 
 # One of each sort by day, and those that z3 refutes soonest.

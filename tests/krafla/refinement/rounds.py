@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from krafla.refinement.validation import loaded
+from krafla.match.validation import loaded
 from krafla.traces import Step, Trace, read
 
 TRACES = Path(__file__).resolve().parents[3] / "traces"

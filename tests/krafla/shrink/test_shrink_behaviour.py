@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
+from krafla.match.trace_check import check_trace
 from krafla.oracle import Spec
-from krafla.refinement.trace_check import check_trace
 from krafla.shrink import Size, behaviour, shrink_behaviour
 from krafla.traces import Claim, ClaimKind, Step, Trace
 from krafla.traces.trace import INITIAL

@@ -21,7 +21,7 @@ from krafla.tlc.outcome import (
     Unknown,
 )
 from krafla.tlc.output import Count, Output, Progress
-from krafla.tlc.reading import outcome_of
+from krafla.tlc.run_end import outcome_of
 
 
 def message(code, text="", kind=0):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from tests.krafla.traces.trace_strategies import traces
 
-from krafla.tlc.printed import dumps_printed, loads_printed
+from krafla.tlc.printout import dumps_printed, loads_printed
 from krafla.traces import Claim, ClaimKind, Step, Trace, TraceFormatError
 from krafla.values import ModelValue, function, record
 

@@ -8,7 +8,7 @@ import pytest
 from tests.krafla.cli.lamp_room import edit, lay_out
 
 from krafla.manifest import load
-from krafla.tlc.checking import check_model
+from krafla.tlc.model_check import check_model
 from krafla.tlc.next_actions import actions_of
 from krafla.tlc.together import definitions, manifest_doubts, spec_totals
 from krafla.verdict import KraflaError

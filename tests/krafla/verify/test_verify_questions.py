@@ -10,10 +10,10 @@ import pytest
 import typer
 
 from krafla.audit import run
+from krafla.audit.server_log_options import Wish
 from krafla.audit.server_logs.counts import Counts
-from krafla.audit.wish import Wish
 from krafla.cli import verify as verify_command
-from krafla.fuzz.seeded_bugs import find_mutant
+from krafla.fuzz.engine.seeded_bugs import find_mutant
 from krafla.manifest import find_specs, load
 from krafla.verdict import ExitCode, KraflaError, Verdict
 from krafla.verify import Kind, Question, Row, proofs, quorums
@@ -222,9 +222,9 @@ def test_simulated_quorums_are_asked_about_and_a_seeded_bug_is_told(monkeypatch)
 @pytest.mark.parametrize(
     ("question", "plays"),
     [
-        (asked.fuzz_question("lease", 2, 0), "krafla.fuzz.campaign.play_seed"),
-        (quorums.quorum_question(0), "krafla.fuzz.quorum.campaign.play"),
-        (quorums.cluster_question(), "krafla.fuzz.quorum.campaign.play"),
+        (asked.fuzz_question("lease", 2, 0), "krafla.fuzz.engine.campaign.play_seed"),
+        (quorums.quorum_question(0), "krafla.fuzz.engine.machine_campaign.play"),
+        (quorums.cluster_question(), "krafla.fuzz.engine.machine_campaign.play"),
     ],
     ids=["a game", "a quorum", "a cluster"],
 )

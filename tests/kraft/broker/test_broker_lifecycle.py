@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kraft.broker.lifecycle import (
+from kraft.broker.lease import (
     BrokerLifecycle,
     BrokerState,
     Disconnect,

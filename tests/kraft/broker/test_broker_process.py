@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from kraft.broker.lifecycle import BrokerLifecycle, BrokerState, Disconnect, Send
-from kraft.broker.process import (
+from kraft.broker.lease import BrokerLifecycle, BrokerState, Disconnect, Send
+from kraft.broker.lifecycle_manager import (
     BrokerProcess,
     Halt,
     begin_controlled_shutdown,

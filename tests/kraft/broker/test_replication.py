@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from immutables import Map
 
-from kraft.broker import producing, replication
+from kraft.broker import produce_purgatory, replication
 from kraft.broker.partition_leader import PartitionLeader
 from kraft.broker.replica_log import (
     EMPTY_LOG,
@@ -294,7 +294,7 @@ def test_who_never_fetched_is_not_eligible():
 
 def appended(min_isr=1):
     request = ProduceRequest(500, ((TOPIC, 0, 2), (TOPIC, 1, 1)))
-    return producing.produce(Map({KEY: leader()}), request, 7, lambda _key: min_isr, 100)
+    return produce_purgatory.produce(Map({KEY: leader()}), request, 7, lambda _key: min_isr, 100)
 
 
 def test_a_producer_is_answered_once_all_of_its_records_are_committed():
@@ -302,7 +302,7 @@ def test_a_producer_is_answered_once_all_of_its_records_are_committed():
     assert not delayed.is_done
     leads, _ = fetch(replicas[KEY], 7, 4)
     leads = advance_high_watermark(1, leads, 1, nobody)
-    delayed = producing.look_again(delayed, Map({KEY: leads}), lambda _key: 1)
+    delayed = produce_purgatory.look_again(delayed, Map({KEY: leads}), lambda _key: 1)
     assert delayed.is_done
     first, second = delayed.response.partitions
     assert (first.error_code, first.end_offset) == (ErrorCode.NONE, 7)
@@ -311,7 +311,7 @@ def test_a_producer_is_answered_once_all_of_its_records_are_committed():
 
 def test_a_producer_hears_that_its_records_were_not_committed_in_time():
     replicas, delayed = appended()
-    assert producing.look_again(delayed, replicas, lambda _key: 1) is delayed
+    assert produce_purgatory.look_again(delayed, replicas, lambda _key: 1) is delayed
     assert delayed.response.partitions[0].error_code is ErrorCode.REQUEST_TIMED_OUT
 
 
@@ -319,7 +319,7 @@ def test_a_producer_hears_that_its_leader_leads_no_more():
     replicas, delayed = appended()
     follows = Map({KEY: become_follower(replicas[KEY], 2, 5)})
     assert isinstance(follows[KEY].role, Following)
-    after = producing.look_again(delayed, follows, lambda _key: 1)
+    after = produce_purgatory.look_again(delayed, follows, lambda _key: 1)
     assert after.response.partitions[0].error_code is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
@@ -327,6 +327,6 @@ def test_a_producer_hears_that_too_few_were_in_sync_when_its_records_were_commit
     replicas, delayed = appended()
     leads, _ = fetch(replicas[KEY], 7, 4)
     leads = advance_high_watermark(1, leads, 1, nobody)
-    after = producing.look_again(delayed, Map({KEY: leads}), lambda _key: 3)
+    after = produce_purgatory.look_again(delayed, Map({KEY: leads}), lambda _key: 3)
     code = after.response.partitions[0].error_code
     assert code is ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND

@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 from tests.kraft.controller.partitions import LATEST, TOPIC, TOPIC_ID, directory
 
-from kraft.controller.broker_heartbeats import (
+from kraft.controller.operations.broker_heartbeats import (
     heartbeats_on_activation,
     maybe_fence_stale_broker,
     process_broker_heartbeat,
     process_expired_broker_heartbeat,
     replay_with_heartbeats,
 )
-from kraft.controller.broker_registration import register_broker, unregister_broker
-from kraft.controller.defaults import Defaults
-from kraft.controller.eligible import ELIGIBLE_LEADER_REPLICAS
-from kraft.controller.heartbeats import (
+from kraft.controller.operations.broker_registration import register_broker, unregister_broker
+from kraft.controller.operations.defaults import Defaults
+from kraft.controller.operations.heartbeats import (
     HeartbeatState,
     begin_controlled_shutdown,
     heartbeat_state,
     touch,
 )
-from kraft.controller.written import NOTHING_WRITTEN, written_from_snapshot
+from kraft.controller.operations.leader_eligibility import ELIGIBLE_LEADER_REPLICAS
+from kraft.controller.operations.written import NOTHING_WRITTEN, written_from_snapshot
 from kraft.ids import NO_OFFSET, BrokerEpoch, BrokerId, IncarnationId, Offset, PartitionId
 from kraft.image.entries import UNASSIGNED, BrokerRegistration, Partition
 from kraft.image.metadata_image import METADATA_VERSION
@@ -32,8 +32,8 @@ from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest
 from kraft.rpc.node_description import Listener, SupportedFeature
 
 if TYPE_CHECKING:
-    from kraft.controller.result import Generated
-    from kraft.records.typed import TypedRecord
+    from kraft.controller.operations.result import Generated
+    from kraft.records.typed_record import TypedRecord
 
 CLUSTER = "a-cluster"
 SESSION_TIMEOUT_MS = 9_000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kraft.controller.defaults import Defaults
-from kraft.controller.eligible import ELIGIBLE_LEADER_REPLICAS
+from kraft.controller.operations.defaults import Defaults
+from kraft.controller.operations.leader_eligibility import ELIGIBLE_LEADER_REPLICAS
 from kraft.ids import BrokerEpoch, BrokerId, DirectoryId, IncarnationId, PartitionId, TopicId
 from kraft.image.entries import UNASSIGNED, Partition
 from kraft.image.metadata_image import EMPTY_IMAGE, METADATA_VERSION, MetadataImage

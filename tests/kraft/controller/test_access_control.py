@@ -8,13 +8,13 @@ import hashlib
 import pytest
 from tests.kraft.controller.partitions import image_of
 
-from kraft.controller import access_control
-from kraft.controller.access_control import create_acls, delete_acls
-from kraft.controller.errors import ControllerError
-from kraft.controller.scram import alter_user_scram_credentials
+from kraft.controller.operations import access_control
+from kraft.controller.operations.access_control import create_acls, delete_acls
+from kraft.controller.operations.errors import ControllerError
+from kraft.controller.operations.scram import alter_user_scram_credentials
 from kraft.errors import ErrorCode
 from kraft.ids import Uuid
-from kraft.image.refused import RefusedRecordError
+from kraft.image.errors import RefusedRecordError
 from kraft.image.replay import replay
 from kraft.records.security import RemoveAccessControlEntryRecord
 from kraft.rpc.access_control import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.kraft.controller.partitions import DEFAULTS, KEY, TOPIC_ID, after, epoch_of, image_of
 
-from kraft.controller.alter_partition import alter_partition
+from kraft.controller.operations.alter_partition import alter_partition
 from kraft.errors import ErrorCode
 from kraft.ids import NO_BROKER_EPOCH, BrokerEpoch, PartitionId, TopicId
 from kraft.records.topics import RECOVERED, RECOVERING

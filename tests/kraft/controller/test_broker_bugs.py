@@ -11,18 +11,18 @@ from tests.kraft.controller import test_broker_heartbeats as heard
 from tests.kraft.controller import test_broker_registration as registering
 from tests.kraft.controller.cluster_driver import SESSION_TIMEOUT_MS, ClusterDriver
 
-from kraft.controller import (
+from kraft.controller.operations import (
     broker_heartbeats,
     broker_registration,
     cluster_control,
-    eligible,
     heartbeats,
+    leader_eligibility,
     leadership,
     registration_checks,
 )
-from kraft.controller.cluster_control import Decision
-from kraft.controller.heartbeats import Heartbeats, HeartbeatState
-from kraft.controller.result import Generated, Result
+from kraft.controller.operations.cluster_control import Decision
+from kraft.controller.operations.heartbeats import Heartbeats, HeartbeatState
+from kraft.controller.operations.result import Generated, Result
 from kraft.errors import ErrorCode
 from kraft.image.entries import UNASSIGNED
 from kraft.records.topics import NO_LEADER
@@ -195,7 +195,7 @@ BUGS = {
         heard.test_silent_brokers_are_fenced_one_by_one_and_each_sees_what_became_of_the_last,
     ),
     "KAFKA-13916": (
-        eligible.__name__, "is_active", shutting_down_may_lead,
+        leader_eligibility.__name__, "is_active", shutting_down_may_lead,
         who_shuts_down_leads_nothing_whoever_comes,
     ),
     "KAFKA-13841": (
@@ -218,7 +218,7 @@ BUGS = {
         cluster_control.__name__, "register_broker", amending(fenced=lambda _: True), _same_process,
     ),
     "KAFKA-16162": (
-        eligible.__name__, "is_online", no_directory_is_online_of_a_broker_without,
+        leader_eligibility.__name__, "is_online", no_directory_is_online_of_a_broker_without,
         a_broker_without_directories_may_lead,
     ),
     "KAFKA-17305": (

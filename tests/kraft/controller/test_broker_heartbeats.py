@@ -6,9 +6,12 @@ import pytest
 from tests.kraft.controller.cluster_driver import SESSION_TIMEOUT_MS, ClusterDriver
 from tests.kraft.controller.partitions import DEFAULTS, TOPIC_ID, directory
 
-from kraft.controller.broker_heartbeats import maybe_fence_stale_broker, replay_with_heartbeats
-from kraft.controller.heartbeats import next_session_expiry_ms
-from kraft.controller.lease_view import WrittenLease
+from kraft.controller.operations.broker_heartbeats import (
+    maybe_fence_stale_broker,
+    replay_with_heartbeats,
+)
+from kraft.controller.operations.heartbeats import next_session_expiry_ms
+from kraft.controller.operations.lease_view import WrittenLease
 from kraft.errors import ErrorCode
 from kraft.ids import NO_OFFSET, PartitionId
 from kraft.records.lease import (

@@ -12,14 +12,14 @@ from tests.kraft.controller.cluster_driver import (
 )
 from tests.kraft.controller.partitions import LATEST, directory
 
-from kraft.controller.broker_heartbeats import (
+from kraft.controller.operations.broker_heartbeats import (
     maybe_fence_stale_broker,
     process_broker_heartbeat,
     track_broker_heartbeat,
 )
-from kraft.controller.broker_registration import register_broker, unregister_broker
-from kraft.controller.eligible import default_directory
-from kraft.controller.written import Written
+from kraft.controller.operations.broker_registration import register_broker, unregister_broker
+from kraft.controller.operations.leader_eligibility import default_directory
+from kraft.controller.operations.written import Written
 from kraft.image.entries import MIGRATING, UNASSIGNED
 from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest
 

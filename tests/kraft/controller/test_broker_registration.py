@@ -11,8 +11,8 @@ from tests.kraft.controller.cluster_driver import (
 )
 from tests.kraft.controller.partitions import LATEST, TOPIC_ID, directory
 
-from kraft.controller.broker_registration import register_broker
-from kraft.controller.errors import ControllerFaultError
+from kraft.controller.operations.broker_registration import register_broker
+from kraft.controller.operations.errors import ControllerFaultError
 from kraft.errors import ErrorCode
 from kraft.ids import DirectoryId, PartitionId, uuid_text
 from kraft.image.entries import LOST, MIGRATING, UNASSIGNED

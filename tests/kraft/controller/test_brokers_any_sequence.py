@@ -7,10 +7,14 @@ from hypothesis import strategies as st
 from tests.kraft.controller.cluster_driver import SESSION_TIMEOUT_MS, ClusterDriver, incarnation
 from tests.kraft.controller.partitions import TOPIC_ID
 
-from kraft.controller.alter_partition import alter_partition
-from kraft.controller.eligible import is_active, is_elr_enabled
-from kraft.controller.lease_view import WrittenLease
-from kraft.controller.written import elr_partitions, isr_partitions, leaderless_partitions
+from kraft.controller.operations.alter_partition import alter_partition
+from kraft.controller.operations.leader_eligibility import is_active, is_elr_enabled
+from kraft.controller.operations.lease_view import WrittenLease
+from kraft.controller.operations.written import (
+    elr_partitions,
+    isr_partitions,
+    leaderless_partitions,
+)
 from kraft.errors import ErrorCode
 from kraft.ids import PartitionId
 from kraft.image.brokers_to_partitions import brokers_to_partitions

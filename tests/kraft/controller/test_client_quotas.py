@@ -7,12 +7,12 @@ import math
 import pytest
 from tests.kraft.controller.partitions import epoch_of, image_of
 
-from kraft.controller.client_quotas import alter_client_quotas
-from kraft.controller.errors import ControllerError
-from kraft.controller.producer_ids import allocate_producer_ids
+from kraft.controller.operations.client_quotas import alter_client_quotas
+from kraft.controller.operations.errors import ControllerError
+from kraft.controller.operations.producer_ids import allocate_producer_ids
 from kraft.errors import ErrorCode
 from kraft.ids import BrokerEpoch, BrokerId
-from kraft.image.refused import RefusedRecordError
+from kraft.image.errors import RefusedRecordError
 from kraft.image.replay import replay
 from kraft.records.cluster import ProducerIdsRecord
 from kraft.rpc.allocate_producer_ids import AllocateProducerIdsRequest

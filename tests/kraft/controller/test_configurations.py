@@ -5,18 +5,21 @@ from __future__ import annotations
 import pytest
 from tests.kraft.controller.partitions import DEFAULTS, TOPIC, image_of
 
-from kraft.controller import configurations
-from kraft.controller.config_definitions import (
+from kraft.controller.operations import configurations
+from kraft.controller.operations.config_definitions import (
     BROKER_LOGGER_RESOURCE,
     CLIENT_METRICS_RESOURCE,
     GROUP_RESOURCE,
     TOPIC_CONFIGS,
     validate_values,
 )
-from kraft.controller.configurations import incremental_alter_configs, legacy_alter_configs
-from kraft.controller.defaults import Defaults
-from kraft.controller.errors import ControllerError
-from kraft.controller.topics import create_topics
+from kraft.controller.operations.configurations import (
+    incremental_alter_configs,
+    legacy_alter_configs,
+)
+from kraft.controller.operations.defaults import Defaults
+from kraft.controller.operations.errors import ControllerError
+from kraft.controller.operations.topics import create_topics
 from kraft.errors import ErrorCode
 from kraft.ids import TopicId
 from kraft.image.replay import replay

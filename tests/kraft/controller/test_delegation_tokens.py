@@ -8,8 +8,8 @@ import hmac
 import pytest
 from tests.kraft.controller.partitions import image_of
 
-from kraft.controller.defaults import Defaults
-from kraft.controller.delegation_tokens import (
+from kraft.controller.operations.defaults import Defaults
+from kraft.controller.operations.delegation_tokens import (
     create_delegation_token,
     expire_delegation_token,
     renew_delegation_token,

@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 from tests.kraft.controller.partitions import DEFAULTS, KEY, after, directory, epoch_of, image_of
 
-from kraft.controller.directories import assign_replicas_to_dirs, directories_offline
-from kraft.controller.elections import elect_leaders
-from kraft.controller.reassignments import alter_partition_reassignments
+from kraft.controller.operations.directories import assign_replicas_to_dirs, directories_offline
+from kraft.controller.operations.elections import elect_leaders
+from kraft.controller.operations.reassignments import alter_partition_reassignments
 from kraft.errors import ErrorCode
 from kraft.ids import BrokerEpoch, PartitionId, TopicId
 from kraft.image.entries import LOST, UNASSIGNED

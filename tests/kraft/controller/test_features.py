@@ -8,17 +8,17 @@ import pytest
 from msgspec.structs import replace
 from tests.kraft.controller.partitions import image_of
 
-from kraft.controller import features
-from kraft.controller.controller_registration import register_controller
-from kraft.controller.defaults import Defaults
-from kraft.controller.eligible import ELIGIBLE_LEADER_REPLICAS
-from kraft.controller.features import (
+from kraft.controller.operations import features
+from kraft.controller.operations.controller_registration import register_controller
+from kraft.controller.operations.defaults import Defaults
+from kraft.controller.operations.features import (
     GROUP_VERSION,
     SUPPORTED_FEATURES,
     TRANSACTION_VERSION,
     bootstrap_records,
     update_features,
 )
+from kraft.controller.operations.leader_eligibility import ELIGIBLE_LEADER_REPLICAS
 from kraft.errors import ErrorCode
 from kraft.ids import ControllerId, IncarnationId, NodeId
 from kraft.image.metadata_image import EMPTY_IMAGE, METADATA_VERSION

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from tests.kraft.controller.partitions import (
-    DEFAULTS,
-    KEY,
-    TOPIC,
-    after,
-    epoch_of,
-    image_of,
-)
+from tests.kraft.controller.partitions import DEFAULTS, KEY, TOPIC, after, epoch_of, image_of
 
-from kraft.controller.defaults import Defaults
-from kraft.controller.elections import (
+from kraft.controller.operations.defaults import Defaults
+from kraft.controller.operations.elections import (
     balance_partition_leaders,
     elect_leaders,
     elect_unclean_leaders,
 )
-from kraft.controller.leadership import (
+from kraft.controller.operations.leadership import (
     begin_controlled_shutdown,
     fence_broker,
     register_broker,

@@ -9,22 +9,25 @@ from hypothesis import strategies as st
 from tests.kraft.controller.partitions import TOPIC, epoch_of
 from tests.kraft.controller.test_features import ALL, cluster
 
-from kraft.controller.access_control import create_acls, delete_acls
-from kraft.controller.client_quotas import alter_client_quotas
-from kraft.controller.config_definitions import GROUP_RESOURCE
-from kraft.controller.configurations import incremental_alter_configs, legacy_alter_configs
-from kraft.controller.controller_registration import register_controller
-from kraft.controller.defaults import Defaults
-from kraft.controller.delegation_tokens import (
+from kraft.controller.operations.access_control import create_acls, delete_acls
+from kraft.controller.operations.client_quotas import alter_client_quotas
+from kraft.controller.operations.config_definitions import GROUP_RESOURCE
+from kraft.controller.operations.configurations import (
+    incremental_alter_configs,
+    legacy_alter_configs,
+)
+from kraft.controller.operations.controller_registration import register_controller
+from kraft.controller.operations.defaults import Defaults
+from kraft.controller.operations.delegation_tokens import (
     create_delegation_token,
     expire_delegation_token,
     renew_delegation_token,
     sweep_expired_delegation_tokens,
 )
-from kraft.controller.eligible import ELIGIBLE_LEADER_REPLICAS
-from kraft.controller.features import update_features
-from kraft.controller.producer_ids import allocate_producer_ids
-from kraft.controller.scram import alter_user_scram_credentials
+from kraft.controller.operations.features import update_features
+from kraft.controller.operations.leader_eligibility import ELIGIBLE_LEADER_REPLICAS
+from kraft.controller.operations.producer_ids import allocate_producer_ids
+from kraft.controller.operations.scram import alter_user_scram_credentials
 from kraft.errors import ErrorCode
 from kraft.ids import Uuid
 from kraft.image.metadata_image import EMPTY_IMAGE, METADATA_VERSION

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from tests.kraft.controller.partitions import (
-    DEFAULTS,
-    KEY,
-    TOPIC,
-    TOPIC_ID,
-    epoch_of,
-    image_of,
-)
+from tests.kraft.controller.partitions import DEFAULTS, KEY, TOPIC, TOPIC_ID, epoch_of, image_of
 
-from kraft.controller.alter_partition import alter_partition
-from kraft.controller.leadership import fence_broker, unfence_broker
-from kraft.controller.reassignments import (
+from kraft.controller.operations.alter_partition import alter_partition
+from kraft.controller.operations.leadership import fence_broker, unfence_broker
+from kraft.controller.operations.reassignments import (
     alter_partition_reassignments,
     list_partition_reassignments,
 )
-from kraft.controller.topics import delete_topics
+from kraft.controller.operations.topics import delete_topics
 from kraft.errors import ErrorCode
 from kraft.ids import PartitionId, TopicId
 from kraft.image.replay import replay

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kraft.controller.controller_registration import register_controller
-from kraft.controller.defaults import Defaults
-from kraft.controller.features import reason_not_supported
+from kraft.controller.operations.controller_registration import register_controller
+from kraft.controller.operations.defaults import Defaults
+from kraft.controller.operations.features import reason_not_supported
 from kraft.controller.registration_sender import (
     RegistrationSender,
     next_deadline,

@@ -6,21 +6,15 @@ from dataclasses import replace
 
 import pytest
 from tests.kraft.controller.cluster_driver import ClusterDriver, incarnation
+from tests.kraft.controller.controller_runs import CONFIGURATION, VERSION, Player, reason, replies
 from tests.kraft.controller.partitions import directory
-from tests.kraft.controller.quorum.playing import (
-    CONFIGURATION,
-    VERSION,
-    Player,
-    reason,
-    replies,
-)
 
-from kraft.controller.heartbeats import Heartbeats, next_broker_state, touch
-from kraft.controller.lease_view import WrittenLease
-from kraft.controller.quorum.effects import Append, Resign
-from kraft.controller.quorum.operations import OPERATIONS
-from kraft.controller.quorum.state import first_state, is_active
-from kraft.controller.topics import create_topics
+from kraft.controller.effects import Append, Resign
+from kraft.controller.operation_table import OPERATIONS
+from kraft.controller.operations.heartbeats import Heartbeats, next_broker_state, touch
+from kraft.controller.operations.lease_view import WrittenLease
+from kraft.controller.operations.topics import create_topics
+from kraft.controller.state import first_state, is_active
 from kraft.errors import ErrorCode
 from kraft.ids import TopicId
 from kraft.records.cluster import ProducerIdsRecord, RegisterControllerRecord

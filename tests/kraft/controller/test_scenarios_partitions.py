@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from tests.kraft.controller.cluster_driver import ClusterDriver
-from tests.kraft.controller.partitions import (
-    DEFAULTS,
-    KEY,
-    TOPIC_ID,
-    image_of,
-)
-from tests.kraft.controller.quorum.playing import ME, Player
+from tests.kraft.controller.controller_runs import ME, Player
+from tests.kraft.controller.partitions import DEFAULTS, KEY, TOPIC_ID, image_of
 from tests.kraft.controller.test_reassignments import joined, listed, moving
 
-from kraft.controller.elections import balance_partition_leaders
-from kraft.controller.leadership import fence_broker, unfence_broker
-from kraft.controller.quorum import events
-from kraft.controller.quorum.state import is_active
-from kraft.controller.written import elr_partitions
+from kraft.controller import events
+from kraft.controller.operations.elections import balance_partition_leaders
+from kraft.controller.operations.leadership import fence_broker, unfence_broker
+from kraft.controller.operations.written import elr_partitions
+from kraft.controller.state import is_active
 from kraft.errors import ErrorCode
 from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.image.replay import replay

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.kraft.controller.partitions import DEFAULTS, TOPIC, TOPIC_ID, directory, image_of
 
-from kraft.controller.defaults import Defaults
-from kraft.controller.errors import ControllerError
-from kraft.controller.placement import place
-from kraft.controller.topics import create_partitions, create_topics, delete_topics
+from kraft.controller.operations.defaults import Defaults
+from kraft.controller.operations.errors import ControllerError
+from kraft.controller.operations.placement import place
+from kraft.controller.operations.topics import create_partitions, create_topics, delete_topics
 from kraft.errors import ErrorCode
 from kraft.ids import TopicId
 from kraft.image.entries import MIGRATING, UNASSIGNED

@@ -7,11 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.kraft.image.logs import TOPIC_A, TOPIC_B
 
-from kraft.image.brokers_to_partitions import (
-    NO_PARTITIONS,
-    after_records,
-    brokers_to_partitions,
-)
+from kraft.image.brokers_to_partitions import NO_PARTITIONS, after_records, brokers_to_partitions
 from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.image.replay import replay
 from kraft.records.topics import (

@@ -7,8 +7,8 @@ from immutables import Map
 from tests.kraft.image.logs import TOPIC_A, TOPIC_B, partition, register, topic
 
 from kraft.image.entries import MIGRATING, UNASSIGNED
+from kraft.image.errors import RefusedRecordError
 from kraft.image.metadata_image import EMPTY_IMAGE
-from kraft.image.refused import RefusedRecordError
 from kraft.image.replay import replay
 from kraft.records.cluster import (
     AbortTransactionRecord,

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.kraft.image.logs import TOPIC_A, TOPIC_B, partition, register, topic
 from tests.kraft.records.samples import random_fields
 
+from kraft.image.errors import RefusedRecordError
 from kraft.image.metadata_image import EMPTY_IMAGE, MetadataImage
-from kraft.image.refused import RefusedRecordError
 from kraft.image.replay import replay
 from kraft.image.snapshot import snapshot_records
 from kraft.image.versions import record_version

@@ -18,7 +18,7 @@ from kraft.log.identity import format_directory
 from kraft.log.raft_storage import RaftStorage
 from kraft.log.real_files import RealFiles
 from kraft.log.unusable import UnusableLogError
-from kraft.raft.storing import perform
+from kraft.raft.effect_storage import perform
 
 if TYPE_CHECKING:
     from kraft.log.storage_files import Files

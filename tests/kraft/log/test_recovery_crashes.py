@@ -27,6 +27,7 @@ from kraft.ids import OffsetAndEpoch, ReplicaKey
 from kraft.log.findings import FindingKind
 from kraft.log.image import LogImage, Snapshot
 from kraft.log.raft_storage import RaftStorage
+from kraft.raft.effect_storage import perform
 from kraft.raft.effects import (
     AppendLog,
     CleanLog,
@@ -39,7 +40,6 @@ from kraft.raft.effects import (
     WriteSnapshot,
     WriteSnapshotPart,
 )
-from kraft.raft.storing import perform
 
 if TYPE_CHECKING:
     from kraft.log.recovery import Recovered

@@ -29,7 +29,7 @@ from kraft.raft.effects import (
     WriteQuorumState,
 )
 from kraft.raft.events import Poll, RequestReceived, ResponseReceived, Source
-from kraft.raft.listening import tell_listener
+from kraft.raft.listener import tell_listener
 from kraft.raft.machine import next_deadline, on_event
 from kraft.raft.roles import (
     Candidate,

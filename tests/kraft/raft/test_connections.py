@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from tests.kraft.raft.replicas import (
-    CHANCE,
-    NOW,
-    TIMEOUTS,
-    leader,
-    replica,
-    unattached,
-    vote,
-)
+from tests.kraft.raft.replicas import CHANCE, NOW, TIMEOUTS, leader, replica, unattached, vote
 
 from kraft.raft import connections
 from kraft.raft.effects import SendRequest

@@ -6,13 +6,7 @@ import pytest
 from tests.kraft.raft.replicas import CHANCE, NOW, configuration, log_of, quorum_state
 
 from kraft.raft.boot import boot
-from kraft.raft.effects import (
-    Fatal,
-    SendRequest,
-    SendResponse,
-    ShutdownCompleted,
-    WriteQuorumState,
-)
+from kraft.raft.effects import Fatal, SendRequest, SendResponse, ShutdownCompleted, WriteQuorumState
 from kraft.raft.events import (
     Poll,
     PrepareAppend,

@@ -34,12 +34,8 @@ from tests.kraft.raft.replication import (
     snapshot,
 )
 
-from kraft.raft.effects import (
-    HandleCommit,
-    HandleLeaderChange,
-    HandleLoadSnapshot,
-)
-from kraft.raft.listening import tell_listener
+from kraft.raft.effects import HandleCommit, HandleLeaderChange, HandleLoadSnapshot
+from kraft.raft.listener import tell_listener
 from kraft.raft.roles import Leader, Prospective
 from kraft.raft.state import ListenerProgress
 from kraft.raft.turn import Turn

@@ -28,11 +28,7 @@ from tests.kraft.raft.replication import (
 
 from kraft.errors import ErrorCode
 from kraft.raft.configuration import MILLISECOND
-from kraft.raft.effects import (
-    FlushLog,
-    SendResponse,
-    WriteQuorumState,
-)
+from kraft.raft.effects import FlushLog, SendResponse, WriteQuorumState
 from kraft.raft.events import PrepareAppend, ResignRequested, ScheduleAppend
 from kraft.raft.roles import Follower, Leader, Resigned
 from kraft.rpc.fetch import FetchResponse

@@ -13,15 +13,7 @@ from tests.kraft.raft.replicas import (
     replica,
     unattached,
 )
-from tests.kraft.raft.replication import (
-    Driven,
-    at,
-    batch,
-    fetch,
-    fetched,
-    following,
-    leading,
-)
+from tests.kraft.raft.replication import Driven, at, batch, fetch, fetched, following, leading
 
 from kraft.errors import ErrorCode
 from kraft.raft.effects import (

@@ -28,15 +28,7 @@ from kraft.errors import ErrorCode
 from kraft.raft.effects import AppendRefused, SendResponse, ShutdownCompleted
 from kraft.raft.events import PrepareAppend, ScheduleAppend, ShutdownRequested
 from kraft.raft.machine import is_busy
-from kraft.raft.roles import (
-    NEVER,
-    Candidate,
-    Follower,
-    Leader,
-    Prospective,
-    Resigned,
-    Unattached,
-)
+from kraft.raft.roles import NEVER, Candidate, Follower, Leader, Prospective, Resigned, Unattached
 from kraft.rpc.fetch import FetchRequest
 from kraft.rpc.quorum_epoch import EndQuorumEpochRequest
 from kraft.rpc.vote import VoteRequest

@@ -7,13 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.kraft.raft.replicas import (
-    EPOCH,
-    NOW,
-    TIMEOUTS,
-    log_of,
-    voter_set,
-)
+from tests.kraft.raft.replicas import EPOCH, NOW, TIMEOUTS, log_of, voter_set
 from tests.kraft.raft.replication import (
     at,
     batch,
@@ -32,13 +26,7 @@ from kraft.log.batches import controls_batch
 from kraft.log.image import Snapshot
 from kraft.raft.accumulator import AccumulatedBatch, Accumulator
 from kraft.raft.controls import ControlHistory
-from kraft.raft.effects import (
-    CleanLog,
-    FlushLog,
-    SendResponse,
-    SnapshotRefused,
-    WriteSnapshot,
-)
+from kraft.raft.effects import CleanLog, FlushLog, SendResponse, SnapshotRefused, WriteSnapshot
 from kraft.raft.events import CleanRequested, SnapshotCreated
 from kraft.raft.snapshot_file import read_snapshot
 from kraft.raft.voter_records import version_record, voters_record

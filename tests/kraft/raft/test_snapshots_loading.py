@@ -17,14 +17,7 @@ from tests.kraft.raft.replicas import (
     replica,
     unattached,
 )
-from tests.kraft.raft.replication import (
-    Driven,
-    at,
-    fetched,
-    following,
-    piece,
-    snapshot,
-)
+from tests.kraft.raft.replication import Driven, at, fetched, following, piece, snapshot
 
 from kraft.errors import ErrorCode
 from kraft.log.image import Snapshot

@@ -49,11 +49,7 @@ from kraft.ids import ZERO_UUID, NodeId
 from kraft.raft.effects import AppendLog
 from kraft.raft.events import PrepareAppend
 from kraft.rpc.endpoints import Endpoint
-from kraft.rpc.raft_voters import (
-    AddRaftVoterResponse,
-    ApiVersionsRequest,
-    ApiVersionsResponse,
-)
+from kraft.rpc.raft_voters import AddRaftVoterResponse, ApiVersionsRequest, ApiVersionsResponse
 
 
 def test_s91_a_caught_up_observer_is_asked_added_at_once_and_answered_for_when_it_is_committed():

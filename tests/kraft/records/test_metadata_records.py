@@ -13,7 +13,7 @@ from kraft.records.lease import FenceBrokerRecord, RegisterBrokerRecord, Unfence
 from kraft.records.metadata_records import RECORD_CLASSES, typed_record
 from kraft.records.metadata_schemas import FENCE_BROKER, METADATA_SCHEMAS, REGISTER_BROKER
 from kraft.records.schema import UNKNOWN_TAGGED_FIELDS, fields_of
-from kraft.records.typed import Message, TypedRecord, attributes_of
+from kraft.records.typed_record import Message, TypedRecord, attributes_of
 from kraft.records.value import decode_value, encode_value
 
 

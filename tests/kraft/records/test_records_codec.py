@@ -10,8 +10,8 @@ from tests.kraft.records.samples import ALL_TYPES, random_fields
 
 from kraft.errors import CorruptRecordError, UnsupportedVersionError
 from kraft.records.codec import decode_body, encode_body
-from kraft.records.compiled import DECODE_FAILURES, Mismatch, body_decoder, decoder_source
 from kraft.records.control_schemas import CONTROL_SCHEMAS
+from kraft.records.decoders import DECODE_FAILURES, Mismatch, body_decoder, decoder_source
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
 from kraft.records.schema import UNKNOWN_TAGGED_FIELDS
 from kraft.records.value import decode_value, encode_value

@@ -21,7 +21,7 @@ from kraft.records.value import encode_value
 from kraft.records.wire import Reader
 
 if TYPE_CHECKING:
-    from kraft.records.typed import TypedRecord
+    from kraft.records.typed_record import TypedRecord
 
 MUTANTS = 6_000
 

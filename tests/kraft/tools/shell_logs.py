@@ -27,7 +27,7 @@ from kraft.records.topics import ConfigRecord, PartitionRecord, TopicRecord
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kraft.records.typed import TypedRecord
+    from kraft.records.typed_record import TypedRecord
 
 TIME = 1_700_000_000_120
 TOPIC = "tAAAAAAAAAAAAAAAAAAAAA"

@@ -24,9 +24,9 @@ from kraft.records.topics import ConfigRecord
 from kraft.tools import application
 from kraft.tools.shell.columns import in_columns
 from kraft.tools.shell.commands import Problem, Shell
+from kraft.tools.shell.image_loader import Loaded, load
 from kraft.tools.shell.image_nodes import root_of
 from kraft.tools.shell.interactive import completions
-from kraft.tools.shell.loading import Loaded, load
 
 TRACES = Path(__file__).resolve().parents[3] / "traces" / "kafka-4.1"
 LOG = TRACES / "combined" / "n1" / METADATA_DIRECTORY / "00000000000000000000.log"

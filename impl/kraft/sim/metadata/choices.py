@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-import msgspec
-
 from kraft.ids import NodeId  # noqa: TC001 - msgspec reads the types
+from kraft.sim.common.choice import BaseChoice
 from kraft.sim.metadata.values import SetValue  # noqa: TC001 - msgspec reads the types
 
 
-class _Choice(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="choice"):
-    """What every choice is: an immutable, hashable value with its class's name as JSON tag."""
-
-
-class Elect(_Choice, frozen=True, tag=True):
+class Elect(BaseChoice, frozen=True, tag=True):
     """Let the record that begins a controller's epoch be committed.
 
     With it `survivors` of the earlier leader's batches are, and the first records of epochs that
@@ -29,7 +24,7 @@ class Elect(_Choice, frozen=True, tag=True):
     passed: tuple[tuple[int, NodeId], ...] = ()
 
 
-class LoseLeadership(_Choice, frozen=True, tag=True):
+class LoseLeadership(BaseChoice, frozen=True, tag=True):
     """Let a controller's Raft lead no longer; the controller is not told yet.
 
     Spec: MetadataLog!LoseLeadership.
@@ -38,19 +33,19 @@ class LoseLeadership(_Choice, frozen=True, tag=True):
     controller: NodeId
 
 
-class Commit(_Choice, frozen=True, tag=True):
+class Commit(BaseChoice, frozen=True, tag=True):
     """Let the next batches be committed. Spec: MetadataLog!Commit."""
 
     count: int
 
 
-class LoseTail(_Choice, frozen=True, tag=True):
+class LoseTail(BaseChoice, frozen=True, tag=True):
     """Let the last batches be lost. Spec: MetadataLog!LoseTail."""
 
     count: int
 
 
-class TellLeader(_Choice, frozen=True, tag=True):
+class TellLeader(BaseChoice, frozen=True, tag=True):
     """Let Raft tell a controller that it leads.
 
     Spec: MetadataLog!Claim, MetadataLog!ClaimWithOpenTransaction.
@@ -59,19 +54,19 @@ class TellLeader(_Choice, frozen=True, tag=True):
     controller: NodeId
 
 
-class TellOther(_Choice, frozen=True, tag=True):
+class TellOther(BaseChoice, frozen=True, tag=True):
     """Let Raft tell an active controller that it leads no longer. Spec: MetadataLog!Renounce."""
 
     controller: NodeId
 
 
-class MakeMistake(_Choice, frozen=True, tag=True):
+class MakeMistake(BaseChoice, frozen=True, tag=True):
     """Let an operation of the active controller go wrong. Spec: MetadataLog!Renounce."""
 
     controller: NodeId
 
 
-class Ask(_Choice, frozen=True, tag=True):
+class Ask(BaseChoice, frozen=True, tag=True):
     """Let a client ask the active controller for a change.
 
     Spec: MetadataLog!HandleWrite, MetadataLog!AnswerUnchanged, MetadataLog!DelayUnchanged,
@@ -82,19 +77,19 @@ class Ask(_Choice, frozen=True, tag=True):
     request: SetValue
 
 
-class BeginTransaction(_Choice, frozen=True, tag=True):
+class BeginTransaction(BaseChoice, frozen=True, tag=True):
     """Let the active controller begin a transaction. Spec: MetadataLog!BeginTransaction."""
 
     controller: NodeId
 
 
-class EndTransaction(_Choice, frozen=True, tag=True):
+class EndTransaction(BaseChoice, frozen=True, tag=True):
     """Let the active controller end its transaction. Spec: MetadataLog!EndTransaction."""
 
     controller: NodeId
 
 
-class HandOver(_Choice, frozen=True, tag=True):
+class HandOver(BaseChoice, frozen=True, tag=True):
     """Let Raft hand over the next committed batches.
 
     Spec: MetadataLog!HandleCommit, MetadataLog!ReplayCommitted.
@@ -104,20 +99,20 @@ class HandOver(_Choice, frozen=True, tag=True):
     count: int
 
 
-class CreateSnapshot(_Choice, frozen=True, tag=True):
+class CreateSnapshot(BaseChoice, frozen=True, tag=True):
     """Let a node write a snapshot. Spec: MetadataLog!CreateSnapshot."""
 
     node: NodeId
 
 
-class LoadSnapshot(_Choice, frozen=True, tag=True):
+class LoadSnapshot(BaseChoice, frozen=True, tag=True):
     """Let a node begin anew with the snapshot of another. Spec: MetadataLog!LoadSnapshot."""
 
     node: NodeId
     source: NodeId
 
 
-class Restart(_Choice, frozen=True, tag=True):
+class Restart(BaseChoice, frozen=True, tag=True):
     """Let a process end, and start again with what is on its disk. Spec: MetadataLog!Restart."""
 
     node: NodeId

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from immutables import Map
 
-from kraft.controller.defaults import Defaults
-from kraft.controller.quorum import configuration as of_controller
-from kraft.controller.quorum.memory import Memory
-from kraft.controller.quorum.state import NO_EPOCH, ControllerState, first_state, is_active
-from kraft.controller.written import Written
+from kraft.controller import configuration as of_controller
+from kraft.controller.memory import Memory
+from kraft.controller.operations.defaults import Defaults
+from kraft.controller.operations.written import Written
+from kraft.controller.state import NO_EPOCH, ControllerState, first_state, is_active
 from kraft.ids import NodeId, Offset, OffsetAndEpoch
 from kraft.image.metadata_image import EMPTY_IMAGE, METADATA_VERSION
 from kraft.image.replay import replay
@@ -21,7 +21,7 @@ from kraft.records.cluster import FeatureLevelRecord
 from kraft.sim.metadata.values import SetValue  # noqa: TC001 - msgspec reads the types
 
 if TYPE_CHECKING:
-    from kraft.records.typed import TypedRecord
+    from kraft.records.typed_record import TypedRecord
 
 _LATEST: Final = 27
 _VERSION: Final = FeatureLevelRecord(METADATA_VERSION, _LATEST)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from kraft.controller.quorum.memory import in_transaction
-from kraft.controller.quorum.state import NO_EPOCH, is_active
+from kraft.controller.memory import in_transaction
+from kraft.controller.state import NO_EPOCH, is_active
+from kraft.sim.common.step import StepResult
 from kraft.sim.metadata import choices
 from kraft.sim.metadata.cluster import (
     Cluster,
@@ -16,7 +17,7 @@ from kraft.sim.metadata.cluster import (
     is_asked,
     newest_epoch,
 )
-from kraft.sim.metadata.step import StepResult, step
+from kraft.sim.metadata.step import step
 from kraft.sim.metadata.values import LEFT, value_of
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Scheduler:
                 return choice
         return choices.Commit(1)
 
-    def observe(self, result: StepResult) -> None:
+    def observe(self, result: StepResult[Cluster, Choice]) -> None:
         """Hear what came of a choice: the next one does not depend on it."""
 
     def _draw(self, kind: str, cluster: Cluster) -> Choice | None:
@@ -160,7 +161,9 @@ class Scheduler:
         return choices.LoadSnapshot(node, random.choice(ahead)) if ahead else None
 
 
-def play(configuration: Configuration, random: Random, steps: int) -> Iterator[StepResult]:
+def play(
+    configuration: Configuration, random: Random, steps: int
+) -> Iterator[StepResult[Cluster, Choice]]:
     """Yield the steps of a scheduled run, without keeping them."""
     scheduler = Scheduler(configuration, random)
     cluster = first_cluster(configuration)

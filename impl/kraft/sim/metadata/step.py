@@ -6,13 +6,14 @@ run.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from kraft.controller.quorum import events
-from kraft.controller.quorum.memory import in_transaction
-from kraft.controller.quorum.state import NO_EPOCH, is_active
+from kraft.controller import events
+from kraft.controller.memory import in_transaction
+from kraft.controller.state import NO_EPOCH, is_active
 from kraft.records.cluster import BeginTransactionRecord, EndTransactionRecord
+from kraft.sim.common.step import Refused, StepResult, done
 from kraft.sim.metadata import choices
 from kraft.sim.metadata.cluster import (
     Cluster,
@@ -24,16 +25,15 @@ from kraft.sim.metadata.cluster import (
     log_end,
     newest_epoch,
 )
-from kraft.sim.metadata.performing import handle
+from kraft.sim.metadata.effects import handle
 from kraft.sim.metadata.values import Mistake, SetValue
-from kraft.sim.outcome import Refused, done
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kraft.ids import NodeId
+    from kraft.sim.common.step import Outcome
     from kraft.sim.metadata.choices import Choice
-    from kraft.sim.outcome import Outcome
 
 _NOW_MS: Final = 0
 _NOBODY: Final = Refused("no such node")
@@ -41,17 +41,7 @@ _NOT_ACTIVE: Final = Refused("no such controller is active")
 _DISCONNECTED: Final = "DISCONNECTED"
 
 
-@dataclass(frozen=True, slots=True)
-class StepResult:
-    """One step of a run: what was, what is, what was chosen, what came of it."""
-
-    before: Cluster
-    after: Cluster
-    choice: Choice
-    outcome: Outcome
-
-
-def step(cluster: Cluster, choice: Choice) -> StepResult:
+def step(cluster: Cluster, choice: Choice) -> StepResult[Cluster, Choice]:
     """Return what a choice makes of a cluster; it is refused if it is not possible now.
 
     Spec: MetadataLog!Next.

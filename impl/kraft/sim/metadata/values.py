@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from immutables import Map
 
-from kraft.controller.errors import ControllerError
-from kraft.controller.quorum.operations import Operations
-from kraft.controller.result import Result
+from kraft.controller.operation_table import Operations
+from kraft.controller.operations.errors import ControllerError
+from kraft.controller.operations.result import Result
 from kraft.errors import ErrorCode
 from kraft.records.topics import TOPIC_RESOURCE, ConfigRecord
 
 if TYPE_CHECKING:
-    from kraft.controller.quorum.asking import Asked
+    from kraft.controller.operation_context import OperationContext
     from kraft.image.metadata_image import MetadataImage
 
 LEFT: Final = "left"
@@ -47,7 +47,7 @@ def value_of(image: MetadataImage, key: str) -> int:
     return int(image.configurations.get((TOPIC_RESOURCE, _NAME), _NOTHING).get(key, "0"))
 
 
-def set_value(asked: Asked) -> Result[ErrorCode]:
+def set_value(asked: OperationContext) -> Result[ErrorCode]:
     """Return the records of a SetValue, none if that is the value already.
 
     Spec: MCMetadataLog!RecordsToSet, MCMetadataLog!ResultOfSet.
@@ -63,7 +63,7 @@ def set_value(asked: Asked) -> Result[ErrorCode]:
     return Result(records, ErrorCode.NONE)
 
 
-def make_mistake(_: Asked) -> Result[None]:
+def make_mistake(_: OperationContext) -> Result[None]:
     """Raise what no operation should. Kafka: EventHandlerExceptionInfo, RuntimeException."""
     raise RuntimeError("a bug of an operation")
 

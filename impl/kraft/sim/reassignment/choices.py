@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-import msgspec
-
 from kraft.ids import BrokerEpoch, BrokerId  # noqa: TC001 - msgspec reads the types
+from kraft.sim.common.choice import BaseChoice
 
 
-class _Choice(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="choice"):
-    """What every choice is: an immutable, hashable value with its class's name as JSON tag."""
-
-
-class StartReassignment(_Choice, frozen=True, tag=True):
+class StartReassignment(BaseChoice, frozen=True, tag=True):
     """Let the operator give the partition other replicas.
 
     Spec: Reassignment!StartReassignment.
@@ -22,35 +17,35 @@ class StartReassignment(_Choice, frozen=True, tag=True):
     target: tuple[BrokerId, ...]
 
 
-class CancelReassignment(_Choice, frozen=True, tag=True):
+class CancelReassignment(BaseChoice, frozen=True, tag=True):
     """Let the operator take a reassignment back.
 
     Spec: Reassignment!CancelReassignment.
     """
 
 
-class ElectPreferredLeader(_Choice, frozen=True, tag=True):
+class ElectPreferredLeader(BaseChoice, frozen=True, tag=True):
     """Let the first replica lead.
 
     Spec: Reassignment!ElectPreferredLeader.
     """
 
 
-class ElectUncleanLeader(_Choice, frozen=True, tag=True):
+class ElectUncleanLeader(BaseChoice, frozen=True, tag=True):
     """Let the operator have a leader at any price.
 
     Spec: Reassignment!ElectUncleanLeader.
     """
 
 
-class DeleteTopic(_Choice, frozen=True, tag=True):
+class DeleteTopic(BaseChoice, frozen=True, tag=True):
     """Let the operator delete the topic.
 
     Spec: Reassignment!DeleteTopic.
     """
 
 
-class UnregisterBroker(_Choice, frozen=True, tag=True):
+class UnregisterBroker(BaseChoice, frozen=True, tag=True):
     """Let the operator remove a broker.
 
     Spec: Reassignment!UnregisterBroker.
@@ -59,7 +54,7 @@ class UnregisterBroker(_Choice, frozen=True, tag=True):
     broker_id: BrokerId
 
 
-class FenceBroker(_Choice, frozen=True, tag=True):
+class FenceBroker(BaseChoice, frozen=True, tag=True):
     """Fence a broker.
 
     Spec: Reassignment!FenceBroker.
@@ -68,7 +63,7 @@ class FenceBroker(_Choice, frozen=True, tag=True):
     broker_id: BrokerId
 
 
-class UnfenceBroker(_Choice, frozen=True, tag=True):
+class UnfenceBroker(BaseChoice, frozen=True, tag=True):
     """Unfence a broker.
 
     Spec: Reassignment!UnfenceBroker.
@@ -77,7 +72,7 @@ class UnfenceBroker(_Choice, frozen=True, tag=True):
     broker_id: BrokerId
 
 
-class BeginControlledShutdown(_Choice, frozen=True, tag=True):
+class BeginControlledShutdown(BaseChoice, frozen=True, tag=True):
     """Let a broker ask for leave to stop.
 
     Spec: Reassignment!BeginControlledShutdown.
@@ -86,7 +81,7 @@ class BeginControlledShutdown(_Choice, frozen=True, tag=True):
     broker_id: BrokerId
 
 
-class RegisterBroker(_Choice, frozen=True, tag=True):
+class RegisterBroker(BaseChoice, frozen=True, tag=True):
     """Let a new process of a broker register.
 
     Spec: Reassignment!RegisterBroker.
@@ -95,7 +90,7 @@ class RegisterBroker(_Choice, frozen=True, tag=True):
     broker_id: BrokerId
 
 
-class LearnPartition(_Choice, frozen=True, tag=True):
+class LearnPartition(BaseChoice, frozen=True, tag=True):
     """Let a broker replay the metadata.
 
     Spec: Reassignment!LearnPartition.
@@ -104,7 +99,7 @@ class LearnPartition(_Choice, frozen=True, tag=True):
     broker_id: BrokerId
 
 
-class SendAlterPartition(_Choice, frozen=True, tag=True):
+class SendAlterPartition(BaseChoice, frozen=True, tag=True):
     """Let a leader ask for another ISR.
 
     Spec: Reassignment!SendAlterPartition.
@@ -114,7 +109,7 @@ class SendAlterPartition(_Choice, frozen=True, tag=True):
     isr: tuple[BrokerId, ...]
 
 
-class RetryAlterPartition(_Choice, frozen=True, tag=True):
+class RetryAlterPartition(BaseChoice, frozen=True, tag=True):
     """Let a leader send a request once more that is still under way.
 
     Spec: Reassignment!RetryAlterPartition.
@@ -123,7 +118,7 @@ class RetryAlterPartition(_Choice, frozen=True, tag=True):
     message_id: int
 
 
-class SendStrayRequest(_Choice, frozen=True, tag=True):
+class SendStrayRequest(BaseChoice, frozen=True, tag=True):
     """Let somebody send a request that no correct leader sends.
 
     `isr` are the members and the broker epochs that the sender claims to know.
@@ -139,7 +134,7 @@ class SendStrayRequest(_Choice, frozen=True, tag=True):
     leader_recovery_state: int
 
 
-class Deliver(_Choice, frozen=True, tag=True):
+class Deliver(BaseChoice, frozen=True, tag=True):
     """Deliver a request to the controller, or an answer to the broker that asked.
 
     Which action of the spec that is depends on the message and on the state of who gets it.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from immutables import Map
 
-from kraft.controller.defaults import MIN_INSYNC_REPLICAS, UNCLEAN_LEADER_ELECTION
-from kraft.controller.eligible import ELIGIBLE_LEADER_REPLICAS
+from kraft.controller.operations.defaults import MIN_INSYNC_REPLICAS, UNCLEAN_LEADER_ELECTION
+from kraft.controller.operations.leader_eligibility import ELIGIBLE_LEADER_REPLICAS
 from kraft.ids import BrokerEpoch, BrokerId, DirectoryId, IncarnationId, PartitionId, TopicId
 from kraft.image.metadata_image import EMPTY_IMAGE, METADATA_VERSION
 from kraft.image.replay import replay
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kraft.broker.partition_leader import PartitionLeader
     from kraft.image.entries import Partition
     from kraft.image.metadata_image import MetadataImage
-    from kraft.records.typed import TypedRecord
+    from kraft.records.typed_record import TypedRecord
     from kraft.rpc.alter_partition import AlterPartitionRequest, AlterPartitionResponse
 
 TOPIC: Final = "topic"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from kraft.controller.partition_ask import in_progress
+from kraft.controller.operations.partition_ask import in_progress
 from kraft.ids import BrokerEpoch, BrokerId
 from kraft.records.topics import NO_LEADER, RECOVERED, RECOVERING
+from kraft.sim.common.step import StepResult
 from kraft.sim.reassignment import choices
 from kraft.sim.reassignment.cluster import Cluster, Configuration, first_cluster, partition_of
-from kraft.sim.reassignment.step import StepResult, step
+from kraft.sim.reassignment.step import step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +67,7 @@ class Scheduler:
         allowed = kind == "elect" and self.configuration.unclean_elections
         return allowed and partition is not None and partition.leader == NO_LEADER
 
-    def observe(self, result: StepResult) -> None:
+    def observe(self, result: StepResult[Cluster, Choice]) -> None:
         """Hear what came of a choice: the next one does not depend on it."""
 
     def _draw(self, kind: str, cluster: Cluster) -> Choice | None:
@@ -187,7 +188,9 @@ class Scheduler:
         )
 
 
-def play(configuration: Configuration, random: Random, steps: int) -> Iterator[StepResult]:
+def play(
+    configuration: Configuration, random: Random, steps: int
+) -> Iterator[StepResult[Cluster, Choice]]:
     """Yield the steps of a scheduled run, without keeping them."""
     scheduler = Scheduler(configuration, random)
     cluster = first_cluster(configuration)

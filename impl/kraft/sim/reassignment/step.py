@@ -6,13 +6,19 @@ run. Every change of the partition is a record of the controller, replayed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from kraft.broker import partition_leader
-from kraft.controller import alter_partition, elections, leadership, reassignments, topics
-from kraft.controller.defaults import Defaults
-from kraft.controller.eligible import is_active
+from kraft.controller.operations import (
+    alter_partition,
+    elections,
+    leadership,
+    reassignments,
+    topics,
+)
+from kraft.controller.operations.defaults import Defaults
+from kraft.controller.operations.leader_eligibility import is_active
 from kraft.errors import ErrorCode
 from kraft.ids import BrokerEpoch
 from kraft.image.replay import replay
@@ -22,7 +28,7 @@ from kraft.rpc.partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
 )
-from kraft.sim.outcome import UNKNOWN_MESSAGE, Done, Refused, done
+from kraft.sim.common.step import UNKNOWN_MESSAGE, Done, Refused, StepResult, done
 from kraft.sim.reassignment import choices
 from kraft.sim.reassignment.cluster import (
     PARTITION_ID,
@@ -38,9 +44,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from kraft.ids import BrokerId
-    from kraft.records.typed import TypedRecord
+    from kraft.records.typed_record import TypedRecord
     from kraft.rpc.alter_partition import AlterPartitionResponse
-    from kraft.sim.outcome import Outcome
+    from kraft.sim.common.step import Outcome
     from kraft.sim.reassignment.choices import Choice
 
 _DEFAULTS: Final = Defaults()
@@ -52,17 +58,7 @@ _NOBODY_AVAILABLE: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class StepResult:
-    """One step of a run: what was, what is, what was chosen, what came of it."""
-
-    before: Cluster
-    after: Cluster
-    choice: Choice
-    outcome: Outcome
-
-
-def step(cluster: Cluster, choice: Choice) -> StepResult:
+def step(cluster: Cluster, choice: Choice) -> StepResult[Cluster, Choice]:
     """Return what a choice makes of a cluster; it is refused if it is not possible now.
 
     Spec: Reassignment!Next.

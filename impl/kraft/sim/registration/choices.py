@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-import msgspec
-
 from kraft.ids import ControllerId, IncarnationId  # noqa: TC001 - msgspec reads the types
+from kraft.sim.common.choice import BaseChoice
 
 
-class _Choice(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="choice"):
-    """What every choice is: an immutable, hashable value with its class's name as JSON tag."""
-
-
-class _OfProcess(_Choice, frozen=True):
+class _OfProcess(BaseChoice, frozen=True):
     incarnation_id: IncarnationId
 
 
-class _OfController(_Choice, frozen=True):
+class _OfController(BaseChoice, frozen=True):
     controller_id: ControllerId
 
 
-class _OfMessage(_Choice, frozen=True):
+class _OfMessage(BaseChoice, frozen=True):
     message_id: int
 
 
@@ -67,7 +62,7 @@ class BecomeActive(_OfProcess, frozen=True, tag=True):
     """
 
 
-class RaiseMetadataVersion(_Choice, frozen=True, tag=True):
+class RaiseMetadataVersion(BaseChoice, frozen=True, tag=True):
     """Let the operator ask for a level; the active controller writes it or refuses.
 
     Spec: ControllerRegistration!UpgradeFeature, ControllerRegistration!RefuseUpgrade.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from kraft.sim.outcome import Refused
+from kraft.sim.common.step import Refused
 from kraft.sim.registration import choices
 from kraft.sim.registration.cluster import Cluster, Configuration, ProcessState, controllers_of
 from kraft.sim.registration.step import step
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
+    from kraft.sim.common.step import StepResult
     from kraft.sim.registration.choices import Choice
-    from kraft.sim.registration.step import StepResult
 
 _WEIGHTS: Final = {
     "deliver": 12,
@@ -80,7 +80,7 @@ class Scheduler:
             if choice is not None:
                 return choice
 
-    def observe(self, result: StepResult) -> None:
+    def observe(self, result: StepResult[Cluster, Choice]) -> None:
         """Hear what came of a choice: the next one does not depend on it."""
 
     def _draw(self, kind: str, cluster: Cluster) -> Choice | None:

@@ -6,21 +6,22 @@ run.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from kraft.controller import controller_registration, registration_sender
-from kraft.controller.defaults import Defaults
-from kraft.controller.features import update_features
+from kraft.controller import registration_sender
+from kraft.controller.operations import controller_registration
+from kraft.controller.operations.defaults import Defaults
+from kraft.controller.operations.features import update_features
 from kraft.errors import ErrorCode
 from kraft.ids import NodeId
 from kraft.image.metadata_image import METADATA_VERSION
 from kraft.image.replay import replay
 from kraft.rpc.controller_registration import ControllerRegistrationResponse
 from kraft.rpc.update_features import FeatureUpdate, UpdateFeaturesRequest
-from kraft.sim.outcome import UNKNOWN_MESSAGE, UNKNOWN_PROCESS, Refused, done
+from kraft.sim.common.step import UNKNOWN_MESSAGE, UNKNOWN_PROCESS, Refused, StepResult, done
 from kraft.sim.registration import choices
 from kraft.sim.registration.cluster import (
     Cluster,
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
 
     from kraft.controller.registration_sender import RegistrationSender
     from kraft.ids import ControllerId, IncarnationId
-    from kraft.records.typed import TypedRecord
-    from kraft.sim.outcome import Outcome
+    from kraft.records.typed_record import TypedRecord
+    from kraft.sim.common.step import Outcome
     from kraft.sim.registration.choices import Choice
 
 _NOT_RUNNING: Final = Refused("no such process runs")
@@ -46,17 +47,7 @@ _NOBODY_ACTIVE: Final = Refused("nobody is the active controller")
 _CHANCE: Final = 2**63
 
 
-@dataclass(frozen=True, slots=True)
-class StepResult:
-    """One step of a run: what was, what is, what was chosen, what came of it."""
-
-    before: Cluster
-    after: Cluster
-    choice: Choice
-    outcome: Outcome
-
-
-def step(cluster: Cluster, choice: Choice) -> StepResult:
+def step(cluster: Cluster, choice: Choice) -> StepResult[Cluster, Choice]:
     """Return what a choice makes of a cluster; it is refused if it is not possible now.
 
     Spec: ControllerRegistration!Next.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from kraft.ids import TopicId
     from kraft.image.metadata_image import MetadataImage, QuotaKey
-    from kraft.tools.shell.loading import Loaded
+    from kraft.tools.shell.image_loader import Loaded
     from kraft.tools.shell.nodes import Node
 
 _LOCAL: Final = {"commitId": Leaf("13f70256db3c994c"), "version": Leaf("4.1.0")}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         ScramCredential,
     )
     from kraft.records.lease import Endpoint, FeatureRange
-    from kraft.tools.shell.loading import Provenance
+    from kraft.tools.shell.image_loader import Provenance
 
 _SECURITY_PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _RESOURCES: Final = (

@@ -14,7 +14,7 @@ from krafla.audit.server_logs.events import Kind
 from krafla.audit.server_logs.lease import NIL, NO_NUMBER
 from krafla.audit.server_logs.numbers import Numbers, Written
 from krafla.audit.server_logs.operations import Act
-from krafla.audit.server_logs.preparing import LAST, Preparer, members
+from krafla.audit.server_logs.proposals import LAST, Preparer, members
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -36,14 +36,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.audit.image import BrokerRegistration, Image
-    from krafla.audit.partition_state import (
-        PartitionChange,
-        PartitionState,
-    )
-    from krafla.audit.partitions import (
-        Change,
-        Objections,
-    )
+    from krafla.audit.partition_state import PartitionChange, PartitionState
+    from krafla.audit.partitions import Change, Objections
     from kraft.log.checkpoint import Checkpoint
     from kraft.log.directory import MetadataLog
     from kraft.records.batch import RecordBatch

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.audit.result import Evidence, FalseConjunct, Finding, Weight
 from krafla.audit.server_logs.events import Kind
-from krafla.audit.server_logs.generous import generous_states, oldest_session
 from krafla.audit.server_logs.lease import MODULE, NIL
 from krafla.audit.server_logs.numbers import Written
 from krafla.audit.server_logs.operations import Act
+from krafla.audit.server_logs.permissive_states import generous_states, oldest_session
 from krafla.values import Function, fmt
 from kraft.errors import printable
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from krafla.refinement.vocabulary import NIL
+from krafla.refinement.lease.vocabulary import NIL
 from krafla.values import ModelValue, function, record
-from kraft.controller.quorum.effects import Failure
+from kraft.controller.effects import Failure
 from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.image.replay import replay
 from kraft.records.cluster import (
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
     from krafla.oracle import Spec
     from krafla.oracle.state import State
-    from krafla.refinement.judged_spec import Disagreement
+    from krafla.refinement.common.judged_spec import Disagreement
     from krafla.values import Value
-    from kraft.controller.quorum.memory import Memory
-    from kraft.controller.quorum.state import ControllerState, Deferred
+    from kraft.controller.memory import Memory
+    from kraft.controller.state import ControllerState, Deferred
     from kraft.ids import NodeId, Offset
     from kraft.image.metadata_image import MetadataImage
-    from kraft.records.typed import TypedRecord
+    from kraft.records.typed_record import TypedRecord
     from kraft.sim.metadata.choices import Choice
     from kraft.sim.metadata.cluster import Cluster, Configuration, Entry, SnapshotFile
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kraft.raft.effects import Effect
     from kraft.raft.state import RaftState, Step
-    from kraft.sim.quorum.steps import SimStep
+    from kraft.sim.raft.steps import SimStep
 
 __all__ = ["crash_in", "happened"]
 

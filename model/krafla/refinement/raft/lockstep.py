@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krafla.oracle.explain import Explanation
-from krafla.refinement.judgement import Agreed, Divergence, Finding, Judgement, SpecAction
+from krafla.refinement.common.judgement import Agreed, Divergence, Finding, Judgement, SpecAction
+from krafla.refinement.raft.actions import Action, Reader, is_piece
 from krafla.refinement.raft.crashes import crash_in, happened
 from krafla.refinement.raft.network import CARRIED, Exchange
-from krafla.refinement.raft.reading import Action, Reader, is_piece
 from krafla.refinement.raft.requests import request_of
-from krafla.refinement.raft.spec_of_run import SpecOfRun
-from krafla.refinement.raft.spec_side import RefusalError
+from krafla.refinement.raft.spec_run import RaftSpecRun
+from krafla.refinement.raft.spec_state import RefusalError
 from kraft.raft.effects import Fatal, SendRequest, SendResponse
 from kraft.raft.events import Poll
 from kraft.raft.roles import Leader
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from kraft.raft.effects import Effect
     from kraft.raft.events import Event
     from kraft.raft.state import RaftState
-    from kraft.sim.quorum.steps import Envelope, SimStep
+    from kraft.sim.raft.steps import Envelope, SimStep
 
 __all__ = ["Lockstep"]
 
 
-class Lockstep(SpecOfRun):
+class Lockstep(RaftSpecRun):
     """The judge of one run. It stops at its first finding: what follows means nothing.
 
     `coverage` counts the actions that were taken, `steps` the judgements given, `deaths` the

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from krafla.oracle import Spec
     from krafla.oracle.explain import Explanation
 
-__all__ = ["INVARIANTS", "STEPS", "Asked"]
+__all__ = ["INVARIANTS", "STEPS", "RaftProperties"]
 
 INVARIANTS: Final = (
     "ElectionSafetyInv",
@@ -55,7 +55,7 @@ STEPS: Final = (
 """Of every step. Those that speak of a start are left to models: a start may be several actions."""
 
 
-class Asked:
+class RaftProperties:
     """The properties of one loaded spec, asked of steps between TLC's states."""
 
     def __init__(self, spec: Spec) -> None:

@@ -12,7 +12,7 @@ from kraft.raft.roles import Candidate, Follower, Leader, Prospective, voted_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from krafla.refinement.raft.naming import Naming
+    from krafla.refinement.raft.names import Naming
     from krafla.refinement.raft.terms import Terms
     from kraft.ids import OffsetAndEpoch
     from kraft.log.image import LogImage

@@ -19,7 +19,7 @@ from kraft.rpc.quorum_epoch import (
 from kraft.rpc.vote import VoteRequest, VoteResponse
 
 if TYPE_CHECKING:
-    from krafla.refinement.raft.naming import Naming
+    from krafla.refinement.raft.names import Naming
     from krafla.refinement.raft.terms import Message
     from kraft.ids import NodeId
     from kraft.raft.state import RaftState

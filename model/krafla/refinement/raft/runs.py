@@ -9,7 +9,7 @@ from krafla.refinement.raft.vocabulary import Quorum
 from kraft.ids import NodeId
 
 if TYPE_CHECKING:
-    from kraft.sim.quorum.cluster import Simulation
+    from kraft.sim.raft.cluster import Simulation
 
 __all__ = ["quorum_of"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from krafla.refinement.raft.raft_spec import VERSION_VALUE
+from krafla.refinement.raft.spec import VERSION_VALUE
 from kraft.ids import NodeId, ReplicaKey
 from kraft.records.control_schemas import KRAFT_VERSION, KRAFT_VOTERS, LEADER_CHANGE
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from krafla.refinement.lease.vocabulary import NIL
 from krafla.refinement.reassignment.notation import RECOVERY, eligibility_value, partition_value
-from krafla.refinement.vocabulary import NIL
 from krafla.values import function, record
 from kraft.errors import ErrorCode
 from kraft.sim.reassignment import choices
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from krafla.oracle import Spec
     from krafla.oracle.state import State
-    from krafla.refinement.judged_spec import Disagreement
+    from krafla.refinement.common.judged_spec import Disagreement
     from krafla.values import Value
     from kraft.broker.partition_leader import PartitionLeader
     from kraft.ids import BrokerId

@@ -11,7 +11,7 @@ from krafla.values import Value, record
 from kraft.records.topics import NO_LEADER_CHANGE, NO_RECOVERY_CHANGE, RECOVERED, RECOVERING
 
 if TYPE_CHECKING:
-    from kraft.controller.partition_ask import PartitionAsk
+    from kraft.controller.operations.partition_ask import PartitionAsk
     from kraft.image.entries import Partition
     from kraft.records.topics import PartitionChangeRecord
 

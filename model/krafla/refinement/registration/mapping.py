@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from krafla.refinement.vocabulary import NIL
+from krafla.refinement.lease.vocabulary import NIL
 from krafla.values import function, record
-from kraft.controller.controller_registration import supports_level
+from kraft.controller.operations.controller_registration import supports_level
 from kraft.sim.registration import choices
 from kraft.sim.registration.cluster import controllers_of, find
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from krafla.oracle import Spec
     from krafla.oracle.state import State
-    from krafla.refinement.judged_spec import Disagreement
+    from krafla.refinement.common.judged_spec import Disagreement
     from krafla.values import Value
     from kraft.controller.registration_sender import RegistrationSender
     from kraft.image.entries import ControllerRegistration

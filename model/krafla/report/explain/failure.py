@@ -14,7 +14,7 @@ from krafla.report.explain.words import inert
 from krafla.traces import Trace
 
 if TYPE_CHECKING:
-    from krafla.refinement.corpus import Entry
+    from krafla.match.corpus import Entry
 
 __all__ = ["failure_text"]
 

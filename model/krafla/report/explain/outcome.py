@@ -11,9 +11,9 @@ from krafla.traces.trace import ClaimKind
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
+    from krafla.match.trace_check import Rejection
     from krafla.oracle.blame import Reason
     from krafla.oracle.explain import Explanation
-    from krafla.refinement.trace_check import Rejection
     from krafla.report.explain.words import Words
     from krafla.traces import Conjunct, Step, Trace
     from krafla.values import Value
@@ -86,7 +86,7 @@ def outcome_of(trace: Trace, *, asks: bool = True) -> Outcome | None:
 
 def _other_text(trace: Trace) -> str:
     """Return a remark if the spec that was asked is not the one that the trace was made with."""
-    from krafla.refinement.validation import digest_of
+    from krafla.match.validation import digest_of
 
     made_with = None if trace.origin is None else trace.origin.digest
     if made_with is None or made_with == digest_of(trace):
@@ -108,8 +108,8 @@ def _asked(trace: Trace) -> Outcome:
 
 
 def _property(trace: Trace, name: str, claimed: Conjunct | None) -> Outcome:
-    from krafla.refinement.claimed import claim_shown
-    from krafla.refinement.trace_check import check_trace
+    from krafla.match.claim_check import claim_shown
+    from krafla.match.trace_check import check_trace
 
     if check_trace(trace).rejection is not None:
         # What is claimed of a behaviour that is none means nothing.
@@ -133,7 +133,7 @@ def _property(trace: Trace, name: str, claimed: Conjunct | None) -> Outcome:
 
 
 def _divergence(trace: Trace) -> Outcome:
-    from krafla.refinement.validation import spec_of
+    from krafla.match.validation import spec_of
 
     last = len(trace.steps) - 1
     step = trace.steps[last]
@@ -149,8 +149,8 @@ def _divergence(trace: Trace) -> Outcome:
 
 
 def _behaviour(trace: Trace) -> Outcome:
-    from krafla.refinement.trace_check import check_trace
-    from krafla.refinement.validation import properties_for, spec_of
+    from krafla.match.trace_check import check_trace
+    from krafla.match.validation import properties_for, spec_of
 
     report = check_trace(trace)
     words = layout_of(trace).words

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from krafla.refinement.judgement import Agreed, Divergence
+from krafla.refinement.common.judgement import Agreed, Divergence
 from krafla.refinement.raft.lockstep import Lockstep
-from krafla.refinement.raft.properties import Asked
+from krafla.refinement.raft.properties import RaftProperties
 from krafla.refinement.raft.runs import quorum_of
 from krafla.verdict import KraflaError
 from kraft.errors import ErrorCode
@@ -18,11 +18,11 @@ from kraft.raft.roles import Leader, Unattached
 from kraft.raft.state import Step
 from kraft.rpc.fetch import FetchResponse
 from kraft.rpc.vote import VoteRequest, VoteResponse
-from kraft.sim.quorum.cluster import Simulation
-from kraft.sim.quorum.configuration import QuorumConfiguration
-from kraft.sim.quorum.faults import Fault
-from kraft.sim.quorum.kinds import kinds_of
-from kraft.sim.quorum.kraft_core import KRAFT
+from kraft.sim.raft.cluster import Simulation
+from kraft.sim.raft.configuration import QuorumConfiguration
+from kraft.sim.raft.faults import Fault
+from kraft.sim.raft.kinds import kinds_of
+from kraft.sim.raft.kraft_core import KRAFT
 
 SECOND = 10**9
 
@@ -138,7 +138,7 @@ def test_properties_are_asked_of_every_state_and_step():
 def test_properties_are_told_of_every_variable_that_a_step_changed(monkeypatch):
     told = set()
     monkeypatch.setattr(
-        Asked, "broken_by", lambda _asked, _old, _new, changed: told.update(changed)
+        RaftProperties, "broken_by", lambda _asked, _old, _new, changed: told.update(changed)
     )
 
     judged(simulation(2), 600, with_properties=True)

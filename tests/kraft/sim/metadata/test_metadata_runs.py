@@ -5,18 +5,18 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from kraft.sim.metadata.recording import Recording, from_json, to_json
 
-from kraft.controller.quorum.events import RenounceRequested, SnapshotLoaded
+from kraft.controller.events import RenounceRequested, SnapshotLoaded
 from kraft.ids import NodeId, OffsetAndEpoch
+from kraft.sim.common.recording import RecordingError
+from kraft.sim.common.step import Done, Refused
 from kraft.sim.metadata import choices
 from kraft.sim.metadata.cluster import Configuration, count_before, digest, first_cluster
-from kraft.sim.metadata.performing import ControllerFault, handle
-from kraft.sim.metadata.recording import Recording, from_json, to_json
+from kraft.sim.metadata.effects import ControllerFault, handle
 from kraft.sim.metadata.scheduler import play
 from kraft.sim.metadata.step import step
 from kraft.sim.metadata.values import LEFT, RIGHT, SetValue, value_of
-from kraft.sim.outcome import Done, Refused
-from kraft.sim.recording import RecordingError
 
 _ONE, _TWO, _BROKER, _NOBODY = (NodeId(number) for number in (1, 2, 11, 99))
 _REQUESTS = (SetValue(0, 1), SetValue(1, 0), SetValue(0, 0), SetValue(1, 1))

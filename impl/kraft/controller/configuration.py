@@ -1,0 +1,37 @@
+"""What a quorum controller is started with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kraft.controller.operations.defaults import Defaults
+
+if TYPE_CHECKING:
+    from kraft.records.typed_record import TypedRecord
+
+MAX_RECORDS_PER_BATCH: Final = 10_000
+"""Kafka: QuorumController.DEFAULT_MAX_RECORDS_PER_BATCH."""
+MIB: Final = 1024 * 1024
+_DEFAULTS: Final = Defaults()
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """The static configuration of a quorum controller, with Kafka's defaults.
+
+    `bootstrap` are the records that the first controller of a cluster writes into its empty log.
+    Times are in milliseconds; a period of 0 turns a task off.
+
+    Kafka: QuorumController.Builder, KafkaConfig.
+    """
+
+    defaults: Defaults = _DEFAULTS
+    bootstrap: tuple[TypedRecord, ...] = ()
+    max_records_per_batch: int = MAX_RECORDS_PER_BATCH
+    metadata_max_idle_interval_ms: int = 500
+    leader_imbalance_check_interval_ms: int = 300_000
+    unclean_leader_election_check_interval_ms: int = 300_000
+    delegation_token_expiry_check_interval_ms: int = 3_600_000
+    max_record_bytes_between_snapshots: int = 20 * MIB
+    max_snapshot_interval_ms: int = 3_600_000

@@ -1,0 +1,215 @@
+"""Brokers are heard from, or not, with all that this does to partitions.
+
+What a heartbeat comes to is decided by the rules of the lease (`kraft.controller.operations.cluster_control`,
+`kraft.controller.operations.heartbeats`); here are the records of partitions around that of the lease.
+
+Kafka: ReplicationControlManager.processBrokerHeartbeat, .maybeFenceOneStaleBroker.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from kraft.controller.operations import cluster_control, leadership
+from kraft.controller.operations.cluster_control import Decision
+from kraft.controller.operations.directories import directories_offline
+from kraft.controller.operations.heartbeats import (
+    after_record,
+    end_session,
+    fresh_heartbeats,
+    heartbeat_state,
+    overdue_brokers,
+    touch,
+)
+from kraft.controller.operations.leader_eligibility import metadata_version_of
+from kraft.controller.operations.lease_view import WrittenLease
+from kraft.controller.operations.result import Generated, Result
+from kraft.controller.operations.written import replay_batch
+from kraft.errors import ErrorCode
+from kraft.ids import Offset
+from kraft.image.versions import IBP_3_7_IV2
+from kraft.records.lease import (
+    BrokerRegistrationChangeRecord,
+    FenceBrokerRecord,
+    RegisterBrokerRecord,
+    UnfenceBrokerRecord,
+    UnregisterBrokerRecord,
+)
+from kraft.rpc import BrokerHeartbeatResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kraft.controller.operations.defaults import Defaults
+    from kraft.controller.operations.heartbeats import Heartbeats
+    from kraft.controller.operations.written import Written
+    from kraft.ids import BrokerId
+    from kraft.records.typed_record import TypedRecord
+    from kraft.rpc import BrokerHeartbeatRequest
+
+_STALE: Final = BrokerHeartbeatResponse(ErrorCode.STALE_BROKER_EPOCH)
+_TIMED_OUT: Final = BrokerHeartbeatResponse(ErrorCode.REQUEST_TIMED_OUT)
+OF_BROKERS: Final = (
+    RegisterBrokerRecord,
+    UnregisterBrokerRecord,
+    BrokerRegistrationChangeRecord,
+    FenceBrokerRecord,
+    UnfenceBrokerRecord,
+)
+"""The records after which something else is known of a broker."""
+
+
+def track_broker_heartbeat(
+    written: Written, heartbeats: Heartbeats, request: BrokerHeartbeatRequest, now_ms: int
+) -> Heartbeats:
+    """Return what is kept of brokers once a heartbeat has arrived, however long it then waits.
+
+    A controller that is behind with its work must not fence who has told that it lives
+    (KAFKA-17793). Of another epoch than the registered one nothing is kept: nobody would read it.
+
+    Spec: BrokerLease!RenewSession.
+    Kafka: ClusterControlManager.trackBrokerHeartbeat.
+    """
+    broker_id = request.broker_id
+    if not cluster_control.is_current_epoch(WrittenLease(written), broker_id, request.broker_epoch):
+        return heartbeats
+    state = replace(heartbeat_state(heartbeats, broker_id), contact_time_ms=now_ms)
+    return replace(heartbeats, brokers=heartbeats.brokers.set(broker_id, state))
+
+
+def process_broker_heartbeat(
+    written: Written,
+    heartbeats: Heartbeats,
+    defaults: Defaults,
+    request: BrokerHeartbeatRequest,
+    now_ms: int,
+) -> Generated[BrokerHeartbeatResponse]:
+    """Return what a heartbeat makes the controller write and answer; its session begins anew.
+
+    `now_ms` is when it arrived.
+
+    Directories that failed are looked at last, by the partitions as they are after the rest. Kafka
+    looks at them as they were before all of it: a heartbeat that unfences a broker, and tells of a
+    directory, leaves it the leader of what is in there; one that begins a shutdown says the same
+    change twice.
+
+    Spec: BrokerLease!HeedHeartbeat, BrokerLease!RejectHeartbeat.
+    Kafka: ReplicationControlManager.processBrokerHeartbeat.
+    """
+    broker_id = request.broker_id
+    if broker_id not in written.registration_offsets:
+        return Generated(Result((), _STALE, is_atomic=False), heartbeats)
+    lease = cluster_control.process_broker_heartbeat(WrittenLease(written), heartbeats, request)
+    response = lease.response
+    assert isinstance(response, BrokerHeartbeatResponse)
+    if lease.decision is Decision.REJECT_HEARTBEAT:
+        return Generated(Result((), response, is_atomic=False), heartbeats)
+    records = _records_of(lease.decision, written, defaults, broker_id)
+    if metadata_version_of(written.image) >= IBP_3_7_IV2 and request.offline_log_dirs:
+        after = replay_batch(written, records, written.end)
+        records += directories_offline(
+            after.image, defaults, broker_id, request.offline_log_dirs, after.index
+        )
+    return Generated(
+        Result(records, response, is_atomic=False),
+        touch(heartbeats, broker_id, request.current_metadata_offset, now_ms),
+        broker_id if lease.decision is Decision.BEGIN_CONTROLLED_SHUTDOWN else None,
+    )
+
+
+def _records_of(
+    decision: Decision, written: Written, defaults: Defaults, broker_id: BrokerId
+) -> tuple[TypedRecord, ...]:
+    """Return what the decision about a heartbeat writes, partitions included."""
+    image, index = written.image, written.index
+    match decision:
+        case Decision.UNFENCE_BROKER:
+            return leadership.unfence_broker(image, defaults, broker_id, index)
+        case Decision.FENCE_ON_REQUEST | Decision.SHUT_DOWN_NOW:
+            return leadership.fence_broker(image, defaults, broker_id, index)
+        case Decision.BEGIN_CONTROLLED_SHUTDOWN:
+            return leadership.begin_controlled_shutdown(image, defaults, broker_id, index)
+        case _:
+            return ()
+
+
+def process_expired_broker_heartbeat(
+    written: Written,
+    heartbeats: Heartbeats,
+    defaults: Defaults,  # noqa: ARG001 - like the other operations
+    request: BrokerHeartbeatRequest,
+    now_ms: int,
+) -> Generated[BrokerHeartbeatResponse]:
+    """Return what comes of a heartbeat that waited for too long: its broker lives, nothing else.
+
+    Whoever sent it has given up on the answer (KAFKA-15019). `now_ms` is when it arrived.
+
+    Kafka: ReplicationControlManager.processExpiredBrokerHeartbeat.
+    """
+    broker_id = request.broker_id
+    lease = WrittenLease(written)
+    if not cluster_control.is_current_epoch(lease, broker_id, request.broker_epoch):
+        return Generated(Result((), _STALE, is_atomic=False), heartbeats)
+    touched = touch(heartbeats, broker_id, request.current_metadata_offset, now_ms)
+    return Generated(Result((), _TIMED_OUT, is_atomic=False), touched)
+
+
+def maybe_fence_stale_broker(
+    written: Written, heartbeats: Heartbeats, defaults: Defaults, now_ms: int
+) -> Generated[bool]:
+    """Return the fencing of the broker that was silent longest, and whether to come again at once.
+
+    One broker at a time: the next one has to see what became of the partitions (KAFKA-13173). Of
+    two silent equally long, that of the lesser id is first. A broker that is fenced already is
+    fenced once more when the session runs out that it still had.
+
+    Spec: BrokerLease!FenceStaleBroker.
+    Kafka: ReplicationControlManager.maybeFenceOneStaleBroker, where hashing decides who is first.
+    """
+    overdue = overdue_brokers(heartbeats, now_ms)
+    if not overdue:
+        return Generated(Result((), response=False, is_atomic=False), heartbeats)
+
+    def silent_since(broker_id: BrokerId) -> tuple[int, BrokerId]:
+        contact_time_ms = heartbeat_state(heartbeats, broker_id).contact_time_ms
+        assert contact_time_ms is not None, "who is overdue had a session"
+        return contact_time_ms, broker_id
+
+    broker_id = min(overdue, key=silent_since)
+    lease = cluster_control.fence_stale_broker(WrittenLease(written), heartbeats, broker_id, now_ms)
+    assert lease.decision is Decision.FENCE_STALE_BROKER
+    records = leadership.fence_broker(written.image, defaults, broker_id, written.index)
+    result = Result(records, response=True, is_atomic=False)
+    return Generated(result, end_session(heartbeats, broker_id))
+
+
+def heartbeats_on_activation(written: Written, defaults: Defaults, now_ms: int) -> Heartbeats:
+    """Return what a new active controller knows of brokers: a whole session for each unfenced one.
+
+    Of those that are fenced it knows that they are there, and of none what it had replayed.
+
+    Spec: BrokerLease!FailOver.
+    Kafka: ClusterControlManager.activate.
+    """
+    timeout_ms = defaults.broker_session_timeout_ms
+    return fresh_heartbeats(WrittenLease(written), timeout_ms, now_ms)
+
+
+def replay_with_heartbeats(
+    written: Written, heartbeats: Heartbeats, records: Sequence[TypedRecord], base_offset: Offset
+) -> tuple[Written, Heartbeats]:
+    """Return what is in memory after a batch, and what is kept of the brokers that it is about.
+
+    Raises RefusedRecordError if a record is ruled out by those before it.
+    Kafka: ClusterControlManager.replay, BrokerHeartbeatManager.register.
+    """
+    start = 0
+    for index, record in enumerate(records):
+        if not isinstance(record, OF_BROKERS):
+            continue
+        before = replay_batch(written, records[start:index], Offset(base_offset + start))
+        written = replay_batch(before, (record,), Offset(base_offset + index))
+        heartbeats = after_record(heartbeats, WrittenLease(before), WrittenLease(written), record)
+        start = index + 1
+    return replay_batch(written, records[start:], Offset(base_offset + start)), heartbeats

@@ -1,0 +1,266 @@
+"""The operations of the active controller on brokers: each generates records and a response.
+
+None of them changes anything. The image changes when the records are replayed; the soft state,
+when `kraft.sim.lease.active_controller` has appended them.
+
+They know the lease alone. `kraft.controller.operations.broker_registration` and `.broker_heartbeats` ask them
+about an image of all metadata, and add what becomes of partitions.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kraft.controller.operations.heartbeats import (
+    BrokerControlState,
+    has_valid_session,
+    is_caught_up,
+    is_overdue,
+    is_shutting_down,
+    next_broker_state,
+)
+from kraft.errors import ErrorCode
+from kraft.ids import BrokerEpoch
+from kraft.records.lease import (
+    ENTER_CONTROLLED_SHUTDOWN,
+    FENCE,
+    UNFENCE,
+    BrokerRegistrationChangeRecord,
+    RegisterBrokerRecord,
+    UnregisterBrokerRecord,
+)
+from kraft.rpc import (
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+    UnregisterBrokerRequest,
+)
+from kraft.sim.lease.image import is_active
+from kraft.sim.lease.stand_ins import LeaderChangeMessage, LeadershipChange, Record
+
+if TYPE_CHECKING:
+    from kraft.controller.operations.heartbeats import Heartbeats
+    from kraft.controller.operations.lease_view import LeaseView
+    from kraft.ids import BrokerId
+    from kraft.sim.lease.image import BrokerRegistration, ClusterImage
+
+Response = BrokerRegistrationResponse | BrokerHeartbeatResponse
+
+
+class Decision(enum.Enum):
+    """What the controller decided; the values are the names of its actions in BrokerLease."""
+
+    REGISTER_BROKER = "RegisterBroker"
+    AMEND_REGISTRATION = "AmendRegistration"
+    REFUSE_REGISTRATION = "RefuseRegistration"
+    REJECT_HEARTBEAT = "RejectHeartbeat"
+    KEEP_FENCED = "KeepFenced"
+    UNFENCE_BROKER = "UnfenceBroker"
+    KEEP_UNFENCED = "KeepUnfenced"
+    FENCE_ON_REQUEST = "FenceOnRequest"
+    BEGIN_CONTROLLED_SHUTDOWN = "BeginControlledShutdown"
+    CONTINUE_CONTROLLED_SHUTDOWN = "ContinueControlledShutdown"
+    SHUT_DOWN_NOW = "ShutDownNow"
+    FENCE_STALE_BROKER = "FenceStaleBroker"
+    UNREGISTER_BROKER = "UnregisterBroker"
+    ELECT_LEADER = "ElectLeader"
+    FAIL_OVER = "FailOver"
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerResult:
+    """What an operation would do: the records to append, in order, and the answer if one is due.
+
+    Kafka: ControllerResult.
+    """
+
+    decision: Decision
+    records: tuple[Record, ...] = ()
+    response: Response | None = None
+
+
+_STALE_BROKER_EPOCH: Final = BrokerHeartbeatResponse(ErrorCode.STALE_BROKER_EPOCH)
+_DUPLICATE: Final = BrokerRegistrationResponse(ErrorCode.DUPLICATE_BROKER_REGISTRATION)
+_FENCED_ANSWERS: Final = frozenset({BrokerControlState.FENCED, BrokerControlState.SHUTDOWN_NOW})
+
+
+def register_broker(
+    image: LeaseView, heartbeats: Heartbeats, request: BrokerRegistrationRequest, now_ms: int
+) -> ControllerResult:
+    """Return the registration of a new incarnation, or again of the same, or a refusal.
+
+    Registering neither begins nor renews a session.
+
+    Spec: BrokerLease!RegisterBroker, BrokerLease!AmendRegistration, BrokerLease!RefuseRegistration.
+    Kafka: ClusterControlManager.registerBroker.
+    """
+    broker_id = request.broker_id
+    registration = image.registrations.get(broker_id)
+    if registration is not None and registration.incarnation_id == request.incarnation_id:
+        return _amend_registration(registration, request)
+    if registration is not None and has_valid_session(heartbeats, broker_id, now_ms):
+        return ControllerResult(Decision.REFUSE_REGISTRATION, response=_DUPLICATE)
+    epoch = epoch_for_new_incarnation(image)
+    record = RegisterBrokerRecord(broker_id, request.incarnation_id, epoch)
+    assert record.fenced, "NewRegistrationIsFencedProp"
+    response = BrokerRegistrationResponse(broker_epoch=epoch)
+    return ControllerResult(Decision.REGISTER_BROKER, (record,), response)
+
+
+def _amend_registration(
+    registration: BrokerRegistration, request: BrokerRegistrationRequest
+) -> ControllerResult:
+    """Return the same registration as a new record (KAFKA-16952, KAFKA-16757)."""
+    record = RegisterBrokerRecord(
+        request.broker_id,
+        registration.incarnation_id,
+        registration.epoch,
+        fenced=registration.fenced,
+        in_controlled_shutdown=registration.in_controlled_shutdown,
+    )
+    response = BrokerRegistrationResponse(broker_epoch=registration.epoch)
+    return ControllerResult(Decision.AMEND_REGISTRATION, (record,), response)
+
+
+def epoch_for_new_incarnation(image: LeaseView) -> BrokerEpoch:
+    """Return the epoch of the next registration: the offset of its record, which is unique."""
+    return BrokerEpoch(image.log_end)
+
+
+def is_current_epoch(image: LeaseView, broker_id: BrokerId, epoch: BrokerEpoch) -> bool:
+    """Return whether a broker is registered under an epoch.
+
+    Spec: BrokerLease!CurrentEpoch.
+    Kafka: ClusterControlManager.checkBrokerEpoch.
+    """
+    registration = image.registrations.get(broker_id)
+    return registration is not None and registration.epoch == epoch
+
+
+def process_broker_heartbeat(
+    image: LeaseView, heartbeats: Heartbeats, request: BrokerHeartbeatRequest
+) -> ControllerResult:
+    """Return what a heartbeat makes the controller write and answer.
+
+    Spec: BrokerLease!RejectHeartbeat, BrokerLease!HeedHeartbeat.
+    Kafka: ReplicationControlManager.processBrokerHeartbeat.
+    """
+    if not is_current_epoch(image, request.broker_id, request.broker_epoch):
+        return ControllerResult(Decision.REJECT_HEARTBEAT, response=_STALE_BROKER_EPOCH)
+    registration = image.registrations[request.broker_id]
+    next_state = next_broker_state(image, heartbeats, request)
+    decision = heartbeat_decision(image, heartbeats, request.broker_id, next_state)
+    response = BrokerHeartbeatResponse(
+        is_caught_up=is_caught_up(registration, request),
+        is_fenced=next_state in _FENCED_ANSWERS,
+        should_shut_down=next_state is BrokerControlState.SHUTDOWN_NOW,
+    )
+    return ControllerResult(decision, heartbeat_records(decision, request), response)
+
+
+def heartbeat_decision(
+    image: LeaseView,
+    heartbeats: Heartbeats,
+    broker_id: BrokerId,
+    next_state: BrokerControlState,
+) -> Decision:
+    """Return which of the seven ways to heed a heartbeat leads to `next_state`."""
+    was_fenced = image.registrations[broker_id].fenced
+    match next_state:
+        case BrokerControlState.FENCED:
+            return Decision.KEEP_FENCED if was_fenced else Decision.FENCE_ON_REQUEST
+        case BrokerControlState.UNFENCED:
+            return Decision.UNFENCE_BROKER if was_fenced else Decision.KEEP_UNFENCED
+        case BrokerControlState.CONTROLLED_SHUTDOWN:
+            if is_shutting_down(heartbeats, broker_id):
+                return Decision.CONTINUE_CONTROLLED_SHUTDOWN
+            return Decision.BEGIN_CONTROLLED_SHUTDOWN
+        case BrokerControlState.SHUTDOWN_NOW:
+            return Decision.SHUT_DOWN_NOW
+
+
+def heartbeat_records(decision: Decision, request: BrokerHeartbeatRequest) -> tuple[Record, ...]:
+    """Return what a decision about a heartbeat writes; a broker that is fenced is fenced again.
+
+    Spec: BrokerLease!UnfenceBroker, BrokerLease!FenceOnRequest,
+    BrokerLease!BeginControlledShutdown, BrokerLease!ShutDownNow.
+    Kafka: ReplicationControlManager.handleBrokerFenced, .handleBrokerUnfenced,
+    .handleBrokerInControlledShutdown.
+    """
+    broker_id, epoch = request.broker_id, request.broker_epoch
+    match decision:
+        case Decision.UNFENCE_BROKER:
+            return (BrokerRegistrationChangeRecord(broker_id, epoch, fenced=UNFENCE),)
+        case Decision.FENCE_ON_REQUEST | Decision.SHUT_DOWN_NOW:
+            return (fence_record(broker_id, epoch),)
+        case Decision.BEGIN_CONTROLLED_SHUTDOWN:
+            return (
+                BrokerRegistrationChangeRecord(
+                    broker_id, epoch, in_controlled_shutdown=ENTER_CONTROLLED_SHUTDOWN
+                ),
+            )
+        case _:
+            return ()
+
+
+def fence_record(broker_id: BrokerId, epoch: BrokerEpoch) -> BrokerRegistrationChangeRecord:
+    """Return the record that fences a broker, and thereby takes away what it leads.
+
+    Spec: BrokerLease!WriteFence.
+    Kafka: ReplicationControlManager.handleBrokerFenced.
+    """
+    return BrokerRegistrationChangeRecord(broker_id, epoch, fenced=FENCE)
+
+
+def fence_stale_broker(
+    image: LeaseView, heartbeats: Heartbeats, broker_id: BrokerId, now_ms: int
+) -> ControllerResult:
+    """Return the record that fences a broker whose session ran out; one broker a time.
+
+    Spec: BrokerLease!FenceStaleBroker.
+    Kafka: ReplicationControlManager.maybeFenceOneStaleBroker.
+    """
+    assert is_overdue(heartbeats, broker_id, now_ms), "FencedOnlyWhenDueProp"
+    record = fence_record(broker_id, image.registrations[broker_id].epoch)
+    return ControllerResult(Decision.FENCE_STALE_BROKER, (record,))
+
+
+def unregister_broker(image: LeaseView, request: UnregisterBrokerRequest) -> ControllerResult:
+    """Return the record that removes a registration, whatever its state.
+
+    The operator who asks is no process of the lease, and gets no answer.
+
+    Spec: BrokerLease!UnregisterBroker.
+    Kafka: ReplicationControlManager.unregisterBroker.
+    """
+    registration = image.registrations.get(request.broker_id)
+    assert registration is not None, "an unknown id is refused before"
+    record = UnregisterBrokerRecord(request.broker_id, registration.epoch)
+    return ControllerResult(Decision.UNREGISTER_BROKER, (record,))
+
+
+def can_elect(image: ClusterImage, broker_id: BrokerId) -> bool:
+    """Return whether a broker may become a leader, and leads nothing yet."""
+    return is_active(image, broker_id) and broker_id not in image.leads
+
+
+def elect_leader(image: ClusterImage, broker_id: BrokerId) -> ControllerResult:
+    """Return the record by which a broker leads a partition.
+
+    Spec: BrokerLease!ElectLeader.
+    Kafka: ReplicationControlManager.electLeader.
+    """
+    assert can_elect(image, broker_id), "OnlyActiveBrokersLeadInv"
+    return ControllerResult(Decision.ELECT_LEADER, (LeadershipChange(broker_id),))
+
+
+def activate() -> ControllerResult:
+    """Return the record that opens the epoch of a new controller.
+
+    Spec: BrokerLease!FailOver.
+    Kafka: ClusterControlManager.activate.
+    """
+    return ControllerResult(Decision.FAIL_OVER, (LeaderChangeMessage(),))

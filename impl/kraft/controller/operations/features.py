@@ -1,0 +1,236 @@
+"""Levels of features are finalized, and what a fresh log begins with.
+
+Kafka: FeatureControlManager, ConfigurationControlManager.updateFeatures. KIP-584, KIP-778.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kraft.controller.operations.defaults import MIN_INSYNC_REPLICAS
+from kraft.controller.operations.leader_eligibility import (
+    ELIGIBLE_LEADER_REPLICAS,
+    metadata_version_of,
+)
+from kraft.controller.operations.result import Result
+from kraft.errors import ErrorCode
+from kraft.image.metadata_image import METADATA_VERSION
+from kraft.image.versions import (
+    IBP_3_7_IV0,
+    IBP_4_0_IV0,
+    IBP_4_0_IV1,
+    IBP_4_0_IV2,
+    IBP_4_1_IV0,
+    LATEST_METADATA_VERSION,
+    OLDEST_METADATA_VERSION,
+    is_metadata_lost,
+)
+from kraft.records.cluster import FeatureLevelRecord
+from kraft.records.topics import BROKER_RESOURCE, ConfigRecord
+from kraft.rpc.update_features import UpdateFeaturesResponse, UpgradeType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kraft.controller.operations.defaults import Defaults
+    from kraft.image.metadata_image import MetadataImage
+    from kraft.records.lease import FeatureRange
+    from kraft.records.typed_record import TypedRecord
+    from kraft.rpc.update_features import FeatureUpdate, UpdateFeaturesRequest
+
+GROUP_VERSION: Final = "group.version"
+TRANSACTION_VERSION: Final = "transaction.version"
+SHARE_VERSION: Final = "share.version"
+
+SUPPORTED_FEATURES: Final[Mapping[str, tuple[int, int]]] = {
+    METADATA_VERSION: (OLDEST_METADATA_VERSION, LATEST_METADATA_VERSION),
+    ELIGIBLE_LEADER_REPLICAS: (0, 1),
+    GROUP_VERSION: (0, 1),
+    SHARE_VERSION: (0, 1),
+    TRANSACTION_VERSION: (0, 2),
+}
+"""The lowest and the highest level that this controller supports, as Kafka 4.1 does."""
+
+_BY_DEFAULT: Final = (
+    (ELIGIBLE_LEADER_REPLICAS, 1, IBP_4_1_IV0),
+    (GROUP_VERSION, 1, IBP_4_0_IV0),
+    (TRANSACTION_VERSION, 2, IBP_4_0_IV2),
+)
+"""Levels that a new cluster begins with, each from a metadata version on."""
+
+_DEPENDENCIES: Final[Mapping[tuple[str, int], tuple[tuple[str, int], ...]]] = {
+    (ELIGIBLE_LEADER_REPLICAS, 1): ((METADATA_VERSION, IBP_4_0_IV1),),
+}
+"""Levels of other features that a level needs at least."""
+
+_NOT_SUPPORTED: Final = (0, 0)
+_EVERY_BROKER: Final = ""
+
+
+def update_features(
+    image: MetadataImage, defaults: Defaults, request: UpdateFeaturesRequest
+) -> Result[UpdateFeaturesResponse]:
+    """Return new levels of features: of all that the request names, or of none.
+
+    Where the eligible leader replicas are asked for, the minimum of the ISR is made one for all
+    brokers before. A level that a feature has already is written again.
+
+    Spec: ControllerRegistration!UpgradeFeature, ControllerRegistration!RefuseUpgrade.
+    Kafka: ConfigurationControlManager.updateFeatures, FeatureControlManager.updateFeatures.
+    """
+    updates = {one.feature: one for one in request.feature_updates}
+    proposed = {**image.features, METADATA_VERSION: metadata_version_of(image)}
+    proposed |= {name: one.max_version_level for name, one in updates.items()}
+    records: list[TypedRecord] = []
+    for name, update in updates.items():
+        reason = _reason_against(image, defaults, update, proposed)
+        if reason is not None:
+            reason = f"{name} cannot have level {update.max_version_level}: {reason}"
+            response = UpdateFeaturesResponse(ErrorCode.INVALID_UPDATE_VERSION, reason)
+            return Result((), response, is_atomic=False)
+        records.append(FeatureLevelRecord(name, update.max_version_level))
+    if request.validate_only:
+        return Result((), UpdateFeaturesResponse(), is_atomic=False)
+    elr = updates.get(ELIGIBLE_LEADER_REPLICAS)
+    if elr is not None and elr.max_version_level > 0:
+        records = [*_one_min_isr(image, defaults), *records]
+    return Result(tuple(records), UpdateFeaturesResponse())
+
+
+def _reason_against(
+    image: MetadataImage, defaults: Defaults, update: FeatureUpdate, proposed: Mapping[str, int]
+) -> str | None:
+    """Return why a feature cannot have a level, or None if it can.
+
+    Kafka: FeatureControlManager.updateFeature.
+    """
+    name, level = update.feature, update.max_version_level
+    present = (
+        metadata_version_of(image) if name == METADATA_VERSION else image.features.get(name, 0)
+    )
+    if update.upgrade_type is UpgradeType.UNKNOWN:
+        return "the type of the upgrade is unknown"
+    if level < 0:
+        return "a level is not negative"
+    reason = reason_not_supported(image, defaults, name, level)
+    if reason is not None:
+        return reason
+    if level < present and update.upgrade_type is UpgradeType.UPGRADE:
+        return f"it has level {present}, and a downgrade must be asked for"
+    if level > present and update.upgrade_type is not UpgradeType.UPGRADE:
+        return f"it has level {present}, and a downgrade does not lead to a newer one"
+    if name == METADATA_VERSION:
+        return _reason_against_metadata_version(present, level, update.upgrade_type)
+    if name not in SUPPORTED_FEATURES:
+        return "there is no such feature"
+    for other, least in _DEPENDENCIES.get((name, level), ()):
+        if proposed.get(other, 0) < least:
+            return f"it needs {other} of at least {least}"
+    return None
+
+
+def _reason_against_metadata_version(
+    present: int, level: int, upgrade_type: UpgradeType
+) -> str | None:
+    """Return why there is no way from one metadata version to another, or None if there is.
+
+    Kafka: FeatureControlManager.updateMetadataVersion.
+    """
+    if level >= present or not is_metadata_lost(present, level):
+        return None
+    if upgrade_type is UpgradeType.UNSAFE_DOWNGRADE:
+        return "an unsafe downgrade of metadata is not supported"
+    return "metadata might get lost"
+
+
+def reason_not_supported(
+    image: MetadataImage, defaults: Defaults, name: str, level: int
+) -> str | None:
+    """Return which node does not support a level, or which is not known to; None if there is none.
+
+    Controllers register from a metadata version on; under an older one they are not asked. The
+    active controller asks itself, not the log.
+
+    Spec: ControllerRegistration!LevelSupported.
+    Kafka: FeatureControlManager.reasonNotSupported, QuorumFeatures.reasonNotSupported.
+    """
+    for node, (lowest, highest) in _ranges(image, defaults, name):
+        if not lowest <= level <= highest:
+            return f"{node} supports {lowest} to {highest}"
+    if metadata_version_of(image) >= IBP_3_7_IV0:
+        registered = {defaults.node_id, *image.controllers}
+        for node_id in defaults.quorum_node_ids:
+            if node_id not in registered:
+                return f"controller {node_id} has not registered"
+    return None
+
+
+def _ranges(
+    image: MetadataImage, defaults: Defaults, name: str
+) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield each node and what it supports of a feature, the local one first."""
+    own = SUPPORTED_FEATURES if defaults.supported_features is None else defaults.supported_features
+    yield f"controller {defaults.node_id}", own.get(name, _NOT_SUPPORTED)
+    for broker_id, broker in sorted(image.brokers.items()):
+        yield f"broker {broker_id}", _range_of(broker.features, name)
+    if metadata_version_of(image) < IBP_3_7_IV0:
+        return
+    for controller_id, controller in sorted(image.controllers.items()):
+        if int(controller_id) != int(defaults.node_id):
+            yield f"controller {controller_id}", _range_of(controller.features, name)
+
+
+def _range_of(features: tuple[FeatureRange, ...], name: str) -> tuple[int, int]:
+    for one in features:
+        if one.name == name:
+            return one.minimum, one.maximum
+    return _NOT_SUPPORTED
+
+
+def _one_min_isr(image: MetadataImage, defaults: Defaults) -> Iterator[ConfigRecord]:
+    """Yield what makes the minimum of the ISR the same on all brokers: no ELR can do without.
+
+    Kafka: ConfigurationControlManager.maybeGenerateElrSafetyRecords. KIP-966.
+    """
+    everywhere = image.configurations.get((BROKER_RESOURCE, _EVERY_BROKER))
+    if everywhere is None or MIN_INSYNC_REPLICAS not in everywhere:
+        yield _min_isr_of_all(defaults)
+    own = [
+        name
+        for (resource_type, name), values in image.configurations.items()
+        if resource_type == BROKER_RESOURCE and name and MIN_INSYNC_REPLICAS in values
+    ]
+    for name in sorted(own, key=int):
+        yield ConfigRecord(BROKER_RESOURCE, name, MIN_INSYNC_REPLICAS, None)
+
+
+def _min_isr_of_all(defaults: Defaults) -> ConfigRecord:
+    value = str(defaults.min_insync_replicas)
+    return ConfigRecord(BROKER_RESOURCE, _EVERY_BROKER, MIN_INSYNC_REPLICAS, value)
+
+
+def default_features(metadata_version: int) -> dict[str, int]:
+    """Return the levels that a new cluster of a metadata version begins with.
+
+    Kafka: Feature.defaultLevel.
+    """
+    return {name: level for name, level, since in _BY_DEFAULT if metadata_version >= since}
+
+
+def bootstrap_records(
+    defaults: Defaults,
+    metadata_version: int = LATEST_METADATA_VERSION,
+    features: Mapping[str, int] | None = None,
+) -> tuple[TypedRecord, ...]:
+    """Return what the first controller of a cluster writes, without the marks of its transaction.
+
+    Without `features`, they are those by default.
+
+    Kafka: ActivationRecordsGenerator.recordsForEmptyLog, BootstrapMetadata.
+    """
+    levels = default_features(metadata_version) if features is None else features
+    records: list[TypedRecord] = [FeatureLevelRecord(METADATA_VERSION, metadata_version)]
+    records += [FeatureLevelRecord(name, levels[name]) for name in sorted(levels)]
+    if levels.get(ELIGIBLE_LEADER_REPLICAS, 0) > 0:
+        records.append(_min_isr_of_all(defaults))
+    return tuple(records)

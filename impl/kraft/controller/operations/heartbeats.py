@@ -1,0 +1,286 @@
+"""What a controller keeps of brokers in memory only: their sessions and what they reported.
+
+A new controller starts without it. Times are integers in milliseconds by the controller's clock.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from immutables import Map
+
+from kraft.ids import NO_OFFSET
+from kraft.records.lease import (
+    BrokerRegistrationChangeRecord,
+    FenceBrokerRecord,
+    RegisterBrokerRecord,
+    UnfenceBrokerRecord,
+    UnregisterBrokerRecord,
+)
+
+if TYPE_CHECKING:
+    from kraft.controller.operations.lease_view import LeaseView
+    from kraft.ids import BrokerId, Offset
+    from kraft.records.typed_record import TypedRecord
+    from kraft.rpc import BrokerHeartbeatRequest
+    from kraft.sim.lease.image import BrokerRegistration
+    from kraft.sim.lease.stand_ins import Record
+
+
+class BrokerControlState(enum.Enum):
+    """Where a heartbeat leaves its broker; SHUTDOWN_NOW is only ever an answer.
+
+    Kafka: BrokerControlState.
+    """
+
+    FENCED = "FENCED"
+    UNFENCED = "UNFENCED"
+    CONTROLLED_SHUTDOWN = "CONTROLLED_SHUTDOWN"
+    SHUTDOWN_NOW = "SHUTDOWN_NOW"
+
+
+@dataclass(frozen=True, slots=True)
+class HeartbeatState:
+    """The soft state of one registered broker.
+
+    `contact_time_ms` is None while there is no session. It is the session of the registered epoch:
+    contacts of other epochs are never read, so they are not kept.
+
+    Kafka: BrokerHeartbeatManager.BrokerHeartbeatState, BrokerHeartbeatTracker.
+    """
+
+    contact_time_ms: int | None = None
+    metadata_offset: Offset = NO_OFFSET
+    controlled_shutdown_offset: Offset = NO_OFFSET
+
+
+_NO_STATE: Final = HeartbeatState()
+_NO_BROKERS: Final[Map[BrokerId, HeartbeatState]] = Map()
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeats:
+    """The soft state of every registered broker, and how long a session lasts.
+
+    Kafka: BrokerHeartbeatManager.
+    """
+
+    session_timeout_ms: int
+    brokers: Map[BrokerId, HeartbeatState] = _NO_BROKERS
+
+
+def heartbeat_state(heartbeats: Heartbeats, broker_id: BrokerId) -> HeartbeatState:
+    """Return what is kept of a broker; of an unregistered one, that is nothing."""
+    return heartbeats.brokers.get(broker_id, _NO_STATE)
+
+
+def has_valid_session(heartbeats: Heartbeats, broker_id: BrokerId, now_ms: int) -> bool:
+    """Return whether the registered epoch was heard from within the timeout, both ends included.
+
+    Spec: BrokerLease!HasValidSession.
+    Kafka: BrokerHeartbeatTracker.hasValidSession.
+    """
+    contact_time_ms = heartbeat_state(heartbeats, broker_id).contact_time_ms
+    return contact_time_ms is not None and is_within_session(heartbeats, contact_time_ms, now_ms)
+
+
+def is_within_session(heartbeats: Heartbeats, contact_time_ms: int, now_ms: int) -> bool:
+    """Return whether a contact is recent enough: a session ends after its timeout, not at it."""
+    return now_ms - contact_time_ms <= heartbeats.session_timeout_ms
+
+
+def is_overdue(heartbeats: Heartbeats, broker_id: BrokerId, now_ms: int) -> bool:
+    """Return whether a broker has a session that ran out, and is to be fenced.
+
+    Kafka: BrokerHeartbeatTracker.maybeRemoveExpired.
+    """
+    contact_time_ms = heartbeat_state(heartbeats, broker_id).contact_time_ms
+    return contact_time_ms is not None and not is_within_session(
+        heartbeats, contact_time_ms, now_ms
+    )
+
+
+def next_session_expiry_ms(heartbeats: Heartbeats) -> int | None:
+    """Return the first moment at which a session will have run out; None without sessions.
+
+    Kafka: BrokerHeartbeatTracker.isExpired.
+    """
+    contacts = (state.contact_time_ms for state in heartbeats.brokers.values())
+    first = min((contact for contact in contacts if contact is not None), default=None)
+    return None if first is None else first + heartbeats.session_timeout_ms + 1
+
+
+def overdue_brokers(heartbeats: Heartbeats, now_ms: int) -> tuple[BrokerId, ...]:
+    """Return the brokers whose session ran out, by id. Any of them may be fenced first."""
+    return tuple(
+        broker_id
+        for broker_id in sorted(heartbeats.brokers)
+        if is_overdue(heartbeats, broker_id, now_ms)
+    )
+
+
+def is_shutting_down(heartbeats: Heartbeats, broker_id: BrokerId) -> bool:
+    """Return whether this controller remembers that the broker is on its way out.
+
+    Spec: BrokerLease!ShuttingDown.
+    Kafka: BrokerHeartbeatState.shuttingDown.
+    """
+    return heartbeat_state(heartbeats, broker_id).controlled_shutdown_offset != NO_OFFSET
+
+
+def lowest_active_offset(image: LeaseView, heartbeats: Heartbeats) -> Offset | None:
+    """Return the least offset that the brokers staying in the cluster reported; None of none.
+
+    Spec: BrokerLease!StayingBrokers.
+    Kafka: BrokerHeartbeatManager.lowestActiveOffset.
+    """
+    return min(
+        (
+            heartbeat_state(heartbeats, broker_id).metadata_offset
+            for broker_id, registration in image.registrations.items()
+            if not registration.fenced and not is_shutting_down(heartbeats, broker_id)
+        ),
+        default=None,
+    )
+
+
+def is_shutdown_seen(image: LeaseView, heartbeats: Heartbeats, broker_id: BrokerId) -> bool:
+    """Return whether all who stay have replayed what took the broker's leaderships away.
+
+    Spec: BrokerLease!CaughtUpWithShutdown.
+    Kafka: BrokerHeartbeatManager.calculateNextBrokerState.
+    """
+    lowest = lowest_active_offset(image, heartbeats)
+    state = heartbeat_state(heartbeats, broker_id)
+    return lowest is None or lowest >= state.controlled_shutdown_offset
+
+
+def is_caught_up(registration: BrokerRegistration, request: BrokerHeartbeatRequest) -> bool:
+    """Return whether a broker has replayed its own registration (KAFKA-13959).
+
+    Kafka: ReplicationControlManager.processBrokerHeartbeat.
+    """
+    return request.current_metadata_offset >= registration.record_offset
+
+
+def next_broker_state(
+    image: LeaseView, heartbeats: Heartbeats, request: BrokerHeartbeatRequest
+) -> BrokerControlState:
+    """Return the state that answers a heartbeat of a registered broker.
+
+    Spec: BrokerLease!NextBrokerState.
+    Kafka: BrokerHeartbeatManager.calculateNextBrokerState.
+    """
+    broker_id = request.broker_id
+    registration = image.registrations[broker_id]
+    leads = broker_id in image.leads
+    if is_shutting_down(heartbeats, broker_id):
+        if not leads and is_shutdown_seen(image, heartbeats, broker_id):
+            return BrokerControlState.SHUTDOWN_NOW
+        return BrokerControlState.CONTROLLED_SHUTDOWN
+    if registration.fenced:
+        return _next_state_of_fenced(registration, request)
+    if request.want_fence:
+        if request.want_shut_down:
+            return BrokerControlState.SHUTDOWN_NOW
+        return BrokerControlState.FENCED
+    if request.want_shut_down:
+        return BrokerControlState.CONTROLLED_SHUTDOWN if leads else BrokerControlState.SHUTDOWN_NOW
+    return BrokerControlState.UNFENCED
+
+
+def _next_state_of_fenced(
+    registration: BrokerRegistration, request: BrokerHeartbeatRequest
+) -> BrokerControlState:
+    if request.want_shut_down:
+        return BrokerControlState.SHUTDOWN_NOW
+    if not request.want_fence and is_caught_up(registration, request):
+        return BrokerControlState.UNFENCED
+    return BrokerControlState.FENCED
+
+
+def touch(
+    heartbeats: Heartbeats, broker_id: BrokerId, metadata_offset: Offset, now_ms: int
+) -> Heartbeats:
+    """Return the soft state after a heartbeat: the session begins anew, the offset is noted.
+
+    Kafka: BrokerHeartbeatManager.touch.
+    """
+    assert broker_id in heartbeats.brokers, f"broker {broker_id} is not registered"
+    state = heartbeat_state(heartbeats, broker_id)
+    touched = HeartbeatState(now_ms, metadata_offset, state.controlled_shutdown_offset)
+    return _with_state(heartbeats, broker_id, touched)
+
+
+def begin_controlled_shutdown(
+    heartbeats: Heartbeats, broker_id: BrokerId, offset: Offset
+) -> Heartbeats:
+    """Return the soft state in which the others must reach `offset` before the broker may go.
+
+    Kafka: BrokerHeartbeatManager.maybeUpdateControlledShutdownOffset.
+    """
+    state = heartbeat_state(heartbeats, broker_id)
+    assert state.controlled_shutdown_offset == NO_OFFSET, "set once (KAFKA-14292)"
+    return _with_state(heartbeats, broker_id, replace(state, controlled_shutdown_offset=offset))
+
+
+def end_session(heartbeats: Heartbeats, broker_id: BrokerId) -> Heartbeats:
+    """Return the soft state in which a broker has no session.
+
+    Kafka: BrokerHeartbeatTracker.maybeRemoveExpired.
+    """
+    state = heartbeat_state(heartbeats, broker_id)
+    return _with_state(heartbeats, broker_id, replace(state, contact_time_ms=None))
+
+
+def after_record(
+    heartbeats: Heartbeats, before: LeaseView, after: LeaseView, record: Record | TypedRecord
+) -> Heartbeats:
+    """Return the soft state once replaying a record made the image `after` of `before`.
+
+    Each record about a broker makes the controller forget the offset it had reported. A session
+    outlives all but another incarnation and the end of the registration.
+
+    Spec: BrokerLease!WriteRegistrationChange, BrokerLease!WriteFence, BrokerLease!ForgetSession.
+    Kafka: BrokerHeartbeatManager.register, BrokerHeartbeatManager.remove.
+    """
+    match record:
+        case RegisterBrokerRecord(broker_id, incarnation_id):
+            previous = before.registrations.get(broker_id)
+            if previous is None or previous.incarnation_id != incarnation_id:
+                return _with_state(heartbeats, broker_id, _NO_STATE)
+            session = HeartbeatState(heartbeat_state(heartbeats, broker_id).contact_time_ms)
+            return _with_state(heartbeats, broker_id, session)
+        case (
+            BrokerRegistrationChangeRecord(broker_id)
+            | FenceBrokerRecord(broker_id)
+            | UnfenceBrokerRecord(broker_id)
+        ):
+            state = heartbeat_state(heartbeats, broker_id)
+            fenced = after.registrations[broker_id].fenced
+            kept = NO_OFFSET if fenced else state.controlled_shutdown_offset
+            changed = HeartbeatState(state.contact_time_ms, NO_OFFSET, kept)
+            return _with_state(heartbeats, broker_id, changed)
+        case UnregisterBrokerRecord(broker_id):
+            return Heartbeats(heartbeats.session_timeout_ms, heartbeats.brokers.delete(broker_id))
+        case _:
+            return heartbeats
+
+
+def fresh_heartbeats(image: LeaseView, session_timeout_ms: int, now_ms: int) -> Heartbeats:
+    """Return what a new controller starts with: a whole session for each unfenced broker.
+
+    Kafka: ClusterControlManager.activate.
+    """
+    states = {
+        broker_id: HeartbeatState(None if registration.fenced else now_ms)
+        for broker_id, registration in image.registrations.items()
+    }
+    return Heartbeats(session_timeout_ms, Map(states))
+
+
+def _with_state(heartbeats: Heartbeats, broker_id: BrokerId, state: HeartbeatState) -> Heartbeats:
+    brokers = heartbeats.brokers.set(broker_id, state)
+    return Heartbeats(heartbeats.session_timeout_ms, brokers)

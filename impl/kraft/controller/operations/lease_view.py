@@ -1,0 +1,86 @@
+"""What the rules of the lease ask of the metadata, and that as a view of all that is written.
+
+The rules are written once, in `heartbeats` and `cluster_control`. `ClusterImage` has what they ask
+and nothing else; `WrittenLease` looks it up in an image of everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from kraft.controller.operations.written import leads_any
+from kraft.ids import NO_OFFSET, BrokerId, Offset
+from kraft.sim.lease.image import BrokerRegistration
+
+if TYPE_CHECKING:
+    from kraft.controller.operations.written import Written
+
+
+class LeaseView(Protocol):
+    """Who is registered, who leads anything, and the offset of the next record."""
+
+    @property
+    def registrations(self) -> Mapping[BrokerId, BrokerRegistration]:
+        """The registrations, by id."""
+
+    @property
+    def leads(self) -> Container[BrokerId]:
+        """The brokers that lead a partition."""
+
+    @property
+    def log_end(self) -> Offset:
+        """The offset of the next record."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenLease:
+    """A `LeaseView` of what is written. It copies nothing, and goes through no partitions."""
+
+    written: Written
+
+    @property
+    def registrations(self) -> Mapping[BrokerId, BrokerRegistration]:
+        """The registrations, made when they are asked for."""
+        return _Registrations(self.written)
+
+    @property
+    def leads(self) -> Container[BrokerId]:
+        """The brokers that lead a partition, by the index."""
+        return _Leading(self.written)
+
+    @property
+    def log_end(self) -> Offset:
+        """The offset of the next record."""
+        return self.written.end
+
+
+class _Registrations(Mapping[BrokerId, BrokerRegistration]):
+    def __init__(self, written: Written) -> None:
+        self._brokers = written.image.brokers
+        self._offsets = written.registration_offsets
+
+    def __getitem__(self, broker_id: BrokerId) -> BrokerRegistration:
+        registration = self._brokers[broker_id]
+        return BrokerRegistration(
+            registration.incarnation_id,
+            registration.epoch,
+            self._offsets.get(broker_id, NO_OFFSET),
+            registration.fenced,
+            registration.in_controlled_shutdown,
+        )
+
+    def __iter__(self) -> Iterator[BrokerId]:
+        return iter(sorted(self._brokers))
+
+    def __len__(self) -> int:
+        return len(self._brokers)
+
+
+class _Leading:
+    def __init__(self, written: Written) -> None:
+        self._written = written
+
+    def __contains__(self, broker_id: object) -> bool:
+        return isinstance(broker_id, int) and leads_any(self._written, BrokerId(broker_id))

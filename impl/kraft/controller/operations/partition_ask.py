@@ -1,0 +1,187 @@
+"""What is asked of a partition: its fields as they should become, and how to look for a leader.
+
+Nothing here changes a partition: `kraft.controller.operations.partition_change` makes the record of it.
+
+Kafka: PartitionChangeBuilder's setters, PartitionReassignmentReplicas, PartitionReassignmentRevert.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kraft.controller.operations.errors import ControllerError
+from kraft.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from kraft.ids import BrokerId, DirectoryId
+    from kraft.image.entries import Partition
+
+
+class Election(enum.Enum):
+    """Where to look for a leader, with the names of the spec.
+
+    ONLINE keeps the leader if it can stay, else takes the first in sync. PREFERRED takes the first
+    of the replicas, if it is in sync. UNCLEAN may take one that is not in sync.
+
+    Kafka: PartitionChangeBuilder.Election.
+    """
+
+    ONLINE = "ONLINE"
+    PREFERRED = "PREFERRED"
+    UNCLEAN = "UNCLEAN"
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionAsk:
+    """The fields of a partition as they should become.
+
+    `directory` is a replica and the directory it is in from now on; other replicas stay where they
+    are. `unclean_shutdown` are replicas that may have lost what they had.
+
+    Spec: PartitionChange!Unchanged.
+    """
+
+    replicas: tuple[BrokerId, ...]
+    isr: tuple[BrokerId, ...]
+    adding_replicas: tuple[BrokerId, ...]
+    removing_replicas: tuple[BrokerId, ...]
+    leader_recovery_state: int
+    election: Election = Election.ONLINE
+    directory: tuple[BrokerId, DirectoryId] | None = None
+    unclean_shutdown: frozenset[BrokerId] = frozenset()
+
+
+def without(replicas: tuple[BrokerId, ...], gone: Collection[BrokerId]) -> tuple[BrokerId, ...]:
+    """Return who stays of a list, in its order.
+
+    Spec: PartitionChange!Without.
+    Kafka: Replicas.copyWithout.
+    """
+    return tuple(replica for replica in replicas if replica not in gone)
+
+
+def in_progress(partition: Partition | PartitionAsk) -> bool:
+    """Return whether a partition is being reassigned.
+
+    Spec: PartitionChange!InProgress.
+    Kafka: PartitionReassignmentReplicas.isReassignmentInProgress.
+    """
+    return bool(partition.adding_replicas or partition.removing_replicas)
+
+
+def unchanged(partition: Partition) -> PartitionAsk:
+    """Return what asks for nothing.
+
+    Spec: PartitionChange!Unchanged.
+    """
+    return PartitionAsk(
+        partition.replicas,
+        partition.isr,
+        partition.adding_replicas,
+        partition.removing_replicas,
+        partition.leader_recovery_state,
+    )
+
+
+def election_of(*, unclean_enabled: bool) -> Election:
+    """Return how the controller looks for a leader by itself, by the topic's configuration.
+
+    Spec: PartitionChange!ElectionOf.
+    """
+    return Election.UNCLEAN if unclean_enabled else Election.ONLINE
+
+
+def without_broker(
+    partition: Partition, broker_id: BrokerId, *, unclean_enabled: bool, unclean: bool = False
+) -> PartitionAsk:
+    """Return that a broker leave the ISR; `unclean` if it may have lost what it had.
+
+    Spec: PartitionChange!WithoutBroker.
+    Kafka: ReplicationControlManager.generateLeaderAndIsrUpdates.
+    """
+    return replace(
+        unchanged(partition),
+        isr=without(partition.isr, (broker_id,)),
+        election=election_of(unclean_enabled=unclean_enabled),
+        unclean_shutdown=frozenset({broker_id} if unclean else ()),
+    )
+
+
+def new_isr(
+    partition: Partition, isr: tuple[BrokerId, ...], recovery_state: int, *, unclean_enabled: bool
+) -> PartitionAsk:
+    """Return what a leader wants: another ISR, and the end of its recovery.
+
+    Spec: PartitionChange!NewIsr.
+    Kafka: ReplicationControlManager.alterPartition.
+    """
+    return replace(
+        unchanged(partition),
+        isr=isr,
+        leader_recovery_state=recovery_state,
+        election=election_of(unclean_enabled=unclean_enabled),
+    )
+
+
+def new_leader(partition: Partition, election: Election) -> PartitionAsk:
+    """Return that a leader be looked for.
+
+    Spec: PartitionChange!NewLeader.
+    Kafka: ReplicationControlManager.electLeader.
+    """
+    return replace(unchanged(partition), election=election)
+
+
+def new_assignment(partition: Partition, target: tuple[BrokerId, ...]) -> PartitionAsk:
+    """Return a target assignment; who leaves stays at the end of the replicas until then.
+
+    "Current" replicas count those that an unfinished reassignment brought in. What comes out empty
+    does not overwrite what is there, so a replica may be coming in and going out at once: that is
+    Kafka as built.
+
+    Spec: PartitionChange!NewAssignment.
+    Kafka: ReplicationControlManager.changePartitionReassignment, PartitionReassignmentReplicas.
+    """
+    removing = tuple(sorted(set(partition.replicas) - set(target)))
+    adding = tuple(sorted(set(target) - set(partition.replicas)))
+    return replace(
+        unchanged(partition),
+        replicas=target + removing,
+        removing_replicas=removing or partition.removing_replicas,
+        adding_replicas=adding or partition.adding_replicas,
+    )
+
+
+def revert_needs_force(partition: Partition) -> bool:
+    """Return whether nobody is in sync who was there before the reassignment.
+
+    Spec: PartitionChange!RevertNeedsForce.
+    Kafka: PartitionReassignmentRevert.unclean.
+    """
+    return not without(partition.isr, partition.adding_replicas)
+
+
+def reverted(partition: Partition, *, unclean_enabled: bool) -> PartitionAsk:
+    """Return the way back from a reassignment: what came in goes, in the order of now.
+
+    Raises ControllerError (INVALID_REPLICA_ASSIGNMENT) if nobody was there before it.
+    Spec: PartitionChange!Reverted.
+    Kafka: ReplicationControlManager.cancelPartitionReassignment, PartitionReassignmentRevert.
+    """
+    replicas = without(partition.replicas, partition.adding_replicas)
+    if not replicas:
+        reason = "every replica of the partition came in by reassignments that were changed midway"
+        raise ControllerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, reason)
+    isr = without(partition.isr, partition.adding_replicas)
+    return replace(
+        unchanged(partition),
+        replicas=replicas,
+        isr=isr or replicas[:1],
+        adding_replicas=(),
+        removing_replicas=(),
+        election=election_of(unclean_enabled=unclean_enabled),
+    )

@@ -1,0 +1,249 @@
+"""From what is asked of a partition to the record of it: complete, elect, write what differs.
+
+Kafka: PartitionChangeBuilder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from kraft.controller.operations.partition_ask import Election, in_progress, without
+from kraft.ids import BrokerId
+from kraft.image.entries import UNASSIGNED
+from kraft.image.versions import IBP_3_2_IV0, IBP_3_6_IV0, IBP_3_7_IV2
+from kraft.records.topics import NO_LEADER, RECOVERING, PartitionChangeRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kraft.controller.operations.partition_ask import PartitionAsk
+    from kraft.ids import DirectoryId, PartitionId, TopicId
+    from kraft.image.entries import Partition
+
+
+_NOBODY: Final = BrokerId(NO_LEADER)
+
+
+def _unassigned(_: BrokerId) -> DirectoryId:
+    return UNASSIGNED
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRules:
+    """What a change of a partition depends on besides the partition.
+
+    `min_isr` is how many must be in sync so that anything is committed; None while there are no
+    eligible leader replicas. `default_directory` is where a replica that comes in will be. With
+    `one_survivor_completes`, as in KIP-631, a reassignment does not wait for all who stay.
+    """
+
+    metadata_version: int
+    min_isr: int | None = None
+    default_directory: Callable[[BrokerId], DirectoryId] = _unassigned
+    one_survivor_completes: bool = False
+
+
+class Elected(NamedTuple):
+    """Who leads, NO_LEADER if nobody can; and whether that may cost data."""
+
+    leader: BrokerId
+    unclean: bool
+
+
+def is_completable(ask: PartitionAsk) -> bool:
+    """Return whether everybody who stays in a reassignment is in sync (KAFKA-15665).
+
+    Spec: PartitionChange!Completable.
+    Kafka: PartitionReassignmentReplicas.maybeCompleteReassignment.
+    """
+    stays = set(ask.replicas) - set(ask.removing_replicas)
+    return in_progress(ask) and bool(stays) and stays <= set(ask.isr)
+
+
+def has_survivor(ask: PartitionAsk) -> bool:
+    """Return whether somebody who stays in a reassignment, and everybody who comes in, is in sync.
+
+    Kafka 4.1 waits for all who stay (`is_completable`).
+
+    Kafka: PartitionReassignmentReplicas, before KAFKA-15665. KIP-631 "Partition Reassignment".
+    """
+    survivors = set(ask.isr) - set(ask.removing_replicas)
+    return in_progress(ask) and bool(survivors) and set(ask.adding_replicas) <= survivors
+
+
+def completed(ask: PartitionAsk) -> PartitionAsk:
+    """Return what is asked for with the reassignment at its end, if it can be.
+
+    Spec: PartitionChange!Completed.
+    """
+    return ended(ask) if is_completable(ask) else ask
+
+
+def ended(ask: PartitionAsk) -> PartitionAsk:
+    """Return what is asked for with the reassignment at its end, whoever is in sync."""
+    return replace(
+        ask,
+        replicas=without(ask.replicas, ask.removing_replicas),
+        isr=without(ask.isr, ask.removing_replicas),
+        adding_replicas=(),
+        removing_replicas=(),
+    )
+
+
+def next_elr(partition: Partition, ask: PartitionAsk, min_isr: int | None) -> tuple[BrokerId, ...]:
+    """Return who may lead besides the ISR once the ISR is as asked for; in ascending order.
+
+    Nobody while enough are in sync; else who was in sync, or eligible, and has lost nothing. Who is
+    no replica any more stays: that is Kafka as built.
+
+    Spec: PartitionChangeElr!NextElr.
+    Kafka: PartitionChangeBuilder.maybePopulateTargetElr. KIP-966.
+    """
+    if min_isr is None or len(ask.isr) >= min_isr:
+        return ()
+    candidates = {*partition.eligible_leader_replicas, *partition.isr}
+    return tuple(sorted(candidates - set(ask.isr) - ask.unclean_shutdown))
+
+
+def elected(
+    partition: Partition,
+    ask: PartitionAsk,
+    elr: tuple[BrokerId, ...],
+    acceptable: Callable[[BrokerId], bool],
+    *,
+    elr_enabled: bool,
+) -> Elected:
+    """Return who leads: without cost if possible, then the last leader, then any replica at all.
+
+    Spec: PartitionChange!Elected, PartitionChangeElr!ElectedElr.
+    Kafka: PartitionChangeBuilder.electLeader.
+    """
+    valid = {replica for replica in (ask.isr or elr) if acceptable(replica)}
+    leader = _clean_leader(partition, ask, valid)
+    if leader != NO_LEADER:
+        return Elected(leader, unclean=False)
+    last_known = partition.last_known_elr
+    nobody_is_known = elr_enabled and not ask.isr and not elr
+    # It must live: KAFKA-19522.
+    if nobody_is_known and len(last_known) == 1 and acceptable(last_known[0]):
+        return Elected(last_known[0], unclean=True)
+    if ask.election is Election.UNCLEAN:
+        leader = next((replica for replica in ask.replicas if acceptable(replica)), _NOBODY)
+    return Elected(leader, unclean=leader != NO_LEADER)
+
+
+def _clean_leader(partition: Partition, ask: PartitionAsk, valid: set[BrokerId]) -> BrokerId:
+    """Return the leader that costs no data.
+
+    Spec: PartitionChange!CleanLeader.
+    """
+    if ask.election is Election.PREFERRED and ask.replicas[0] in valid:
+        return ask.replicas[0]
+    if partition.leader in valid:
+        return BrokerId(partition.leader)
+    return next((replica for replica in ask.replicas if replica in valid), _NOBODY)
+
+
+def build(
+    topic_id: TopicId,
+    partition_id: PartitionId,
+    partition: Partition,
+    ask: PartitionAsk,
+    acceptable: Callable[[BrokerId], bool],
+    rules: ChangeRules,
+) -> PartitionChangeRecord | None:
+    """Return the record of what is asked for; None if nothing changes.
+
+    `acceptable` says of a broker whether it may lead.
+
+    Spec: PartitionChange!Build, PartitionChangeElr!BuildElr.
+    Kafka: PartitionChangeBuilder.build.
+    """
+    elr_enabled = rules.min_isr is not None
+    survives = rules.one_survivor_completes and has_survivor(ask)
+    done = ended(ask) if survives else completed(ask)
+    elr = next_elr(partition, done, rules.min_isr)
+    election = elected(partition, done, elr, acceptable, elr_enabled=elr_enabled)
+    leads_anew = election.leader != partition.leader
+    if leads_anew and (election.unclean or election.leader in elr):
+        # Alone in sync: nobody else is known to have what it has.
+        done = replace(done, isr=(election.leader,))
+        elr = () if election.unclean else without(elr, (election.leader,))
+    fields = _assignment_fields(partition, done, rules)
+    forced = leads_anew and election.unclean
+    if forced or (done.isr != partition.isr and (done.isr or elr_enabled)):
+        fields["isr"] = done.isr
+    if leads_anew or _must_ask_again(partition, done, fields, rules):
+        fields["leader"] = election.leader
+    if done.leader_recovery_state != partition.leader_recovery_state:
+        fields["leader_recovery_state"] = done.leader_recovery_state
+    elif forced and _marks_recovery(partition, rules):
+        fields["leader_recovery_state"] = RECOVERING
+    fields.update(_eligibility_fields(partition, elr, fields, elr_enabled=elr_enabled))
+    return PartitionChangeRecord(partition_id, topic_id, **fields) if fields else None
+
+
+def _assignment_fields(
+    partition: Partition, ask: PartitionAsk, rules: ChangeRules
+) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    if rules.metadata_version >= IBP_3_7_IV2:
+        known = dict(zip(partition.replicas, partition.directories, strict=True))
+        known.update([ask.directory] if ask.directory else [])
+        directories = tuple(
+            known[replica] if replica in known else rules.default_directory(replica)
+            for replica in ask.replicas
+        )
+        if directories != partition.directories:
+            fields["directories"] = directories
+    for name in ("replicas", "removing_replicas", "adding_replicas"):
+        if getattr(ask, name) != getattr(partition, name):
+            fields[name] = getattr(ask, name)
+    return fields
+
+
+def _marks_recovery(partition: Partition, rules: ChangeRules) -> bool:
+    return partition.leader_recovery_state != RECOVERING and rules.metadata_version >= IBP_3_2_IV0
+
+
+def _must_ask_again(
+    partition: Partition, ask: PartitionAsk, fields: dict[str, Any], rules: ChangeRules
+) -> bool:
+    """Return whether a leader that stays takes a new epoch.
+
+    It does when a replica is dropped that it counted; before 3.6 also when the ISR shrinks.
+
+    Spec: PartitionChange!ChangeRecord.
+    Kafka: PartitionChangeBuilder.triggerLeaderEpochBumpForReplicaReassignmentIfNeeded.
+    """
+    if not set(partition.replicas) <= set(ask.replicas):
+        return True
+    shrinks = "isr" in fields and not set(partition.isr) <= set(ask.isr)
+    return shrinks and rules.metadata_version < IBP_3_6_IV0
+
+
+def _eligibility_fields(
+    partition: Partition,
+    elr: tuple[BrokerId, ...],
+    fields: dict[str, Any],
+    *,
+    elr_enabled: bool,
+) -> dict[str, Any]:
+    """Return the fields of KIP-966: who else may lead, and who led last.
+
+    Kafka: PartitionChangeBuilder.maybeUpdateRecordElr, maybeUpdateLastKnownLeader.
+    """
+    found: dict[str, Any] = {}
+    if elr != partition.eligible_leader_replicas:
+        found["eligible_leader_replicas"] = elr
+    last_known = partition.last_known_elr
+    if not elr_enabled:
+        last_known = ()
+    elif fields.get("isr") == () and last_known != (partition.leader,):
+        last_known = (BrokerId(partition.leader),)
+    elif fields.get("leader", partition.leader) != NO_LEADER:
+        last_known = ()
+    if last_known != partition.last_known_elr:
+        found["last_known_elr"] = last_known
+    return found

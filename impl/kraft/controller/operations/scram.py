@@ -1,0 +1,118 @@
+"""Credentials of users for SCRAM are set and deleted.
+
+Kafka: ScramControlManager. KIP-554, KIP-900.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from typing import TYPE_CHECKING, Final
+
+from kraft.controller.operations.errors import ControllerError
+from kraft.controller.operations.leader_eligibility import metadata_version_of
+from kraft.controller.operations.result import Result
+from kraft.errors import ErrorCode
+from kraft.image.versions import IBP_3_5_IV2
+from kraft.records.security import RemoveUserScramCredentialRecord, UserScramCredentialRecord
+from kraft.rpc.scram import (
+    SCRAM_SHA_256,
+    SCRAM_SHA_512,
+    AlterUserScramCredentialsResponse,
+    AlterUserScramCredentialsResult,
+    ScramCredentialDeletion,
+    ScramCredentialUpsertion,
+)
+
+if TYPE_CHECKING:
+    from kraft.image.metadata_image import MetadataImage
+    from kraft.rpc.scram import AlterUserScramCredentialsRequest
+
+MIN_ITERATIONS: Final = 4096
+MAX_ITERATIONS: Final = 16_384
+"""How often a password is hashed, at least and at most, with each of the mechanisms."""
+
+_HASHES: Final = {SCRAM_SHA_256: "sha256", SCRAM_SHA_512: "sha512"}
+
+_Change = ScramCredentialDeletion | ScramCredentialUpsertion
+_Record = RemoveUserScramCredentialRecord | UserScramCredentialRecord
+
+
+def alter_user_scram_credentials(
+    image: MetadataImage, request: AlterUserScramCredentialsRequest
+) -> Result[AlterUserScramCredentialsResponse]:
+    """Return changes of credentials, one answer for each user.
+
+    A user who is named twice is refused, with what is asked of them first too; if the first was
+    refused already, with its reason.
+
+    Kafka: ScramControlManager.alterCredentials.
+    """
+    accepted: dict[str, _Record] = {}
+    refused: dict[str, ControllerError] = {}
+    changes: tuple[_Change, ...] = (*request.deletions, *request.upsertions)
+    for change in changes:
+        user = change.name
+        if user in refused:
+            continue
+        try:
+            _validate_first(accepted, user)
+            accepted[user] = _record(image, change)
+        except ControllerError as error:
+            accepted.pop(user, None)
+            refused[user] = error
+    results = (
+        *(AlterUserScramCredentialsResult(user) for user in accepted),
+        *(
+            AlterUserScramCredentialsResult(user, error.code, error.reason)
+            for user, error in refused.items()
+        ),
+    )
+    return Result(tuple(accepted.values()), AlterUserScramCredentialsResponse(results))
+
+
+def _validate_first(accepted: dict[str, _Record], user: str) -> None:
+    if user in accepted:
+        reason = "the credentials of a user change at most once in a request"
+        raise ControllerError(ErrorCode.DUPLICATE_RESOURCE, reason)
+
+
+def _record(image: MetadataImage, change: _Change) -> _Record:
+    """Return the record of a change; ControllerError if it cannot be made."""
+    if metadata_version_of(image) < IBP_3_5_IV2:
+        reason = "the metadata version has no credentials for SCRAM yet"
+        raise ControllerError(ErrorCode.UNSUPPORTED_VERSION, reason)
+    if not change.name:
+        raise ControllerError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "the name of a user is not empty")
+    if change.mechanism not in _HASHES:
+        reason = f"SCRAM has no mechanism {change.mechanism}"
+        raise ControllerError(ErrorCode.UNSUPPORTED_SASL_MECHANISM, reason)
+    if isinstance(change, ScramCredentialUpsertion):
+        return _upsertion(change)
+    if (change.mechanism, change.name) not in image.scram_credentials:
+        reason = "there is no such credential to delete"
+        raise ControllerError(ErrorCode.RESOURCE_NOT_FOUND, reason)
+    return RemoveUserScramCredentialRecord(change.name, change.mechanism)
+
+
+def _upsertion(change: ScramCredentialUpsertion) -> UserScramCredentialRecord:
+    """Return a credential; the password itself cannot be read from it.
+
+    Kafka: ScramControlManager.validateUpsertion, .finishUpsertion, ScramFormatter. RFC 5802.
+    """
+    if not MIN_ITERATIONS <= change.iterations <= MAX_ITERATIONS:
+        reason = f"{change.iterations} iterations, not {MIN_ITERATIONS} to {MAX_ITERATIONS}"
+        raise ControllerError(ErrorCode.UNACCEPTABLE_CREDENTIAL, reason)
+    if not change.salted_password:
+        # Java makes no key of it, and Kafka has no word of its own for that.
+        raise ControllerError(ErrorCode.UNKNOWN_SERVER_ERROR, "the salted password is empty")
+    algorithm = _HASHES[change.mechanism]
+    client_key = hmac.digest(change.salted_password, b"Client Key", algorithm)
+    return UserScramCredentialRecord(
+        change.name,
+        change.mechanism,
+        change.salt,
+        hashlib.new(algorithm, client_key).digest(),
+        hmac.digest(change.salted_password, b"Server Key", algorithm),
+        change.iterations,
+    )

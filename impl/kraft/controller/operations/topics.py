@@ -1,0 +1,281 @@
+"""Topics begin, get more partitions, and end.
+
+Kafka: ReplicationControlManager.createTopics, .createPartitions, .deleteTopics.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kraft.controller.operations.configurations import altered_configuration, clear_elr_records
+from kraft.controller.operations.errors import ControllerError
+from kraft.controller.operations.leader_eligibility import (
+    default_directory,
+    is_active,
+    metadata_version_of,
+)
+from kraft.controller.operations.placement import place
+from kraft.controller.operations.reassignments import validate_assignment
+from kraft.controller.operations.result import Result
+from kraft.controller.operations.topic_names import validate_topic_name
+from kraft.controller.operations.user_batch import UserBatch
+from kraft.errors import ErrorCode
+from kraft.ids import PartitionId
+from kraft.image.versions import IBP_3_7_IV2
+from kraft.records.topics import TOPIC_RESOURCE, PartitionRecord, RemoveTopicRecord, TopicRecord
+from kraft.rpc.configurations import AlterableConfig, AlterConfigsResource
+from kraft.rpc.topics import (
+    BY_DEFAULT,
+    CreatedTopic,
+    CreatePartitionsResponse,
+    CreatePartitionsTopicResult,
+    CreateTopicsResponse,
+)
+
+if TYPE_CHECKING:
+    from kraft.controller.operations.defaults import Defaults
+    from kraft.ids import BrokerId, TopicId
+    from kraft.image.metadata_image import MetadataImage
+    from kraft.records.typed_record import TypedRecord
+    from kraft.rpc.topics import (
+        CreatableTopic,
+        CreatePartitionsRequest,
+        CreatePartitionsTopic,
+        CreateTopicsRequest,
+    )
+
+
+def create_topics(
+    image: MetadataImage,
+    defaults: Defaults,
+    request: CreateTopicsRequest,
+    topic_ids: tuple[TopicId, ...],
+    chance: int = 0,
+) -> Result[CreateTopicsResponse]:
+    """Return the topics of a request, one answer for each; the refused ones keep nobody else out.
+
+    `topic_ids` are new ones, as many as topics; all that Kafka would draw follows
+    from `chance`, which is any number.
+
+    Raises ControllerError (POLICY_VIOLATION) if that takes too many records.
+    Kafka: ReplicationControlManager.createTopics.
+    """
+    names: set[str] = set()
+    batch = UserBatch()
+    answers = []
+    for topic, topic_id in zip(request.topics, topic_ids, strict=True):
+        try:
+            _validate_name(image, names, topic.name)
+            created = _create_topic(image, defaults, topic, topic_id, chance)
+        except ControllerError as error:
+            answers.append(CreatedTopic(topic.name, error.code, error.reason))
+            continue
+        names.add(topic.name)
+        partitions = [one for one in created if isinstance(one, PartitionRecord)]
+        chance += len(partitions)
+        batch.add(created)
+        answers.append(
+            CreatedTopic(
+                topic.name,
+                topic_id=topic_id,
+                num_partitions=len(partitions),
+                replication_factor=len(partitions[0].replicas),
+            )
+        )
+    written = () if request.validate_only else batch.records
+    return Result(written, CreateTopicsResponse(tuple(answers)))
+
+
+def _validate_name(image: MetadataImage, asked: set[str], name: str) -> None:
+    """Return if a new topic may have a name beside those that are there; else ControllerError.
+
+    Metrics have `_` for each `.`, so two names must differ by more than that. Of names in one
+    request Kafka does not ask it.
+
+    Kafka: ReplicationControlManager.validateNewTopicNames, Topic.validate.
+    """
+    if name in image.topic_ids or name in asked:
+        raise ControllerError(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {name} exists")
+    validate_topic_name(name)
+    shown = name.replace(".", "_")
+    for other in sorted(image.topic_ids):
+        if other.replace(".", "_") == shown:
+            reason = f"{name} collides with {other}: metrics would not tell them apart"
+            raise ControllerError(ErrorCode.INVALID_TOPIC_EXCEPTION, reason)
+
+
+def _create_topic(
+    image: MetadataImage, defaults: Defaults, topic: CreatableTopic, topic_id: TopicId, chance: int
+) -> list[TypedRecord]:
+    """Return the records of one topic: itself, its configuration, its partitions.
+
+    Kafka: ReplicationControlManager.createTopic.
+    """
+    for name, value in topic.configs:
+        if value is None:
+            raise ControllerError(ErrorCode.INVALID_CONFIG, f"no value for {name}")
+    # Of a configuration that is given twice, Kafka reads the first.
+    given = {name: AlterableConfig(name, value) for name, value in reversed(topic.configs)}
+    configs = tuple(given[name] for name in dict.fromkeys(name for name, _ in topic.configs))
+    resource = AlterConfigsResource(TOPIC_RESOURCE, topic.name, configs)
+    settings = altered_configuration(image, defaults, resource, is_new=True) if configs else []
+    if topic.assignments:
+        replicas = _manual_replicas(image, topic)
+        code = ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    else:
+        factor = _number(topic.replication_factor, defaults.default_replication_factor,
+                         "replicas", ErrorCode.INVALID_REPLICATION_FACTOR)  # fmt: skip
+        count = _number(topic.num_partitions, defaults.num_partitions, "partitions",
+                        ErrorCode.INVALID_PARTITIONS)  # fmt: skip
+        replicas = place(image, count, factor, chance)
+        code = ErrorCode.INVALID_REPLICATION_FACTOR
+    return [
+        TopicRecord(topic.name, topic_id),
+        *settings,
+        *clear_elr_records(image, settings),
+        *(
+            _new_partition(image, topic_id, PartitionId(index), members, code)
+            for index, members in enumerate(replicas)
+        ),
+    ]
+
+
+def _number(given: int, default: int, what: str, code: ErrorCode) -> int:
+    if given == BY_DEFAULT:
+        return default
+    if given < 1:
+        raise ControllerError(code, f"the number of {what} is at least 1, or -1 for the default")
+    return given
+
+
+def _manual_replicas(
+    image: MetadataImage, topic: CreatableTopic
+) -> tuple[tuple[BrokerId, ...], ...]:
+    if topic.replication_factor != BY_DEFAULT or topic.num_partitions != BY_DEFAULT:
+        reason = "with an assignment, the numbers of partitions and of replicas must be -1"
+        raise ControllerError(ErrorCode.INVALID_REQUEST, reason)
+    indexes = [index for index, _ in topic.assignments]
+    if sorted(indexes) != list(range(len(indexes))):
+        reason = f"partitions must be 0 to {len(indexes) - 1}, each once, not {sorted(indexes)}"
+        raise ControllerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, reason)
+    assigned = tuple(replicas for _, replicas in sorted(topic.assignments))
+    _validate_assignments(image, assigned, len(assigned[0]))
+    return assigned
+
+
+def _validate_assignments(
+    image: MetadataImage, assigned: tuple[tuple[BrokerId, ...], ...], replication_factor: int
+) -> None:
+    for replicas in assigned:
+        validate_assignment(image, replicas)
+        if len(replicas) != replication_factor:
+            reason = f"a partition with {len(replicas)} replicas, others with {replication_factor}"
+            raise ControllerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, reason)
+
+
+def _new_partition(
+    image: MetadataImage,
+    topic_id: TopicId,
+    partition_id: PartitionId,
+    replicas: tuple[BrokerId, ...],
+    code: ErrorCode,
+) -> PartitionRecord:
+    """Return a new partition: those of its replicas that are active are in sync, the first leads.
+
+    Spec: PartitionChange!NewPartition.
+    Kafka: ReplicationControlManager.buildPartitionRegistration.
+    """
+    isr = tuple(replica for replica in replicas if is_active(image, replica))
+    if not isr:
+        reason = f"all replicas of partition {partition_id} are fenced or shutting down"
+        raise ControllerError(code, reason)
+    has_directories = metadata_version_of(image) >= IBP_3_7_IV2
+    return PartitionRecord(
+        partition_id,
+        topic_id,
+        replicas,
+        isr,
+        leader=isr[0],
+        leader_epoch=0,
+        partition_epoch=0,
+        directories=tuple(default_directory(image, replica) for replica in replicas)
+        if has_directories
+        else (),
+    )
+
+
+def create_partitions(
+    image: MetadataImage, request: CreatePartitionsRequest, chance: int = 0
+) -> Result[CreatePartitionsResponse]:
+    """Return more partitions of topics, one answer for each topic; `chance` as in `create_topics`.
+
+    A topic that there is no room for in the batch is refused, and nothing of it is written; Kafka
+    writes its first partitions.
+    Kafka: ReplicationControlManager.createPartitions.
+    """
+    batch = UserBatch()
+    results = []
+    for topic in request.topics:
+        try:
+            created = _create_partitions(image, topic, chance)
+            batch.add_part(created)
+        except ControllerError as error:
+            results.append(CreatePartitionsTopicResult(topic.name, error.code, error.reason))
+            continue
+        chance += len(created)
+        results.append(CreatePartitionsTopicResult(topic.name))
+    written = () if request.validate_only else batch.records
+    return Result(written, CreatePartitionsResponse(tuple(results)))
+
+
+def _create_partitions(
+    image: MetadataImage, asked: CreatePartitionsTopic, chance: int
+) -> list[PartitionRecord]:
+    topic_id = image.topic_ids.get(asked.name)
+    if topic_id is None:
+        reason = f"no such topic as {asked.name}"
+        raise ControllerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, reason)
+    present = image.topics[topic_id].partition_ids
+    added = asked.count - len(present)
+    if added <= 0:
+        reason = f"the topic has {len(present)} partitions, and must get more"
+        raise ControllerError(ErrorCode.INVALID_PARTITIONS, reason)
+    replication_factor = len(image.partitions[topic_id, present[0]].replicas)
+    if asked.assignments is None:
+        assigned = place(image, added, replication_factor, chance)
+        code = ErrorCode.INVALID_REPLICATION_FACTOR
+    elif len(asked.assignments) != added:
+        reason = f"{len(asked.assignments)} assignments for {added} new partitions"
+        raise ControllerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, reason)
+    else:
+        assigned, code = asked.assignments, ErrorCode.INVALID_REPLICA_ASSIGNMENT
+        _validate_assignments(image, assigned, replication_factor)
+    return [
+        _new_partition(image, topic_id, PartitionId(index), replicas, code)
+        for index, replicas in enumerate(assigned, start=len(present))
+    ]
+
+
+def delete_topics(
+    image: MetadataImage, topic_ids: tuple[TopicId, ...]
+) -> Result[dict[TopicId, ErrorCode]]:
+    """Return the end of topics, with their partitions and whatever was under way, by id.
+
+    Spec: Reassignment!DeleteTopic.
+    Kafka: ReplicationControlManager.deleteTopics.
+    """
+    batch = UserBatch()
+    answers = {}
+    for topic_id in dict.fromkeys(topic_ids):
+        answers[topic_id] = ErrorCode.NONE
+        try:
+            batch.add_part([_removal(image, topic_id)])
+        except ControllerError as error:
+            answers[topic_id] = error.code
+    return Result(batch.records, answers)
+
+
+def _removal(image: MetadataImage, topic_id: TopicId) -> RemoveTopicRecord:
+    if topic_id not in image.topics:
+        raise ControllerError(ErrorCode.UNKNOWN_TOPIC_ID, "there is no such topic")
+    return RemoveTopicRecord(topic_id)

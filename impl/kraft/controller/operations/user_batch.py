@@ -1,0 +1,53 @@
+"""The records of one request of a user: no more of them than one batch may have.
+
+Kafka: BoundedList, QuorumController.MAX_RECORDS_PER_USER_OP.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kraft.controller.operations.errors import ControllerError
+from kraft.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kraft.records.typed_record import TypedRecord
+
+MAX_RECORDS_PER_USER_OP: Final = 10_000
+"""How many records one request of a user may come to."""
+
+
+class UserBatch:
+    """The records that a request has come to so far."""
+
+    def __init__(self) -> None:
+        self._records: list[TypedRecord] = []
+
+    @property
+    def records(self) -> tuple[TypedRecord, ...]:
+        """All of them, in order."""
+        return tuple(self._records)
+
+    def add(self, records: Sequence[TypedRecord]) -> None:
+        """Add records that the request fails without.
+
+        Raises ControllerError (POLICY_VIOLATION) if they are too many.
+        Kafka: EventHandlerExceptionInfo, for BoundedListTooLongException.
+        """
+        self._add(records, ErrorCode.POLICY_VIOLATION)
+
+    def add_part(self, records: Sequence[TypedRecord]) -> None:
+        """Add the records of one of many parts; what does not fit, fails by itself.
+
+        Raises ControllerError (UNKNOWN_SERVER_ERROR, as Kafka calls it there) if they are too many.
+        """
+        self._add(records, ErrorCode.UNKNOWN_SERVER_ERROR)
+
+    def _add(self, records: Sequence[TypedRecord], code: ErrorCode) -> None:
+        many = len(self._records) + len(records)
+        if many > MAX_RECORDS_PER_USER_OP:
+            reason = f"{many} records, more than {MAX_RECORDS_PER_USER_OP} in one request"
+            raise ControllerError(code, reason)
+        self._records += records

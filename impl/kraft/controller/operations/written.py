@@ -1,0 +1,117 @@
+"""What a controller has in memory: all records that it has replayed, committed or not.
+
+Kafka: QuorumController, whose managers keep it in timeline structures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from immutables import Map
+
+from kraft.ids import Offset
+from kraft.image.brokers_to_partitions import (
+    NO_PARTITIONS,
+    BrokersToPartitions,
+    after_records,
+    brokers_to_partitions,
+)
+from kraft.image.metadata_image import EMPTY_IMAGE, MetadataImage
+from kraft.image.replay import replay
+from kraft.records.lease import RegisterBrokerRecord, UnregisterBrokerRecord
+from kraft.records.topics import NO_LEADER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kraft.controller.operations.leader_eligibility import PartitionKey
+    from kraft.ids import BrokerId
+    from kraft.records.typed_record import TypedRecord
+
+_NO_OFFSETS: Final[Map[BrokerId, Offset]] = Map()
+_FIRST: Final = Offset(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The image of all records before `end`, and at which offset each broker last registered.
+
+    `registration_offsets` are no part of an image: a snapshot does not say them, so whoever loads
+    one takes its last offset for each broker (`written_from_snapshot`). `index` follows from the
+    image, and is made of it if it is not given.
+
+    Spec: MetadataLog!written.
+    Kafka: ClusterControlManager.registerBrokerRecordOffsets.
+    """
+
+    image: MetadataImage = EMPTY_IMAGE
+    registration_offsets: Map[BrokerId, Offset] = _NO_OFFSETS
+    end: Offset = _FIRST
+    index: BrokersToPartitions = NO_PARTITIONS
+
+    def __post_init__(self) -> None:
+        """Make the index if the image has partitions and the index has none."""
+        if self.image.partitions and not self.index.leads:
+            object.__setattr__(self, "index", brokers_to_partitions(self.image))
+
+
+NOTHING_WRITTEN: Final = Written()
+
+
+def replay_batch(written: Written, records: Sequence[TypedRecord], base_offset: Offset) -> Written:
+    """Return what is in memory after a batch whose first record is at `base_offset`.
+
+    Raises RefusedRecordError if a record is ruled out by those before it.
+    Kafka: QuorumController.replay.
+    """
+    offsets = written.registration_offsets
+    for offset, record in enumerate(records, start=base_offset):
+        if isinstance(record, RegisterBrokerRecord):
+            offsets = offsets.set(record.broker_id, Offset(offset))
+        elif isinstance(record, UnregisterBrokerRecord) and record.broker_id in offsets:
+            offsets = offsets.delete(record.broker_id)
+    image = replay(written.image, records)
+    index = after_records(written.index, written.image, image, records)
+    return Written(image, offsets, Offset(base_offset + len(records)), index)
+
+
+def written_from_snapshot(image: MetadataImage, end: Offset) -> Written:
+    """Return what is in memory after loading a snapshot that ends at `end`, exclusively.
+
+    Kafka: ClusterControlManager.replay, which is given the last offset of the snapshot.
+    """
+    last = Offset(end - 1)
+    return Written(image, Map(dict.fromkeys(image.brokers, last)), end)
+
+
+def leads_any(written: Written, broker_id: BrokerId) -> bool:
+    """Return whether a broker leads a partition.
+
+    Kafka: BrokersToIsrs.hasLeaderships.
+    """
+    return broker_id in written.index.leads
+
+
+def isr_partitions(written: Written, broker_id: BrokerId) -> list[PartitionKey]:
+    """Return the partitions whose ISR has a broker, in the order of their keys.
+
+    Kafka: BrokersToIsrs.partitionsWithBrokerInIsr.
+    """
+    return sorted(written.index.isr.get(broker_id, ()))
+
+
+def elr_partitions(written: Written, broker_id: BrokerId) -> list[PartitionKey]:
+    """Return the partitions that a broker is eligible to lead, in the order of their keys.
+
+    Kafka: BrokersToElrs.partitionsWithBrokerInElr.
+    """
+    return sorted(written.index.elr.get(broker_id, ()))
+
+
+def leaderless_partitions(written: Written) -> list[PartitionKey]:
+    """Return the partitions that nobody leads, in the order of their keys.
+
+    Kafka: BrokersToIsrs.partitionsWithNoLeader.
+    """
+    return sorted(written.index.leads.get(NO_LEADER, ()))

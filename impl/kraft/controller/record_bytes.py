@@ -1,0 +1,45 @@
+"""Records as the bytes of their values, and back: the edge to Raft, which knows no records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kraft.errors import CorruptRecordError
+from kraft.image.versions import record_version
+from kraft.records.metadata_records import typed_record
+from kraft.records.value import decode_value, encode_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kraft.records.typed_record import TypedRecord
+
+
+def encode_records(records: Iterable[TypedRecord], metadata_version: int) -> tuple[bytes, ...]:
+    """Return the value of each record, in the version that a metadata version prescribes.
+
+    Raises ValueError for a record that there is not yet under it, or that says what that version
+    cannot say. Kafka: MetadataRecordSerde.write.
+    """
+    values = []
+    for record in records:
+        version = record_version(type(record), metadata_version)
+        api_key = record.SCHEMA.api_key
+        values.append(encode_value(api_key, version, record.to_fields(version)))
+    return tuple(values)
+
+
+def decode_records(values: Sequence[bytes], base_offset: int) -> tuple[TypedRecord, ...]:
+    """Return the records of a batch whose first one is at `base_offset`.
+
+    Raises CorruptRecordError or UnsupportedVersionError, with the offset, for what is no record.
+    Kafka: MetadataRecordSerde.read.
+    """
+    records = []
+    for offset, value in enumerate(values, start=base_offset):
+        try:
+            api_key, _, fields = decode_value(value)
+        except CorruptRecordError as error:
+            raise error.located(offset=offset) from None
+        records.append(typed_record(api_key, fields))
+    return tuple(records)

@@ -1,0 +1,52 @@
+"""What an active controller does by itself, from time to time.
+
+Kafka: PeriodicTaskControlManager.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from immutables import Map
+
+from kraft.controller.state import NEVER, is_active
+from kraft.controller.write_path import write
+
+if TYPE_CHECKING:
+    from kraft.controller.operation_table import Operations
+    from kraft.controller.state import ControllerState
+    from kraft.controller.turn import Turn
+
+IMMEDIATE_PERIOD_MS: Final = 10
+"""How soon a task comes again that left something. Kafka: PeriodicTask.DEFAULT_IMMEDIATE_PERIOD."""
+
+
+def schedule_all(turn: Turn, operations: Operations) -> None:
+    """Plan each task for the first time. Kafka: PeriodicTaskControlManager.activate."""
+    configuration = turn.state.configuration
+    periods = {task.name: task.period_ms(configuration) for task in operations.tasks}
+    turn.change(
+        tasks=Map({name: turn.now_ms + period for name, period in periods.items() if period})
+    )
+
+
+def task_deadline(state: ControllerState) -> int:
+    """Return when the next task is due, in milliseconds; NEVER if there is none."""
+    return min(state.tasks.values(), default=NEVER)
+
+
+def run_due_task(turn: Turn, operations: Operations) -> None:
+    """Run the task that has been due for longest, and plan it anew.
+
+    Kafka: PeriodicTaskControlManager.PeriodicTaskOperation.
+    """
+    state = turn.state
+    due = sorted((at, name) for name, at in state.tasks.items() if at <= turn.now_ms)
+    if not due:
+        return
+    _, name = due[0]
+    task = next(one for one in operations.tasks if one.name == name)
+    again = write(turn, task.operation, None)
+    if is_active(turn.state):
+        period = IMMEDIATE_PERIOD_MS if again is True else task.period_ms(state.configuration)
+        turn.change(tasks=turn.state.tasks.set(name, turn.now_ms + period))

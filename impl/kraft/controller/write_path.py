@@ -1,0 +1,130 @@
+"""The write path: an operation is generated, replayed, appended, and its answer parked.
+
+Kafka: QuorumController.ControllerWriteEvent, QuorumController.appendRecords.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kraft.controller.effects import Append, Failure, Reply
+from kraft.controller.memory import after_batch
+from kraft.controller.operation_context import OperationContext
+from kraft.controller.operations.errors import ControllerError
+from kraft.controller.operations.heartbeats import begin_controlled_shutdown, touch
+from kraft.controller.operations.result import Generated, Result
+from kraft.controller.resignation import renounce
+from kraft.controller.soft_state import after_records
+from kraft.controller.state import Deferred, is_all_stable
+from kraft.errors import ErrorCode
+from kraft.ids import NO_OFFSET, Offset
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from kraft.controller.operation_context import Operation
+    from kraft.controller.operations.heartbeats import Heartbeats
+    from kraft.controller.turn import Turn
+    from kraft.records.typed_record import TypedRecord
+
+
+def write(
+    turn: Turn, operation: Operation, request: Any, chance: int = 0, token: Hashable = None
+) -> Any:
+    """Run an operation on the newest state; return its response, None if it failed.
+
+    What it answers is told to `token`, unless that is None, when all that it rests on is stable. A
+    refusal rests on what was seen, like any answer that writes nothing; Kafka gives one that is
+    thrown at once. Whatever else goes wrong makes the controller step back: what the operation saw
+    or did is not to be trusted.
+
+    Raises FaultError if a record cannot be replayed that was just made.
+    Spec: MetadataLog!HandleWrite, MetadataLog!AnswerUnchanged, MetadataLog!DelayUnchanged.
+    Kafka: QuorumController.ControllerWriteEvent.run, QuorumController.handleEventException.
+    """
+    generated = generate(turn, operation, request, chance)
+    if isinstance(generated, Failure):
+        renounce(turn)
+        if token is not None:
+            turn.do(Reply(token, generated))
+        return None
+    result, heartbeats = generated.result, generated.heartbeats
+    turn.change(heartbeats=heartbeats)
+    for records in _batches(turn, result):
+        append(turn, records)
+    if generated.shutting_down is not None:
+        last = Offset(turn.state.write_end - 1)
+        heartbeats = _soft_state(turn)
+        turn.change(heartbeats=begin_controlled_shutdown(heartbeats, generated.shutting_down, last))
+    if generated.heard is not None:
+        heard = touch(_soft_state(turn), generated.heard, NO_OFFSET, turn.now_ms)
+        turn.change(heartbeats=heard)
+    if token is not None:
+        answer(turn, token, result.response)
+    return result.response
+
+
+def generate(
+    turn: Turn, operation: Operation, request: Any, chance: int
+) -> Generated[Any] | Failure:
+    """Return what an operation comes to; a Failure if it must not be trusted."""
+    state = turn.state
+    heartbeats = _soft_state(turn)
+    written, defaults = state.written.written, state.configuration.defaults
+    asked = OperationContext(written, heartbeats, defaults, request, turn.now_ms, chance)
+    try:
+        found = operation(asked)
+    except ControllerError as error:
+        return Generated(Result((), Failure(error.code, error.reason)), heartbeats)
+    except Exception as error:  # noqa: BLE001 - Kafka, too, survives any mistake of an operation
+        return Failure(ErrorCode.UNKNOWN_SERVER_ERROR, f"{type(error).__name__}: {error}")
+    generated = found if isinstance(found, Generated) else Generated(found, heartbeats)
+    count, most = len(generated.result.records), state.configuration.max_records_per_batch
+    if generated.result.is_atomic and count > most:
+        reason = f"{count} records in one batch, which holds {most}"
+        return Failure(ErrorCode.UNKNOWN_SERVER_ERROR, reason)
+    return generated
+
+
+def _batches(turn: Turn, result: Result[Any]) -> list[tuple[TypedRecord, ...]]:
+    """Return the records in the batches they go in; a prefix of several may be all that remains."""
+    records, most = result.records, turn.state.configuration.max_records_per_batch
+    return [records[start : start + most] for start in range(0, len(records), most)]
+
+
+def _soft_state(turn: Turn) -> Heartbeats:
+    heartbeats = turn.state.heartbeats
+    assert heartbeats is not None, "an active controller knows its brokers"
+    return heartbeats
+
+
+def append(turn: Turn, records: Sequence[TypedRecord]) -> None:
+    """Replay one batch at the offsets it will have, and have Raft append it in the claim epoch.
+
+    What was in memory before it, and after it, can be gone back to.
+
+    Raises FaultError if it cannot be replayed.
+    Spec: MetadataLog!AppendBatch, MetadataLog!Remember.
+    Kafka: QuorumController.ControllerWriteEvent.run, OffsetControlManager.handleScheduleAppend.
+    """
+    state = turn.state
+    before = state.written
+    base_offset = max(before.end, turn.log_end or before.end)
+    memory = after_batch(before, records, base_offset, state.claim_epoch)
+    timeline = state.timeline.set(before.end, before).set(memory.end, memory)
+    heartbeats = after_records(_soft_state(turn), before.written, records, base_offset)
+    turn.change(written=memory, timeline=timeline, heartbeats=heartbeats)
+    version = before.image.metadata_version or memory.image.metadata_version or 0
+    turn.do(Append(state.claim_epoch, base_offset, tuple(records), version))
+
+
+def answer(turn: Turn, token: Hashable, response: Any) -> None:
+    """Answer now if all in memory is stable; else park the answer behind all that is not.
+
+    Spec: MetadataLog!AllStable. Kafka: DeferredEventQueue.highestPendingOffset.
+    """
+    state = turn.state
+    if is_all_stable(state):
+        turn.do(Reply(token, response))
+        return
+    turn.change(deferred=(*state.deferred, Deferred(token, state.write_end, response)))

@@ -1,0 +1,295 @@
+"""Controllers, broker processes, the committed log and the network, as one value."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from immutables import Map
+
+from kraft.broker.lease import BrokerLifecycle, is_live
+from kraft.controller import configuration as of_controller
+from kraft.controller.events import LeaderChanged
+from kraft.controller.machine import on_event
+from kraft.controller.memory import Memory
+from kraft.controller.operations.defaults import Defaults
+from kraft.controller.operations.written import Written
+from kraft.controller.state import first_state, is_active
+from kraft.ids import (
+    BrokerId,
+    ControllerId,
+    DirectoryId,
+    IncarnationId,
+    NodeId,
+    Offset,
+    PartitionId,
+    TopicId,
+)
+from kraft.image.metadata_image import EMPTY_IMAGE, METADATA_VERSION
+from kraft.image.replay import replay
+from kraft.records.cluster import FeatureLevelRecord
+from kraft.records.topics import NO_LEADER, PartitionRecord, TopicRecord
+from kraft.sim.cluster.operations import OPERATIONS
+from kraft.sim.lease.configuration import ProcessIdentity  # noqa: TC001 - msgspec reads the types
+
+if TYPE_CHECKING:
+    from kraft.broker.partition_leader import PartitionLeader
+    from kraft.controller.state import ControllerState
+    from kraft.image.entries import Partition
+    from kraft.image.metadata_image import MetadataImage
+    from kraft.records.typed_record import TypedRecord
+    from kraft.rpc import (
+        BrokerHeartbeatRequest,
+        BrokerHeartbeatResponse,
+        BrokerRegistrationRequest,
+        BrokerRegistrationResponse,
+    )
+    from kraft.rpc.alter_partition import AlterPartitionRequest, AlterPartitionResponse
+
+    Request = BrokerRegistrationRequest | BrokerHeartbeatRequest | AlterPartitionRequest
+    Response = BrokerRegistrationResponse | BrokerHeartbeatResponse | AlterPartitionResponse
+
+TOPIC: Final = "topic"
+TOPIC_ID: Final = TopicId("T" * 21 + "Q")
+PARTITION_ID: Final = PartitionId(0)
+SESSION_TIMEOUT_MS: Final = 1_000_000
+"""Long beside all that passes between two heartbeats: sessions run out when that is chosen."""
+_FIRST_EPOCH: Final = 1
+
+
+class ControllerProcess(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A controller process: whose, and the newest metadata version that it supports."""
+
+    incarnation_id: IncarnationId
+    controller_id: ControllerId
+    highest_level: int
+
+
+class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Who there is, and what may happen.
+
+    The first of `controllers` leads at first. Of the `controller_processes` of a controller the
+    last one runs, and supports all levels. `levels` are metadata versions, ascending; the first is
+    what an empty log stands for, and from `gate_level` on controllers register. `longest_tail` is
+    how many batches wait for their commit before whoever makes the choices writes no more.
+    """
+
+    controllers: tuple[NodeId, ...]
+    processes: tuple[ProcessIdentity, ...]
+    controller_processes: tuple[ControllerProcess, ...]
+    replicas: tuple[BrokerId, ...]
+    levels: tuple[int, ...]
+    gate_level: int
+    longest_tail: int = 4
+
+    @property
+    def brokers(self) -> tuple[BrokerId, ...]:
+        """The broker ids that have a process, sorted."""
+        return tuple(sorted({identity.broker_id for identity in self.processes}))
+
+    def running(self, controller: NodeId) -> ControllerProcess:
+        """Return the process of a controller that runs. Spec: Cluster!RunningProcess."""
+        its = [one for one in self.controller_processes if int(one.controller_id) == controller]
+        return its[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """A message under way: a request to a controller, or with its `response` the way back.
+
+    `request_id` is the message id of the request. `correlation_id` is the lifecycle's own.
+    """
+
+    message_id: int
+    request_id: int
+    incarnation_id: IncarnationId
+    correlation_id: int
+    request: Request
+    response: Response | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A batch of a controller's log; without records it is the one that begins its epoch.
+
+    `request_id` names the request that it was written for, if one did that.
+
+    Spec: Cluster!IsBatch.
+    """
+
+    base_offset: Offset
+    epoch: int
+    records: tuple[TypedRecord, ...] = ()
+    request_id: int | None = None
+
+    @property
+    def count(self) -> int:
+        """How many offsets it has."""
+        return len(self.records) or 1
+
+    @property
+    def end(self) -> Offset:
+        """The first offset behind it."""
+        return Offset(self.base_offset + self.count)
+
+
+@dataclass(frozen=True, slots=True)
+class Controller:
+    """A controller, its clock, and the batches that it has not heard to be committed.
+
+    An answer that is due for one of them is in the state of the controller.
+    """
+
+    state: ControllerState
+    tail: tuple[Batch, ...] = ()
+    now_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """A broker process: its lease, what it has replayed, what it leads by that.
+
+    `awaited` is the message id of the request whose answer it waits for: one at a time, of whatever
+    kind. `crashed` is known to the simulation only.
+    """
+
+    lifecycle: BrokerLifecycle
+    crashed: bool = False
+    applied: Memory | None = None
+    view: PartitionLeader | None = None
+    awaited: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Everything there is at one moment. `committed` is what the batches of the `log` come to.
+
+    Spec: Cluster!vars.
+    """
+
+    configuration: Configuration
+    leader: NodeId
+    epoch: int
+    log: tuple[Batch, ...]
+    committed: Memory
+    controllers: Map[NodeId, Controller]
+    brokers: Map[IncarnationId, Broker]
+    network: tuple[Envelope, ...] = ()
+    next_message_id: int = 0
+
+
+def first_image(configuration: Configuration) -> MetadataImage:
+    """Return what an empty log stands for: a partition whose leader is gone.
+
+    Spec: Cluster!FirstImage.
+    """
+    replicas = configuration.replicas
+    return replay(
+        EMPTY_IMAGE,
+        (
+            FeatureLevelRecord(METADATA_VERSION, configuration.levels[0]),
+            TopicRecord(TOPIC, TOPIC_ID),
+            PartitionRecord(
+                PARTITION_ID,
+                TOPIC_ID,
+                replicas,
+                replicas[:1],
+                leader=NO_LEADER,
+                leader_epoch=0,
+                partition_epoch=0,
+            ),
+        ),
+    )
+
+
+def first_cluster(configuration: Configuration) -> Cluster:
+    """Return the cluster before anything happened: an empty log, and the first leader elected.
+
+    Spec: Cluster!Init.
+    """
+    memory = Memory(Written(first_image(configuration)))
+    leader = configuration.controllers[0]
+    nodes = configuration.controllers
+    states = {node: _first_state(node, nodes, memory) for node in nodes}
+    elected = on_event(states[leader], LeaderChanged(0, _FIRST_EPOCH, leader), OPERATIONS)
+    states[leader] = elected.state
+    brokers = {
+        one.incarnation_id: Broker(BrokerLifecycle(one.broker_id, one.incarnation_id))
+        for one in configuration.processes
+    }
+    controllers = Map({node: Controller(state) for node, state in states.items()})
+    return Cluster(configuration, leader, _FIRST_EPOCH, (), memory, controllers, Map(brokers))
+
+
+def _first_state(node: NodeId, nodes: tuple[NodeId, ...], memory: Memory) -> ControllerState:
+    defaults = Defaults(node, broker_session_timeout_ms=SESSION_TIMEOUT_MS, quorum_node_ids=nodes)
+    # No snapshot is ever due: Cluster has none.
+    return first_state(of_controller.Configuration(defaults, max_snapshot_interval_ms=0), memory)
+
+
+def partition_of(memory: Memory) -> Partition:
+    """Return the partition."""
+    return memory.image.partitions[TOPIC_ID, PARTITION_ID]
+
+
+def directory_of(broker_id: BrokerId) -> DirectoryId:
+    """Return the directory that all processes of a broker have."""
+    return DirectoryId(f"{broker_id:04}".rjust(21, "D") + "A")
+
+
+def is_running(broker: Broker) -> bool:
+    """Return whether a broker process exists and runs. Spec: Cluster!Live."""
+    return not broker.crashed and is_live(broker.lifecycle)
+
+
+def status(broker: Broker) -> str:
+    """Return the state of a broker process by name, or CRASHED. Spec: Cluster!Status."""
+    return "CRASHED" if broker.crashed else broker.lifecycle.state.name
+
+
+def is_awaited(cluster: Cluster, envelope: Envelope) -> bool:
+    """Return whether a process waits for the answer to a request, or for this answer."""
+    return cluster.brokers[envelope.incarnation_id].awaited == envelope.request_id
+
+
+def active_controllers(cluster: Cluster) -> tuple[NodeId, ...]:
+    """Return who takes itself for active. Spec: Cluster!active."""
+    return tuple(
+        node
+        for node in cluster.configuration.controllers
+        if is_active(cluster.controllers[node].state)
+    )
+
+
+def find(cluster: Cluster, message_id: int) -> Envelope | None:
+    """Return the message under way with this id, if there is one."""
+    return next((one for one in cluster.network if one.message_id == message_id), None)
+
+
+def digest(cluster: Cluster) -> str:
+    """Return 16 hexadecimal digits that are equal for equal clusters, in every process."""
+    everything = (
+        cluster.configuration,
+        (cluster.leader, cluster.epoch),
+        cluster.log,
+        [_told(cluster.controllers[one]) for one in cluster.configuration.controllers],
+        [_told_of(cluster.brokers[one.incarnation_id]) for one in cluster.configuration.processes],
+        cluster.network,
+        cluster.next_message_id,
+    )
+    return hashlib.blake2b(repr(everything).encode(), digest_size=8).hexdigest()
+
+
+def _told(controller: Controller) -> tuple[object, ...]:
+    state = controller.state
+    heartbeats = () if state.heartbeats is None else sorted(state.heartbeats.brokers.items())
+    image = sorted(state.written.image.brokers.items()), partition_of(state.written)
+    ends = (state.claim_epoch, state.committed_end, state.write_end)
+    return ends, image, state.deferred, heartbeats, controller.tail, controller.now_ms
+
+
+def _told_of(broker: Broker) -> tuple[object, ...]:
+    end = None if broker.applied is None else broker.applied.end
+    return broker.lifecycle, broker.crashed, end, broker.view, broker.awaited

@@ -1,0 +1,1 @@
+"""What the simulations share: results of a step, outcomes, recordings."""

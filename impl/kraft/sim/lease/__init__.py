@@ -1,0 +1,1 @@
+"""The broker lease, simulated: brokers, one controller, a network; choices in, states out."""

@@ -1,0 +1,171 @@
+"""The active controller: what it knows, and what it does on each event.
+
+A handler replays the records it generates into its own image before they are durable, as Kafka's
+controller does, and hands them out as an Append. The order of the effects is the durability
+contract: an answer that leaves before its records are appended could promise what a crash undoes.
+
+Kafka: QuorumController.ControllerWriteEvent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kraft.controller.operations import cluster_control
+from kraft.controller.operations.cluster_control import ControllerResult, Decision, Response
+from kraft.controller.operations.heartbeats import (
+    Heartbeats,
+    after_record,
+    begin_controlled_shutdown,
+    end_session,
+    fresh_heartbeats,
+    touch,
+)
+from kraft.ids import NO_OFFSET, Offset
+from kraft.profile import KAFKA_4_1
+from kraft.sim.lease.image import EMPTY_IMAGE, ClusterImage
+from kraft.sim.lease.replay import replay
+
+if TYPE_CHECKING:
+    from kraft.ids import BrokerId
+    from kraft.profile import Profile
+    from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
+    from kraft.sim.lease.stand_ins import Record
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerState:
+    """Everything the active controller knows: what is in the log, and what is only in memory.
+
+    Kafka: QuorumController.
+    """
+
+    image: ClusterImage
+    heartbeats: Heartbeats
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """Make these records durable before any later effect happens; the first gets `base_offset`."""
+
+    base_offset: Offset
+    records: tuple[Record, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Answer the request that was the event."""
+
+    response: Response
+
+
+Effect = Append | Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one event did: the next state, the effects to perform in order, and which action."""
+
+    state: ControllerState
+    effects: tuple[Effect, ...]
+    decision: Decision
+
+
+def first_controller(session_timeout_ms: int) -> ControllerState:
+    """Return the state of the active controller of an empty log."""
+    return ControllerState(EMPTY_IMAGE, Heartbeats(session_timeout_ms))
+
+
+def on_broker_registration_request(
+    state: ControllerState,
+    request: BrokerRegistrationRequest,
+    now_ms: int,
+    profile: Profile = KAFKA_4_1,
+) -> Step:
+    """Register a broker process, or refuse it. In KIP-631's profile its session begins with it.
+
+    Spec: BrokerLease!RegisterBroker, BrokerLease!AmendRegistration, BrokerLease!RefuseRegistration.
+    Kafka: QuorumController.registerBroker.
+    """
+    result = cluster_control.register_broker(state.image, state.heartbeats, request, now_ms)
+    step = _write(state, result)
+    if not profile.registration_is_contact or result.decision is Decision.REFUSE_REGISTRATION:
+        return step
+    heard = touch(step.state.heartbeats, request.broker_id, NO_OFFSET, now_ms)
+    return replace(step, state=replace(step.state, heartbeats=heard))
+
+
+def on_broker_heartbeat_request(
+    state: ControllerState, request: BrokerHeartbeatRequest, now_ms: int
+) -> Step:
+    """Hear a heartbeat: renew the session of its broker, and move it where it should be.
+
+    Spec: BrokerLease!HeedHeartbeat, BrokerLease!RejectHeartbeat, BrokerLease!RenewSession.
+    Kafka: QuorumController.processBrokerHeartbeat.
+    """
+    result = cluster_control.process_broker_heartbeat(state.image, state.heartbeats, request)
+    if result.decision is Decision.REJECT_HEARTBEAT:
+        return _write(state, result)
+    broker_id = request.broker_id
+    touched = touch(state.heartbeats, broker_id, request.current_metadata_offset, now_ms)
+    step = _write(ControllerState(state.image, touched), result)
+    if result.decision is not Decision.BEGIN_CONTROLLED_SHUTDOWN:
+        return step
+    # Only now is the offset known that the brokers who stay must reach.
+    last_offset = Offset(step.state.image.log_end - 1)
+    heartbeats = begin_controlled_shutdown(step.state.heartbeats, broker_id, last_offset)
+    return Step(ControllerState(step.state.image, heartbeats), step.effects, step.decision)
+
+
+def on_session_expiry(state: ControllerState, broker_id: BrokerId, now_ms: int) -> Step:
+    """Fence a broker whose session ran out, and end the session.
+
+    Spec: BrokerLease!FenceStaleBroker.
+    Kafka: QuorumController.registerMaybeFenceStaleBroker.
+    """
+    result = cluster_control.fence_stale_broker(state.image, state.heartbeats, broker_id, now_ms)
+    return _write(ControllerState(state.image, end_session(state.heartbeats, broker_id)), result)
+
+
+def on_unregister_broker_request(state: ControllerState, request: UnregisterBrokerRequest) -> Step:
+    """Remove the registration of a broker, and all that is known of it.
+
+    Spec: BrokerLease!UnregisterBroker.
+    Kafka: QuorumController.unregisterBroker.
+    """
+    return _write(state, cluster_control.unregister_broker(state.image, request))
+
+
+def on_election(state: ControllerState, broker_id: BrokerId) -> Step:
+    """Make an active broker that leads nothing the leader of a partition.
+
+    Spec: BrokerLease!ElectLeader.
+    Kafka: ReplicationControlManager.electLeader.
+    """
+    return _write(state, cluster_control.elect_leader(state.image, broker_id))
+
+
+def on_activation(image: ClusterImage, session_timeout_ms: int, now_ms: int) -> Step:
+    """Become the active controller of a log whose image is `image`.
+
+    Spec: BrokerLease!FailOver.
+    Kafka: QuorumController.claim, ClusterControlManager.activate.
+    """
+    heartbeats = fresh_heartbeats(image, session_timeout_ms, now_ms)
+    return _write(ControllerState(image, heartbeats), cluster_control.activate())
+
+
+def _write(state: ControllerState, result: ControllerResult) -> Step:
+    """Replay the generated records at their offsets; append them, and then answer."""
+    base_offset = state.image.log_end
+    image, heartbeats = state.image, state.heartbeats
+    for offset, record in enumerate(result.records, start=base_offset):
+        before, image = image, replay(image, record, Offset(offset))
+        heartbeats = after_record(heartbeats, before, image, record)
+    effects: tuple[Effect, ...] = ()
+    if result.records:
+        effects += (Append(base_offset, result.records),)
+    if result.response is not None:
+        effects += (Reply(result.response),)
+    return Step(ControllerState(image, heartbeats), effects, result.decision)

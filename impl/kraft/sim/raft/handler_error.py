@@ -1,0 +1,23 @@
+"""What a simulation raises when the code that it simulates raises."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kraft.sim.raft.cluster import Simulation
+    from kraft.sim.raft.machines import Machine
+
+
+class HandlerError(Exception):
+    """A handler raised, or never came to rest; the message says at which step of which seed."""
+
+
+def handler_error(
+    sim: Simulation, machine: Machine, event: object, error: Exception
+) -> HandlerError:
+    """Return the error of a handler, with the place where it is met again."""
+    return HandlerError(
+        f"seed {sim.seed}, step {sim.number}, {sim.time} ns, {machine.key},"
+        f" {type(event).__name__}: {type(error).__name__}: {error}"
+    )

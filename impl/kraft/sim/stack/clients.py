@@ -1,0 +1,107 @@
+"""Operators: what they ask of the controllers, and what they are answered.
+
+An operator knows the cluster as it was shown a moment ago, by whoever was asked; it asks the
+controller that it takes for the active one, and now and then another.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from kraft.chance import Stream
+from kraft.controller.effects import Failure
+from kraft.controller.operation_table import WRITES
+from kraft.controller.state import is_active, visible
+from kraft.ids import NodeId, ReplicaKey
+from kraft.raft.configuration import MILLISECOND
+from kraft.sim.raft.workload import Acknowledged
+from kraft.sim.stack.controller_host import ControllerHost
+from kraft.sim.stack.requests import draw_request
+
+if TYPE_CHECKING:
+    from kraft.image.metadata_image import MetadataImage
+    from kraft.sim.raft.cluster import Simulation
+    from kraft.sim.raft.machines import Machine
+    from kraft.sim.raft.steps import Envelope
+    from kraft.sim.stack.configuration import StackKnobs
+
+NOBODY: Final = ReplicaKey(NodeId(-1))
+_ELSEWHERE: Final = 8
+"""One request in so many goes to any controller."""
+
+
+class SentRequest(NamedTuple):
+    """A request of an operator, when it was sent (true ns), and what was answered, if anything."""
+
+    request: Any
+    time: int
+    response: Any = None
+
+
+class Clients:
+    """The operators of a run. `asked` has all their requests, by the id of the message.
+
+    `last_written` is when an active controller last answered one, in true nanoseconds.
+    """
+
+    __slots__ = ("_acknowledged", "_chance", "_knobs", "_sim", "asked", "last_written", "number")
+
+    def __init__(
+        self, sim: Simulation, knobs: StackKnobs, acknowledged: dict[Any, Acknowledged]
+    ) -> None:
+        self._sim = sim
+        self._knobs = knobs
+        self._acknowledged = acknowledged
+        self._chance = Stream(sim.seed, "clients")
+        self.asked: dict[int, SentRequest] = {}
+        self.last_written = -1
+        self.number = 0
+
+    def begin(self) -> None:
+        """Plan the first request."""
+        self._plan()
+
+    def _plan(self) -> None:
+        gap = self._chance.exponential(self._knobs.admin_every_ms * MILLISECOND)
+        self._sim.schedule(self._sim.time + MILLISECOND + gap, self._ask, None)
+
+    def _ask(self, _nothing: None) -> None:
+        self._plan()
+        chance = Stream(self._chance.word(), "request")
+        machine, image = self._whom(chance)
+        if machine is None or image is None:
+            return
+        self.number += 1
+        request = draw_request(chance, image, self._sim, self._knobs, self.number)
+        if request is None:
+            return
+        message_id = self._sim.ask(machine, request)
+        self.asked[message_id] = SentRequest(request, self._sim.time)
+
+    def _whom(self, chance: Stream) -> tuple[Machine | None, MetadataImage | None]:
+        """Return whom to ask, and the image that the operator believes in."""
+        hosts = [
+            (machine, machine.process.listener)
+            for machine in self._sim.nodes
+            if machine.process is not None
+            and machine.runs
+            and isinstance(machine.process.listener, ControllerHost)
+        ]
+        if not hosts:
+            return None, None
+        active = [one for one in hosts if is_active(one[1].state)]
+        usual = active and chance.below(_ELSEWHERE) > 0
+        machine, host = chance.choice(active if usual else hosts)
+        return machine, visible(host.state).image
+
+    def answered(self, request: Envelope, response: Any) -> None:
+        """Note an answer."""
+        asked = self.asked.get(request.message_id)
+        if asked is None:
+            return
+        self.asked[request.message_id] = asked._replace(response=response)
+        if not isinstance(response, Failure):
+            number = request.message_id
+            if type(asked.request) in WRITES:
+                self.last_written = self._sim.time
+            self._acknowledged[number] = Acknowledged(number, -1, -1, NOBODY, self._sim.time)

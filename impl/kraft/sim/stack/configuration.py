@@ -1,0 +1,80 @@
+"""What a simulated cluster is made of besides its quorum, and the knobs that a seed turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kraft.chance import Stream
+from kraft.controller.operations.leader_eligibility import ELIGIBLE_LEADER_REPLICAS
+from kraft.image.metadata_image import METADATA_VERSION
+from kraft.image.versions import LATEST_METADATA_VERSION
+from kraft.records.cluster import FeatureLevelRecord
+
+if TYPE_CHECKING:
+    from kraft.records.typed_record import TypedRecord
+
+_OLDER: Final = (6, 7, 12, 14, 17, 22)
+
+
+@dataclass(frozen=True, slots=True)
+class StackKnobs:
+    """What a seed decides once for what runs above Raft. Times are in milliseconds.
+
+    An operator asks for something every `admin_every_ms` on average, for at most `topics` topics of
+    at most `partitions` partitions. Brokers are fenced after `session_timeout_ms` without a
+    heartbeat, which they send each `heartbeat_interval_ms`. A leader appends data
+    each `produce_every_ms`, and followers fetch each `fetch_every_ms`. `log_directories` is how
+    many each broker has.
+    """
+
+    metadata_version: int = LATEST_METADATA_VERSION
+    eligible_leader_replicas: bool = True
+    unclean_leader_election: bool = False
+    min_insync_replicas: int = 1
+    admin_every_ms: int = 300
+    topics: int = 3
+    partitions: int = 4
+    session_timeout_ms: int = 3_000
+    heartbeat_interval_ms: int = 600
+    snapshot_bytes: int = 4_000
+    produce_every_ms: int = 400
+    fetch_every_ms: int = 250
+    replica_lag_ms: int = 2_000
+    log_directories: int = 2
+
+
+def draw_stack_knobs(seed: int) -> StackKnobs:
+    """Return the knobs of a seed: mostly the newest metadata version, now and then an older one."""
+    chance = Stream(seed, "cluster knobs")
+    version = LATEST_METADATA_VERSION
+    if chance.below(4) == 0:
+        version = chance.choice(_OLDER)
+    elr = version >= LATEST_METADATA_VERSION and bool(chance.below(2))
+    return StackKnobs(
+        version,
+        elr,
+        chance.below(4) == 0,
+        chance.choice((1, 1, 2)),
+        chance.choice((100, 200, 400)),
+        chance.choice((1, 3, 5)),
+        chance.choice((1, 3, 6)),
+        chance.choice((2_000, 3_000, 9_000)),
+        chance.choice((300, 600)),
+        chance.choice((1_000, 4_000, 100_000)),
+        chance.choice((200, 500)),
+        chance.choice((150, 300)),
+        chance.choice((1_000, 2_000)),
+        chance.choice((1, 2, 3)),
+    )
+
+
+def bootstrap_of(knobs: StackKnobs) -> tuple[TypedRecord, ...]:
+    """Return the records with which the cluster begins.
+
+    Kafka: BootstrapMetadata.
+    """
+    records: list[TypedRecord] = [FeatureLevelRecord(METADATA_VERSION, knobs.metadata_version)]
+    if knobs.eligible_leader_replicas:
+        records.append(FeatureLevelRecord(ELIGIBLE_LEADER_REPLICAS, 1))
+    return tuple(records)

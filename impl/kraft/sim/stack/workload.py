@@ -1,0 +1,189 @@
+"""The workload of a whole cluster: controllers and brokers above Raft, and their operators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kraft.broker.settings import BrokerSettings
+from kraft.controller.configuration import Configuration
+from kraft.controller.operations.defaults import Defaults
+from kraft.controller.operations.leader_eligibility import ELIGIBLE_LEADER_REPLICAS
+from kraft.ids import NO_BROKER_EPOCH
+from kraft.image.metadata_image import METADATA_VERSION
+from kraft.image.versions import LATEST_METADATA_VERSION
+from kraft.rpc.node_description import Listener, SupportedFeature
+from kraft.sim.raft.handler_error import handler_error
+from kraft.sim.raft.workload import CLUSTER_ID, Workload
+from kraft.sim.stack.broker_disk import BrokerDisk
+from kraft.sim.stack.broker_host import BrokerHost
+from kraft.sim.stack.clients import Clients, SentRequest
+from kraft.sim.stack.configuration import StackKnobs, bootstrap_of, draw_stack_knobs
+from kraft.sim.stack.controller_host import ControllerHost
+from kraft.sim.stack.faults import HANDLERS
+from kraft.sim.stack.hosts import Decoder
+from kraft.sim.stack.producers import Producers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kraft.ids import NodeId, OffsetAndEpoch
+    from kraft.raft.effects import HandleCommit, HandleLeaderChange, HandleLoadSnapshot
+    from kraft.raft.state import RaftState
+    from kraft.raft.voters import VoterSet
+    from kraft.rpc.raft_voters import AddRaftVoterRequest
+    from kraft.sim.raft.cluster import Simulation
+    from kraft.sim.raft.machines import Connection, Machine, Process
+    from kraft.sim.raft.steps import Envelope
+
+_LISTENERS: Final = (Listener("PLAINTEXT", "localhost", 9092),)
+_FEATURES: Final = (
+    SupportedFeature(METADATA_VERSION, 1, LATEST_METADATA_VERSION),
+    SupportedFeature(ELIGIBLE_LEADER_REPLICAS, 0, 1),
+    SupportedFeature("kraft.version", 0, 1),
+)
+
+
+class StackWorkload(Workload):
+    """What runs above Raft in a cluster.
+
+    The nodes below `configuration.voters` are controllers, the others brokers, whose broker ids are
+    their node ids.
+    """
+
+    __slots__ = ("_clients", "_decoder", "_producers", "disks", "knobs")
+
+    handlers = HANDLERS
+
+    def __init__(self, simulation: Simulation, knobs: StackKnobs | None = None) -> None:
+        super().__init__(simulation)
+        self.knobs = draw_stack_knobs(simulation.seed) if knobs is None else knobs
+        self._decoder = Decoder()
+        self.disks: dict[tuple[int, str], BrokerDisk] = {}
+        self._clients = Clients(simulation, self.knobs, self.acknowledged)
+        self._producers = Producers(simulation, self.knobs)
+
+    @property
+    def asked(self) -> dict[int, SentRequest]:
+        """All requests of operators, by the ids of their messages."""
+        return self._clients.asked
+
+    @property
+    def controllers(self) -> int:
+        """How many controllers there are; they have the lowest node ids."""
+        return self._sim.configuration.voters
+
+    def is_controller(self, machine: Machine) -> bool:
+        """Return whether a machine is one of a controller."""
+        return machine.node_id < self.controllers
+
+    def begin(self) -> None:
+        """Let operators and producers begin."""
+        self._clients.begin()
+        self._producers.begin()
+
+    def start(self, process: Process) -> None:
+        """Give a process that starts the controller or the broker that it runs."""
+        if self.is_controller(process.machine):
+            configuration = self._controller_configuration(process.machine.node_id)
+            process.listener = ControllerHost(self._sim, process, self._decoder, configuration)
+        else:
+            self._start_broker(process)
+
+    def _start_broker(self, process: Process) -> None:
+        machine = process.machine
+        at = machine.index, machine.directory_id
+        disk = self.disks.get(at)
+        if disk is None:
+            disk = self.disks[at] = BrokerDisk(
+                self._sim.seed, machine.index, machine.directory_id, self.knobs.log_directories
+            )
+        knobs = self.knobs
+        settings = BrokerSettings(
+            CLUSTER_ID,
+            disk.healthy,
+            _LISTENERS,
+            _FEATURES,
+            previous_broker_epoch=disk.clean_epoch,
+            broker_heartbeat_interval_ms=knobs.heartbeat_interval_ms,
+            broker_session_timeout_ms=knobs.session_timeout_ms,
+        )
+        # A clean shutdown counts once.
+        disk.clean_epoch = NO_BROKER_EPOCH
+        process.listener = BrokerHost(self._sim, process, self._decoder, knobs, settings, disk)
+
+    def _controller_configuration(self, node_id: NodeId) -> Configuration:
+        knobs = self.knobs
+        return Configuration(
+            Defaults(
+                node_id,
+                unclean_leader_election_enable=knobs.unclean_leader_election,
+                min_insync_replicas=knobs.min_insync_replicas,
+                cluster_id=CLUSTER_ID,
+                broker_session_timeout_ms=knobs.session_timeout_ms,
+            ),
+            bootstrap_of(knobs),
+            leader_imbalance_check_interval_ms=3_000,
+            unclean_leader_election_check_interval_ms=2_000,
+            delegation_token_expiry_check_interval_ms=5_000,
+            max_record_bytes_between_snapshots=knobs.snapshot_bytes,
+        )
+
+    def committed(self, process: Process, _state: RaftState, effect: HandleCommit) -> None:
+        """Give a host committed batches."""
+        process.listener.committed(effect)
+
+    def load(self, process: Process, state: RaftState, effect: HandleLoadSnapshot) -> None:
+        """Let a host begin anew from a snapshot. Raises ValueError if it is not there."""
+        process.listener.load(state, effect)
+
+    def leader_changed(self, process: Process, effect: HandleLeaderChange) -> None:
+        """Tell a host who leads."""
+        process.listener.leader_changed(effect)
+
+    def append_refused(self, process: Process) -> None:
+        """Tell a controller that Raft took nothing."""
+        process.listener.append_refused()
+
+    def snapshot(self, process: Process) -> tuple[OffsetAndEpoch, tuple[bytes, ...]]:
+        """Return the snapshot that a host asked to have written."""
+        snapshot: tuple[OffsetAndEpoch, tuple[bytes, ...]] = process.listener.snapshot()
+        return snapshot
+
+    def receive(self, process: Process, connection: Connection) -> None:
+        """Give a host a message. Raises HandlerError if it raises."""
+        try:
+            process.listener.receive(connection)
+        except Exception as error:
+            message = connection.envelope.payload
+            raise handler_error(self._sim, process.machine, message, error) from error
+
+    def due(self, process: Process) -> None:
+        """Let a host do what is due. Raises HandlerError if it raises."""
+        try:
+            process.listener.due()
+        except Exception as error:
+            raise handler_error(self._sim, process.machine, "due", error) from error
+
+    def answered(self, request: Envelope, response: Any) -> None:
+        """Tell an operator what was answered."""
+        self._clients.answered(request, response)
+
+    def is_served(self, since: int) -> bool:
+        """Return whether an operator was answered by an active controller since a true time."""
+        return self._clients.last_written > since
+
+    def to_add(
+        self, voters: VoterSet, machines: Sequence[Machine], chance: int
+    ) -> AddRaftVoterRequest | None:
+        """Return the request to make a controller a voter that is none, if there is one."""
+        able = [machine for machine in machines if self.is_controller(machine)]
+        return super().to_add(voters, able, chance)
+
+
+def stack_workload(knobs: StackKnobs | None) -> Callable[[Simulation], StackWorkload]:
+    """Return what makes the workload of a simulation, with these knobs or those of its seed."""
+
+    def make(simulation: Simulation) -> StackWorkload:
+        return StackWorkload(simulation, knobs)
+
+    return make

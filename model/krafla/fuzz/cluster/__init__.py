@@ -1,0 +1,1 @@
+"""Fuzzing of the cluster protocol: the kinds of runs."""

@@ -1,0 +1,64 @@
+"""Kinds of runs of a cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from krafla.fuzz.engine.systems import CLUSTER
+from kraft.ids import BrokerId, ControllerId, IncarnationId, NodeId
+from kraft.image.versions import IBP_3_7_IV0, IBP_3_7_IV2
+from kraft.sim.cluster.cluster import Configuration, ControllerProcess
+from kraft.sim.cluster.scheduler import Scheduler
+from kraft.sim.lease.configuration import processes
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from krafla.fuzz.engine.profiles import Driver
+
+__all__ = ["CONFIGURATIONS", "CLUSTER", "driver"]
+
+_BELOW_GATE: Final = IBP_3_7_IV0 - 1
+_LEVELS: Final = (_BELOW_GATE, IBP_3_7_IV0, IBP_3_7_IV2)
+# How many of the runs have controllers that hear late of their successors.
+_LINGERING: Final = 0.4
+_FIRST_TWO: Final = (BrokerId(1), BrokerId(2))
+
+
+def _controllers(count: int) -> tuple[ControllerProcess, ...]:
+    """Return an old process of each controller, that knows no newest level, and the one that runs.
+
+    Their incarnation ids are text and a UUID at once, such as `controller-1-process-2A`.
+    """
+    return tuple(
+        ControllerProcess(
+            IncarnationId(f"controller-{number}-{age}".ljust(21, "-") + "A"),
+            ControllerId(number),
+            highest,
+        )
+        for number in range(1, count + 1)
+        for age, highest in (("old", IBP_3_7_IV0), ("new", IBP_3_7_IV2))
+    )
+
+
+def _of(controllers: int, brokers: int, of_each: int) -> Configuration:
+    return Configuration(
+        tuple(NodeId(number) for number in range(1, controllers + 1)),
+        processes(brokers, of_each),
+        _controllers(controllers),
+        _FIRST_TWO,
+        _LEVELS,
+        IBP_3_7_IV0,
+    )
+
+
+CONFIGURATIONS: Final = {
+    "whole": _of(3, 3, 6),
+    "two-and-two": _of(2, 2, 8),
+    "one-controller": _of(1, 3, 6),
+}
+
+
+def driver(configuration: Configuration, random: Random) -> Driver:
+    """Return who makes the choices of a run of a cluster."""
+    return Scheduler(configuration, random, lingering=random.random() < _LINGERING)

@@ -1,0 +1,1 @@
+"""Fuzzing of the lease protocol: the kinds of runs."""

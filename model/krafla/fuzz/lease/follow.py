@@ -1,0 +1,240 @@
+"""A trace on the implementation: its schedule forced, and every state compared with the trace's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from krafla.match.trace_check import shows_no_step
+from krafla.match.validation import choices_for, spec_of, stands_alone
+from krafla.match.whole import Whole
+from krafla.oracle.difference import Difference, differences
+from krafla.refinement.common.judgement import Agreed, PropertyViolated
+from krafla.refinement.common.lockstep import Judge
+from krafla.refinement.lease.properties import CONDITIONAL
+from krafla.refinement.lease.scenario import NotPossible, choice_of, vocabulary_of
+from krafla.refinement.lease.spec import load_lease
+from krafla.verdict import KraflaError, Verdict
+from kraft.sim.common.step import Refused
+from kraft.sim.lease.cluster import first_cluster
+from kraft.sim.lease.step import step as take
+
+if TYPE_CHECKING:
+    from krafla.match import Nearest
+    from krafla.oracle import Explanation
+    from krafla.refinement.common.judgement import Finding
+    from krafla.traces import Step, Trace
+    from krafla.values import Function, Value
+
+__all__ = ["Apart", "Followed", "follow"]
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """The step at which the implementation leaves the trace: what it does there instead.
+
+    ``differences`` lead from the trace's state (expected) to the implementation's (got). If the
+    spec denies the trace's step, ``explanation`` says why, and ``nearest`` what it has instead.
+    """
+
+    index: int
+    step: Step
+    what: str
+    differences: tuple[Difference, ...] = ()
+    explanation: Explanation | None = None
+    nearest: Nearest | None = None
+
+    def __str__(self) -> str:
+        lines = [f"does not follow at step {self.index}, {self.step.action}: {self.what}"]
+        lines += [
+            f"  {one.path}: trace {_shown(one.expected)}, implementation {_shown(one.got)}"
+            for one in self.differences
+        ]
+        if self.explanation is not None:
+            first, *rest = str(self.explanation).splitlines()
+            lines += [f"  the spec: {first}", *(f"  {line}" for line in rest)]
+        if self.nearest is not None:
+            lines.append(f"  {self.nearest}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What forcing a trace upon the implementation came to.
+
+    The implementation was in the first ``steps`` states of the trace. ``finding`` is what the spec
+    says against it, ``apart`` where it left the trace though the spec has nothing against it.
+    """
+
+    trace: Trace
+    steps: int
+    finding: Finding | None = None
+    apart: Apart | None = None
+
+    @property
+    def is_as_claimed(self) -> bool:
+        """Return whether the implementation violates just what the trace claims, at its end.
+
+        That is the property, and the conjunct of it if the claim names one.
+        """
+        claim, finding = self.trace.claim, self.finding
+        return (
+            claim is not None
+            and isinstance(finding, PropertyViolated)
+            and finding.name == claim.property
+            and (claim.conjunct is None or claim.conjunct.text in _blamed(finding))
+            and self.steps == len(self.trace)
+        )
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return held only for a behaviour that claims no violation and was followed to its end."""
+        if self.finding is not None:
+            return Verdict.VIOLATED
+        is_nothing = self.trace.claims_violation or shows_no_step(self.trace)
+        is_held = self.apart is None and not is_nothing
+        return Verdict.HELD if is_held else Verdict.INCONCLUSIVE
+
+    @property
+    def sentence(self) -> str:
+        """Return in one sentence how far the implementation followed, and what that shows."""
+        steps = len(self.trace) - 1
+        claim = self.trace.claim
+        if self.is_as_claimed:
+            assert claim is not None, "what is as claimed was claimed"
+            return (
+                f"the implementation follows all {steps} steps and violates {claim.property} "
+                "as claimed"
+            )
+        if self.finding is not None:
+            return f"the implementation follows {self.steps - 1} of {steps} steps: a finding"
+        if self.apart is not None:
+            return f"the implementation follows {self.apart.index - 1} of {steps} steps"
+        if self.trace.claims_violation:
+            return (
+                f"the implementation follows all {steps} steps, which shows no violation: "
+                f"{claim} is only claimed"
+            )
+        if shows_no_step(self.trace):
+            return "the trace shows no step, so there is nothing to follow"
+        return f"the implementation follows all {steps} steps, each agreed to by the spec"
+
+
+def follow(trace: Trace) -> Followed:
+    """Return how far the implementation takes the steps of a trace, each judged by the spec.
+
+    The behaviour of a lasso is followed until its state comes again, once; where the spec has no
+    step that leads back, the two part after the last one. ``KraflaError`` if the trace is not one
+    of the broker lease, or names an action, a node or a constant unknown there.
+    """
+    if not trace.steps:
+        raise KraflaError(f"a trace of {trace.spec} without a single state shows nothing")
+    follower = _Follower(trace)
+    for index, one in enumerate(trace.steps[1:], start=1):
+        ended = follower.take(index, one)
+        if ended is not None:
+            return ended
+    return follower.end()
+
+
+class _Follower:
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        if not stands_alone(trace):
+            raise KraflaError(
+                f"the implementation of the lease follows BrokerLease, not {trace.spec}"
+            )
+        variables = set(spec_of(trace).variables)
+        vocabulary = vocabulary_of(trace)
+        claim = trace.claim
+        also = [claim.property] if claim and claim.property in CONDITIONAL else []
+        self._lease = load_lease(vocabulary, also)
+        if set(self._lease.spec.variables) != variables:
+            raise KraflaError(
+                f"the implementation of the lease follows BrokerLease, not {trace.spec}"
+            )
+        self._whole = Whole(self._lease.spec, choices_for(self._lease.spec))
+        self._mapping = self._lease.mapping
+        self._judge = Judge(self._lease)
+        self._cluster = first_cluster(vocabulary.configuration)
+        first = trace.steps[0]
+        if self._differences(first.state):
+            raise KraflaError("the trace does not begin where the implementation does", "step 0")
+        for index, one in enumerate(trace.steps[1:], start=1):
+            self._whole.check_names(index, one)
+
+    def take(self, index: int, one: Step) -> Followed | None:
+        """Take one step; return the end of it all if that is where it ends."""
+        try:
+            choice = choice_of(self._mapping, self._cluster, index, one)
+        except NotPossible as error:
+            return self._ended(index, self._apart(index, one, error.message))
+        try:
+            result = take(self._cluster, choice)
+        except Exception as error:  # noqa: BLE001 - whatever the implementation raises is a finding
+            return Followed(self._trace, index, self._judge.fail(choice, error))
+        before = self._judge.state
+        judgement = self._judge.judge(result)
+        self._cluster = result.after
+        details = self._differences(one.state)
+        if not isinstance(judgement, Agreed):
+            followed = index if details else min(index + 1, len(self._trace))
+            return Followed(self._trace, followed, judgement)
+        outcome = result.outcome
+        if isinstance(outcome, Refused):
+            what = f"the implementation refuses it: {outcome.reason}"
+        elif outcome.action != one.action:
+            what = f"the implementation takes {outcome.action}"
+        elif details:
+            what = "the implementation comes to another state"
+        else:
+            return None
+        self._judge.state = before
+        return self._ended(index, self._apart(index, one, what, details))
+
+    def end(self) -> Followed:
+        """Close the lasso, if there is one, after all steps were taken; return the end of it all.
+
+        Of the spec's steps that lead back the first is taken.
+        """
+        trace, count = self._trace, len(self._trace)
+        if self._whole.stays(trace):
+            return Followed(trace, count)
+        closing = self._whole.closing(trace)
+        if closing is not None:
+            return self.take(count, closing) or Followed(trace, count)
+        assert trace.lasso is not None, "only a lasso can be open"
+        again = replace(trace.steps[trace.lasso], action=trace.back or "the way back")
+        what = f"nothing leads back to step {trace.lasso}"
+        return self._ended(count, Apart(count, again, what, (), *self._whole.no_return(trace)))
+
+    def _ended(self, index: int, apart: Apart) -> Followed:
+        return Followed(self._trace, min(index, len(self._trace)), None, apart)
+
+    def _apart(
+        self, index: int, one: Step, what: str, details: tuple[Difference, ...] = ()
+    ) -> Apart:
+        """Return where the two part, with the spec's word on the trace's own step."""
+        whole, state = self._whole, self._judge.state
+        after, _ = whole.after(state, replace(one, state=state.as_function()), one)
+        if whole.takes(state, one, after):
+            return Apart(index, one, what, details)
+        return Apart(index, one, what, details, *whole.refusal(state, index, one))
+
+    def _differences(self, expected: Function) -> tuple[Difference, ...]:
+        got = self._mapping.variables(self._cluster)
+        return tuple(
+            detail
+            for name, value in sorted(got.items())
+            for detail in differences(name, expected[name], value)
+        )
+
+
+def _blamed(finding: PropertyViolated) -> list[str]:
+    return [reason.text for reason in finding.explanation.reasons]
+
+
+def _shown(value: Value | None) -> str:
+    from krafla.values import fmt
+
+    return "nothing" if value is None else fmt(value)

@@ -1,0 +1,1 @@
+"""Fuzzing of the metadata protocol: the kinds of runs."""

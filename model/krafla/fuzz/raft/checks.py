@@ -1,0 +1,334 @@
+"""The observer of a simulation that asks, after every step, whether all still holds.
+
+It looks at the replica that took the step only, and there at what changed only; what was true of
+the others and of the past is in the ghost history. The names are those of the spec's properties:
+KRaftProperties, KRaftVotersProperties; those of the implementation alone, of what no spec models,
+are listed with their sentences in docs/internals/raft-fuzzing.md.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from krafla.fuzz.engine.violation import Violated, Violation
+from krafla.fuzz.raft import (
+    commits,
+    elections,
+    leader_checks,
+    listener_checks,
+    log_checks,
+    membership,
+    message_checks,
+)
+from krafla.fuzz.raft.history import NO_FILE, History, Replica, name_of
+from kraft.raft.effects import (
+    AppendLog,
+    CleanLog,
+    Fatal,
+    FlushLog,
+    FreezeSnapshot,
+    HandleCommit,
+    HandleLeaderChange,
+    HandleLoadSnapshot,
+    SendRequest,
+    SendResponse,
+    TruncateLog,
+    TruncateToSnapshot,
+    WriteQuorumState,
+    WriteSnapshot,
+)
+from kraft.raft.events import ResponseReceived
+from kraft.raft.roles import Follower, Leader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from kraft.ids import ReplicaKey
+    from kraft.raft.state import RaftState
+    from kraft.sim.raft.steps import SimStep
+    from kraft.sim.raft.workload import Acknowledged
+
+__all__ = ["PROPERTIES", "Checks"]
+
+PROPERTIES: Final = (
+    "AcknowledgedStaysProp", "AddedHasFetchedProp", "AlwaysRestartsInv", "ChangeAnsweredProp",
+    "ChangeOnlyAfterOwnEpochCommitProp", "CheckQuorumProp",
+    "CommittedOnMajorityInv", "CommittedOnlyGrowsProp", "ElectionSafetyInv", "EpochsAscendInv",
+    "FlushedSurvivesInv", "HeardLeaderStaysProp", "HighWatermarkMonotonicProp",
+    "HighWatermarkWithinLogInv",
+    "LatestVotersCountInv", "LeaderAppendOnlyProp", "LeaderCompletenessInv",
+    "LeaderNeverLoadsSnapshotProp", "LeaderRememberedProp", "ListenerInOrderInv",
+    "ListenerLeaderProp", "LogMatchingInv", "MonotonicEpochProp",
+    "NeverCommitOldEpochDirectlyProp", "NewLeaderForgetsHighWatermarkProp", "NoIllegalStateInv",
+    "NoTruncationBelowHighWatermarkProp", "NotedIsDurableInv", "OldAnswerProp",
+    "OneLeaderPerEpochInv",
+    "OneRequestPerConnectionInv", "OneUncommittedChangeInv", "OnlyLeaderOwesFlushInv",
+    "OnlyVotersStandInv", "OverlappingMajoritiesInv", "OwnVoteProp", "PermittedLogChangesProp",
+    "RestartProp", "RoleMatchesStateInv", "SnapshotAtLogStartInv", "SnapshotCommittedInv",
+    "StableLeadershipProp", "StateMachineSafetyInv", "StateTransitionsProp", "VoteOncePerEpochProp",
+    "VoteWrittenBeforeAnsweredInv", "VoterSetInv",
+)  # fmt: skip
+"""Every property that each step is held to, by its name.
+
+The end of a run is held to ProgressProp besides, and a step that fails breaks HandlersReturnInv.
+"""
+
+
+class Checks:
+    """Holds each step of a simulation to every property; the first that breaks stays.
+
+    ``stable``: the run has no faults, so a leader that is followed must stay. Once a fault
+    has changed what a disk kept (`DAMAGING`, but for a lost disk, whose replica is gone with it)
+    the promises of Raft are over: what breaks then is only counted, as a hazard. ``unpromised``
+    counts the steps to which that happened, and those after which nobody knows what is committed.
+    """
+
+    def __init__(self, *, stable: bool = False) -> None:
+        self.history = History()
+        self.violation: Violation | None = None
+        self.hazards: Counter[str] = Counter()
+        self.unpromised = 0
+        self._stable = stable
+        self._followed: set[tuple[ReplicaKey, int]] = set()
+
+    def observe(self, step: SimStep) -> None:
+        """Check a step, unless a property is broken already."""
+        if self.violation is not None:
+            return
+        if self.history.unsafe or self.history.suspended:
+            self.unpromised += 1
+        try:
+            if step.kind == "event":
+                self._event(step)
+            elif step.kind == "start":
+                self._start(step)
+            elif step.kind == "crash":
+                self.history.replica(step.replica).state = None
+            elif step.kind == "fault":
+                self._fault(step)
+        except Violated as broken:
+            if self.history.unsafe:
+                self.hazards[broken.name] += 1
+                _take_over(self.history.replica(step.replica), step)
+                return
+            self.violation = Violation(
+                broken.name, broken.text, step.number, step.time, name_of(step.replica)
+            )
+
+    __call__ = observe
+
+    def finish(self, acknowledged: Iterable[Acknowledged]) -> None:
+        """Check at the end that each value that a client was told is committed is so still."""
+        committed = self.history.committed
+        if self.history.suspended or self.history.unsafe:
+            return
+        for value in acknowledged:
+            epoch = committed.epoch_at(value.offset)
+            if epoch != value.epoch and value.offset >= committed.start:
+                text = (
+                    f"value {value.value} was acknowledged at offset {value.offset} of epoch "
+                    f"{value.epoch}; what is committed there is of epoch {epoch}"
+                )
+                self.violation = Violation(
+                    "AcknowledgedStaysProp", text, 0, value.time, name_of(value.leader)
+                )
+                return
+
+    def _effects(self, replica: Replica, step: SimStep) -> None:
+        """Check the effects of a step one by one, as the disk gets them."""
+        for effect in step.effects:
+            check = _EFFECTS.get(type(effect))
+            if check is not None:
+                check(self, replica, effect, step)
+
+    def _event(self, step: SimStep) -> None:
+        history = self.history
+        replica = history.replicas.get(step.replica) or history.replica(step.replica)
+        before, after = step.before, step.after
+        assert before is not None, "a replica that takes an event runs"
+        latest_voters = replica.voters[-1] if replica.voters else None
+        if type(step.event) is ResponseReceived and after is not None:
+            message_checks.check_awaited(replica, step.event, before, step)
+        self._effects(replica, step)
+        if type(step.event) is ResponseReceived:
+            log_checks.check_diverged(replica, step.event, step)
+        if after is None:
+            replica.log = log_checks.log_after(before.log, step.effects)
+            _cut_short(replica, step)
+            return
+        begins = after.role is not before.role and self._role(replica, before, after)
+        if after.log is not before.log:
+            log_checks.check_log(replica, after)
+        if replica.flushed != replica.end:
+            log_checks.check_flushed(replica, after)
+        # By what the replica goes, or by what its log says: either may change without the other.
+        if after.controls is not before.controls or latest_voters is not (
+            replica.voters[-1] if replica.voters else None
+        ):
+            loaded = any(type(effect) is TruncateToSnapshot for effect in step.effects)
+            membership.check_voters(history, replica, before, after, loaded=loaded)
+        if begins:
+            commits.check_new_leader(history, replica, after)
+            self._check_stable(replica, after.role.epoch)
+            assert step.event is not None
+            leader_checks.begin_to_hear(replica, step.event.now)
+        elif isinstance(before.role, Leader):
+            leader_checks.check_heard(replica, step, before, after)
+            leader_checks.check_pending(replica, step, before, after)
+        if after.role is not before.role:
+            commits.check_noted(history, before, after)
+        if begins or after.high_watermark != before.high_watermark:
+            commits.check_high_watermark(history, replica, before, after)
+        replica.state = after
+
+    def _role(self, replica: Replica, before: RaftState, after: RaftState) -> bool:
+        """Check a new role; return whether it begins to lead."""
+        elections.check_role(self.history, replica, before, after)
+        elections.check_resigned(replica, before, after)
+        if isinstance(after.role, Follower):
+            self._followed.add((replica.key, after.role.epoch))
+        return isinstance(after.role, Leader) and not isinstance(before.role, Leader)
+
+    def _check_stable(self, replica: Replica, epoch: int) -> None:
+        """Check that who takes over has not followed the one before: it may not have heard of it.
+
+        It may even have voted for it. Spec: KRaftState!StandOn.
+        """
+        leading = self.history.elections.leading
+        last = max((each for each in leading if each < epoch), default=None)
+        if not self._stable or last is None:
+            return
+        if leading[last] == replica.key or (replica.key, last) in self._followed:
+            raise Violated(
+                "StableLeadershipProp",
+                f"{name_of(replica.key)} takes over the lead in epoch {epoch}, and nothing was "
+                f"wrong with {name_of(leading[last])}, which it followed in epoch {last}",
+            )
+
+    def _start(self, step: SimStep) -> None:
+        history, after = self.history, step.after
+        replica = history.replica(step.replica)
+        listener_checks.forget(replica)
+        replica.last_correlation = -1
+        if after is None and step.whole is None:
+            if not replica.damaged and not _is_full_disk(step.error):
+                raise Violated(
+                    "AlwaysRestartsInv",
+                    f"{name_of(replica.key)} does not start from its own disk: {step.detail}",
+                )
+            return
+        if after is not None:
+            if replica.damaged:
+                replica.file, replica.log = NO_FILE, None
+            log_checks.check_start_log(history, replica, after)
+            if replica.has_file or after.role.epoch:
+                elections.check_start(history, replica, after)
+            membership.adopt_voters(replica, after)
+            self._excuse_sole_voter(replica, after)
+        self._effects(replica, step)
+        if after is None:
+            _cut_short(replica, step)
+            return
+        replica.interrupted, replica.may_end_at = False, None
+        elections.check_matches(replica, after)
+        if after.high_watermark is not None:
+            commits.check_high_watermark(history, replica, None, after)
+        replica.state = after
+
+    def _excuse_sole_voter(self, replica: Replica, after: RaftState) -> None:
+        """Let a sole voter lose what it said is committed: so Kafka is built, and so the spec.
+
+        After that nothing is known of what is committed.
+        """
+        history = self.history
+        voters = after.controls.voters
+        alone = len(voters) == 1 and voters.is_voter(replica.key)
+        if alone and replica.end < history.committed.end:
+            history.suspended = "a sole voter lost what it had not flushed"
+
+    def _fault(self, step: SimStep) -> None:
+        """Excuse a replica from what it owed once a fault has changed what it had flushed."""
+        kind = step.fault
+        if kind == "heal":
+            # Whoever is not in the core is cut off, the leader perhaps, too.
+            self._stable = False
+        if kind in DAMAGING:
+            self.history.replica(step.replica).damaged = True
+            if kind != "lost-disk":
+                self.history.unsafe = kind
+
+
+DAMAGING: Final = frozenset(
+    {"bit-rot", "cloned-disk", "lost-disk", "misdirected-write", "old-image"}
+)
+"""The faults after which a disk is no longer what its replica made it."""
+
+
+def _is_full_disk(error: Exception | None) -> bool:
+    return isinstance(error, OSError) and error.errno == errno.ENOSPC
+
+
+def _cut_short(replica: Replica, step: SimStep) -> None:
+    """Note that a process crashed in the middle of a step, and in which effect."""
+    replica.state, replica.interrupted = None, True
+    assert step.whole is not None, "a crash has cut it short"
+    done = len(step.effects)
+    if done < len(step.whole.effects):
+        log_checks.check_cut_short(replica, step.whole.effects[done], step.before)
+
+
+def _take_over(replica: Replica, step: SimStep) -> None:
+    """Believe a replica what it has, once that cannot be checked any more."""
+    after = step.after
+    replica.damaged = True
+    if after is not None:
+        replica.state, replica.log = after, after.log
+        replica.file = elections.file_of(after.role)
+        replica.start, replica.end = after.log.start_offset, after.log.end_offset
+        replica.flushed, replica.last_epoch = replica.end, after.log.last_epoch
+        membership.adopt_voters(replica, after)
+
+
+def _on_flush(_checks: Checks, replica: Replica, _effect: FlushLog, _step: SimStep) -> None:
+    replica.flushed = replica.end
+
+
+def _on_fatal(checks: Checks, replica: Replica, effect: Fatal, _step: SimStep) -> None:
+    """Let a process end only if its node has had two disks, or its disk was damaged.
+
+    A node with a new disk is told that it leads; nobody else has a reason to end.
+    """
+    history = checks.history
+    disks = sum(key.node_id == replica.key.node_id for key in history.replicas)
+    if disks == 1 and not replica.damaged and not history.suspended:
+        raise Violated("NoIllegalStateInv", f"{name_of(replica.key)} must end: {effect.reason}")
+
+
+def _on_freeze(checks: Checks, replica: Replica, effect: FreezeSnapshot, step: SimStep) -> None:
+    after = step.after
+    snapshot = None if after is None else after.log.snapshot(effect.snapshot_id)
+    if snapshot is not None:
+        log_checks.note_snapshot(checks.history, replica, snapshot.snapshot_id, snapshot.data)
+
+
+# One entry for each effect that says or changes something that a property speaks of.
+_EFFECTS: Final[dict[type, Callable[..., None]]] = {
+    WriteQuorumState: lambda c, r, e, _s: elections.check_write(c.history, r, e),
+    AppendLog: lambda c, r, e, s: log_checks.check_append(c.history, r, e, s.before),
+    FlushLog: _on_flush,
+    TruncateLog: lambda _c, r, e, s: log_checks.check_truncate(r, e, s.before),
+    TruncateToSnapshot: lambda _c, r, e, s: log_checks.check_loaded(r, e, s.before),
+    CleanLog: lambda _c, r, e, _s: log_checks.check_clean(r, e),
+    WriteSnapshot: lambda c, r, e, _s: log_checks.note_snapshot(
+        c.history, r, e.snapshot_id, e.data
+    ),
+    FreezeSnapshot: _on_freeze,
+    SendRequest: lambda _c, r, e, _s: message_checks.check_request(r, e),
+    SendResponse: lambda _c, r, e, s: message_checks.check_response(r, e, s),
+    HandleCommit: lambda _c, r, e, s: listener_checks.check_commit(r, e, s.after),
+    HandleLoadSnapshot: lambda _c, r, e, s: listener_checks.check_load(r, e, s.after),
+    HandleLeaderChange: lambda _c, r, e, s: listener_checks.check_leader_change(r, e, s.after),
+    Fatal: _on_fatal,
+}

@@ -1,0 +1,1 @@
+"""Fuzzing of the reassignment protocol: the kinds of runs."""

@@ -1,0 +1,1 @@
+"""Fuzzing of the registration protocol: the kinds of runs."""

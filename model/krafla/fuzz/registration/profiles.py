@@ -1,0 +1,51 @@
+"""Kinds of runs of controllers that register."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from krafla.fuzz.engine.systems import REGISTRATION
+from kraft.ids import ControllerId, IncarnationId
+from kraft.sim.registration.cluster import Configuration, ProcessIdentity
+from kraft.sim.registration.scheduler import Scheduler
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from krafla.fuzz.engine.profiles import Driver
+
+__all__ = ["CONFIGURATIONS", "REGISTRATION", "registering"]
+
+_CONTROLLERS: Final = tuple(ControllerId(number) for number in (1, 2, 3))
+_FROM_GATE: Final = (15, 16, 17)
+_FROM_BELOW: Final = (14, *_FROM_GATE)
+
+
+def _processes(*highest: int) -> tuple[ProcessIdentity, ...]:
+    """Return processes of each controller: the first of all, the second of all, and so on."""
+    return tuple(
+        ProcessIdentity(
+            IncarnationId(f"{controller:04}{number:04}".rjust(21, "P") + "A"), controller, level
+        )
+        for number, level in enumerate(highest)
+        for controller in _CONTROLLERS
+    )
+
+
+_SLOWLY_NEWER: Final = _processes(16, 16, 16, 17, 17, 17, 17, 17)
+_FROM_OLD_ON: Final = _processes(15, 15, 16, 16, 17, 17, 17)
+_ALL_NEW: Final = _processes(17, 17, 17, 17, 17, 17)
+_NOW_AND_THEN_OLDER: Final = _processes(17, 16, 17, 16, 17, 16, 17)
+
+CONFIGURATIONS: Final = {
+    "registers": Configuration(_SLOWLY_NEWER, _FROM_GATE, _CONTROLLERS),
+    "gate": Configuration(_FROM_OLD_ON, _FROM_BELOW, _CONTROLLERS),
+    "eager": Configuration(_ALL_NEW, _FROM_BELOW, _CONTROLLERS, eager=True),
+    "older-software": Configuration(_NOW_AND_THEN_OLDER, _FROM_GATE, _CONTROLLERS),
+    "dynamic-quorum": Configuration(_NOW_AND_THEN_OLDER, _FROM_GATE, changes_voters=True),
+}
+
+
+def registering(configuration: Configuration, random: Random) -> Driver:
+    """Return who makes the choices of a run in which controllers register."""
+    return Scheduler(configuration, random)

@@ -1,0 +1,323 @@
+"""What clients and brokers are answered: that it is so, by what is committed.
+
+An answer rests on all that was in memory when it was made. Once it leaves, that is committed, so
+the committed log says whether it is true.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.fuzz.engine.violation import Violated
+from kraft.controller import effects as does
+from kraft.controller import events
+from kraft.errors import ErrorCode
+from kraft.records.topics import PartitionRecord, TopicRecord
+from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
+from kraft.rpc.alter_partition import AlterPartitionRequest
+from kraft.rpc.partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ListPartitionReassignmentsRequest,
+)
+from kraft.rpc.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from krafla.fuzz.stack.broker_checks import Brokers
+    from krafla.fuzz.stack.committed_log import CommittedLog
+    from kraft.ids import TopicId
+    from kraft.image.metadata_image import MetadataImage
+    from kraft.rpc.alter_partition import AlterPartitionData, BrokerState
+    from kraft.sim.raft.steps import ListenerStep, SimStep
+
+__all__ = ["ANSWER_PROPERTIES", "Answers", "appended_by", "response_of"]
+
+ANSWER_PROPERTIES: Final = (
+    "AheadIsToldProp", "AlteredIsCommittedInv", "AnsweredIsCommittedInv", "GrantedByNewestProp",
+    "GrantedIsOutProp", "JoinsByOwnFetchProp", "NobodyWaitsInVainProp", "RefusedWritesNothingProp",
+)  # fmt: skip
+
+
+class Answers:
+    """Who asked what, by process and token, and up to where the answer's grounds go."""
+
+    def __init__(self, truth: CommittedLog, brokers: Brokers) -> None:
+        self._truth = truth
+        self._brokers = brokers
+        self._asked: dict[tuple[int, object], tuple[Any, int]] = {}
+
+    def check(self, step: SimStep, listener: ListenerStep) -> None:
+        """Check what a step of a controller answers. Raises Violated."""
+        event, after = listener.event, listener.after
+        if isinstance(event, events.RequestReceived):
+            reads = isinstance(event.request, ListPartitionReassignmentsRequest)
+            end = after.stable_end if reads else after.write_end
+            self._asked[step.incarnation, event.token] = event.request, end
+            _check_refused(listener, event)
+            if isinstance(event.request, AlterPartitionRequest):
+                self._check_granted(listener, event)
+        _check_waiting(listener)
+        for effect in listener.effects:
+            if isinstance(effect, does.Reply):
+                asked = self._asked.pop((step.incarnation, effect.token), None)
+                if asked is None or isinstance(effect.response, does.Failure):
+                    continue
+                request, end = asked
+                image = self._truth.stable_at(end)
+                check = _CHECKS.get(type(request))
+                if image is not None and check is not None:
+                    check(image, request, effect.response)
+
+    def _check_granted(self, listener: ListenerStep, event: events.RequestReceived) -> None:
+        """Check that a leader gets an ISR by what is so now, and nobody in it who did not fetch."""
+        request: AlterPartitionRequest = event.request
+        image = listener.before.written.image
+        granted = getattr(response_of(listener, event.token), "partitions", ())
+        for asked, one in zip(request.partitions, granted, strict=False):
+            if one.error_code is not ErrorCode.NONE:
+                _check_told_ahead(image, asked, one.error_code)
+                continue
+            partition = image.partitions[asked.topic_id, asked.partition_index]
+            by = request.broker_id, asked.leader_epoch, asked.partition_epoch
+            now = partition.leader, partition.leader_epoch, partition.partition_epoch
+            if by != now:
+                raise Violated(
+                    "GrantedByNewestProp",
+                    f"an ISR is granted to (leader, leader epoch, partition epoch) {by}, "
+                    f"which are {now}",
+                )
+            at = request.broker_id, asked.topic_id, asked.partition_index, asked.leader_epoch
+            for member in asked.new_isr_with_epochs:
+                if member.broker_id not in partition.isr:
+                    self._check_joins(image, at, member)
+
+    def _check_joins(
+        self, image: MetadataImage, at: tuple[int, TopicId, int, int], member: BrokerState
+    ) -> None:
+        epoch = image.brokers[member.broker_id].epoch
+        if (*at, member.broker_id, epoch) not in self._brokers.fetched:
+            raise Violated(
+                "JoinsByOwnFetchProp",
+                f"broker {member.broker_id} of epoch {epoch} joins an ISR of broker {at[0]}, which "
+                f"has not heard it fetch in leader epoch {at[3]}",
+            )
+
+    def forget(self, incarnation: int) -> None:
+        """Forget what a process was asked that has ended."""
+        self._asked = {at: one for at, one in self._asked.items() if at[0] != incarnation}
+
+
+def appended_by(listener: ListenerStep) -> tuple[Any, ...]:
+    """Return the records that a step appends."""
+    return tuple(
+        record
+        for effect in listener.effects
+        if isinstance(effect, does.Append)
+        for record in effect.records
+    )
+
+
+def response_of(listener: ListenerStep, token: object) -> Any:
+    """Return what a request is answered, now or once it is committed; None if it is not known."""
+    for effect in listener.effects:
+        if isinstance(effect, does.Reply) and effect.token == token:
+            return effect.response
+    return next((one.response for one in listener.after.deferred if one.token == token), None)
+
+
+def _check_refused(listener: ListenerStep, event: events.RequestReceived) -> None:
+    """Check that what is refused is not written, neither whole nor in part."""
+    response, records = response_of(listener, event.token), appended_by(listener)
+    name = type(event.request).__name__
+    if response is None:
+        raise Violated("NobodyWaitsInVainProp", f"a {name} is neither answered nor put off")
+    code = getattr(response, "error_code", ErrorCode.NONE)
+    if records and code is not ErrorCode.NONE:
+        raise Violated(
+            "RefusedWritesNothingProp",
+            f"a {name} is refused with {code.name} and {len(records)} records are written",
+        )
+    if isinstance(response, does.Failure):
+        return
+    if isinstance(event.request, CreateTopicsRequest):
+        granted = {one.name for one in response.topics if one.error_code is ErrorCode.NONE}
+        written = {one.name for one in records if isinstance(one, TopicRecord)}
+        if written != (set() if event.request.validate_only else granted):
+            raise Violated(
+                "RefusedWritesNothingProp",
+                f"topics {sorted(granted)} are granted and {sorted(written)} are written",
+            )
+    elif isinstance(event.request, CreatePartitionsRequest):
+        some = any(one.error_code is ErrorCode.NONE for one in response.results)
+        if not some and any(isinstance(one, PartitionRecord) for one in records):
+            raise Violated("RefusedWritesNothingProp", "partitions are refused and written")
+
+
+def _check_waiting(listener: ListenerStep) -> None:
+    """Check that whoever waits waits for something that is still to come."""
+    before, after = listener.before, listener.after
+    if after.deferred and after.deferred[0].end <= after.stable_end:
+        one = after.deferred[0]
+        raise Violated(
+            "NobodyWaitsInVainProp",
+            f"an answer waits for offset {one.end}, and all before {after.stable_end} is stable",
+        )
+    if before.deferred and len(before.deferred) > len(after.deferred):
+        answered = {e.token for e in listener.effects if isinstance(e, does.Reply)}
+        left = {one.token for one in after.deferred}
+        for one in before.deferred:
+            if one.token not in answered and one.token not in left:
+                raise Violated(
+                    "NobodyWaitsInVainProp",
+                    f"who waits for offset {one.end} is forgotten and not answered",
+                )
+
+
+def _check_told_ahead(image: MetadataImage, asked: AlterPartitionData, code: ErrorCode) -> None:
+    """Check that a leader that knows more than the controller is told just that (KAFKA-14154)."""
+    partition = image.partitions.get((asked.topic_id, asked.partition_index))
+    if partition is None:
+        return
+    told = asked.leader_epoch, asked.partition_epoch
+    known = partition.leader_epoch, partition.partition_epoch
+    ahead = told[0] > known[0] or told[1] > known[1]
+    if ahead != (code is ErrorCode.NOT_CONTROLLER):
+        raise Violated(
+            "AheadIsToldProp",
+            f"a leader in (leader epoch, partition epoch) {told}, where the controller has "
+            f"{known}, is told {code.name}",
+        )
+
+
+def _wrong(text: str, name: str = "AnsweredIsCommittedInv") -> Violated:
+    return Violated(name, text)
+
+
+def _altered(image: MetadataImage, _request: Any, response: Any) -> None:
+    for one in response.partitions:
+        if one.error_code is not ErrorCode.NONE:
+            continue
+        key = one.topic_id, one.partition_index
+        partition = image.partitions.get(key)
+        told = (
+            one.leader_id, one.leader_epoch, one.isr, one.leader_recovery_state, one.partition_epoch
+        )  # fmt: skip
+        there = None if partition is None else (
+            partition.leader, partition.leader_epoch, partition.isr,
+            partition.leader_recovery_state, partition.partition_epoch,
+        )  # fmt: skip
+        if told != there:
+            raise _wrong(
+                f"a leader is told (leader, epoch, ISR, recovery, partition epoch) {told}, "
+                f"committed is {there}",
+                "AlteredIsCommittedInv",
+            )
+
+
+def _heartbeat(image: MetadataImage, request: Any, response: Any) -> None:
+    if response.error_code is not ErrorCode.NONE:
+        return
+    broker_id, registration = request.broker_id, image.brokers.get(request.broker_id)
+    if registration is None or registration.epoch != request.broker_epoch:
+        raise _wrong(f"broker {broker_id} is answered by an epoch that is not registered")
+    if response.is_fenced != registration.fenced:
+        raise _wrong(
+            f"broker {broker_id} is told that it is {_fenced(response.is_fenced)}, "
+            f"committed is that it is {_fenced(registration.fenced)}"
+        )
+    if not response.should_shut_down:
+        return
+    for key, partition in image.partitions.items():
+        if partition.leader == broker_id or (broker_id in partition.isr and len(partition.isr) > 1):
+            raise _wrong(
+                f"broker {broker_id} may stop, and of partition {key[1]} it is leader or in sync: "
+                f"leader {partition.leader}, ISR {list(partition.isr)}",
+                "GrantedIsOutProp",
+            )
+
+
+def _fenced(is_fenced: bool) -> str:
+    return "fenced" if is_fenced else "unfenced"
+
+
+def _registration(image: MetadataImage, request: Any, response: Any) -> None:
+    if response.error_code is not ErrorCode.NONE:
+        return
+    registration = image.brokers.get(request.broker_id)
+    told = request.incarnation_id, response.broker_epoch
+    there = registration and (registration.incarnation_id, registration.epoch)
+    if told != there:
+        raise _wrong(f"a broker is told that it is registered as {told}, committed is {there}")
+
+
+def _topics(image: MetadataImage, request: Any, response: Any) -> None:
+    if request.validate_only:
+        return
+    for one in response.topics:
+        if one.error_code is ErrorCode.NONE and image.topic_ids.get(one.name) != one.topic_id:
+            raise _wrong(f"topic {one.name} is said to be created, and is not there")
+
+
+def _partitions(image: MetadataImage, request: Any, response: Any) -> None:
+    if request.validate_only:
+        return
+    for asked, one in zip(request.topics, response.results, strict=True):
+        if one.error_code is not ErrorCode.NONE:
+            continue
+        topic_id = image.topic_ids.get(asked.name)
+        count = 0 if topic_id is None else len(image.topics[topic_id].partition_ids)
+        if count != asked.count:
+            raise _wrong(
+                f"topic {asked.name} is said to have {asked.count} partitions, not {count}"
+            )
+
+
+def _deleted(image: MetadataImage, _request: Any, response: Any) -> None:
+    for topic_id, code in response.responses:
+        if code is ErrorCode.NONE and topic_id in image.topics:
+            raise _wrong(f"topic {image.topics[topic_id].name} is said to be deleted, and is there")
+
+
+def _unregistered(image: MetadataImage, request: Any, response: Any) -> None:
+    if response.error_code is ErrorCode.NONE and request.broker_id in image.brokers:
+        raise _wrong(f"broker {request.broker_id} is said to be unregistered, and is not")
+
+
+def _reassigned(image: MetadataImage, request: Any, response: Any) -> None:
+    for asked, one in zip(request.partitions, response.responses, strict=True):
+        if one.error_code is not ErrorCode.NONE or asked.replicas is not None:
+            continue
+        topic_id = image.topic_ids.get(asked.name)
+        partition = topic_id and image.partitions.get((topic_id, asked.partition_index))
+        if partition and (partition.adding_replicas or partition.removing_replicas):
+            raise _wrong(f"the move of {asked.name} is said to be cancelled, and goes on")
+
+
+def _listed(image: MetadataImage, _request: Any, response: Any) -> None:
+    told = {
+        (one.name, one.partition_index): (one.replicas, one.adding_replicas, one.removing_replicas)
+        for one in response.topics
+    }
+    there = {
+        (image.topics[topic_id].name, index): (
+            one.replicas, one.adding_replicas, one.removing_replicas,
+        )
+        for (topic_id, index), one in image.partitions.items()
+        if one.adding_replicas or one.removing_replicas
+    }  # fmt: skip
+    if told != there:
+        raise _wrong(f"listed are the moves {sorted(told)}, committed are {sorted(there)}")
+
+
+_CHECKS: Final[dict[type[Any], Callable[[MetadataImage, Any, Any], None]]] = {
+    AlterPartitionRequest: _altered,
+    AlterPartitionReassignmentsRequest: _reassigned,
+    BrokerHeartbeatRequest: _heartbeat,
+    BrokerRegistrationRequest: _registration,
+    CreatePartitionsRequest: _partitions,
+    CreateTopicsRequest: _topics,
+    DeleteTopicsRequest: _deleted,
+    ListPartitionReassignmentsRequest: _listed,
+    UnregisterBrokerRequest: _unregistered,
+}

@@ -1,0 +1,127 @@
+"""The observer of a cluster that asks, after every step, whether all still holds.
+
+Raft's properties come first: what is asked of controllers and brokers rests on what is committed.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from krafla.fuzz.engine.violation import Violated, Violation
+from krafla.fuzz.raft.checks import PROPERTIES as RAFT_PROPERTIES
+from krafla.fuzz.raft.checks import Checks
+from krafla.fuzz.raft.history import name_of
+from krafla.fuzz.stack.answers import ANSWER_PROPERTIES, Answers
+from krafla.fuzz.stack.broker_checks import BROKER_PROPERTIES, Brokers
+from krafla.fuzz.stack.committed_log import CommittedLog
+from krafla.fuzz.stack.controllers import CONTROLLER_PROPERTIES, Controllers
+from krafla.fuzz.stack.data_checks import DATA_PROPERTIES, Data
+from krafla.fuzz.stack.log_judge import LOG_PROPERTIES, LogJudge
+from krafla.fuzz.stack.progress import PROGRESS_PROPERTIES, Progress
+from krafla.fuzz.stack.soft_state_checks import SOFT_STATE_PROPERTIES, SoftState
+from kraft.controller.effects import CreateSnapshot
+from kraft.raft.effects import HandleCommit
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Callable, Iterable
+
+    from kraft.sim.raft.steps import ListenerStep, SimStep
+    from kraft.sim.raft.workload import Acknowledged
+
+__all__ = ["PROPERTIES", "StackChecks"]
+
+PROPERTIES: Final = (
+    *RAFT_PROPERTIES, *CONTROLLER_PROPERTIES, *LOG_PROPERTIES, *ANSWER_PROPERTIES,
+    *SOFT_STATE_PROPERTIES, *PROGRESS_PROPERTIES, *BROKER_PROPERTIES, *DATA_PROPERTIES,
+)  # fmt: skip
+
+
+class StackChecks:
+    """Holds each step of a simulated cluster to every property; the first that breaks stays."""
+
+    def __init__(self, *, stable: bool = False) -> None:
+        self.raft = Checks(stable=stable)
+        self.truth = CommittedLog()
+        self.controllers = Controllers(self.truth)
+        self.progress = Progress()
+        self.brokers = Brokers(self.truth)
+        self.data = Data(self.truth)
+        self._of_controllers = (
+            self.controllers,
+            Answers(self.truth, self.brokers),
+            SoftState(self.truth),
+            self.progress,
+        )
+        self.log = LogJudge()
+        self.violation: Violation | None = None
+
+    @property
+    def hazards(self) -> Counter[str]:
+        """What broke of Raft after its promises were over, by name."""
+        return self.raft.hazards
+
+    @property
+    def unpromised(self) -> int:
+        """How many steps came after that."""
+        return self.raft.unpromised
+
+    def finish(self, _acknowledged: Iterable[Acknowledged]) -> None:
+        """Ask at the end what the spec of the lease says of the whole log.
+
+        What clients were told is asked as they are told.
+        """
+        if self._is_promised:
+            self._guarded(self.log.finish, None)
+
+    def observe(self, step: SimStep) -> None:
+        """Check a step, unless a property is broken already."""
+        if self.violation is not None:
+            return
+        if step.listener is not None:
+            if self._is_promised:
+                self._guarded(partial(self._listener, step, step.listener), step)
+            return
+        self.raft.observe(step)
+        self.data.observe(step)
+        self.violation = self.raft.violation
+        if step.kind == "crash":
+            for each in (*self._of_controllers, self.brokers):
+                each.forget(step.incarnation)
+        elif step.effects and self.violation is None and self._is_promised:
+            self._guarded(partial(self._committed, step), step)
+
+    @property
+    def _is_promised(self) -> bool:
+        """Whether what is committed stays so: no damaged disk has taken that promise back."""
+        return not (self.raft.history.unsafe or self.raft.history.suspended)
+
+    def _guarded(self, check: Callable[[], None], step: SimStep | None) -> None:
+        """Run a check; what it finds is the violation of the run."""
+        try:
+            check()
+        except Violated as broken:
+            if step is None:
+                self.violation = Violation(broken.name, broken.text, 0, 0, "the log")
+            else:
+                who = name_of(step.replica)
+                self.violation = Violation(broken.name, broken.text, step.number, step.time, who)
+
+    def _committed(self, step: SimStep) -> None:
+        self.progress.raft(step)
+        for effect in step.effects:
+            if isinstance(effect, HandleCommit):
+                self.log.hear(effect.batches)
+
+    def _listener(self, step: SimStep, listener: ListenerStep) -> None:
+        if listener.kind == "controller":
+            for each in self._of_controllers:
+                each.check(step, listener)
+            for effect in listener.effects:
+                if isinstance(effect, CreateSnapshot):
+                    self.controllers.check_snapshot(effect)
+        elif listener.kind == "broker":
+            self.brokers.check(step, listener)
+            if listener.effects:
+                self.data.check(step, listener)

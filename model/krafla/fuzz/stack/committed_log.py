@@ -1,0 +1,105 @@
+"""The committed metadata log of a run, as it grows: what no node may contradict.
+
+Whoever first hears of a batch as committed tells it; Raft's own properties say that nobody hears of
+another one there.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final
+
+from krafla.fuzz.engine.violation import Violated
+from kraft.image.errors import RefusedRecordError
+from kraft.image.metadata_image import EMPTY_IMAGE, MetadataImage
+from kraft.image.replay import replay
+from kraft.records.cluster import (
+    AbortTransactionRecord,
+    BeginTransactionRecord,
+    EndTransactionRecord,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from kraft.controller.events import CommittedBatch
+    from kraft.records.typed_record import TypedRecord
+
+__all__ = ["CommittedLog"]
+
+_KEPT: Final = 8_000
+
+
+class CommittedLog:
+    """All that is committed: where it ends, and the image after each batch.
+
+    ``stable_images`` has, behind each record, what may be seen there: nothing of a transaction that
+    is open. ``epochs`` has the epoch of each of these, ``ends`` those where a batch ends.
+    ``observers`` are told of each batch, once, in order.
+    """
+
+    def __init__(self) -> None:
+        self.end = 0
+        self.image: MetadataImage = EMPTY_IMAGE
+        self.stable_images: OrderedDict[int, MetadataImage] = OrderedDict({0: EMPTY_IMAGE})
+        self.epochs: dict[int, int] = {0: 0}
+        self.ends: set[int] = {0}
+        self.observers: list[Callable[[CommittedBatch, MetadataImage, MetadataImage], None]] = []
+        self._before: MetadataImage | None = None
+
+    def hear(self, batches: Iterable[CommittedBatch]) -> None:
+        """Take in batches that somebody heard of as committed; those that are known are passed."""
+        for batch in batches:
+            if batch.base_offset < self.end:
+                continue
+            before = self.image
+            for number, record in enumerate(batch.records, 1):
+                self._replay(record, batch)
+                self._keep(batch.base_offset + number, batch.epoch)
+            self.end = batch.base_offset + batch.count
+            self._keep(self.end, batch.epoch)
+            self.ends.add(self.end)
+            for observer in self.observers:
+                observer(batch, before, self.image)
+
+    def _keep(self, end: int, epoch: int) -> None:
+        self.stable_images[end] = self.image if self._before is None else self._before
+        self.epochs[end] = epoch
+        if len(self.stable_images) > _KEPT:
+            forgotten, _ = self.stable_images.popitem(last=False)
+            del self.epochs[forgotten]
+            self.ends.discard(forgotten)
+
+    def _replay(self, record: TypedRecord, batch: CommittedBatch) -> None:
+        if isinstance(record, BeginTransactionRecord):
+            self._before = self.image
+        elif isinstance(record, EndTransactionRecord):
+            self._before = None
+        elif isinstance(record, AbortTransactionRecord):
+            if self._before is not None:
+                self.image = self._before
+            self._before = None
+        else:
+            try:
+                self.image = replay(self.image, (record,))
+            except RefusedRecordError as error:
+                raise Violated(
+                    "CommittedReplaysInv",
+                    f"the batch at offset {batch.base_offset} cannot be replayed: {error}",
+                ) from None
+
+    def stable_at(self, end: int) -> MetadataImage | None:
+        """Return what may be seen behind a record; None if that is forgotten, or not committed."""
+        return self.stable_images.get(end)
+
+    def demand(self, name: str, end: int) -> MetadataImage | None:
+        """Return what may be seen where a committed batch ends; None if that is long ago.
+
+        Raises Violated, for the property of this name, if none ends there.
+        """
+        image = self.stable_images.get(end)
+        if end not in self.ends and end >= next(iter(self.stable_images)):
+            raise Violated(
+                name, f"offset {end} is the end of no batch that is committed, up to {self.end}"
+            )
+        return image

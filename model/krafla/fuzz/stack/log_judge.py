@@ -1,0 +1,88 @@
+"""The committed log of a run before the judge of real Kafka's logs: the same rules, the same spec.
+
+Whatever `krafla audit` would say of the log that the cluster has written, it says here, as soon as
+a batch is committed, but for what it excuses as a bug of older releases (KAFKA-18106); what
+`UntimedLease.tla` has to say of registrations, every so many batches.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from krafla.audit.history import History
+from krafla.audit.image import Image
+from krafla.audit.registry import REGISTRY
+from krafla.audit.result import Weight
+from krafla.audit.specs import LoadingSpec
+from krafla.fuzz.engine.violation import Violated
+from kraft.records.batch import parse_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from krafla.audit.result import Finding
+    from kraft.log.batches import LogBatch
+
+__all__ = ["LOG_PROPERTIES", "LogJudge"]
+
+_OF_FILES: Final = frozenset(("L8",))
+"""What the reader of a file asks; Raft's own properties ask it here."""
+LOG_IS_JUDGED: Final = "LogIsJudgedInv"
+LOG_PROPERTIES: Final = (
+    *(
+        one
+        for one, entry in REGISTRY.items()
+        if entry.asked_of != ("checkpoints",) and one not in _OF_FILES
+    ),
+    LOG_IS_JUDGED,
+)
+"""The ids of the invariants that a committed log alone can break; docs/audit-invariants.md.
+
+Checkpoints are held to the log by SnapshotIsFoldInv. The last one says that the judge never had to
+stop because of what it has no rule for.
+"""
+
+
+class LogJudge:
+    """Judges the committed log of one run, batch by batch; ``end`` is where it has come."""
+
+    def __init__(self) -> None:
+        self._history = History(_spec(), 0, Image(excuses=False), {})
+        self.end = 0
+
+    @property
+    def steps(self) -> int:
+        """How many steps of the spec of the lease the log came to, as far as it was asked."""
+        return self._history.outcome().steps
+
+    def hear(self, batches: Iterable[LogBatch]) -> None:
+        """Judge batches that somebody heard of as committed; those that are known are passed.
+
+        Raises Violated.
+        """
+        for batch in batches:
+            if batch.base_offset < self.end:
+                continue
+            self.end = batch.end_offset
+            self._history.add(parse_batch(batch.raw))
+            if self._history.stopped:
+                self.finish()
+
+    def finish(self) -> None:
+        """Ask what the spec has not been asked yet. Raises Violated."""
+        for finding in self._history.outcome().findings:
+            if finding.weight is Weight.VIOLATION:
+                raise Violated(finding.kind, _sentence(finding))
+            raise Violated(LOG_IS_JUDGED, f"{finding.kind}: {_sentence(finding)}")
+
+
+def _sentence(finding: Finding) -> str:
+    """Return what was found, and where in the log."""
+    return f"{finding.detail} (offset {finding.offset} of the committed log)"
+
+
+@cache
+def _spec() -> LoadingSpec:
+    """Return the spec of the lease, loaded once in a process."""
+    return LoadingSpec()

@@ -1,0 +1,24 @@
+"""All seeded bugs of controllers, brokers, and what lies between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from krafla.fuzz.stack.mutants_brokers import BROKERS
+from krafla.fuzz.stack.mutants_core import CORE
+from krafla.fuzz.stack.mutants_data import DATA
+from krafla.fuzz.stack.mutants_images import IMAGES
+from krafla.fuzz.stack.mutants_managers import MANAGERS
+from krafla.fuzz.stack.mutants_partitions import PARTITIONS
+from krafla.fuzz.stack.mutants_processes import PROCESSES
+
+if TYPE_CHECKING:
+    from krafla.fuzz.engine.mutant import Mutant
+
+__all__ = ["MUTANTS"]
+
+MUTANTS: Final[tuple[Mutant, ...]] = (
+    *CORE, *IMAGES, *BROKERS, *PARTITIONS, *PROCESSES, *MANAGERS, *DATA
+)  # fmt: skip
+"""Of the controller's core, of images, of what controllers do with brokers, partitions and the
+rest, of broker processes, and of the data of partitions."""

@@ -1,0 +1,159 @@
+"""A counterexample of TLC as a trace that can be replayed, shrunk and shown.
+
+TLC prints what a model's configuration calls things: the constants are names of definitions, and
+no parameters are told. Whoever has the trace needs values, or the model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from krafla.match.claims import claim_of
+from krafla.match.validation import bounded, digest_of, loaded, stand_ins
+from krafla.oracle import EvaluationError
+from krafla.oracle.digest import spec_digest
+from krafla.refinement.lease.properties import MODULE
+from krafla.tlc.counterexample import resolve_parameters
+from krafla.traces import Claim, ClaimKind, Origin, Step, Trace
+from krafla.values import Function
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from krafla.manifest import Model
+    from krafla.oracle import Spec, State
+    from krafla.values import Value
+
+__all__ = ["explained", "replayable"]
+
+# Its properties stand in a module that extends it; all its constants are values.
+_LEASE = "BrokerLease"
+
+
+def replayable(trace: Trace, model: Model) -> Trace:
+    """Return a counterexample of a model so that it can be replayed, shrunk and explained.
+
+    One of the lease stands alone. Any other is a trace of its model, whose name it carries.
+    ``KraflaError`` if the model cannot be loaded.
+    """
+    if model.spec == _LEASE:
+        try:
+            alone = _alone(trace, model)
+            return _named(alone, loaded(alone.spec, alone.constants))
+        except KraflaError:
+            # Its constants are operators.
+            pass
+    found = replace(explained(trace, model), model=model.name)
+    found = replace(found, origin=Origin("tlc", digest=digest_of(found)))
+    return _named(found, bounded(model))
+
+
+def explained(trace: Trace, model: Model) -> Trace:
+    """Return a counterexample with the conjunct that is false and the parameters of its steps.
+
+    It stays one of the model: its states, its names. ``KraflaError`` if that cannot be loaded.
+    """
+    spec = bounded(model)
+    return resolve_parameters(replace(trace, claim=_claim(spec, trace)), _Finder(spec, True))
+
+
+def _alone(trace: Trace, model: Model) -> Trace:
+    """Return a counterexample of a model as a trace of the module that the model bounds.
+
+    Its constants are values, its steps have parameters, its claim the conjunct that is false, and
+    variables that only the model has are left out.
+    """
+    whole = bounded(model)
+    constants = _constants(whole, model)
+    spec = loaded(MODULE, constants)
+    states = [
+        Function({one: step.state[one] for one in spec.variables if one in step.state})
+        for step in trace.steps
+    ]
+    steps = tuple(
+        Step(step.action, step.parameters, state, step.location)
+        for step, state in zip(trace.steps, states, strict=True)
+    )
+    alone = Trace(
+        MODULE, steps, constants, _claim(whole, trace), trace.lasso, trace.back, trace.model,
+        Origin("tlc", digest=spec_digest(MODULE)),
+    )  # fmt: skip
+    return resolve_parameters(alone, _Finder(spec))
+
+
+def _constants(whole: Spec, model: Model) -> tuple[tuple[str, Value], ...]:
+    """Return the constants that the module with the properties declares, as values."""
+    root = whole.tool.getRootModule()
+    # A model need not have a module of its own.
+    modules = [root, *root.getExtendedModuleSet(True)]
+    extended = {str(one.getName().toString()): one for one in modules}
+    if MODULE not in extended:
+        raise KraflaError(f"{model.module.stem} does not extend {MODULE}", model.place or None)
+    module = extended[MODULE]
+    names = {MODULE, *(str(one.getName().toString()) for one in module.getExtendedModuleSet(True))}
+    declared = [
+        str(one.getName().toString())
+        for one in root.getConstantDecls()
+        if str(one.getLocation().source()) in names
+    ]
+    return tuple((one, whole.evaluate(one)) for one in sorted(declared))
+
+
+def _claim(whole: Spec, trace: Trace) -> Claim | None:
+    """Return the claim with the conjunct that is false in the last state, or of the last step."""
+    claim = trace.claim
+    if claim is None or claim.property is None:
+        return claim
+    if claim.kind is ClaimKind.INVARIANT:
+        last = _state(whole, trace.steps[-1].state)
+        return claim_of(claim.kind, claim.property, whole.explain_invariant(claim.property, last))
+    if claim.kind is ClaimKind.ACTION_PROPERTY and len(trace) > 1:
+        before, after = (_state(whole, step.state) for step in trace.steps[-2:])
+        explanation = whole.explain_action_property(claim.property, before, after)
+        return claim_of(claim.kind, claim.property, explanation)
+    return claim
+
+
+def _state(spec: Spec, state: Function) -> State:
+    return spec.state({str(name): value for name, value in state.items()})
+
+
+def _named(trace: Trace, spec: Spec) -> Trace:
+    """Return the trace with each step under an action of Next, or what stands in for it.
+
+    TLC tells what it evaluated, and that may be a part of Next which is neither.
+    """
+    known = {action.name for action in spec.actions} | stand_ins(spec).keys()
+    steps = list(trace.steps)
+    for index, step in enumerate(steps[1:], start=1):
+        if step.parameters is None or step.action not in known:
+            end = _state(spec, step.state)
+            for name, parameters, after in spec.successors(_state(spec, steps[index - 1].state)):
+                if after == end:
+                    steps[index] = replace(step, action=name, parameters=parameters)
+                    break
+    return trace.with_steps(tuple(steps))
+
+
+class _Finder:
+    """Who finds the parameters by trying every step that the spec has."""
+
+    def __init__(self, spec: Spec, has_stand_ins: bool = False) -> None:
+        """Take the spec; in a model, a cfg may put an operator of another name for an action."""
+        self._spec = spec
+        self._has_stand_ins = has_stand_ins
+
+    def parameters(
+        self, action: str, before: Function, after: Function
+    ) -> tuple[Value, ...] | None:
+        """Return the first arguments with which the action, or the only one, leads there."""
+        end: Any = _state(self._spec, after)
+        try:
+            steps = self._spec.successors(_state(self._spec, before))
+        except EvaluationError:
+            return None
+        fitting = [(name, given) for name, given, one in steps if one == end]
+        named = [given for name, given in fitting if name == action]
+        others = [given for _, given in fitting] if self._has_stand_ins else []
+        others = others if len(others) == 1 else []
+        return next(iter(named or others), None)

@@ -1,0 +1,72 @@
+"""Whether states and steps of a loaded spec keep its properties, and which they break."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krafla.oracle.conjunction import Conjunction
+from krafla.oracle.loader import find_module
+from krafla.refinement.common.judged_spec import holds
+from krafla.refinement.lease.properties import MODULE, Properties, read_properties
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from krafla.oracle import Explanation, Spec, State
+
+__all__ = ["PropertyChecker", "properties_of"]
+
+_REMEMBERED = 100_000
+
+
+class PropertyChecker:
+    """The properties that a spec must keep, except one that a trace is known to break."""
+
+    def __init__(self, spec: Spec, properties: Properties, excused: str | None = None) -> None:
+        self._spec = spec
+        self._invariants = tuple(one for one in properties.invariants if one != excused)
+        self._steps = tuple(one for one in properties.steps if one != excused)
+        self.together = Conjunction(spec, self._invariants, self._steps)
+        self._sound: set[tuple[int, int]] = set()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the properties that are judged."""
+        return (*self._invariants, *self._steps)
+
+    def broken_by(
+        self, before: State, after: State, changed: Collection[str] | None = None
+    ) -> tuple[str, Explanation] | None:
+        """Return the first property that a step or its end breaks, and how; ``None`` if none.
+
+        With ``changed``, the step changed these variables only, and all held before it.
+        """
+        key = (before.fingerprint, after.fingerprint)
+        if key in self._sound:
+            return None
+        if holds(self.together.holds_in, after, changed) and (
+            before is after or holds(self.together.permits, before, after, changed)
+        ):
+            if len(self._sound) >= _REMEMBERED:
+                self._sound.clear()
+            self._sound.add(key)
+            return None
+        return self.blamed(before, after)
+
+    def blamed(self, before: State, after: State) -> tuple[str, Explanation] | None:
+        """Return the same, each property asked by itself."""
+        spec = self._spec
+        for name in self._invariants:
+            if not holds(spec.check_invariant, name, after):
+                return name, spec.explain_invariant(name, after)
+        for name in self._steps if before is not after else ():
+            if not holds(spec.check_action_property, name, before, after):
+                return name, spec.explain_action_property(name, before, after)
+        return None
+
+
+def properties_of(module: str) -> Properties:
+    """Return the properties judged in every behaviour of a module: none but of BrokerLease."""
+    if module != MODULE:
+        return Properties((), (), ())
+    return read_properties(find_module(MODULE, None))

@@ -1,0 +1,161 @@
+"""A trace replayed on the spec: every step must be one of its own, and keep every property."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from krafla.match.property_checker import PropertyChecker
+from krafla.match.validation import choices_for, properties_for, spec_of, stand_ins
+from krafla.match.whole import Whole
+from krafla.verdict import KraflaError, Verdict
+
+if TYPE_CHECKING:
+    from krafla.match import Nearest
+    from krafla.oracle import Explanation, Spec, State
+    from krafla.refinement.lease.properties import Properties
+    from krafla.traces import Step, Trace
+
+__all__ = ["Rejection", "TraceReport", "check_trace", "excused_by", "in_words_of", "shows_no_step"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Which step the spec denies, or which property it breaks, and why.
+
+    That a lasso does not close, or closes by a step that breaks a property, is said of the last
+    step of the trace: the spec has all of them, and not what is to follow.
+    ``nearest`` is, of the steps that the spec has there, the one that is most like it.
+    """
+
+    index: int
+    step: Step
+    explanation: Explanation
+    broken: str | None = None
+    nearest: Nearest | None = None
+
+    def __str__(self) -> str:
+        text = f"step {self.index}, {self.step.action}: {self.explanation}"
+        return text if self.nearest is None else f"{text}\n{self.nearest}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return what the rejection names: the property, the variables that differ, the text."""
+        texts = [reason.text for reason in self.explanation.reasons]
+        paths = [detail.path for detail in self.explanation.differences]
+        return (*(() if self.broken is None else (self.broken,)), *paths, *texts)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceReport:
+    """What replaying a trace came to: ``steps`` states were agreed on, the first of them initial.
+
+    If there is a rejection, the next one was not, or after the last one the lasso does not close.
+    """
+
+    trace: Trace
+    steps: int
+    rejection: Rejection | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return whether the trace is a behaviour of the spec that keeps its properties.
+
+        An initial state alone shows nothing: it is inconclusive.
+        """
+        if self.rejection is not None:
+            return Verdict.VIOLATED
+        return Verdict.INCONCLUSIVE if shows_no_step(self.trace) else Verdict.HELD
+
+
+def check_trace(trace: Trace, spec: Spec | None = None) -> TraceReport:
+    """Return whether the spec has this behaviour, with the first step that it has not.
+
+    A step without parameters is looked for among all steps that its action allows. A lasso must
+    close: by a step of its action ``back``, or of any if it names none. Properties
+    are judged (see ``properties_for``), except the one that the trace claims to violate.
+    ``KraflaError`` if the trace is empty or does not fit the spec.
+    """
+    if not trace.steps:
+        raise KraflaError(f"a trace of {trace.spec} without a single state shows nothing")
+    known = spec_of(trace) if spec is None else spec
+    judge = _known_judge(known, properties_for(trace, known), excused_by(trace))
+    return TraceReport(trace, *judge.judge(in_words_of(trace, known)))
+
+
+def in_words_of(trace: Trace, spec: Spec) -> Trace:
+    """Return a trace whose steps are called as Next calls them, not as what stands in for them."""
+    actions = stand_ins(spec)
+    if not actions:
+        return trace
+    steps = (replace(one, action=actions.get(one.action, one.action)) for one in trace.steps)
+    return trace.with_steps(tuple(steps))
+
+
+def shows_no_step(trace: Trace) -> bool:
+    """Return whether a trace is an initial state and nothing more."""
+    return len(trace) <= 1 and (trace.lasso is None or trace.stutters)
+
+
+def excused_by(trace: Trace) -> str | None:
+    """Return the property that a trace claims to violate, and so need not keep."""
+    claim = trace.claim
+    return claim.property if claim is not None and trace.claims_violation else None
+
+
+@lru_cache(maxsize=16)
+def _known_judge(spec: Spec, properties: Properties | None, excused: str | None) -> _Judge:
+    return _Judge(spec, properties, excused)
+
+
+class _Judge:
+    """The judge of all traces of one loaded spec with the same claim."""
+
+    def __init__(self, spec: Spec, properties: Properties | None, excused: str | None) -> None:
+        self._whole = Whole(spec, choices_for(spec))
+        self._keeping = PropertyChecker(spec, properties, excused) if properties else None
+
+    def judge(self, trace: Trace) -> tuple[int, Rejection | None]:
+        """Return how many steps were agreed on, and why not the next."""
+        whole, steps = self._whole, trace.steps
+        first = steps[0]
+        state = whole.first(first)
+        if not whole.is_initial(first, state):
+            return 0, Rejection(0, first, whole.not_initial(first))
+        rejection = self._broken(0, first, state, state, None)
+        if rejection is not None:
+            return 0, rejection
+        for index in range(1, len(steps)):
+            step = steps[index]
+            whole.check_names(index, step)
+            after, changed = whole.after(state, steps[index - 1], step)
+            if not whole.takes(state, step, after):
+                explanation, nearest = whole.refusal(state, index, step)
+                return index, Rejection(index, step, explanation, None, nearest)
+            rejection = self._broken(index, step, state, after, changed)
+            if rejection is not None:
+                return index, rejection
+            state = after
+        return len(steps), self._not_closed(trace, state)
+
+    def _not_closed(self, trace: Trace, state: State) -> Rejection | None:
+        whole, index = self._whole, len(trace) - 1
+        last = trace.steps[index]
+        if whole.stays(trace):
+            return None
+        closing = whole.closing(trace)
+        if closing is None:
+            explanation, nearest = whole.no_return(trace)
+            return Rejection(index, last, explanation, None, nearest)
+        return self._broken(index, last, state, whole.first(closing), None)
+
+    def _broken(
+        self, index: int, step: Step, before: State, after: State, changed: list[str] | None
+    ) -> Rejection | None:
+        if self._keeping is None:
+            return None
+        found = self._keeping.broken_by(before, after, changed)
+        if found is None:
+            return None
+        return Rejection(index, step, found[1], found[0])

@@ -1,0 +1,207 @@
+"""Traces of any spec in the tree: the spec that judges one, and what partial ones show of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from krafla import manifest
+from krafla.match import FRONTIER_DEFAULT, match
+from krafla.match.property_checker import PropertyChecker, properties_of
+from krafla.oracle import Spec, SpecError
+from krafla.oracle.constants import pin_constants
+from krafla.oracle.digest import spec_digest
+from krafla.refinement.lease.elapsed import ticks
+from krafla.refinement.lease.properties import BEGINNINGS, MODULE, Properties
+from krafla.tlc.config import read_config
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from krafla.manifest import Model
+    from krafla.match import Choice, MatchReport
+    from krafla.traces import PartialTrace, Trace
+    from krafla.values import Value
+
+__all__ = [
+    *("bounded", "choices_for", "digest_of", "loaded", "narrowed", "spec_of", "stands_alone"),
+    *("properties_for", "stand_ins", "validate"),
+]
+
+_NAME = re.compile(r"[A-Za-z]\w*")
+_UNKNOWN = re.compile(r"identifier (?P<name>\w+) does not appear")
+_MISSING = re.compile(r"constant parameter (?P<name>\w+) is not assigned")
+
+
+def validate(
+    trace: PartialTrace,
+    *,
+    frontier: int = FRONTIER_DEFAULT,
+    excused: str | None = None,
+    progress: Callable[[int, int], None] = lambda _observations, _states: None,
+) -> MatchReport:
+    """Return whether the trace's spec, under its constants, has a behaviour that it shows.
+
+    An observed step that breaks a property (see ``properties_for``) is not accepted, unless it is
+    the ``excused`` one. For ``progress`` see ``match``. ``KraflaError`` if the trace is empty or
+    does not fit the spec.
+    """
+    spec = spec_of(trace)
+    actions = stand_ins(spec)
+    observations = tuple(
+        replace(one, action=actions.get(one.action or "", one.action)) for one in trace.observations
+    )
+    trace = replace(trace, observations=observations)
+    properties = properties_for(trace, spec)
+    breaks = PropertyChecker(spec, properties, excused).broken_by if properties else None
+    return match(
+        spec,
+        trace,
+        frontier=frontier,
+        choices=choices_for(spec),
+        breaks=breaks,
+        progress=progress,
+    )
+
+
+def narrowed(trace: PartialTrace, only: Collection[str]) -> PartialTrace:
+    """Return the trace with what was seen of these variables, and nothing of the others.
+
+    ``KraflaError`` if the spec has no such variable: what compares nothing finds nothing wrong.
+    """
+    known = spec_of(trace).variables
+    unknown = sorted(set(only) - set(known))
+    if unknown:
+        raise KraflaError(
+            f"{', '.join(unknown)}: no variable of {trace.spec} (it has {', '.join(known)})"
+        )
+    observations = tuple(
+        replace(one, seen=tuple(pair for pair in one.seen if pair[0][0] in only))
+        for one in trace.observations
+    )
+    return replace(trace, observations=observations)
+
+
+def choices_for(spec: Spec) -> tuple[Choice, ...]:
+    """Return how to choose parameters that Next of a spec says too little of."""
+    return (ticks(spec),) if spec.name == MODULE else ()
+
+
+def stands_alone(trace: Trace | PartialTrace) -> bool:
+    """Return whether a trace tells all that its judge needs besides the spec: its constants.
+
+    Those of the lease are values. Other specs have operators for constants, and their models
+    bound the actions: what TLC found in such a model is a trace of the model.
+    """
+    return trace.model is None or trace.spec == MODULE
+
+
+def spec_of(trace: Trace | PartialTrace) -> Spec:
+    """Return the spec that judges a trace: its model's, or its own under the trace's constants.
+
+    ``KraflaError`` if there is no such model or spec, or the constants are not its own.
+    """
+    model = _model_of(trace)
+    return loaded(trace.spec, trace.constants) if model is None else bounded(model)
+
+
+def stand_ins(spec: Spec) -> dict[str, str]:
+    """Return which action each operator stands in for that a configuration put in its place.
+
+    TLC names what it evaluated, so the stand-in; Next has the action.
+    """
+    names = {
+        str(spec.definition(one.name).getName().toString()): one.name
+        for one in spec.actions
+        if not spec.is_constant(one.name)
+    }
+    return {name: action for name, action in names.items() if name != action}
+
+
+def properties_for(trace: Trace | PartialTrace, spec: Spec) -> Properties | None:
+    """Return the properties that the behaviour must keep; ``None`` if there are none to ask about.
+
+    Of the lease all that always hold, of a model those of its configuration that speak of states
+    or of steps. ``spec`` is that of the trace.
+    """
+    model = _model_of(trace)
+    if model is None:
+        found = properties_of(trace.spec)
+    else:
+        config = read_config(model.config)
+        steps = tuple(one for one in config.properties if _speaks_of_steps(spec, one))
+        found = Properties(config.invariants, steps, ())
+    return found if found.invariants or found.steps else None
+
+
+def _speaks_of_steps(spec: Spec, name: str) -> bool:
+    try:
+        return bool(spec.predicates.of_step(name))
+    except SpecError:
+        return False
+
+
+def digest_of(trace: Trace) -> str:
+    """Return the digest of the text of the spec, or of the model, that judges a trace."""
+    model = _model_of(trace)
+    if model is None:
+        return spec_digest(trace.spec)
+    return spec_digest(model.module.stem, model.module)
+
+
+def _model_of(trace: Trace | PartialTrace) -> Model | None:
+    """Return the model that judges a trace; ``None`` if its own spec does."""
+    if stands_alone(trace):
+        return None
+    assert trace.model is not None, "a trace without a model stands alone"
+    (model,) = manifest.load().select((trace.model,))
+    if model.spec != trace.spec:
+        raise KraflaError(f"{model.name} is a model of {model.spec}, not of {trace.spec}")
+    return model
+
+
+@lru_cache(maxsize=8)
+def bounded(model: Model) -> Spec:
+    """Return a model as TLC checks it: its spec under its configuration, loaded once."""
+    return Spec.load(
+        model.module.stem, cfg=model.config, path=model.module, search_path=model.search_path
+    )
+
+
+@lru_cache(maxsize=8)
+def loaded(name: str, constants: tuple[tuple[str, Value], ...]) -> Spec:
+    """Return a spec of the tree under constants, loaded once; the constants are its own, all.
+
+    ``KraflaError`` names the constant that the spec has not, or that is missing. A definition of
+    the spec is no constant: a trace cannot change what it is judged by.
+    """
+    wrong = [one for one in (name, *(key for key, _ in constants)) if not _NAME.fullmatch(one)]
+    if wrong:
+        raise KraflaError(f"{wrong[0]!r} is no name of a module or of a constant")
+    try:
+        init, following = BEGINNINGS.get(name, ("Init", "Next"))
+        spec = Spec.load(name, dict(constants), init=init, next=following)
+    except SpecError as error:
+        raise _plainly(name, error) from None
+    declared = {
+        str(one.getName().toString()) for one in spec.tool.getRootModule().getConstantDecls()
+    }
+    # The model values of the trace are declared with its constants.
+    foreign = [key for key, _ in constants if key not in declared]
+    if foreign:
+        raise KraflaError(f"{', '.join(foreign)}: no constant of {name}")
+    pin_constants(spec)
+    return spec
+
+
+def _plainly(name: str, error: SpecError) -> KraflaError:
+    """Return TLC's complaint about a constant as one about the trace."""
+    unknown, missing = _UNKNOWN.search(error.message), _MISSING.search(error.message)
+    if unknown is not None:
+        return KraflaError(f"{unknown['name']}: no constant of {name}")
+    if missing is not None:
+        return KraflaError(f"the trace of {name} lacks the constant {missing['name']}")
+    return error

@@ -1,0 +1,174 @@
+"""One obligation put to z3: proved, refuted by a step that TLC agrees to, or unknown."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import z3  # type: ignore[import-untyped]  # z3 ships no types
+
+from krafla.manifest import search_path
+from krafla.proofs.counterexample import Counterexample, confirmed, is_initial
+from krafla.proofs.finite import find_model, find_models
+from krafla.proofs.model_values import Reader
+from krafla.proofs.obligations import Kind
+from krafla.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Generator, Iterator, Sequence
+    from pathlib import Path
+
+    from krafla.proofs.finite import Found
+    from krafla.proofs.model_values import Situation
+    from krafla.proofs.obligations import Case, Goal, Hypothesis, Obligation
+    from krafla.proofs.theory import Theory
+
+__all__ = ["Answer", "Solver"]
+
+# What can be proved is proved in hundredths of a second. So after this long, a counterexample is
+# sought before more time is spent on a proof.
+_FIRST_SECONDS = 1.0
+# To see whether a proof does without a clause.
+_AGAIN_SECONDS = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of an obligation.
+
+    ``used`` names the clauses and conditions of the proof that was found; ``reason`` says why
+    the answer is not known.
+    """
+
+    obligation: Obligation
+    verdict: Verdict
+    seconds: float
+    used: frozenset[str] = frozenset()
+    counterexample: Counterexample | None = None
+    reason: str = ""
+
+
+class Solver:
+    """Puts obligations of one theory to z3; ``specs`` is the folder its modules are in.
+
+    ``timeout`` is in seconds, for each obligation.
+    """
+
+    def __init__(self, theory: Theory, specs: Path, *, timeout: float = 10.0) -> None:
+        self._theory = theory
+        self._specs = specs
+        self._timeout = timeout
+
+    def answers(self, case: Case) -> Iterator[Answer]:
+        """Yield the answer to each obligation of a case."""
+        hypotheses = list(case.hypotheses)
+        solver = z3.Solver()
+        solver.set("random_seed", 0)
+        solver.add(*case.premises)
+        switches = {}
+        for number, hypothesis in enumerate(hypotheses):
+            switch = z3.Bool(f"hypothesis.{number}")
+            switches[switch.get_id()] = (switch, hypothesis.clause)
+            solver.add(z3.Implies(switch, hypothesis.formula))
+        for goal in case.goals:
+            yield self._answer(case, goal, hypotheses, solver, switches)
+
+    def failing(self, case: Case, goal: Goal, *, without: str) -> Counterexample | None:
+        """Return a step that breaks the goal if a clause is left out; None if none was found."""
+        hypotheses = [one for one in case.hypotheses if one.clause != without]
+        solver = z3.Solver()
+        solver.add(*case.premises, *(one.formula for one in hypotheses), z3.Not(goal.formula))
+        if _checked(solver, [], _AGAIN_SECONDS) == z3.unsat:
+            return None
+        found = self._counterexample(case, goal, hypotheses)
+        return None if isinstance(found, str) else found
+
+    def is_possible(self, case: Case) -> bool:
+        """Return whether the hypotheses and the step of a case hold together in a small world.
+
+        At the start, TLC's evaluator must also have the state as one of those that Init allows.
+        """
+        formulas = [*case.premises, *(one.formula for one in case.hypotheses)]
+        found = find_model(self._theory, formulas)
+        if found is None or case.kind is not Kind.INITIAL:
+            return found is not None
+        module = case.proof.module
+        return is_initial(
+            case, self._read(case, found),
+            module=module.stem, path=module, search_path=search_path(self._specs, module),
+        )  # fmt: skip
+
+    def _answer(
+        self, case: Case, goal: Goal, hypotheses: list[Hypothesis], solver: z3.Solver,
+        switches: dict[int, tuple[z3.BoolRef, str]],
+    ) -> Answer:  # fmt: skip
+        started = time.perf_counter()
+        on = [switch for switch, _ in switches.values()]
+        solver.push()
+        solver.add(z3.Not(goal.formula))
+        counterexample: Counterexample | str = ""
+        found = _checked(solver, on, min(_FIRST_SECONDS, self._timeout))
+        if found != z3.unsat:
+            counterexample = self._counterexample(case, goal, hypotheses)
+            if isinstance(counterexample, str) and self._timeout > _FIRST_SECONDS:
+                found = _checked(solver, on, self._timeout - _FIRST_SECONDS)
+        core = [] if found != z3.unsat else solver.unsat_core()
+        reason = solver.reason_unknown() if found == z3.unknown else "z3 has a counterexample"
+        solver.pop()
+        seconds = time.perf_counter() - started
+        if found == z3.unsat:
+            used = frozenset(switches[switch.get_id()][1] for switch in core)
+            return Answer(goal.obligation, Verdict.HELD, seconds, used)
+        if isinstance(counterexample, Counterexample):
+            return Answer(goal.obligation, Verdict.VIOLATED, seconds, counterexample=counterexample)
+        return Answer(
+            goal.obligation, Verdict.INCONCLUSIVE, seconds, reason=f"{reason}; {counterexample}"
+        )
+
+    def situations(
+        self, case: Case, goal: Goal
+    ) -> Generator[Situation, Collection[str] | None, None]:
+        """Yield states of a small world, with parameters, from which a step breaks the goal.
+
+        That is what z3 says; ``confirm`` asks TLC. All are of one choice of constants. Variables
+        that are sent do not have their values in any that follows.
+        """
+        formulas = [*case.premises, *(one.formula for one in case.hypotheses)]
+        models = find_models(self._theory, [*formulas, z3.Not(goal.formula)])
+        found = next(models, None)
+        while found is not None:
+            variables = yield self._read(case, found)
+            try:
+                found = models.send(variables)
+            except StopIteration:
+                return
+
+    def confirm(
+        self, case: Case, goal: Goal, situation: Situation, hypotheses: Sequence[Hypothesis]
+    ) -> Counterexample | str:
+        """Return a situation as a counterexample if TLC's evaluator agrees, else why not."""
+        module = case.proof.module
+        answer = confirmed(
+            case, goal.obligation, situation, [one.clause for one in hypotheses],
+            module=module.stem, path=module, search_path=search_path(self._specs, module),
+        )  # fmt: skip
+        return f"TLC does not agree: {answer}" if isinstance(answer, str) else answer
+
+    def _counterexample(
+        self, case: Case, goal: Goal, hypotheses: Sequence[Hypothesis]
+    ) -> Counterexample | str:
+        formulas = [*case.premises, *(one.formula for one in hypotheses), z3.Not(goal.formula)]
+        found = find_model(self._theory, formulas)
+        if found is None:
+            return "no counterexample in a small world"
+        return self.confirm(case, goal, self._read(case, found), hypotheses)
+
+    def _read(self, case: Case, found: Found) -> Situation:
+        reader = Reader(self._theory, found)
+        return reader.situation(self._theory.state("before"), case.parameters)
+
+
+def _checked(solver: z3.Solver, on: list[z3.BoolRef], seconds: float) -> z3.CheckSatResult:
+    solver.set("timeout", max(1, int(seconds * 1000)))
+    return solver.check(*on)

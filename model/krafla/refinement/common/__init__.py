@@ -1,0 +1,1 @@
+"""What every refinement shares: the judge, its judgements, the spec behind it, the trace."""

@@ -1,0 +1,129 @@
+"""A spec that steps of an implementation are judged by, and what it says of them, remembered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from krafla.oracle import EvaluationError
+from krafla.oracle.conjunction import Conjunction, variables_read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from krafla.oracle import Spec
+    from krafla.oracle.state import State
+    from krafla.refinement.lease.properties import Properties
+    from krafla.values import Value
+
+__all__ = ["Disagreement", "JudgedSpec", "StepMapping", "holds"]
+
+_REMEMBERED = 500_000
+T = TypeVar("T")
+
+
+class StepMapping(Protocol):
+    """The change of notation from a simulated cluster and its choices to a spec.
+
+    It holds no rule of the protocol. Equal values must be one object: ``is`` compares them.
+    """
+
+    def variables(self, cluster: Any) -> dict[str, Value]:
+        """Return the values of all variables of the spec."""
+
+    def action_of(self, action: str) -> str:
+        """Return how the spec calls an action of the simulation."""
+
+    def parameters_of(self, cluster: Any, choice: Any) -> tuple[Value, ...] | None:
+        """Return the parameters of the action a choice stands for, by the cluster before it.
+
+        ``None`` if the choice names something that is not there: no action has it.
+        """
+
+    def refused_action(self, choice: Any) -> str | None:
+        """Return the action a refused choice would have been; ``None`` if its answer tells."""
+
+    def disagreement(
+        self, spec: Spec, reached: State, cluster: Any, changed: Collection[str]
+    ) -> Disagreement | None:
+        """Return where the implementation disagrees with the spec, besides the variables."""
+
+
+Mapping = TypeVar("Mapping", bound=StepMapping)
+
+
+class Disagreement:
+    """An operator of the spec whose value the implementation has otherwise."""
+
+    def __init__(self, finding: str, operator: str, expected: Value, got: Value) -> None:
+        self.finding = finding
+        self.operator = operator
+        self.expected = expected
+        self.got = got
+
+
+class JudgedSpec(Generic[Mapping]):
+    """The spec with its properties and the mapping into it, for all runs with its constants."""
+
+    def __init__(self, spec: Spec, properties: Properties, mapping: Mapping) -> None:
+        self.spec = spec
+        self.properties = properties
+        self.mapping = mapping
+        self.initial = spec.initial_states()[0]
+        self._all = Conjunction(spec, properties.invariants, properties.steps)
+        self._witnesses = {
+            name: variables_read(spec, spec.definition(name).getBody())
+            for name in properties.witnesses
+        }
+        self._sound_states: set[int] = set()
+        self._sound_steps: set[tuple[int, int]] = set()
+
+    def broken_by(self, before: State, after: State, changed: Collection[str]) -> str | None:
+        """Return the first property that a step or its final state breaks; ``None`` if none.
+
+        ``changed`` names every variable that the step changed. The state before kept all
+        invariants.
+        """
+        if after.fingerprint not in self._sound_states:
+            if not holds(self._all.holds_in, after, changed):
+                return self._all_broken(before, after)[0]
+            _remember(self._sound_states, after.fingerprint)
+        step = (before.fingerprint, after.fingerprint)
+        if step not in self._sound_steps:
+            if not holds(self._all.permits, before, after, changed):
+                return self._all_broken(before, after)[0]
+            _remember(self._sound_steps, step)
+        return None
+
+    def reaches(self, witness: str, state: State, changed: Collection[str]) -> bool:
+        """Return whether a state is one that a witness asks for, which the one before was not.
+
+        ``changed`` names every variable in which the two differ.
+        """
+        if self._witnesses[witness].isdisjoint(changed):
+            return False
+        return self.spec.check_invariant(witness, state)
+
+    def all_broken_by(self, before: State, after: State) -> tuple[str, ...]:
+        """Return every property that a step or its final state breaks."""
+        return tuple(self._all_broken(before, after))
+
+    def _all_broken(self, before: State, after: State) -> list[str]:
+        invariant, step = self.spec.check_invariant, self.spec.check_action_property
+        return [
+            *(name for name in self.properties.invariants if not holds(invariant, name, after)),
+            *(name for name in self.properties.steps if not holds(step, name, before, after)),
+        ]
+
+
+def holds(question: Callable[..., bool], *arguments: object) -> bool:
+    """Return the answer; what cannot be evaluated is not true: a state lacks what is asked for."""
+    try:
+        return question(*arguments)
+    except EvaluationError:
+        return False
+
+
+def _remember(known: set[T], one: T) -> None:
+    if len(known) >= _REMEMBERED:
+        known.clear()
+    known.add(one)

@@ -1,0 +1,174 @@
+"""Implementation and spec in lockstep: every step of a simulated cluster is judged."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from krafla.oracle.difference import Difference, differences
+from krafla.oracle.explain import Explanation
+from krafla.refinement.common.judgement import (
+    Agreed,
+    Divergence,
+    Failed,
+    Finding,
+    Judgement,
+    PropertyViolated,
+    SpecAction,
+)
+from krafla.values import same
+from kraft.sim.common.step import Refused
+
+if TYPE_CHECKING:
+    from krafla.oracle.state import State
+    from krafla.refinement.common.judged_spec import Disagreement, JudgedSpec, StepMapping
+    from krafla.values import Value
+
+__all__ = ["Judge"]
+
+
+class Judge:
+    """The judge of one run. It stops at its first finding: what follows means nothing.
+
+    ``state`` is where the spec is, ``steps`` counts the judgements given.
+    """
+
+    def __init__(self, judged: JudgedSpec[Any], *, mapping: StepMapping | None = None) -> None:
+        self.judged = judged
+        self.mapping = mapping or judged.mapping
+        self.state: State = judged.initial
+        self.steps = 0
+        self.finding: Finding | None = None
+        self._cluster: Any = None
+        self._variables: dict[str, Value] = {}
+        self._last_changed: dict[str, Value] = {}
+
+    def judge(self, step: Any) -> Judgement:
+        """Return what the spec says of the next step of the run."""
+        assert self.finding is None, "the run was judged already"
+        self.steps += 1
+        judgement = self._enter(step.before) or self._judge(step)
+        if isinstance(judgement, Agreed):
+            self._cluster = step.after
+        else:
+            self.finding = judgement
+        return judgement
+
+    def reaches(self, witness: str) -> bool:
+        """Return whether the last step led to a state that a witness asks for."""
+        return self.judged.reaches(witness, self.state, self._last_changed)
+
+    def fail(self, choice: Any, error: Exception) -> Failed:
+        """Return the finding that the implementation failed on a choice."""
+        self.steps += 1
+        name = type(error).__name__
+        self.finding = Failed(self.steps, choice, f"{name}: {error}" if str(error) else name)
+        return self.finding
+
+    def _enter(self, cluster: Any) -> Divergence | PropertyViolated | None:
+        """Find the spec where the step begins: at Init, or where the last step ended."""
+        if cluster is self._cluster:
+            return None
+        variables = self.mapping.variables(cluster)
+        if any(not same(self.state[name], value) for name, value in variables.items()):
+            return self._elsewhere(variables)
+        self._variables = variables
+        # From here on only what a step changes is asked: this once, everything.
+        broken = self.judged.all_broken_by(self.state, self.state)
+        return self._violation(SpecAction("Init", ()), broken[0], self.state) if broken else None
+
+    def _judge(self, step: Any) -> Judgement:
+        variables = self.mapping.variables(step.after)
+        parameters = self.mapping.parameters_of(step.before, step.choice)
+        if isinstance(step.outcome, Refused):
+            return self._judge_refusal(step, step.outcome.reason, variables)
+        assert parameters is not None, f"{step.choice} was possible on nothing that exists"
+        action = SpecAction(self.mapping.action_of(step.outcome.action), parameters)
+        before = self.state
+        changed = self._changed(variables)
+        reached = self.judged.spec.rebind(before, changed) if changed else before
+        if reached not in self.judged.spec.outcomes(before, action.name, *parameters):
+            return self._divergence(action, variables, reached)
+        broken = self.judged.broken_by(before, reached, changed)
+        if broken is not None:
+            return self._violation(action, broken, reached)
+        other = self.mapping.disagreement(self.judged.spec, reached, step.after, changed.keys())
+        if other is not None:
+            return self._disagrees(action, other)
+        self.state, self._variables, self._last_changed = reached, variables, changed
+        return Agreed(action)
+
+    def _disagrees(self, action: SpecAction, other: Disagreement) -> Divergence:
+        """Return that the implementation decides otherwise than the spec what no variable holds."""
+        details = differences(other.operator, other.expected, other.got)
+        return Divergence(
+            self.steps, action, Explanation(other.finding, (), details), (other.operator,)
+        )
+
+    def _changed(self, variables: dict[str, Value]) -> dict[str, Value]:
+        """Return what the last step changed; equal values are one object, see the mapping."""
+        old = self._variables
+        return {name: value for name, value in variables.items() if value is not old[name]}
+
+    def _judge_refusal(self, step: Any, reason: str, variables: dict[str, Value]) -> Judgement:
+        """Expect a choice to be refused only where the spec has no step, and to change nothing."""
+        changed = self._changed(variables)
+        reached = self.judged.spec.rebind(self.state, changed) if changed else self.state
+        parameters = self.mapping.parameters_of(step.before, step.choice)
+        name = self.mapping.refused_action(step.choice)
+        name = None if name is None else self.mapping.action_of(name)
+        action = SpecAction(name or "Deliver", parameters or ())
+        if reached != self.state:
+            return self._changed_though_refused(action, variables, reached)
+        if name is not None and parameters is not None:
+            allowed = self.judged.spec.outcomes(self.state, name, *parameters)
+            if allowed:
+                return self._refused_though_allowed(action, reason)
+        return Agreed(None)
+
+    def _refused_though_allowed(self, action: SpecAction, reason: str) -> Divergence:
+        finding = f"the implementation refuses {action} ({reason}), the spec allows it"
+        return Divergence(self.steps, action, Explanation(finding))
+
+    def _changed_though_refused(
+        self, action: SpecAction, variables: dict[str, Value], reached: State
+    ) -> Divergence:
+        details = self._differences(variables)
+        explanation = Explanation(f"{action} was refused, and yet changed the state", (), details)
+        broken = self.judged.all_broken_by(self.state, reached)
+        return Divergence(self.steps, action, explanation, _variables_of(details), broken)
+
+    def _elsewhere(self, variables: dict[str, Value]) -> Divergence:
+        details = self._differences(variables)
+        explanation = Explanation("the step begins where the spec is not", (), details)
+        return Divergence(self.steps, SpecAction("Init", ()), explanation, _variables_of(details))
+
+    def _divergence(
+        self, action: SpecAction, variables: dict[str, Value], reached: State
+    ) -> Divergence:
+        explanation = self.judged.spec.explain(
+            self.state, action.name, action.parameters, after=variables
+        )
+        broken = self.judged.all_broken_by(self.state, reached)
+        differing = _variables_of(explanation.differences)
+        return Divergence(self.steps, action, explanation, differing, broken)
+
+    def _violation(self, action: SpecAction, name: str, reached: State) -> PropertyViolated:
+        spec = self.judged.spec
+        explanation = (
+            spec.explain_action_property(name, self.state, reached)
+            if name in self.judged.properties.steps
+            else spec.explain_invariant(name, reached)
+        )
+        return PropertyViolated(self.steps, action, name, explanation)
+
+    def _differences(self, variables: dict[str, Value]) -> tuple[Difference, ...]:
+        return tuple(
+            difference
+            for name, value in sorted(variables.items())
+            for difference in differences(name, self.state[name], value)
+        )
+
+
+def _variables_of(details: tuple[Difference, ...]) -> tuple[str, ...]:
+    return tuple(sorted({re.split(r"[.\[]", detail.path)[0] for detail in details}))

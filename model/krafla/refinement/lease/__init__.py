@@ -1,0 +1,1 @@
+"""The simulated lease as states and steps of BrokerLease."""

@@ -1,0 +1,85 @@
+"""What is in flight, as the spec sees it: a bag of messages without ids."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krafla.values import Function, Value, function, record
+from kraft.rpc import BrokerHeartbeatRequest, BrokerHeartbeatResponse, BrokerRegistrationRequest
+
+if TYPE_CHECKING:
+    from krafla.refinement.lease.vocabulary import Vocabulary
+    from kraft.sim.lease.network import Envelope
+
+__all__ = ["MessageMapping"]
+
+_REMEMBERED = 50_000
+
+
+class MessageMapping:
+    """Envelopes to messages of the spec, each distinct message built once."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._processes = vocabulary.processes
+        self._messages: dict[tuple[object, ...], Function] = {}
+        self._bags: dict[frozenset[tuple[Function, int]], Value] = {}
+
+    def message(self, envelope: Envelope) -> Function:
+        """Return the message an envelope carries.
+
+        Spec: BrokerLease!Message.
+        """
+        key = (envelope.incarnation_id, envelope.payload, envelope.is_awaited)
+        known = self._messages.get(key)
+        if known is None:
+            if len(self._messages) >= _REMEMBERED:
+                self._messages.clear()
+            known = self._messages[key] = self._built(envelope)
+        return known
+
+    def bag(self, network: tuple[Envelope, ...]) -> Value:
+        """Return how many copies of each message are in flight."""
+        counts: dict[Function, int] = {}
+        for envelope in network:
+            message = self.message(envelope)
+            counts[message] = counts.get(message, 0) + 1
+        key = frozenset(counts.items())
+        known = self._bags.get(key)
+        if known is None:
+            if len(self._bags) >= _REMEMBERED:
+                self._bags.clear()
+            known = self._bags[key] = function(counts)
+        return known
+
+    def _built(self, envelope: Envelope) -> Function:
+        incarnation = self._processes[envelope.incarnation_id]
+        payload = envelope.payload
+        if isinstance(payload, BrokerRegistrationRequest):
+            return record(
+                type="RegistrationRequest", incarnation=incarnation, awaited=envelope.is_awaited
+            )
+        if isinstance(payload, BrokerHeartbeatRequest):
+            return record(
+                type="HeartbeatRequest",
+                incarnation=incarnation,
+                awaited=envelope.is_awaited,
+                epoch=payload.broker_epoch,
+                metadata_offset=payload.current_metadata_offset,
+                want_fence=payload.want_fence,
+                want_shut_down=payload.want_shut_down,
+            )
+        if isinstance(payload, BrokerHeartbeatResponse):
+            return record(
+                type="HeartbeatResponse",
+                incarnation=incarnation,
+                error=payload.error_code.name,
+                is_caught_up=payload.is_caught_up,
+                is_fenced=payload.is_fenced,
+                should_shut_down=payload.should_shut_down,
+            )
+        return record(
+            type="RegistrationResponse",
+            incarnation=incarnation,
+            error=payload.error_code.name,
+            epoch=payload.broker_epoch,
+        )

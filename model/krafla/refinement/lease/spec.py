@@ -1,0 +1,67 @@
+"""BrokerLease loaded for a vocabulary, once in a process, and its judges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from krafla.oracle import Spec
+from krafla.oracle.constants import pin_constants
+from krafla.oracle.loader import find_module
+from krafla.refinement.common.judged_spec import JudgedSpec
+from krafla.refinement.common.lockstep import Judge
+from krafla.refinement.lease.mapping import LeaseMapping
+from krafla.refinement.lease.properties import MODULE, read_properties
+from krafla.refinement.lease.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from kraft.sim.lease.configuration import Configuration
+
+__all__ = ["LeaseSpec", "lease_judge", "load_lease"]
+
+_LOADED = 12
+
+_Constants: TypeAlias = "tuple[tuple[tuple[str, str], ...], Path | None]"
+_loaded: dict[_Constants, tuple[Spec, LeaseMapping]] = {}
+_judged: dict[tuple[_Constants, tuple[str, ...]], LeaseSpec] = {}
+
+
+LeaseSpec: TypeAlias = "JudgedSpec[LeaseMapping]"
+"""BrokerLease with its properties and the mapping into it, for all runs with its constants."""
+
+
+def lease_judge(configuration: Configuration, also: Collection[str] = ()) -> Judge:
+    """Return the judge of one run of the lease; ``also`` names conditional properties."""
+    return Judge(load_lease(Vocabulary.of(configuration), also))
+
+
+def load_lease(
+    vocabulary: Vocabulary, also: Collection[str] = (), path: Path | None = None
+) -> LeaseSpec:
+    """Return BrokerLease with the constants of a vocabulary, loaded once in this process.
+
+    ``also`` names conditional properties to judge as well; ``path`` is the folder of another
+    copy of the spec.
+    """
+    constants = (vocabulary.key(), path)
+    key = (constants, tuple(sorted(also)))
+    known = _judged.get(key)
+    if known is None:
+        properties = read_properties(find_module(MODULE, path), also)
+        spec, mapping = _loaded.get(constants) or _load(vocabulary, path)
+        known = _judged[key] = JudgedSpec(spec, properties, mapping)
+    return known
+
+
+def _load(vocabulary: Vocabulary, path: Path | None) -> tuple[Spec, LeaseMapping]:
+    spec = Spec.load(MODULE, vocabulary.constants, path=path)
+    pin_constants(spec)
+    if len(_loaded) >= _LOADED:
+        oldest = next(iter(_loaded))
+        del _loaded[oldest]
+        for key in [key for key in _judged if key[0] == oldest]:
+            del _judged[key]
+    loaded = _loaded[vocabulary.key(), path] = spec, LeaseMapping(vocabulary)
+    return loaded

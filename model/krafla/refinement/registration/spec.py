@@ -1,0 +1,89 @@
+"""ControllerRegistration loaded for a configuration, once in a process, and its judges."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.oracle import Spec
+from krafla.oracle.constants import pin_constants
+from krafla.oracle.loader import find_module
+from krafla.refinement.common.judged_spec import JudgedSpec
+from krafla.refinement.common.lockstep import Judge
+from krafla.refinement.lease.properties import properties_of
+from krafla.refinement.lease.vocabulary import NIL
+from krafla.refinement.registration.mapping import RegistrationMapping
+from krafla.values import function
+from kraft.controller.operations.controller_registration import REGISTRATION_LEVEL
+from kraft.sim.registration.cluster import controllers_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from kraft.sim.registration.cluster import Configuration
+
+__all__ = ["MODULE", "constants_of", "left_out", "load_registration", "registration_judge"]
+
+MODULE: Final = "ControllerRegistrationProperties"
+
+
+def left_out(configuration: Configuration) -> frozenset[str]:
+    """Return the properties of ControllerRegistration that need not hold in a configuration.
+
+    Each is false for a reason, and a model of specs/broken/registration shows it.
+    """
+    names = set()
+    by_controller: dict[int, int] = {}
+    grows = True
+    for one in configuration.processes:
+        grows = grows and by_controller.get(one.controller_id, 0) <= one.highest_level
+        by_controller[one.controller_id] = one.highest_level
+    is_static = set(configuration.quorum_ids) == set(controllers_of(configuration))
+    is_open = min(configuration.levels) >= REGISTRATION_LEVEL
+    if not (is_static and is_open and grows) or configuration.changes_voters:
+        # DynamicQuorum, BlindUpgrade, OlderSoftware, UnregisterUpgradeRace
+        names.add("UpgradeSupportedByAllInv")
+    if configuration.eager:
+        names.add("SentOnlyWhenNeededProp")  # MCControllerRegistrationEager
+    return frozenset(names)
+
+
+def constants_of(configuration: Configuration) -> dict[str, Any]:
+    """Return the constants of ControllerRegistration; a process is its incarnation id."""
+    levels = configuration.levels
+    processes = sorted(configuration.processes, key=lambda one: one.incarnation_id)
+    return {
+        "Controller": frozenset(int(one) for one in controllers_of(configuration)),
+        "Incarnation": frozenset(str(one.incarnation_id) for one in processes),
+        "ControllerOf": function(
+            (str(one.incarnation_id), int(one.controller_id)) for one in processes
+        ),
+        "Level": frozenset(levels),
+        "GateLevel": REGISTRATION_LEVEL,
+        "Supported": function(
+            (
+                str(one.incarnation_id),
+                frozenset(level for level in levels if level <= one.highest_level),
+            )
+            for one in processes
+        ),
+        "QuorumIds": frozenset(int(one) for one in configuration.quorum_ids),
+        "Nil": NIL,
+    }
+
+
+@lru_cache(maxsize=12)
+def load_registration(configuration: Configuration) -> JudgedSpec[RegistrationMapping]:
+    """Return ControllerRegistration with the constants of a configuration and what must hold."""
+    properties = properties_of(find_module(MODULE, None), left_out(configuration))
+    eager = {"Eager(i)": "TRUE"} if configuration.eager else {}
+    replaced = {"GateOpenFor": "Eager"} if configuration.eager else {}
+    spec = Spec.load(MODULE, constants_of(configuration), expressions=eager, replacements=replaced)
+    pin_constants(spec)
+    return JudgedSpec(spec, properties, RegistrationMapping(configuration))
+
+
+def registration_judge(configuration: Configuration, also: Collection[str] = ()) -> Judge:
+    """Return the judge of one run; its configuration says which properties there are."""
+    assert not also, "no property of ControllerRegistration is to be asked for"
+    return Judge(load_registration(configuration))

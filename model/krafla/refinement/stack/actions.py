@@ -1,0 +1,369 @@
+"""Which actions of MetadataLogSteps a step of a controller or a broker is.
+
+What happened to a controller says which, not what became of it: who is told to lead claims, whether
+it does so or not, and the spec says what it has then.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from krafla.refinement.stack.log import NO_END, NO_IMAGE, Appended, Replayed
+from krafla.refinement.stack.spec import Action
+from krafla.refinement.stack.views import (
+    NOTHING,
+    SOMETHING_ELSE,
+    ControllerRequest,
+    answer_value,
+    request_value,
+)
+from krafla.values import record
+from kraft.controller import effects as does
+from kraft.controller import events
+from kraft.controller.operation_table import OPERATIONS
+from kraft.controller.operations.errors import ControllerError
+from kraft.controller.state import is_active
+from kraft.image.metadata_image import EMPTY_IMAGE
+from kraft.image.replay import replay
+from kraft.records.cluster import AbortTransactionRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from krafla.refinement.stack.log import Images, Log
+    from krafla.refinement.stack.views import Node
+    from krafla.values import Value
+    from kraft.controller.state import ControllerState
+    from kraft.ids import OffsetAndEpoch
+    from kraft.sim.raft.steps import ListenerStep
+
+__all__ = ["Reader", "Reading"]
+
+
+_TWICE: Final = object()
+
+
+class Reading(NamedTuple):
+    """The actions of a step, and who was told what in it, by the numbers of the requests.
+
+    `asked` are the requests that must have been answered, in the spec's words. While `is_pending`,
+    Raft has yet to refuse what the controller appends: nobody sees what it has meanwhile.
+    """
+
+    actions: tuple[Action, ...] = ()
+    asked: frozenset[Value] = frozenset()
+    told: frozenset[Value] = frozenset()
+    is_pending: bool = False
+
+
+class _Refused(NamedTuple):
+    """The step of a controller whose append Raft has yet to refuse, and whom it told what in it.
+
+    `asked` is who asked for it, if anybody.
+    """
+
+    actions: tuple[Action, ...] = ()
+    told: tuple[tuple[object, object], ...] = ()
+    asked: object = None
+
+
+class _Written(NamedTuple):
+    """What a controller appends in a step, as records of the spec, and what that comes to."""
+
+    effect: does.Append
+    records: tuple[Value, ...]
+    replayed: Replayed
+
+
+class Reader:
+    """Reads the steps of one run. `leaders` has who led each epoch, as Raft's steps said."""
+
+    def __init__(self, log: Log, images: Images, nodes: Mapping[str, Node]) -> None:
+        self._log = log
+        self._images = images
+        self._nodes = nodes
+        self.leaders: dict[int, str] = {}
+        self.asked: dict[str, dict[object, ControllerRequest]] = {name: {} for name in nodes}
+        self._refused: dict[str, _Refused] = {}
+        self._requests = 0
+
+    def forget(self, name: str) -> None:
+        """Forget what a process was asked that has ended."""
+        self.asked[name].clear()
+        self._refused.pop(name, None)
+
+    # What Raft hands over
+
+    def hear(self, batches: Iterable[events.CommittedBatch]) -> list[Action]:
+        """Return what becomes of the log when somebody hears of committed batches.
+
+        A batch that is not what its leader appended can be no step: it commits too many.
+        """
+        log, count = self._log, 0
+        actions: list[Action] = []
+        for batch in batches:
+            end = batch.base_offset + batch.count
+            if batch.base_offset < log.end:
+                continue
+            if batch.records:
+                many = log.commit(batch.base_offset, end, batch.epoch, batch.records)
+                if many is None:
+                    return [*actions, Action("Commit", (count + len(log.uncommitted) + 1,))]
+                count += many
+            elif batch.epoch > log.epoch:
+                actions += self._elect(batch.epoch, count)
+                log.begin_epoch(batch.epoch, end)
+                count = 0
+            else:
+                log.extend(end)
+        return [*actions, Action("Commit", (count,))] if count else actions
+
+    def _elect(self, epoch: int, survivors: int) -> list[Action]:
+        """Return the step that begins an epoch; its leader may lead no more by now.
+
+        If nobody led it, there is no such step.
+        """
+        name = self.leaders.get(epoch, NOTHING)
+        node = self._nodes.get(name)
+        elected = Action("Elect", (name, epoch, survivors, ()))
+        if node is not None and node.raft_leads == epoch:
+            node.leads = epoch
+            return [elected]
+        return [elected, Action("LoseLeadership", (name,))]
+
+    def committed(self, name: str, offset: int) -> list[Action]:
+        """Return the step of a node that replays all before an offset, if that is new to it."""
+        end = self._log.ends.get(offset, NO_END)
+        if end == self._nodes[name].committed_end:
+            return []
+        return [Action("ReplayCommitted", (name, end))]
+
+    def loaded(self, name: str, snapshot_id: OffsetAndEpoch) -> list[Action]:
+        """Return the step of a node that begins anew from a snapshot; the empty one says nothing.
+
+        It is the one on its disk, or another's.
+        """
+        node = self._nodes[name]
+        end = self._log.ends.get(snapshot_id.end_offset, NO_END)
+        if end == node.committed_end:
+            return []
+        owners = (name, *self._nodes)
+        owner = next((one for one in owners if self._nodes[one].snapshot[0] == end), None)
+        node.snapshot = (end, self._log.at[end].image if end != NO_END else NO_IMAGE)
+        if owner is None:
+            return [Action("LoadOlderSnapshot", (name, end))]
+        return [Action("LoadSnapshot", (name, owner))]
+
+    # Controllers
+
+    def controller(self, name: str, listener: ListenerStep) -> Reading:
+        """Return what a step of a controller is."""
+        before, event = listener.before, listener.event
+        appended = self._written(name, listener)
+        refused = self._refused.pop(name, _Refused())
+        actions: list[Action] = []
+        steps_back = isinstance(event, events.AppendRefused) and is_active(before)
+        if refused.actions and not steps_back:
+            # Raft has taken what, by the spec, it could only refuse.
+            actions += refused.actions
+        match event:
+            case events.BatchesCommitted():
+                actions += self.hear(event.batches)
+                actions += self._commits(name, before, event)
+            case events.LeaderChanged():
+                actions += self._told_leader(name, before, event, appended)
+            case events.SnapshotLoaded():
+                actions += self.loaded(name, event.snapshot_id)
+            case events.AppendRefused() if steps_back:
+                actions += self._refusal(name, refused.actions)
+            case events.RequestReceived():
+                actions += self._request(name, listener, event, appended)
+            case events.Poll() if appended is not None:
+                actions += self._write(name, before, appended, None)
+        actions += self._snapshots(name, listener)
+        if name in self._refused:
+            asked = event.token if isinstance(event, events.RequestReceived) else None
+            self._refused[name] = self._refused[name]._replace(told=_told(listener), asked=asked)
+            return Reading(is_pending=True)
+        node = self._nodes[name]
+        if any(
+            isinstance(one, does.Resign) and one.epoch == node.leads for one in listener.effects
+        ):
+            node.leads = None
+        return self._reading(name, listener, actions, refused)
+
+    def _commits(
+        self, name: str, before: ControllerState, event: events.BatchesCommitted
+    ) -> list[Action]:
+        """Return the step of a controller that hears of batches.
+
+        Who is active has replayed its own, and Raft's are nothing to it, unless a later epoch than
+        its own begins with one.
+        """
+        ends = [
+            one.base_offset + one.count
+            for one in event.batches
+            if one.records or one.epoch > before.claim_epoch
+        ]
+        if not is_active(before):
+            last = event.batches[-1]
+            return self.committed(name, last.base_offset + last.count)
+        if not ends:
+            return []
+        return [Action("HandleCommit", (name, self._log.ends.get(ends[-1], NO_END)))]
+
+    def _told_leader(
+        self, name: str, before: ControllerState, event: events.LeaderChanged,
+        appended: _Written | None,
+    ) -> list[Action]:  # fmt: skip
+        leads = event.leader_id == before.configuration.defaults.node_id
+        if is_active(before):
+            return [Action("Renounce", (name,))]
+        if not leads:
+            return []
+        self._nodes[name].own.clear()
+        if appended is None:
+            return [Action("ClaimWrittenLog", (name,))]
+        self._append(name, appended)
+        if [type(one) for one in appended.effect.records] == [AbortTransactionRecord]:
+            return [Action("ClaimWithOpenTransaction", (name,))]
+        return [Action("ClaimEmptyLog", (name, appended.records))]
+
+    def _request(
+        self, name: str, listener: ListenerStep, event: events.RequestReceived,
+        appended: _Written | None,
+    ) -> list[Action]:  # fmt: skip
+        before, after = listener.before, listener.after
+        replies = {
+            one.token: one.response for one in listener.effects if isinstance(one, does.Reply)
+        }
+        if type(event.request) in OPERATIONS.reads:
+            image = self._read(name, event, replies.get(event.token))
+            return [Action("AnswerRead", (name, image))]
+        parked = {one.token: one.response for one in after.deferred}
+        response = parked.get(event.token, replies.get(event.token))
+        self._requests += 1
+        records = () if appended is None else appended.records
+        value = request_value(self._requests, records)
+        self.asked[name][event.token] = ControllerRequest(self._requests, value, response)
+        asks = Action("Ask", (value,))
+        if not is_active(before):
+            return [asks, Action("RefuseRequest", (name, value))]
+        if appended is not None:
+            return self._write(name, before, appended, asks)
+        takes = "AnswerUnchanged" if event.token in replies else "DelayUnchanged"
+        return [asks, Action(takes, (name, value))]
+
+    def _write(
+        self, name: str, before: ControllerState, appended: _Written, asks: Action | None
+    ) -> list[Action]:
+        """Return the step of a controller that writes.
+
+        If Raft must refuse that, it is judged when it has, with what the controller makes of it.
+        """
+        actions = [Action("RunTask", (name, appended.records))]
+        if asks is not None:
+            actions = [asks, Action("HandleWrite", (name, *asks.parameters))]
+        if self._nodes[name].leads == before.claim_epoch:
+            self._append(name, appended)
+        else:
+            self._refused[name] = _Refused(tuple(actions))
+        return actions
+
+    def _written(self, name: str, listener: ListenerStep) -> _Written | None:
+        effect = next((one for one in listener.effects if isinstance(one, does.Append)), None)
+        if effect is None:
+            return None
+        return _Written(effect, *self._images.after(self._nodes[name].written, effect.records))
+
+    def _append(self, name: str, appended: _Written) -> None:
+        """Note what a controller appends: where it ends, and what it comes to."""
+        node, log = self._nodes[name], self._log
+        base, said = appended.effect.base_offset, appended.effect.records
+        node.append(base + len(said), appended.replayed.image)
+        if node.leads == log.epoch:
+            log.uncommitted.append(
+                Appended(base, base + len(said), log.epoch, said, appended.replayed)
+            )
+
+    def _read(self, name: str, event: events.RequestReceived, response: object) -> int:
+        """Return the image that an answer is about: the one that the node shows, or none."""
+        visible = self._nodes[name].visible
+        if visible == NO_IMAGE:
+            return NO_IMAGE
+        read = OPERATIONS.reads[type(event.request)]
+        try:
+            expected = read(self._images[visible], event.request)
+        except ControllerError as error:
+            expected = does.Failure(error.code, error.reason)
+        return visible if response == expected else NO_IMAGE
+
+    def _snapshots(self, name: str, listener: ListenerStep) -> list[Action]:
+        """Return the snapshot that a controller asks to have written.
+
+        If nothing came since the last one but batches of Raft's own, it is the same.
+        """
+        effect = next(
+            (one for one in listener.effects if isinstance(one, does.CreateSnapshot)), None
+        )
+        if effect is None:
+            return []
+        node = self._nodes[name]
+        end, (old, _) = self._log.ends.get(effect.snapshot_id.end_offset, NO_END), node.snapshot
+        image = replay(EMPTY_IMAGE, effect.records)
+        is_shown = node.visible != NO_IMAGE and self._images.is_number(node.visible, image)
+        node.snapshot = end, node.visible if is_shown else NO_IMAGE
+        return [] if end == old else [Action("CreateSnapshot", (name,))]
+
+    def _refusal(self, name: str, refused: tuple[Action, ...]) -> list[Action]:
+        """Return the step of a controller whose append Raft refuses: who asked, if anybody.
+
+        Raft refuses nothing to who leads: the spec says so of a request that is made up here.
+        """
+        if len(refused) == 1:
+            return [Action("Renounce", (name,))]
+        if refused:
+            asks = refused[0]
+        else:
+            self._requests += 1
+            nothing = record(type="Change", **{"from": NO_IMAGE, "to": NO_IMAGE})
+            asks = Action("Ask", (request_value(self._requests, (nothing,)),))
+        return [asks, Action("RefuseAppend", (name, *asks.parameters))]
+
+    def _reading(
+        self, name: str, listener: ListenerStep, actions: list[Action], refused: _Refused
+    ) -> Reading:
+        """Return a reading, with who was told what, and who should have been."""
+        event, known = listener.event, self.asked[name]
+        answers = [*refused.told, *_told(listener)]
+        told = dict(answers)
+        told |= {token: _TWICE for token in told if sum(token == one for one, _ in answers) > 1}
+        waiting = {one.token for one in listener.after.deferred}
+        due = [one.token for one in listener.before.deferred if one.token not in waiting]
+        if refused.asked is not None:
+            due.append(refused.asked)
+        if isinstance(event, events.RequestReceived):
+            if type(event.request) in OPERATIONS.reads:
+                told.pop(event.token, None)
+            elif event.token not in waiting:
+                due.append(event.token)
+        tokens = dict.fromkeys((*due, *told))
+        asked = {token: known.pop(token, None) for token in tokens}
+        return Reading(
+            tuple(actions),
+            frozenset(one.value for one in asked.values() if one is not None),
+            frozenset(
+                (0 if one is None else one.number,
+                 NOTHING if token not in told
+                 else SOMETHING_ELSE if told[token] is _TWICE
+                 else answer_value(told[token], one))
+                for token, one in asked.items()
+            ),
+        )  # fmt: skip
+
+
+def _told(listener: ListenerStep) -> tuple[tuple[object, object], ...]:
+    """Return who is told what in a step."""
+    return tuple(
+        (one.token, one.response) for one in listener.effects if isinstance(one, does.Reply)
+    )

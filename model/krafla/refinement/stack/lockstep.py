@@ -1,0 +1,248 @@
+"""Whole clusters in lockstep with MetadataLogSteps: every step of a controller or a broker.
+
+A step is read as one action, or a few that belong together; the spec takes them; and what the node
+has then, and who was told what, must be what the spec says. Raft is what its listeners hear of it:
+what is committed is committed for the spec as soon as anybody hears of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from krafla.oracle import EvaluationError
+from krafla.oracle.difference import differences
+from krafla.oracle.explain import Explanation
+from krafla.refinement.common.judgement import Agreed, Divergence, Judgement, SpecAction
+from krafla.refinement.raft.vocabulary import Quorum, Vocabulary
+from krafla.refinement.stack.actions import Reader
+from krafla.refinement.stack.log import NO_END, Images, Log
+from krafla.refinement.stack.spec import Action, RefusalError, StackSpecRun
+from krafla.refinement.stack.views import NOTHING, Node
+from kraft.controller.effects import Append
+from kraft.controller.events import CommittedBatch
+from kraft.controller.record_bytes import decode_records
+from kraft.controller.state import NO_EPOCH
+from kraft.ids import Offset
+from kraft.raft.effects import HandleCommit, HandleLoadSnapshot
+from kraft.raft.roles import Leader
+
+if TYPE_CHECKING:
+    from krafla.refinement.stack.actions import Reading
+    from krafla.values import Value
+    from kraft.sim.raft.steps import ListenerStep, SimStep
+
+__all__ = ["ClusterLockstep"]
+
+
+class ClusterLockstep:
+    """The judge of one run. It stops at its first finding: what follows means nothing.
+
+    The nodes below `controllers` are controllers, the others brokers. `coverage` counts the actions
+    that were taken, `steps` the judgements given. `is_over` when the run has come to what the spec
+    has no word for: a sole voter that lost what only it had.
+    """
+
+    def __init__(self, quorum: Quorum, controllers: int) -> None:
+        self.vocabulary = Vocabulary(quorum)
+        names = quorum.names()
+        self._controllers = {name for name, node in names if node < controllers}
+        self.side = StackSpecRun(
+            self._controllers, {name for name, node in names if node >= controllers}
+        )
+        self.log, self.images = Log(), Images()
+        self.nodes = {name: Node(self.log, self.images) for name, _ in names}
+        self.reader = Reader(self.log, self.images, self.nodes)
+        self.finding: Divergence | None = None
+        self.coverage: Counter[str] = Counter()
+        self.steps = 0
+        self.is_over = False
+        self._ended: tuple[str, int] | None = None
+        self._last: dict[str, Any] = {}
+
+    def judge(self, step: SimStep) -> Judgement:
+        """Return what the spec says of the next step of the run."""
+        assert self.finding is None, "the run was judged already"
+        self.steps += 1
+        try:
+            self._end(step)
+            if step.kind == "listener":
+                return self._listener(step)
+            if step.kind in ("event", "start"):
+                self._raft(step)
+            if step.kind == "start" and step.error is None:
+                self._start(step)
+            elif step.kind == "crash":
+                self._ended = self.vocabulary.name(step.replica), step.incarnation
+        except RefusalError as refusal:
+            return self._found(refusal.action, refusal.explanation)
+        return Agreed(None)
+
+    # Raft, and processes
+
+    def _end(self, step: SimStep) -> None:
+        """Let a process end, once all that it did before has been judged."""
+        if self._ended is None:
+            return
+        name, incarnation = self._ended
+        if step.kind == "listener" and step.incarnation == incarnation:
+            return
+        self._ended = None
+        node = self.nodes[name]
+        node.raft_leads = None
+        self._lose_leadership(name)
+
+    def _raft(self, step: SimStep) -> None:
+        """Note who leads; a process that crashed in the middle of the step has ended."""
+        name = self.vocabulary.name(step.replica)
+        state = step.after
+        if state is None and step.whole is not None:
+            state = step.whole.state
+        if step.after is None:
+            self._ended = name, step.incarnation
+        if state is None:
+            return
+        node, role = self.nodes[name], state.role
+        node.raft_leads = role.epoch if isinstance(role, Leader) else None
+        if node.raft_leads is not None:
+            self.reader.leaders[node.raft_leads] = name
+        if node.raft_leads != node.leads:
+            self._lose_leadership(name)
+
+    def _lose_leadership(self, name: str) -> None:
+        node = self.nodes[name]
+        if node.leads is not None:
+            node.leads = None
+            self._take(Action("LoseLeadership", (name,)))
+
+    def _start(self, step: SimStep) -> None:
+        """Let a process start, with what is on its disk and nothing in memory."""
+        state = step.after if step.whole is None else step.whole.state
+        if state is None:
+            return
+        name, log = self.vocabulary.name(step.replica), self.log
+        voters = state.controls.voters
+        alone = voters.node_ids == (step.replica.node_id,)
+        if alone and state.log.end_offset < log.end:
+            self.is_over = True
+            return
+        latest = state.log.latest_snapshot
+        end = 0 if latest is None else log.ends.get(latest.snapshot_id.end_offset, NO_END)
+        node, was_known = self.nodes[name], self.nodes[name].is_known
+        node.start()
+        node.is_known = True
+        self.reader.forget(name)
+        self._last.pop(name, None)
+        if not was_known and not end:
+            return
+        if end == node.snapshot[0] == 0:
+            self._take(Action("Restart", (name,)))
+            return
+        self._take(Action("StartAnew", (name, end)))
+        node.snapshot = end, log.at[end].image
+
+    # Controllers and brokers
+
+    def _listener(self, step: SimStep) -> Judgement:
+        listener, name = step.listener, self.vocabulary.name(step.replica)
+        assert listener is not None, "of that kind"
+        if listener.kind == "controller":
+            return self._controller(name, listener)
+        if listener.kind == "broker":
+            return self._broker(name, listener)
+        return Agreed(None)
+
+    def _controller(self, name: str, listener: ListenerStep) -> Judgement:
+        reading = self.reader.controller(name, listener)
+        strange = _strange_epochs(listener)
+        if strange:
+            return self._found(None, Explanation(
+                f"node {name} appends in epoch {strange[0]}, and is active in another", (), ()
+            ))  # fmt: skip
+        if reading.is_pending:
+            return Agreed(None)
+        taken = self._all(reading.actions)
+        is_same = self._last.get(name) is listener.after
+        self._last[name] = listener.after
+        if is_same and not reading.actions and not reading.told:
+            return Agreed(None)
+        view = self.nodes[name].of_controller(listener.after, self.reader.asked[name])
+        return self._compare(name, taken, view) or self._told(taken, reading) or Agreed(taken)
+
+    def _broker(self, name: str, listener: ListenerStep) -> Judgement:
+        memory = listener.after.memory
+        actions: list[Action] = []
+        if isinstance(listener.event, HandleCommit):
+            actions += self.reader.hear(_decoded(listener.event, self.log))
+            actions += self.reader.committed(name, listener.event.batches[-1].end_offset)
+        elif isinstance(listener.event, HandleLoadSnapshot):
+            actions += self.reader.loaded(name, listener.event.snapshot_id)
+        is_same = self._last.get(name) is memory
+        self._last[name] = memory
+        if is_same and not actions:
+            return Agreed(None)
+        taken = self._all(actions)
+        return self._compare(name, taken, self.nodes[name].of_broker(memory)) or Agreed(taken)
+
+    def _all(self, actions: tuple[Action, ...] | list[Action]) -> SpecAction | None:
+        for action in actions:
+            self._take(action)
+        return SpecAction(*actions[-1]) if actions else None
+
+    def _take(self, action: Action) -> None:
+        self.side.take(action)
+        self.coverage[action.name] += 1
+
+    def _compare(self, name: str, taken: SpecAction | None, got: Value) -> Divergence | None:
+        """Return where a node has something else than the spec says."""
+        expected = self.side.value("ViewOf", name)
+        if expected == got:
+            return None
+        what = f"{taken} leads to another" if taken else "what is no step of the spec changes the"
+        return self._found(taken, Explanation(
+            f"{what} state of node {name}", (), differences(name, expected, got)
+        ))  # fmt: skip
+
+    def _told(self, taken: SpecAction | None, reading: Reading) -> Divergence | None:
+        """Return who was told something else than the spec says."""
+        try:
+            expected = self.side.value("ToldTo", reading.asked) if reading.asked else frozenset()
+        except EvaluationError:
+            # Nobody asked for the spec to answer: what came before was read as another step.
+            expected = NOTHING
+        if expected == reading.told:
+            return None
+        return self._found(taken, Explanation(
+            f"{taken} gives other answers", (), differences("answers", expected, reading.told)
+        ))  # fmt: skip
+
+    def _found(self, action: Any, explanation: Explanation) -> Divergence:
+        spoken = (
+            SpecAction("", ()) if action is None else SpecAction(action.name, action.parameters)
+        )
+        variables = tuple(sorted({
+            re.split(r"[.\[]", one.path)[1] if "." in one.path else one.path
+            for one in explanation.differences
+        }))  # fmt: skip
+        self.finding = Divergence(self.steps, spoken, explanation, variables)
+        return self.finding
+
+
+def _strange_epochs(listener: ListenerStep) -> list[int]:
+    """Return the epochs in which a controller appends, and is not active."""
+    active = {listener.before.claim_epoch, listener.after.claim_epoch} - {NO_EPOCH}
+    appended = [one.epoch for one in listener.effects if isinstance(one, Append)]
+    return [epoch for epoch in appended if epoch not in active]
+
+
+def _decoded(effect: HandleCommit, log: Log) -> tuple[CommittedBatch, ...]:
+    """Return the batches that nobody has heard of before."""
+    return tuple(
+        CommittedBatch(
+            Offset(one.base_offset), one.epoch,
+            decode_records(one.values, one.base_offset) if one.values else (), one.count,
+        )
+        for one in effect.batches
+        if one.base_offset >= log.end
+    )  # fmt: skip

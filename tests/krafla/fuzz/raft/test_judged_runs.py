@@ -1,0 +1,76 @@
+"""What the judge of a run finds ends the run, and nothing makes it look away."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from krafla.fuzz.engine.machine_run import case_of, play
+from krafla.fuzz.engine.violation import Violation
+from krafla.fuzz.raft import lockstep_judge
+from krafla.fuzz.raft.lockstep_judge import REFINEMENT, LockstepJudge, action_names, play_judged
+from kraft.raft.roles import Follower
+from kraft.raft.state import Step
+from kraft.sim.raft import kraft_core
+from kraft.sim.raft.cluster import Simulation
+from kraft.sim.raft.configuration import QuorumConfiguration
+
+QUIET = replace(case_of(3, 1), configuration=QuorumConfiguration(3, 0, kinds=()), knobs=None)
+
+
+class FindsAtStep100:
+    """A judge that has something against one step."""
+
+    def __init__(self, _simulation: Simulation) -> None:
+        self.actions: Counter[str] = Counter()
+        self.judged = 0
+
+    def judge(self, step):
+        self.judged += 1
+        if self.judged == 100:
+            return Violation("Anything", "so it is", step.number, step.time, "node 0")
+        return None
+
+
+def test_a_run_ends_where_its_judge_finds_something():
+    played = play(QUIET, FindsAtStep100)
+    assert played.violation is not None
+    assert (played.violation.property, played.judged) == ("Anything", 100)
+
+
+def test_a_step_that_the_spec_has_not_is_a_violation_of_the_run():
+    # Followers forget at once that they have fetched.
+    right = kraft_core.KRAFT
+
+    def on_event(state, event):
+        step = right.on_event(state, event)
+        role = step.state.role
+        if isinstance(role, Follower) and role.has_fetched:
+            wrong = replace(role, has_fetched=False)
+            return Step(replace(step.state, role=wrong), step.effects)
+        return step
+
+    simulation = Simulation(QUIET.configuration, QUIET.seed, core=right._replace(on_event=on_event))
+    judge = LockstepJudge(simulation)
+    found = next(
+        (found for step in simulation.steps() if (found := judge.judge(step)) is not None), None
+    )
+    assert found is not None
+    assert found.property == REFINEMENT
+    assert judge.judged > 1
+
+
+def test_what_the_judge_need_not_see_is_this_and_no_more():
+    assert {
+        "misdirected-write", "bit-rot", "old-image", "cloned-disk",
+    } == lockstep_judge.NOT_IN_THE_SPEC  # fmt: skip
+    assert {
+        "AppendRecord", "Restart", "Boot", "CrashLosingTail", "ResignRemoved", "FollowAndFetch",
+    } == lockstep_judge._NEVER_TAKEN  # fmt: skip
+    assert {"CrashTruncating", "CrashAppending", "LosePreVoteByName"} <= set(action_names())
+
+
+def test_a_run_without_faults_is_judged_to_its_end():
+    played = play_judged(QUIET)
+    assert played.violation is None
+    assert played.judged == played.events > 100

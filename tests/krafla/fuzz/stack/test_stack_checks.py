@@ -1,0 +1,179 @@
+"""Properties of controllers and brokers that no seeded bug breaks first: histories by hand do."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from immutables import Map
+
+from krafla.fuzz.engine.violation import Violated
+from krafla.fuzz.stack.answers import Answers
+from krafla.fuzz.stack.broker_checks import Brokers
+from krafla.fuzz.stack.checks import PROPERTIES
+from krafla.fuzz.stack.committed_log import CommittedLog
+from krafla.fuzz.stack.controllers import Controllers
+from kraft.controller import effects as does
+from kraft.controller import events
+from kraft.controller.configuration import Configuration
+from kraft.controller.machine import on_event
+from kraft.controller.memory import Memory
+from kraft.controller.operations.defaults import Defaults
+from kraft.controller.operations.written import Written
+from kraft.controller.state import first_state
+from kraft.errors import ErrorCode
+from kraft.ids import BrokerEpoch, BrokerId, DirectoryId, NodeId, Offset, PartitionId, TopicId
+from kraft.image.entries import BrokerRegistration, Partition, Topic
+from kraft.image.metadata_image import MetadataImage
+from kraft.records.topics import PartitionChangeRecord
+from kraft.rpc import BrokerHeartbeatRequest, BrokerHeartbeatResponse
+from kraft.rpc.alter_partition import (
+    AlteredPartition,
+    AlterPartitionData,
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    BrokerState,
+)
+from kraft.sim.raft.steps import ListenerStep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TOPIC, FIRST = TopicId("A" * 21 + "g"), PartitionId(0)
+ONE, TWO, THREE = BrokerId(1), BrokerId(2), BrokerId(3)
+EPOCH = BrokerEpoch(5)
+KEY = TOPIC, FIRST
+TOKEN = 7
+
+
+def image_of(partition: Partition) -> MetadataImage:
+    brokers = {one: BrokerRegistration(EPOCH, "incarnation", fenced=False) for one in (ONE, TWO)}
+    return MetadataImage(
+        brokers=Map(brokers),
+        topics=Map({TOPIC: Topic("t", TOPIC, (FIRST,))}),
+        topic_ids=Map({"t": TOPIC}),
+        partitions=Map({KEY: partition}),
+    )
+
+
+LED_BY_ONE = image_of(
+    Partition((ONE, TWO), (DirectoryId("d"),) * 2, (ONE,), leader=ONE, leader_epoch=3)
+)
+WITH_TWO = image_of(
+    Partition((ONE, TWO), (DirectoryId("d"),) * 2, (ONE, TWO), leader=ONE, leader_epoch=3)
+)
+END = Offset(10)
+
+
+def process(number: int = 1) -> Any:
+    return SimpleNamespace(incarnation=number, kind="listener", received=None)
+
+
+def asked(image: MetadataImage, request: Any, response: Any) -> ListenerStep:
+    """Return the step in which a controller with all stable answers a request at once."""
+    written = Memory(Written(image, end=END))
+    state = SimpleNamespace(
+        written=written, write_end=END, stable_end=END, deferred=(), claim_epoch=1
+    )
+    effect = does.Reply(TOKEN, response)
+    return ListenerStep(
+        "controller", state, events.RequestReceived(0, TOKEN, request), state, (effect,)
+    )
+
+
+def answers(image: MetadataImage) -> Answers:
+    truth = CommittedLog()
+    truth.end = END
+    truth.stable_images[END] = image
+    return Answers(truth, Brokers(truth))
+
+
+def altered(leader_epoch: int, code: ErrorCode, *members: int) -> tuple[Any, Any]:
+    isr = tuple(BrokerState(BrokerId(one), EPOCH) for one in members)
+    data = AlterPartitionData(TOPIC, FIRST, leader_epoch, 0, isr)
+    answer = AlteredPartition(TOPIC, FIRST, code, ONE, 3, (ONE,))
+    return (
+        AlterPartitionRequest(ONE, EPOCH, (data,)),
+        AlterPartitionResponse(ErrorCode.NONE, (answer,)),
+    )
+
+
+def ahead_is_told_that_it_is_behind() -> None:
+    step = asked(LED_BY_ONE, *altered(4, ErrorCode.FENCED_LEADER_EPOCH, ONE))
+    answers(LED_BY_ONE).check(process(), step)
+
+
+def granted_by_an_epoch_that_has_passed() -> None:
+    step = asked(LED_BY_ONE, *altered(2, ErrorCode.NONE, ONE))
+    answers(LED_BY_ONE).check(process(), step)
+
+
+def joins_without_a_fetch() -> None:
+    step = asked(LED_BY_ONE, *altered(3, ErrorCode.NONE, ONE, TWO))
+    answers(LED_BY_ONE).check(process(), step)
+
+
+def told_another_isr_than_is_committed() -> None:
+    step = asked(WITH_TWO, *altered(3, ErrorCode.NONE, ONE))
+    answers(WITH_TWO).check(process(), step)
+
+
+def may_stop_in_sync() -> None:
+    request = BrokerHeartbeatRequest(TWO, EPOCH, END, want_fence=False, want_shut_down=True)
+    response = BrokerHeartbeatResponse(is_fenced=False, should_shut_down=True)
+    answers(WITH_TWO).check(process(), asked(WITH_TWO, request, response))
+
+
+def two_claim_one_epoch() -> None:
+    controllers = Controllers(CommittedLog())
+    for number in (1, 2):
+        before = first_state(Configuration(Defaults(NodeId(number))))
+        event = events.LeaderChanged(0, 3, NodeId(number))
+        step = on_event(before, event)
+        listener = ListenerStep("controller", before, event, step.state, step.effects)
+        controllers.check(process(number), listener)
+
+
+def appends_in_another_epoch() -> None:
+    state = first_state(Configuration(Defaults(NodeId(1))))
+    effect = does.Append(9, Offset(0), (), 27)
+    listener = ListenerStep("controller", state, events.Poll(0), state, (effect,))
+    Controllers(CommittedLog()).check(process(), listener)
+
+
+def commits_what_cannot_be_replayed() -> None:
+    record = PartitionChangeRecord(FIRST, TOPIC)
+    CommittedLog().hear([events.CommittedBatch(Offset(0), 1, (record,), 1)])
+
+
+def a_broker_shows_something_else() -> None:
+    truth = CommittedLog()
+    truth.end = END
+    truth.stable_images[END] = WITH_TWO
+    lifecycle = SimpleNamespace(state=None)
+    view = SimpleNamespace(
+        memory=Memory(Written(LED_BY_ONE, end=END)), life=SimpleNamespace(lifecycle=lifecycle),
+        own=SimpleNamespace(replicas={}),
+    )  # fmt: skip
+    Brokers(truth).check(process(), ListenerStep("broker", None, "due", view))
+
+
+HISTORIES: dict[str, Callable[[], None]] = {
+    "AheadIsToldProp": ahead_is_told_that_it_is_behind,
+    "AlteredIsCommittedInv": told_another_isr_than_is_committed,
+    "BrokerShowsCommittedInv": a_broker_shows_something_else,
+    "CommittedReplaysInv": commits_what_cannot_be_replayed,
+    "GrantedByNewestProp": granted_by_an_epoch_that_has_passed,
+    "GrantedIsOutProp": may_stop_in_sync,
+    "JoinsByOwnFetchProp": joins_without_a_fetch,
+    "OneClaimPerEpochInv": two_claim_one_epoch,
+    "OnlyActiveAppendsProp": appends_in_another_epoch,
+}
+
+
+@pytest.mark.parametrize(("name", "history"), HISTORIES.items(), ids=list(HISTORIES))
+def test_a_history_that_breaks_a_property_is_caught_by_that_property(name, history):
+    with pytest.raises(Violated, match=name):
+        history()
+    assert name in PROPERTIES

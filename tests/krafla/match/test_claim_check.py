@@ -1,0 +1,124 @@
+"""One question, one answer: whether a trace shows what it claims, whoever asks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.krafla.refinement.rounds import going_round
+
+from krafla.match.claim_check import claim_shown
+from krafla.match.corpus import read_index
+from krafla.match.corpus_result import violation_of
+from krafla.match.trace_check import check_trace
+from krafla.report.explain.outcome import outcome_of
+from krafla.shrink import shrink_behaviour
+from krafla.traces import Claim, ClaimKind, Step, read
+from krafla.verdict import KraflaError
+
+TRACES = Path(__file__).resolve().parents[3] / "traces"
+
+
+@pytest.fixture(scope="module")
+def overlap():
+    """The counterexample of NoSelfFence: a broker is fenced for its silence, and serves on."""
+    entries = (entry for entry in read_index(TRACES) if entry.kind == "counterexamples")
+    return min((read(entry.path) for entry in entries), key=len)
+
+
+def with_hole(trace):
+    """Leave out a step in the middle: what follows is no step of the spec any more."""
+    return trace.with_steps((*trace.steps[:5], *trace.steps[6:]))
+
+
+def with_more(trace):
+    """Go on after the violation, with a step in which nothing is mended."""
+    last = trace.steps[-1]
+    (broker,) = dict(trace.constants)["Broker"]
+    state = last.state
+    log_end = state["log_end"]
+    after = {**dict(state.items()), "log_end": log_end + 1}
+    epoch_lost = {
+        "contact_age": type(state["contact_age"])({broker: -1}),
+        "metadata_offset": type(state["metadata_offset"])({broker: -1}),
+        "controlled_shutdown_offset": type(state["controlled_shutdown_offset"])({broker: -1}),
+    }
+    step = Step("FailOver", (), type(state)({**after, **epoch_lost}))
+    return trace.with_steps((*trace.steps, step))
+
+
+def with_another_conjunct(trace):
+    conjunct = replace(trace.claim.conjunct, text="r # Nil")
+    return replace(trace, claim=replace(trace.claim, conjunct=conjunct))
+
+
+def with_another_claim(trace):
+    return replace(trace, claim=Claim(trace.claim.kind, "EpochUniqueInv"))
+
+
+def test_a_claim_that_is_true_is_shown_to_all_who_ask(overlap):
+    assert claim_shown(overlap).is_shown
+    assert violation_of(overlap).reasons[0].text == "~r.fenced"
+    assert outcome_of(overlap).is_bad
+    shrunk = shrink_behaviour(overlap, tries=1).result.claim
+    # The line on which the conjunct stands is another one whenever the spec grows.
+    assert (shrunk.kind, shrunk.property) == (overlap.claim.kind, overlap.claim.property)
+    assert shrunk.conjunct.text == overlap.claim.conjunct.text
+    assert shrunk.conjunct.values == overlap.claim.conjunct.values
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (with_more, "already, before its end"),
+        (with_another_conjunct, "another conjunct of NoOverlapInv"),
+        (with_another_claim, "does not violate EpochUniqueInv at its end"),
+    ],
+)
+def test_a_claim_that_is_false_is_shown_to_none(overlap, change, sentence):
+    trace = change(overlap)
+
+    assert check_trace(trace).rejection is None
+    assert sentence in claim_shown(trace).sentence
+    with pytest.raises(KraflaError, match=sentence):
+        violation_of(trace)
+    with pytest.raises(KraflaError, match=sentence):
+        shrink_behaviour(trace)
+
+
+def test_a_claim_of_what_is_no_behaviour_counts_for_nothing(overlap):
+    trace = with_hole(overlap)
+
+    rejected_at = check_trace(trace).rejection.index
+    assert outcome_of(trace).step == rejected_at
+    assert "the spec does not have step" in outcome_of(trace).headline
+    with pytest.raises(KraflaError, match=f"is no behaviour of the spec: step {rejected_at}"):
+        shrink_behaviour(trace)
+
+
+@pytest.mark.parametrize(
+    ("back", "lasso", "is_shown", "sentence"),
+    [
+        ("LoseMessage", 1, None, "its cycle closes at step 1"),
+        ("", 1, None, "its cycle closes at step 1"),
+        ("LoseMessage", 0, False, "its cycle does not close: no step leads back to step 0"),
+        ("", 2, False, "its cycle does not close: no step leads back to step 2"),
+        ("", None, None, "takes a behaviour that goes on for ever; this one ends"),
+    ],
+)
+def test_a_cycle_must_close_to_show_what_never_happens(back, lasso, is_shown, sentence):
+    claim = Claim(ClaimKind.TEMPORAL_PROPERTY, "EventuallyServed")
+    shown = claim_shown(replace(going_round(back, lasso), claim=claim))
+    assert shown.is_shown is is_shown
+    assert sentence in shown.sentence
+
+
+def test_a_trace_cannot_redefine_what_it_is_judged_by(overlap):
+    constants = (*overlap.constants, ("NoOverlapInv", False))
+    trace = replace(overlap, constants=tuple(sorted(constants)))
+
+    with pytest.raises(KraflaError, match="NoOverlapInv"):
+        shrink_behaviour(trace)
+    with pytest.raises(KraflaError, match="NoOverlapInv"):
+        check_trace(trace)

@@ -1,0 +1,101 @@
+"""Runs of whole clusters for the tests of their lockstep with MetadataLog."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from krafla.fuzz.engine.machine_run import Case
+from krafla.fuzz.stack.system import STACK
+from krafla.refinement.raft.runs import quorum_of
+from krafla.refinement.stack.lockstep import ClusterLockstep
+from kraft.controller.events import AppendRefused, RequestReceived
+from kraft.controller.state import is_active
+from kraft.raft.configuration import MILLISECOND
+from kraft.sim.raft.cluster import Simulation
+from kraft.sim.raft.configuration import SECOND, Knobs, QuorumConfiguration
+from kraft.sim.stack.configuration import StackKnobs
+
+DROPPED = object()
+"""What an alteration returns for a step that is to be left out."""
+
+STORMY = Case(
+    QuorumConfiguration(
+        voters=3, observers=3, calm=2 * SECOND, chaos=6 * SECOND, kinds=("resign", "kill")
+    ),
+    4,
+    None,
+    Knobs(
+        segment_bytes=100_000,
+        rates=(("resign", 800 * MILLISECOND), ("kill", 1_500 * MILLISECOND)),
+    ),
+    StackKnobs(admin_every_ms=60, snapshot_bytes=2_000),
+)
+"""A short run in which leaders resign and processes end: it comes to every action."""
+
+
+class SeesNothing:
+    """An observer that holds nothing to any property."""
+
+    def __init__(self) -> None:
+        self.violation = None
+        self.hazards: dict[str, int] = {}
+        self.unpromised = 0
+
+    def observe(self, _step):
+        """Look away."""
+
+    def finish(self, _acknowledged):
+        """Look away."""
+
+
+UNCHECKED = replace(STACK, checks=lambda _stable: SeesNothing())
+"""A cluster that only a lockstep judges."""
+
+
+def stormy_simulation():
+    """Return the run before its first step."""
+    return Simulation(
+        STORMY.configuration, STORMY.seed, None, STORMY.knobs, workload=STACK.workload(STORMY)
+    )
+
+
+def stormy_run():
+    """Return what a judge of the run must know before, and all its steps."""
+    simulation = stormy_simulation()
+    return quorum_of(simulation), tuple(simulation.steps())
+
+
+def judged(run, alter=None, key=lambda listener: listener):
+    """Judge a run. `alter` may put another step in the place of the first whose `key` it knows."""
+    quorum, steps = run
+    lockstep = ClusterLockstep(quorum, STORMY.configuration.voters)
+    altered = alter is None
+    for step in steps:
+        other = None if altered or step.listener is None else alter(key(step.listener))
+        if other is not None:
+            altered = True
+        if other is DROPPED:
+            continue
+        lockstep.judge(step if other is None else step._replace(listener=other))
+        if lockstep.finding is not None:
+            break
+    assert altered, "no step was altered"
+    return lockstep
+
+
+def who_asked_for_what_was_refused(steps):
+    """Return a step that appends for a request, and that of the same node in which Raft refuses."""
+    last = {}
+    for step in steps:
+        if step.listener is None or step.listener.kind != "controller":
+            continue
+        before = last.get(step.incarnation)
+        last[step.incarnation] = step.listener
+        if (
+            before is not None
+            and isinstance(step.listener.event, AppendRefused)
+            and is_active(step.listener.before)
+            and isinstance(before.event, RequestReceived)
+        ):
+            return before, step.listener
+    raise AssertionError("nothing is refused")

@@ -1,0 +1,386 @@
+"""Whole clusters in lockstep with MetadataLog: those that are right, and those with a mistake.
+
+Nothing else judges here: what is found, the lockstep has found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from msgspec import structs
+from tests.krafla.refinement.stack.stack_runs import (
+    DROPPED,
+    STORMY,
+    UNCHECKED,
+    judged,
+    stormy_run,
+    stormy_simulation,
+    who_asked_for_what_was_refused,
+)
+
+from krafla.fuzz.engine.machine_run import play
+from krafla.fuzz.engine.seeded_bugs import find_mutant
+from krafla.fuzz.stack.lockstep_judge import METADATA_REFINEMENT, VisibleJudge
+from krafla.fuzz.stack.system import stack_case_of
+from krafla.refinement.stack.lockstep import ClusterLockstep
+from krafla.refinement.stack.spec import ACTIONS, SELDOM
+from kraft.controller.effects import Append, CreateSnapshot, Reply, Resign
+from kraft.controller.events import (
+    AppendRefused,
+    BatchesCommitted,
+    LeaderChanged,
+    RequestReceived,
+    SnapshotLoaded,
+)
+from kraft.controller.memory import after_batch
+from kraft.controller.operation_table import OPERATIONS
+from kraft.controller.resignation import NOT_CONTROLLER
+from kraft.controller.state import is_active
+from kraft.ids import Offset
+from kraft.image.metadata_image import EMPTY_IMAGE
+from kraft.raft.effects import HandleCommit
+from kraft.records.lease import NoOpRecord
+
+# Each is found in the first example of seed 0, and by this.
+NOTICED = {
+    "answers-before-commit": "HandleWrite",
+    "unchanged-answered-at-once": "AnswerUnchanged",
+    "no-point-to-go-back-to": "HandleWrite",
+    "one-answer-for-each-commit": "HandleCommit",
+    "deferred-by-the-claim": "HandleWrite",
+    "overflow-is-an-ordinary-error": "DelayUnchanged",
+    "keeps-uncommitted": "Renounce",
+    "who-steps-back-says-yes": "Renounce",
+    "waiters-are-forgotten": "Renounce",
+    "bootstraps-twice": "ClaimEmptyLog",
+    "claims-late": "ClaimWrittenLog",
+    "replay-ignores-shutdown": "HandleWrite",
+    "replay-error-is-swallowed": "ReplayCommitted",
+}
+
+
+@pytest.fixture(scope="module")
+def run():
+    """What a judge of the stormy run must know before, and all its steps."""
+    return stormy_run()
+
+
+def test_a_run_that_is_right_is_judged_to_its_end_and_comes_to_every_action(run):
+    lockstep = judged(run)
+    assert lockstep.finding is None, lockstep.finding
+    assert lockstep.steps == len(run[1]) > 5_000
+    assert set(ACTIONS) <= lockstep.coverage.keys() <= {*ACTIONS, *SELDOM}
+    assert lockstep.coverage["ReplayCommitted"] > 100
+
+
+@pytest.mark.parametrize(("name", "action"), NOTICED.items(), ids=list(NOTICED))
+def test_a_seeded_bug_is_noticed_without_any_other_check(name, action):
+    case = stack_case_of(0, 0)
+    with find_mutant(name).applied() as probe:
+        played = play(case, VisibleJudge, UNCHECKED)
+    assert probe.triggered
+    assert played.violation is not None
+    assert played.violation.property == METADATA_REFINEMENT
+    assert f": {action}(" in str(played.violation)
+
+
+# What a broker or a controller could do that no seeded bug does. Each alters one step of the run.
+
+
+def hears_of_commits(listener):
+    """Return whether a controller hears of committed batches, after the first few."""
+    return (
+        listener.kind == "controller"
+        and isinstance(listener.event, BatchesCommitted)
+        and listener.before.stable_end > 10
+    )
+
+
+def ignores_a_commit(listener):
+    """A broker keeps what it had when it is handed committed batches."""
+    if listener.kind == "broker" and isinstance(listener.event, HandleCommit):
+        view = listener.after
+        if view.memory.end > 20:
+            older = replace(
+                view.memory, written=replace(view.memory.written, end=Offset(view.memory.end - 1))
+            )
+            return listener._replace(after=view._replace(memory=older))
+    return None
+
+
+def shows_what_was_never_written(listener):
+    """A broker comes to an image that the log does not have there."""
+    if listener.kind == "broker" and listener.after.memory.image.topics:
+        memory = listener.after.memory
+        image = structs.replace(memory.image, topics=EMPTY_IMAGE.topics)
+        written = replace(memory.written, image=image)
+        return listener._replace(
+            after=listener.after._replace(memory=replace(memory, written=written))
+        )
+    return None
+
+
+def reads_ahead(listener):
+    """A broker replays a batch more than it was handed."""
+    if listener.kind == "broker" and isinstance(listener.event, HandleCommit):
+        memory = listener.after.memory
+        ahead = after_batch(memory, (NoOpRecord(),), memory.end, memory.epoch)
+        return listener._replace(after=listener.after._replace(memory=ahead))
+    return None
+
+
+def standby_keeps_its_state(listener):
+    """A standby does nothing with committed batches."""
+    if not hears_of_commits(listener) or is_active(listener.before):
+        return None
+    return listener._replace(after=listener.before)
+
+
+def commits_what_nobody_wrote(listener):
+    """Raft hands over a batch that is not the one that was appended."""
+    if hears_of_commits(listener):
+        batches = listener.event.batches
+        if batches[-1].records:
+            wrong = (*batches[:-1], replace(batches[-1], records=(NoOpRecord(), NoOpRecord())))
+            return listener._replace(event=replace(listener.event, batches=wrong))
+    return None
+
+
+def appends_other_records(listener):
+    """The active controller appends something else than it replays."""
+    appended = [one for one in listener.effects if isinstance(one, Append)]
+    if not appended or not is_active(listener.before):
+        return None
+    first, *rest = appended[0].records
+    if isinstance(first, NoOpRecord):
+        return None
+    other = replace(appended[0], records=(NoOpRecord(), *rest))
+    return listener._replace(effects=(other,))
+
+
+def claims_without_being_told(listener):
+    """A standby takes itself for active when it hears that another leads."""
+    if isinstance(listener.event, LeaderChanged) and not is_active(listener.after):
+        return listener._replace(after=replace(listener.after, claim_epoch=listener.event.epoch))
+    return None
+
+
+def answers_nobody(listener):
+    """Who has parked an answer gives one to somebody who did not ask."""
+    if not hears_of_commits(listener) or not listener.effects:
+        return None
+    return listener._replace(effects=(*listener.effects, Reply(10**9, None)))
+
+
+def answers_something_else(listener):
+    """A parked answer is another by the time it is given."""
+    if not hears_of_commits(listener) or not listener.effects:
+        return None
+    effects = tuple(replace(one, response="other") for one in listener.effects)
+    return listener._replace(effects=effects)
+
+
+def says_nothing_to_a_reader(listener):
+    """A read is not answered."""
+    event = listener.event
+    if isinstance(event, RequestReceived) and type(event.request) in OPERATIONS.reads:
+        return listener._replace(effects=())
+    return None
+
+
+def answers_a_reader_something_else(listener):
+    """A read is answered, and not of what the node shows."""
+    said = says_nothing_to_a_reader(listener)
+    return said and said._replace(effects=(Reply(listener.event.token, "other"),))
+
+
+def snapshot_lacks_a_record(listener):
+    """A snapshot does not say all that its controller shows."""
+    effects = tuple(
+        replace(one, records=one.records[:-1]) if isinstance(one, CreateSnapshot) else one
+        for one in listener.effects
+    )
+    return listener._replace(effects=effects) if effects != listener.effects else None
+
+
+def stays_active_when_refused(listener):
+    """Raft has refused a batch, and its controller keeps what it made of it."""
+    if isinstance(listener.event, AppendRefused) and is_active(listener.before):
+        return listener._replace(after=listener.before, effects=())
+    return None
+
+
+def appends_when_raft_does_not_lead(listener):
+    """Raft takes a batch of a controller that it does not lead for any more."""
+    return DROPPED if stays_active_when_refused(listener) else None
+
+
+def loads_another_snapshot(listener):
+    """A node is handed a snapshot, and keeps what it had."""
+    if isinstance(listener.event, SnapshotLoaded) and listener.event.records:
+        return listener._replace(after=listener.before)
+    return None
+
+
+class RemembersItsPast:
+    """A broker process that starts has in memory what the one before had."""
+
+    def __init__(self):
+        self.memories = {}
+
+    def __call__(self, listener):
+        if listener.kind != "broker":
+            return None
+        view = listener.after
+        broker = view.life.lifecycle.broker_id
+        last = self.memories.get(broker, view.memory)
+        self.memories[broker] = view.memory
+        if view.memory.end >= last.end:
+            return None
+        return listener._replace(after=view._replace(memory=last))
+
+
+def resigns_for_nothing(listener):
+    """Raft is made to resign by a controller that stays active."""
+    if listener.kind == "controller" and is_active(listener.after) and listener.effects:
+        resigns = Resign(listener.after.claim_epoch)
+        return listener._replace(effects=(*listener.effects, resigns))
+    return None
+
+
+def tells_two_answers(listener):
+    """Somebody is told something else, and then what is right."""
+    if not hears_of_commits(listener) or not listener.effects:
+        return None
+    wrong = replace(listener.effects[0], response="other")
+    return listener._replace(effects=(wrong, *listener.effects))
+
+
+def parks_an_answer_twice(listener):
+    """An answer waits twice."""
+    if listener.kind == "controller" and listener.after.deferred:
+        parked = listener.after.deferred
+        return listener._replace(after=replace(listener.after, deferred=(*parked, parked[-1])))
+    return None
+
+
+def says_that_it_is_no_controller(listener):
+    """The active controller sends somebody away whose request changes nothing."""
+    event, effects = listener.event, listener.effects
+    if not isinstance(event, RequestReceived) or not is_active(listener.before):
+        return None
+    if type(event.request) in OPERATIONS.reads:
+        return None
+    if len(effects) != 1 or not isinstance(effects[0], Reply):
+        return None
+    return listener._replace(effects=(replace(effects[0], response=NOT_CONTROLLER),))
+
+
+def appends_in_another_epoch(listener):
+    """The active controller appends in an epoch that it has not claimed."""
+    if not is_active_controller(listener) or not any_of(Append, listener):
+        return None
+    effects = tuple(
+        replace(one, epoch=99) if isinstance(one, Append) else one for one in listener.effects
+    )
+    return listener._replace(effects=effects)
+
+
+def is_refused_while_raft_leads(listener):
+    """Raft refuses something to a controller that it leads for, which steps back."""
+    if not is_active_controller(listener) or listener.effects:
+        return None
+    refused = AppendRefused(listener.event.now_ms, listener.before.claim_epoch)
+    return listener._replace(event=refused)
+
+
+def is_active_controller(listener):
+    return listener.kind == "controller" and is_active(listener.before)
+
+
+def any_of(kind, listener):
+    return any(isinstance(one, kind) for one in listener.effects)
+
+
+def test_whoever_asked_for_what_raft_refuses_is_told_so_once_and_only_that(run):
+    appends, refused = who_asked_for_what_was_refused(run[1])
+    asked = appends.event.token
+    says_yes = (*appends.effects, Reply(asked, "yes"))
+    says_nothing = tuple(
+        one for one in refused.effects if not isinstance(one, Reply) or one.token != asked
+    )
+    for right, effects in ((appends, says_yes), (refused, says_nothing)):
+        wrong = right._replace(effects=effects)
+        lockstep = judged(run, {id(right): wrong}.get, key=id)
+        assert lockstep.finding is not None
+        assert "gives other answers" in str(lockstep.finding)
+
+
+@pytest.mark.parametrize(
+    ("alter", "said"),
+    [
+        (ignores_a_commit, "ReplayCommitted"),
+        (shows_what_was_never_written, "written.image: expected"),
+        (reads_ahead, "write_end: expected"),
+        (standby_keeps_its_state, "ReplayCommitted"),
+        (commits_what_nobody_wrote, "Commit("),
+        (appends_other_records, "written.image: expected"),
+        (claims_without_being_told, "claim_epoch: expected -1"),
+        (answers_nobody, "answers: unexpected"),
+        (answers_something_else, "gives other answers"),
+        (says_nothing_to_a_reader, "AnswerRead"),
+        (answers_a_reader_something_else, "AnswerRead"),
+        (snapshot_lacks_a_record, "snapshot.image: expected"),
+        (stays_active_when_refused, "RefuseAppend"),
+        (appends_when_raft_does_not_lead, "HandleWrite("),
+        (loads_another_snapshot, "LoadSnapshot"),
+        (RemembersItsPast(), "what is no step of the spec changes the state"),
+        (resigns_for_nothing, "leader_epoch: expected"),
+        (tells_two_answers, "gives other answers"),
+        (parks_an_answer_twice, "deferred: "),
+        (says_that_it_is_no_controller, "gives other answers"),
+        (appends_in_another_epoch, "appends in epoch 99"),
+        (is_refused_while_raft_leads, "RefuseAppend"),
+    ],
+    ids=lambda one: getattr(one, "__name__", "" if isinstance(one, str) else "remembers"),
+)
+def test_a_step_that_is_none_of_the_spec_is_found_at_once(run, alter, said):
+    lockstep = judged(run, alter)
+    assert lockstep.finding is not None
+    assert said in str(lockstep.finding)
+
+
+# Where the judgement ends.
+
+
+def test_a_disk_with_another_past_ends_the_judgement(run):
+    judge = VisibleJudge(stormy_simulation())
+    steps = run[1]
+    half = len(steps) // 2
+    for step in steps[:half]:
+        assert judge.judge(step) is None
+    judged_before = judge.judged
+    assert judge.judge(steps[half]._replace(kind="fault", fault="old-image")) is None
+    # Nothing that comes then is what the spec would have.
+    for step in steps[half + 200 :]:
+        assert judge.judge(step) is None
+    assert judge.judged == judged_before > 0
+
+
+def test_a_sole_voter_that_lost_what_only_it_had_ends_the_judgement(run):
+    quorum, steps = run
+    lockstep = ClusterLockstep(quorum, STORMY.configuration.voters)
+    for step in steps:
+        is_again = step.kind == "start" and lockstep.log.end > 20 and step.replica.node_id < 3
+        if is_again:
+            alone = SimpleNamespace(voters=SimpleNamespace(node_ids=(step.replica.node_id,)))
+            log = SimpleNamespace(end_offset=5, latest_snapshot=None)
+            after = SimpleNamespace(role=step.after.role, controls=alone, log=log)
+            step = step._replace(after=after)
+        lockstep.judge(step)
+        assert lockstep.is_over == is_again
+        if is_again:
+            return
+    pytest.fail("no controller started again")

@@ -1,0 +1,104 @@
+"""What counts as progress of the core: a leader, and each of its members beyond the target."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from kraft.raft.roles import Leader
+from kraft.sim.raft.cluster import Simulation
+from kraft.sim.raft.configuration import QuorumConfiguration
+from kraft.sim.raft.kinds import kinds_of
+
+SECOND = 10**9
+
+
+def at_the_end(kinds=""):
+    """Return a simulation whose core has been healed and has come through, and what was then."""
+    configuration = QuorumConfiguration(
+        voters=3, observers=0, calm=4 * SECOND, chaos=4 * SECOND, kinds=kinds_of(kinds)
+    )
+    simulation = Simulation(configuration, 5)
+    highest = 0
+    for step in simulation.steps():
+        if simulation.liveness is None:
+            state = step.after
+            known = None if state is None else state.high_watermark
+            highest = max(highest, known or 0)
+        elif step.number % 16 == 0 and simulation.liveness.look():
+            break
+    return simulation, highest
+
+
+@pytest.fixture(scope="module")
+def ended():
+    return at_the_end("kill")
+
+
+def test_the_core_must_come_further_than_anybody_ever_knew(ended):
+    simulation, highest = ended
+    assert simulation.liveness.target == highest > 0
+    assert simulation.liveness.verdict().kind == "progress"
+
+
+def again(simulation, change):
+    """Return whether there would be progress if the processes of the core were others."""
+    liveness = simulation.liveness
+    right, took = liveness._sim, liveness.took
+    nodes = [SimpleNamespace(process=SimpleNamespace(state=m.process.state)) for m in right.nodes]
+    change([nodes[index] for index in sorted(liveness.core)], liveness.target)
+    try:
+        liveness._sim, liveness.took = (
+            SimpleNamespace(nodes=nodes, time=right.time, workload=right.workload),
+            None,
+        )
+        return liveness.look()
+    finally:
+        liveness._sim, liveness.took = right, took
+
+
+def only_reach(members, target):
+    for each in members:
+        each.process.state = replace(each.process.state, high_watermark=target)
+
+
+def one_only_reaches(members, target):
+    only_reach(members[:1], target)
+
+
+def one_knows_nothing(members, _target):
+    members[-1].process.state = replace(members[-1].process.state, high_watermark=None)
+
+
+def one_is_down(members, _target):
+    members[-1].process = None
+
+
+def nobody_leads(members, _target):
+    follower = next(
+        m.process.state.role for m in members if not isinstance(m.process.state.role, Leader)
+    )
+    for each in members:
+        each.process.state = replace(each.process.state, role=follower)
+
+
+def nothing_else(_members, _target):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("change", "reached"),
+    [
+        (nothing_else, True),
+        (only_reach, False),
+        (one_only_reaches, False),
+        (one_knows_nothing, False),
+        (one_is_down, False),
+        (nobody_leads, False),
+    ],
+)
+def test_progress_is_a_leader_and_every_member_beyond_the_target(ended, change, reached):
+    simulation, _ = ended
+    assert again(simulation, change) == reached
