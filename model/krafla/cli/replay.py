@@ -10,7 +10,6 @@ import typer
 from krafla.verdict import ExitCode, KraflaError, Verdict, worst
 
 if TYPE_CHECKING:
-    from krafla.fuzz.engine.run import Run
     from krafla.traces import Trace
 
 __all__ = ["command"]
@@ -34,8 +33,7 @@ def command(
     compared with the trace's, and the spec judges it. Where one side cannot follow, the step is
     shown, the conjunct that is false with its values, and the nearest action there is.
 
-    A recording (what krafla fuzz --save writes as .json) always runs on the implementation,
-    judged. A folder with an index.toml is a corpus: each of its traces must come to what the
+    A run that krafla fuzz kept (.json), of any system, runs on the implementation, judged. A folder with an index.toml is a corpus: each of its traces must come to what the
     index says.
 
     A trace that goes round must close: some step leads from its end back to where it repeats.
@@ -69,9 +67,10 @@ def _replayed(path: Path, implementation: bool, quiet: bool) -> tuple[Verdict, l
     if path.is_dir():
         return _corpus(path)
     if path.suffix == ".json":
-        from krafla.fuzz.engine.replay import play_recording
+        from krafla.fuzz.engine.run_file import replay_file
 
-        return _judged(play_recording(path), quiet)
+        replay = replay_file(path)
+        return replay.verdict, [*(() if quiet else replay.lines), f"  {replay.sentence}"]
     from krafla.traces import read
 
     trace = read(path)
@@ -139,13 +138,3 @@ def _corpus(folder: Path) -> tuple[Verdict, list[str]]:
 
     corpus = check_corpus(root_of(folder), within=folder)
     return corpus.verdict, [f"  {line}" for line in (*corpus.reasons, *corpus.evidence)]
-
-
-def _judged(run: Run, quiet: bool) -> tuple[Verdict, list[str]]:
-    from krafla.fuzz.engine.report import step_lines
-
-    lines = [] if quiet else list(step_lines(run))
-    if run.finding is None:
-        agreed = Verdict.HELD if run.steps else Verdict.INCONCLUSIVE
-        return agreed, [*lines, f"  {run.steps} steps of the implementation, each agreed to"]
-    return Verdict.VIOLATED, [*lines, *(f"  {line}" for line in str(run.finding).splitlines())]

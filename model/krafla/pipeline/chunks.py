@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from krafla.fuzz.engine.run_source import SeedResult
+    from krafla.fuzz.engine.run_source import RunResult
 
 __all__ = [
     "DIED",
@@ -113,11 +113,11 @@ def chunks_of(first: int, last: int, size: int) -> list[Chunk]:
     return [Chunk(start, min(start + size - 1, last)) for start in range(first, last + 1, size)]
 
 
-def row_of(result: SeedResult, milliseconds: int, worker: str) -> SeedRow:
+def row_of(result: RunResult, milliseconds: int, worker: str) -> SeedRow:
     """Return what is stored of a run."""
     verdict = Verdict.VIOLATED if result.finding else Verdict.HELD
     return SeedRow(
-        result.seed,
+        result.number,
         result.profile,
         result.steps,
         verdict.value,

@@ -118,7 +118,7 @@ def _campaign(out: Path) -> dict[str, Any]:
     actions = sorted(tallies["actions"], key=lambda one: (-one[1], one[0]))
     return {
         "kind": CAMPAIGN,
-        "protocol": outcome.protocol,
+        "protocol": outcome.system,
         "verdict": outcome.verdict.value,
         "counts": outcome.counts,
         "summary": outcome.summary,

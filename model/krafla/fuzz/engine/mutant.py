@@ -13,10 +13,15 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from krafla.fuzz.engine.system import named
+from krafla.verdict import KraflaError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Mutant", "Probe", "seed_bug"]
+    from krafla.fuzz.engine.system import System
+
+__all__ = ["Mutant", "Probe", "find_mutant", "seed_bug"]
 
 
 @dataclass(slots=True)
@@ -55,7 +60,7 @@ class Mutant:
     sentence: str
     wrong: Callable[[Any, Probe], Any]
     focus: tuple[tuple[str, int], ...] = ()
-    system: str = "raft"
+    profile: str = ""
 
     @contextmanager
     def applied(self) -> Iterator[Probe]:
@@ -92,12 +97,21 @@ def seed_bug(
     place: str,
     sentence: str,
     focus: tuple[tuple[str, int], ...] = (),
-    system: str = "raft",
 ) -> Callable[[Callable[[Any, Probe], Any]], Callable[[Any, Probe], Any]]:
     """Note the decorated function as the mistake of a mutant, which a sentence describes."""
 
     def note(wrong: Callable[[Any, Probe], Any]) -> Callable[[Any, Probe], Any]:
-        found.append(Mutant(name, source, place, sentence, wrong, focus, system))
+        found.append(Mutant(name, source, place, sentence, wrong, focus))
         return wrong
 
     return note
+
+
+def find_mutant(name: str, system: System) -> Mutant:
+    """Return the seeded bug of a system by its name; ``KraflaError`` says what may be meant."""
+    found = {mutant.name: mutant for mutant in system.mutants}
+    if name not in found:
+        near = named(name, tuple(found))
+        hint = f"`krafla fuzz {system.name} --mutants list` shows them"
+        raise KraflaError(f"no seeded bug {name!r}; {near if '?' in near else ''} {hint}")
+    return found[name]
