@@ -1,4 +1,4 @@
-"""What a history asks about a batch, a change or a checkpoint: the answers, without its state."""
+"""What a history is asked about a record, a change, a batch or a checkpoint: its violations."""
 
 from __future__ import annotations
 
@@ -8,32 +8,221 @@ from typing import TYPE_CHECKING, Final
 from krafla.audit import checkpoints
 from krafla.audit.invariants import (
     CHECKPOINT_ALIGNED,
+    CHECKPOINT_CONTINUED,
+    CHECKPOINT_FOLDED,
+    CHECKPOINTS_EQUAL,
     PARTITION_EXISTS,
     REPLICAS_REGISTERED,
     Invariant,
+    PartitionInvariant,
+    Subject,
     evidence_of,
+    partition_objections,
     replicas_objection,
 )
-from krafla.audit.invariants_log import version_objection
+from krafla.audit.invariants_log import (
+    EPOCH_BEGINS,
+    VERSION_FIRST,
+    VERSIONS_DICTATED,
+    beginning_objection,
+    epoch_objection,
+    version_objection,
+)
 from krafla.audit.invariants_partitions import CHANGE_INVARIANTS, Transition, state_objections
 from krafla.audit.invariants_reassignment import REASSIGNMENT_INVARIANTS
-from krafla.audit.invariants_topics import TOPIC_ABORTED, TOPIC_REMOVED
+from krafla.audit.invariants_topics import BATCH_INVARIANTS, TOPIC_ABORTED, TOPIC_REMOVED
 from krafla.audit.inventory import unreadable
-from krafla.audit.mapping import STATE_API_KEYS
+from krafla.audit.lease_invariants import broken_by_unmappable
+from krafla.audit.mapping import SPEC, STATE_API_KEYS
+from krafla.audit.partition_state import state_of
 from krafla.audit.partitions import key_of, key_text
+from krafla.audit.registry import RECORD_INVARIANTS
 from krafla.audit.result import Finding, Weight
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.records.metadata_schemas import PARTITION, PARTITION_CHANGE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
+    from krafla.audit.history_state import HistoryState
     from krafla.audit.image import Image
-    from krafla.audit.partitions import Objections
+    from krafla.audit.partitions import Objections, Refusal
     from kraft.records.batch import RecordBatch
+    from kraft.records.lease import LeaseRecord
     from kraft.records.record import MetadataRecord
 
 _CHANGES: Final = (*REASSIGNMENT_INVARIANTS, *CHANGE_INVARIANTS)
+_ONE_ACTION: Final = Invariant(
+    f"{SPEC}!Next", "every record of the lease is one action of the spec", SPEC
+)
+
+
+def record_violations(
+    state: HistoryState, record: MetadataRecord, lease: LeaseRecord | None
+) -> Iterator[Finding]:
+    """Yield the invariants that a record breaks by itself; `lease` is it decoded."""
+    subject = Subject(state.image, record, lease)
+    for invariant in RECORD_INVARIANTS.get(record.api_key, ()):
+        objection = invariant.objection(subject)
+        if objection is not None:
+            yield _violation(state, invariant, objection, record)
+
+
+def unmodelled_lease_record(state: HistoryState, record: MetadataRecord, reason: str) -> Finding:
+    """Return the violation that a record of the lease is no action of the spec, and why not."""
+    found = _violation(state, _ONE_ACTION, reason, record)
+    assert found.evidence is not None, "a violation has evidence"
+    return replace(found, evidence=replace(found.evidence, invariants=broken_by_unmappable(reason)))
+
+
+def unmodelled_abort(state: HistoryState, record: MetadataRecord) -> Finding:
+    """Return the finding that an aborted transaction does what no spec models."""
+    return Finding(
+        Weight.INCONCLUSIVE,
+        "not modelled",
+        "an aborted transaction changes registrations, which the spec does not know",
+        state.path,
+        record.position,
+        record.offset,
+    )
+
+
+def new_partition_violations(state: HistoryState, record: MetadataRecord) -> Iterator[Finding]:
+    """Yield the invariants that a PartitionRecord breaks by the partition it makes."""
+    objection = replicas_objection(state.image, (), record.fields["replicas"])
+    if objection is not None:
+        yield _violation(state, REPLICAS_REGISTERED, objection, record)
+        return
+    for invariant, said in state_objections(state_of(record.fields), state.image):
+        yield _violation(state, invariant, said, record)
+
+
+def refusal_violations(
+    state: HistoryState, batch: RecordBatch, refusal: Refusal
+) -> Iterator[Finding]:
+    """Yield the invariants that the change breaks at which a run of changes stopped."""
+    (record,) = (
+        r
+        for r in batch.metadata_records(frozenset({PARTITION_CHANGE.api_key}))
+        if r.offset == batch.base_offset + refusal.record_index
+    )
+    key = key_of(record.fields)
+    if not refusal.objections:
+        said = f"there is no partition {key_text(key)}"
+        yield _violation(state, _missing_partition_invariant(state.image, key), said, record)
+    for invariant, objection in refusal.objections:
+        yield _violation(state, invariant, f"partition {key_text(key)}: {objection}", record)
+
+
+def creation_violations(state: HistoryState) -> Iterator[Finding]:
+    """Yield the invariants that a whole batch breaks by what it created."""
+    for invariant in BATCH_INVARIANTS:
+        found = invariant.objection(state.created, state.image)
+        if found is not None:
+            yield _violation(state, invariant, found[1], found[0])
+
+
+def beginning_violations(state: HistoryState, batch: RecordBatch) -> Iterator[Finding]:
+    """Yield the violation that a log begins without a metadata version."""
+    objection = beginning_objection(state.image) if state.begins else None
+    if objection is not None:
+        yield _violation_of_batch(state, VERSION_FIRST, objection, batch)
+
+
+def epoch_violations(state: HistoryState, batch: RecordBatch) -> Iterator[Finding]:
+    """Yield the violation that an epoch begins without its leader's message.
+
+    A history that does not begin the log may begin within an epoch.
+    """
+    if state.epoch is not None or not state.continued:
+        objection = epoch_objection(batch, state.epoch)
+        if objection is not None:
+            yield _violation_of_batch(state, EPOCH_BEGINS, objection, batch)
+
+
+def version_violations(
+    state: HistoryState, batch: RecordBatch, counts: dict[tuple[int, int], int]
+) -> list[Finding]:
+    """Return the violation by a batch's first record of a wrong type or version, if there is one.
+
+    `counts` has the batch's types and versions. A batch that changes the metadata version may have
+    what either version dictates.
+    """
+    versions = (state.image.metadata_version, state.metadata_version)
+    wrong = {
+        type_
+        for type_ in counts
+        if all(version_objection(*type_, version) is not None for version in versions)
+    }
+    if not wrong:
+        return []
+    record = next(r for r in batch.metadata_records() if (r.api_key, r.version) in wrong)
+    said = version_objection(record.api_key, record.version, versions[0]) or "wrong"
+    return [_violation(state, VERSIONS_DICTATED, said, record)]
+
+
+def operation_violations(state: HistoryState, batch: RecordBatch) -> list[Finding]:
+    """Return the invariants that partitions break where an operation may end; count the operation.
+
+    Only partitions that were touched are looked at, but all of them if a broker changed.
+    """
+    state.counts.operations += 1
+    partitions = state.image.partitions
+    states = partitions.settle()
+    if state.brokers_changed:
+        states = partitions.present()
+        state.brokers_changed = False
+    active = state.image.active()
+    broken: dict[str, tuple[PartitionInvariant, str, bytes]] = {}
+    for partition in sorted(states):
+        objections = partition_objections(state.image, partition, active)
+        key = partitions.holder(partition) if objections else None
+        if key is not None:
+            for invariant, objection in objections:
+                broken.setdefault(invariant.id, (invariant, objection, key))
+    found = []
+    for invariant, objection, key in broken.values():
+        said = f"partition {key_text(key)}: {objection}"
+        record = _record_to_blame(batch, key)
+        if record is None:
+            found.append(_violation_of_batch(state, invariant, said, batch))
+        else:
+            found.append(_violation(state, invariant, said, record))
+    return found
+
+
+def checkpoint_findings(state: HistoryState, path: Path, offset: int) -> list[Finding]:
+    """Return what is wrong with a checkpoint that ends where the log has led to the image."""
+    state.counts.checkpoints += 1
+    image = state.image
+    try:
+        read, faults = checkpoints.read(path)
+    except (CorruptRecordError, UnreadableFileError) as error:
+        return [unreadable(error)]
+    if image.before_transaction() is not None:
+        faults = (*faults, (CHECKPOINT_ALIGNED, "the checkpoint ends inside a transaction"))
+    found = checkpoints.difference(image, read)
+    if found is not None:
+        faults = (*faults, (found[0] or _fold_invariant(state), found[1]))
+    return [
+        Finding(
+            Weight.VIOLATION,
+            invariant.id,
+            said,
+            path,
+            offset=offset,
+            evidence=evidence_of(invariant),
+        )
+        for invariant, said in faults
+    ]
+
+
+def _fold_invariant(state: HistoryState) -> Invariant:
+    """Return the invariant that a checkpoint breaks where no other speaks of the difference."""
+    if not state.continued:
+        return CHECKPOINT_FOLDED
+    return CHECKPOINT_CONTINUED if state.records else CHECKPOINTS_EQUAL
 
 
 def change_objections(transition: Transition) -> Objections:
@@ -46,61 +235,6 @@ def change_objections(transition: Transition) -> Objections:
     asked = ((invariant, invariant.objection(transition)) for invariant in _CHANGES)
     found = tuple((invariant, said) for invariant, said in asked if said is not None)
     return (*found, *state_objections(after, image))
-
-
-def lost(image: Image, key: bytes) -> Invariant:
-    """Return which invariant a change of a partition breaks that is not there."""
-    if key[4:] in image.entities.removed_topics:
-        return TOPIC_REMOVED
-    return TOPIC_ABORTED if key[4:] in image.entities.aborted_topics else PARTITION_EXISTS
-
-
-def wrong_version(
-    batch: RecordBatch,
-    counts: dict[tuple[int, int], int],
-    versions: tuple[int | None, int | None],
-) -> tuple[MetadataRecord, str] | None:
-    """Return a batch's first record of a wrong type or version, and what is wrong; else None.
-
-    `counts` has the batch's types and versions, `versions` the metadata versions behind and before
-    it: a batch that changes the version may have what either says.
-    """
-    wrong = {
-        type_
-        for type_ in counts
-        if all(version_objection(*type_, version) is not None for version in versions)
-    }
-    if not wrong:
-        return None
-    record = next(r for r in batch.metadata_records() if (r.api_key, r.version) in wrong)
-    return record, version_objection(record.api_key, record.version, versions[0]) or "wrong"
-
-
-def compared(image: Image, path: Path, offset: int, whole: Invariant) -> list[Finding]:
-    """Return what is wrong with a checkpoint that ends where a log has led to this image.
-
-    `whole` is the invariant it breaks where no other speaks of the difference.
-    """
-    try:
-        read, faults = checkpoints.read(path)
-    except (CorruptRecordError, UnreadableFileError) as error:
-        return [unreadable(error)]
-    if image.before_transaction() is not None:
-        faults = (*faults, (CHECKPOINT_ALIGNED, "the checkpoint ends inside a transaction"))
-    found = checkpoints.difference(image, read)
-    if found is not None:
-        faults = (*faults, (found[0] or whole, found[1]))
-    return [
-        Finding(
-            Weight.VIOLATION,
-            invariant.id,
-            said,
-            path,
-            offset=offset,
-            evidence=evidence_of(invariant),
-        )
-        for invariant, said in faults
-    ]
 
 
 def blamed(finding: Finding, key: bytes, batch: RecordBatch) -> Finding:
@@ -117,7 +251,14 @@ def blamed(finding: Finding, key: bytes, batch: RecordBatch) -> Finding:
                    evidence=evidence)  # fmt: skip
 
 
-def responsible(batch: RecordBatch, key: bytes) -> MetadataRecord | None:
+def _missing_partition_invariant(image: Image, key: bytes) -> Invariant:
+    """Return the invariant that a change breaks by naming a partition that does not exist."""
+    if key[4:] in image.entities.removed_topics:
+        return TOPIC_REMOVED
+    return TOPIC_ABORTED if key[4:] in image.entities.aborted_topics else PARTITION_EXISTS
+
+
+def _record_to_blame(batch: RecordBatch, key: bytes) -> MetadataRecord | None:
     """Return the last record of a batch that changes a partition, else a broker; None if none."""
     of_brokers = None
     of_partition = None
@@ -128,3 +269,35 @@ def responsible(batch: RecordBatch, key: bytes) -> MetadataRecord | None:
         elif key == key_of(record.fields):
             of_partition = record
     return of_partition or of_brokers
+
+
+def _violation(
+    state: HistoryState, invariant: Invariant, objection: str, record: MetadataRecord
+) -> Finding:
+    """Return the violation of an invariant by a record."""
+    from krafla.audit.record_text import record_text  # only where something is wrong
+
+    return Finding(
+        Weight.VIOLATION,
+        invariant.id,
+        objection,
+        state.path,
+        record.position,
+        record.offset,
+        evidence_of(invariant, record_text(record)),
+    )
+
+
+def _violation_of_batch(
+    state: HistoryState, invariant: Invariant, objection: str, batch: RecordBatch
+) -> Finding:
+    """Return the violation of an invariant by a batch as a whole."""
+    return Finding(
+        Weight.VIOLATION,
+        invariant.id,
+        objection,
+        state.path,
+        batch.position,
+        batch.base_offset,
+        evidence_of(invariant),
+    )

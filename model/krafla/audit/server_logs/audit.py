@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from krafla.audit.result import Finding, Weight
-from krafla.audit.run import ClusterAudit, start_of
 from krafla.audit.server_logs.files import find_server_logs
 from krafla.audit.server_logs.judge import Judgement, judge
 from krafla.audit.server_logs.lease import Settings
 from krafla.audit.server_logs.operations import read_operations
 from krafla.audit.server_logs.properties import DEFAULT_TIMEOUT_MS, session_timeouts
+from krafla.audit.starts import start_of
 from krafla.verdict import Verdict
 from kraft.errors import CorruptRecordError, UnreadableFileError, printable
 
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from krafla.audit.cluster_audit import ClusterAudit
     from krafla.audit.clusters import Cluster
     from krafla.audit.inventory import Inventory
-    from krafla.audit.run import Start
     from krafla.audit.server_log_options import Wish
     from krafla.audit.server_logs.files import NodeLogs
+    from krafla.audit.starts import Start
 
 
 def with_server_logs(
