@@ -14,7 +14,6 @@ from krafla.audit.invariants import (
     PARTITION_EPOCH,
     PARTITIONS_STAY,
     REGISTERED_ONCE,
-    Invariant,
 )
 from krafla.audit.invariants_log import LOG_INVARIANTS, VERSION_FIRST
 from krafla.audit.invariants_topics import TOPIC_ABORTED
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.audit.partitions import Objections
+    from krafla.audit.result import Invariant
 
 _WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS
 _TRANSACTION: Final = frozenset(

@@ -15,7 +15,7 @@ from krafla.audit.epoch_files import contradictions
 from krafla.audit.history import History
 from krafla.audit.inventory import unreadable
 from krafla.audit.registry import asked_in
-from krafla.audit.result import ClusterResult, DirectoryResult, Finding
+from krafla.audit.report import ClusterResult, DirectoryResult
 from krafla.audit.starts import start_of
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.log.checkpoint import checkpoint_at
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from krafla.audit.clusters import Cluster
     from krafla.audit.history import Outcome
     from krafla.audit.inventory import Inventory
+    from krafla.audit.result import Finding
     from krafla.audit.specs import LoadingSpec
     from krafla.audit.starts import Start
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
-from krafla.audit.invariants import LEADER_OF_EPOCH, LOGS_MATCH, evidence_of
-from krafla.audit.result import Finding, Weight
+from krafla.audit.invariants import LEADER_OF_EPOCH, LOGS_MATCH
+from krafla.audit.result import Finding, Weight, evidence_of
 from kraft.errors import CorruptRecordError, UnreadableFileError, printable
 from kraft.log.text_files import read_quorum_state
 

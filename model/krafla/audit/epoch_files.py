@@ -11,8 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.invariants import Invariant, evidence_of
-from krafla.audit.result import Finding, Weight
+from krafla.audit.result import Finding, Invariant, Weight, evidence_of
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.log.text_files import read_leader_epochs, read_quorum_state
 

@@ -13,10 +13,8 @@ from krafla.audit.invariants import (
     CHECKPOINTS_EQUAL,
     PARTITION_EXISTS,
     REPLICAS_REGISTERED,
-    Invariant,
     PartitionInvariant,
     Subject,
-    evidence_of,
     partition_objections,
     replicas_objection,
 )
@@ -32,12 +30,12 @@ from krafla.audit.invariants_partitions import CHANGE_INVARIANTS, Transition, st
 from krafla.audit.invariants_reassignment import REASSIGNMENT_INVARIANTS
 from krafla.audit.invariants_topics import BATCH_INVARIANTS, TOPIC_ABORTED, TOPIC_REMOVED
 from krafla.audit.inventory import unreadable
-from krafla.audit.lease_invariants import broken_by_unmappable
+from krafla.audit.lease_steps import broken_by_unmappable
 from krafla.audit.mapping import SPEC, STATE_API_KEYS
 from krafla.audit.partition_state import state_of
 from krafla.audit.partitions import key_of, key_text
 from krafla.audit.registry import RECORD_INVARIANTS
-from krafla.audit.result import Finding, Weight
+from krafla.audit.result import Finding, Invariant, Weight, evidence_of
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.records.metadata_schemas import PARTITION, PARTITION_CHANGE
 
@@ -239,7 +237,7 @@ def change_objections(transition: Transition) -> Objections:
 
 def blamed(finding: Finding, key: bytes, batch: RecordBatch) -> Finding:
     """Return a finding about a partition with its place: the record, if this batch has it."""
-    from krafla.audit.record_text import record_text  # only where something is wrong
+    from krafla.audit.redact import record_text  # only where something is wrong
 
     detail = f"partition {key_text(key)}: {finding.detail}"
     changes = batch.metadata_records(frozenset({PARTITION_CHANGE.api_key}))
@@ -275,7 +273,7 @@ def _violation(
     state: HistoryState, invariant: Invariant, objection: str, record: MetadataRecord
 ) -> Finding:
     """Return the violation of an invariant by a record."""
-    from krafla.audit.record_text import record_text  # only where something is wrong
+    from krafla.audit.redact import record_text  # only where something is wrong
 
     return Finding(
         Weight.VIOLATION,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.image import METADATA_VERSION
-from krafla.audit.result import Evidence
+from krafla.audit.result import Invariant
 from kraft.ids import uuid_bytes
 from kraft.records.lease import BrokerRegistrationChangeRecord, NoOpRecord, RegisterBrokerRecord
 from kraft.records.metadata_schemas import FEATURE_LEVEL, PRODUCER_IDS
@@ -47,15 +47,6 @@ class Subject(NamedTuple):
         if self.lease is None or isinstance(self.lease, NoOpRecord):
             return None
         return self.image.registrations.get(self.lease.broker_id)
-
-
-@dataclass(frozen=True, slots=True)
-class Invariant:
-    """An invariant's name: its id, what it says in a sentence, and where that comes from."""
-
-    id: str
-    statement: str
-    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,11 +330,6 @@ ONE_LEADER_AN_EPOCH: Final = Invariant(
 PARTITIONS_STAY: Final = Invariant(
     "T4", "a topic never loses a partition", "Kafka: ReplicationControlManager.createPartitions"
 )
-
-
-def evidence_of(invariant: Invariant, record: str | None = None) -> Evidence:
-    """Return the evidence that an invariant was broken, by a record if one is to blame."""
-    return Evidence(invariant.id, invariant.statement, invariant.source, record=record)
 
 
 def replicas_objection(image: Image, before: tuple[int, ...], after: tuple[int, ...]) -> str | None:

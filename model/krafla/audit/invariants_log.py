@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.invariants import Invariant, RecordInvariant
+from krafla.audit.invariants import RecordInvariant
+from krafla.audit.result import Invariant
 from kraft.records import metadata_schemas as schemas
 from kraft.records.control_schemas import LEADER_CHANGE
 from kraft.records.metadata_schemas import METADATA_SCHEMAS

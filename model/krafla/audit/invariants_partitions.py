@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from krafla.audit.invariants import Invariant
 from krafla.audit.partition_state import NO_CHANGE, NO_LEADER, RECOVERED, RECOVERING
+from krafla.audit.result import Invariant
 
 if TYPE_CHECKING:
     from collections.abc import Callable

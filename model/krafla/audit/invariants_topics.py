@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.invariants import Invariant, RecordInvariant, Subject
+from krafla.audit.invariants import RecordInvariant, Subject
 from krafla.audit.partition_state import RECOVERED, epochs_of, state_of
 from krafla.audit.partitions import key_of, key_text
+from krafla.audit.result import Invariant
 from kraft.ids import uuid_bytes
 from kraft.records.metadata_schemas import PARTITION, REMOVE_TOPIC, TOPIC
 

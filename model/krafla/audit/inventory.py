@@ -11,9 +11,8 @@ from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from krafla.audit.invariants import evidence_of
 from krafla.audit.invariants_log import EPOCHS_STAY
-from krafla.audit.result import Finding, Weight
+from krafla.audit.result import Finding, Weight, evidence_of
 from kraft.errors import CorruptRecordError, EpochFallsError, UnreadableFileError
 from kraft.log.directory import read_metadata_log
 from kraft.log.findings import FindingKind

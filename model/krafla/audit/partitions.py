@@ -31,7 +31,7 @@ from kraft.records.value import decode_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from krafla.audit.invariants import Invariant
+    from krafla.audit.result import Invariant
     from kraft.records.batch import RecordBatch
     from kraft.records.record import MetadataRecord
     from kraft.records.schema import Fields

@@ -17,6 +17,7 @@ from kraft.records.metadata_schemas import (
 )
 
 if TYPE_CHECKING:
+    from kraft.records.record import MetadataRecord
     from kraft.records.schema import Fields
 
 REDACTED: Final = "(redacted)"
@@ -44,3 +45,10 @@ def redacted(api_key: int, fields: Fields) -> Fields:
         return fields
     secret = _SECRET_FIELDS.get(api_key)
     return fields if secret is None else {**fields, **dict.fromkeys(secret, REDACTED)}
+
+
+def record_text(record: MetadataRecord) -> str:
+    """Return `{"type": ..., "version": ..., "data": {...}}` on one line, secrets withheld."""
+    from kraft.records.dump_text import payload_text  # only where something is wrong
+
+    return payload_text(record, redacted(record.api_key, record.fields))

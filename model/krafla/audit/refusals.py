@@ -32,7 +32,7 @@ def false_conjuncts(
 
 def text_of(step: Step) -> str | None:
     """Return the record that a step stands for as text; None for a control record."""
-    from krafla.audit.record_text import record_text
+    from krafla.audit.redact import record_text
 
     if step.place is None or step.place.record is None:
         return None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.audit import invariants as named
 from krafla.audit.epoch_files import EPOCH_STARTS, QUORUM_EPOCH
-from krafla.audit.invariants import BROKER_INVARIANTS, Invariant, RecordInvariant
+from krafla.audit.invariants import BROKER_INVARIANTS, RecordInvariant
 from krafla.audit.invariants_log import (
     EPOCH_BEGINS,
     EPOCHS_STAY,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from krafla.audit.check_counts import CheckCounts
+    from krafla.audit.result import Invariant
 
 _ALL: Final = (*LOG_INVARIANTS, *BROKER_INVARIANTS, *TOPIC_INVARIANTS, *OTHER_INVARIANTS)
 RECORD_INVARIANTS: Final[dict[int, tuple[RecordInvariant, ...]]] = {

@@ -41,9 +41,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from krafla.audit.check_counts import Stepped
-    from krafla.audit.result import ClusterResult, DirectoryResult, Evidence, Report
-    from krafla.audit.server_log_options import Wish
+    from krafla.audit.report import AuditReport, ClusterResult, DirectoryResult
+    from krafla.audit.result import Evidence
     from krafla.audit.server_logs.judge import Judgement
+    from krafla.audit.server_logs.settings import ServerLogOptions
     from krafla.values import Value
 
 SCHEMA: Final = 1
@@ -53,7 +54,7 @@ _COLUMNS: Final = 76
 _LONG_RECORD: Final = 2000
 
 
-def document(report: Report) -> dict[str, Any]:
+def document(report: AuditReport) -> dict[str, Any]:
     """Return the report as plain data, in the form described above."""
     return {
         "schema": SCHEMA,
@@ -66,7 +67,7 @@ def document(report: Report) -> dict[str, Any]:
     }
 
 
-def text_lines(report: Report, *, quiet: bool = False) -> Iterator[str]:
+def text_lines(report: AuditReport, *, quiet: bool = False) -> Iterator[str]:
     """Yield the report line by line; with `quiet`, only what did not hold, and the verdict."""
     for finding in report.findings:
         yield from _finding_lines(finding)
@@ -78,16 +79,18 @@ def text_lines(report: Report, *, quiet: bool = False) -> Iterator[str]:
         judges = f"{_SPECS} and {len(REGISTRY)} invariants of the log"
         if any(cluster.server_logs is not None for cluster in report.clusters):
             judges += ", server logs by ObservedLease.tla"
-        options = "" if report.wish is None else f"{_options(report.wish)} "
+        given = (
+            "" if report.server_log_options is None else f"{_options(report.server_log_options)} "
+        )
         yield f"    judged by {judges}"
         paths = " ".join(shlex.quote(printable(str(path))) for path in report.paths)
-        yield f"    reproduce: krafla audit {options}{paths}"
+        yield f"    reproduce: krafla audit {given}{paths}"
 
 
-def _options(wish: Wish) -> str:
-    timeout = wish.session_timeout_ms
+def _options(options: ServerLogOptions) -> str:
+    timeout = options.session_timeout_ms
     given = "" if timeout is None else f" --session-timeout-ms {timeout}"
-    return f"--server-logs --clock-skew-ms {wish.skew_ms}{given}"
+    return f"--server-logs --clock-skew-ms {options.skew_ms}{given}"
 
 
 def _cluster_lines(cluster: ClusterResult, *, quiet: bool) -> Iterator[str]:
@@ -189,7 +192,7 @@ def _evidence_lines(evidence: Evidence) -> Iterator[tuple[str, str]]:
         yield "legal", evidence.expected
 
 
-def _totals(report: Report) -> str:
+def _totals(report: AuditReport) -> str:
     counts = _counts(report)
     return (
         f"{_counted(counts['clusters'], 'cluster', 'clusters')},"
@@ -204,7 +207,7 @@ def _counted(count: int, singular: str, plural: str) -> str:
     return f"{count:,} {singular if count == 1 else plural}"
 
 
-def _counts(report: Report) -> dict[str, int]:
+def _counts(report: AuditReport) -> dict[str, int]:
     directories = [d for cluster in report.clusters for d in cluster.directories]
     return {
         "clusters": len(report.clusters),

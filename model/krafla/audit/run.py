@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from krafla.audit.cluster_audit import audit_cluster
 from krafla.audit.clusters import find_logs, group
 from krafla.audit.inventory import take_inventory
-from krafla.audit.result import Report
+from krafla.audit.report import AuditReport
 from krafla.audit.specs import LoadingSpec
 
 if TYPE_CHECKING:
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
     from krafla.audit.cluster_audit import ClusterAudit
     from krafla.audit.result import Finding
-    from krafla.audit.server_log_options import Wish
+    from krafla.audit.server_logs.settings import ServerLogOptions
 
 
 def audit(
     paths: Sequence[Path],
     progress: Callable[[str], None] = lambda _: None,
     loading: LoadingSpec | None = None,
-    server_logs: Wish | None = None,
-) -> Report:
+    server_logs: ServerLogOptions | None = None,
+) -> AuditReport:
     """Return what the metadata logs at or below `paths` say, judged; with `server_logs`, those too.
 
     `progress` is told in a few words what is being done; `loading` is the spec, if the caller has
@@ -46,18 +46,18 @@ def audit(
     judged = [audit_cluster(cluster, loading, progress) for cluster in clusters]
     loading.get()
     if server_logs is not None:
-        from krafla.audit.server_logs.audit import with_server_logs
+        from krafla.audit.server_log_audit import with_server_logs
 
         judged, found = with_server_logs(paths, clusters, judged, server_logs, progress)
         findings += found
-    return replace(report_of(paths, judged, findings), wish=server_logs)
+    return replace(report_of(paths, judged, findings), server_log_options=server_logs)
 
 
 def report_of(
     paths: Sequence[Path], judged: Sequence[ClusterAudit], findings: Sequence[Finding]
-) -> Report:
+) -> AuditReport:
     """Return the report over clusters that were judged, and what is wrong with the paths."""
-    return Report(
+    return AuditReport(
         tuple(paths),
         tuple(one.result for one in judged),
         tuple(findings),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.audit.check_counts import Stepped
 from krafla.audit.history_checks import blamed
-from krafla.audit.judge import SpecRun
+from krafla.audit.lease_steps import LeaseRun
 from krafla.audit.mapping import OtherRecords, Step, lease_step
 from krafla.audit.partition_steps import Noted, PartitionRun
 from krafla.audit.registration_steps import REGISTRATION_API_KEYS, RegistrationRun
@@ -32,7 +32,7 @@ class Stepping:
     """The specs of one history. `doubt` is that TLC's numbers are too small for it, if they are."""
 
     def __init__(self, loading: LoadingSpec, start: int, image: Image) -> None:
-        self.lease = SpecRun(loading, start, dict(image.registrations))
+        self.lease = LeaseRun(loading, start, dict(image.registrations))
         self.doubt: Finding | None = None
         self._steps: list[Step] = []
         self._others = OtherRecords()

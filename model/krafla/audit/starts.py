@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from krafla.audit import checkpoints
 from krafla.audit.image import Image
-from krafla.audit.invariants import CHECKPOINT_ALIGNED, evidence_of
+from krafla.audit.invariants import CHECKPOINT_ALIGNED
 from krafla.audit.inventory import unreadable
-from krafla.audit.result import Finding, Weight
+from krafla.audit.result import Finding, Weight, evidence_of
 from kraft.errors import CorruptRecordError, UnreadableFileError
 
 if TYPE_CHECKING:

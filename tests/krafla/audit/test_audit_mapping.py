@@ -7,7 +7,7 @@ from tests.krafla.audit.editing import CHANGE_PARTITION, LOG, METADATA
 
 from krafla.audit.history import History
 from krafla.audit.image import Image
-from krafla.audit.judge import SpecRun
+from krafla.audit.lease_steps import LeaseRun
 from krafla.audit.mapping import STATE_API_KEYS, OtherRecords, Step, lease_step
 from kraft.log.segment import iter_batches
 from kraft.records.builder import metadata_batch
@@ -27,7 +27,7 @@ def every_step(batch):
             yield Step("OtherRecord", (("changes_partition", changes), ("offset", offset)), offset)
 
 
-class Recorded(SpecRun):
+class Recorded(LeaseRun):
     """Keeps the steps it is given, and the state before each record of the lease."""
 
     def __init__(self, loading):

@@ -10,8 +10,7 @@ from tests.kraft.records.samples import leader_change
 
 from krafla.audit import history, history_checks
 from krafla.audit.invariants import RecordInvariant
-from krafla.audit.record_text import record_text
-from krafla.audit.redact import REDACTED
+from krafla.audit.redact import REDACTED, record_text
 from krafla.audit.render import document, text_lines
 from krafla.audit.run import audit
 from kraft.log.segment import iter_batches

@@ -11,8 +11,8 @@ from tests.krafla.audit.log_editing import findings, judged
 
 from krafla.audit.server_logs import lease
 from krafla.audit.server_logs.candidate import Candidate
-from krafla.audit.server_logs.lease import Settings
 from krafla.audit.server_logs.permissive_states import generous_states
+from krafla.audit.server_logs.settings import Settings
 from krafla.values import function, record
 from krafla.verdict import ExitCode, Verdict
 from kraft.log.segment import iter_batches

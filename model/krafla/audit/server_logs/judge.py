@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from krafla.audit.server_logs.candidate import Taken
     from krafla.audit.server_logs.files import NodeLogs
-    from krafla.audit.server_logs.lease import Settings
     from krafla.audit.server_logs.operations import Operations
     from krafla.audit.server_logs.search import Found
+    from krafla.audit.server_logs.settings import Settings
     from krafla.audit.server_logs.sightings import Streams
     from krafla.oracle import Spec
 INVARIANTS: Final = (

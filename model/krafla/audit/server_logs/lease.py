@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from krafla.audit.image import BrokerRegistration
     from krafla.audit.server_logs.events import Event
     from krafla.audit.server_logs.operations import Operations
+    from krafla.audit.server_logs.settings import Settings
     from krafla.audit.server_logs.sightings import Streams
     from krafla.oracle import Spec, State
 
@@ -43,14 +44,6 @@ _STATUS: Final = {
 }
 """The state of a process after its last line, where it can be told by that."""
 _ENDED: Final = frozenset({"SHUTTING_DOWN", "CRASHED"})
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How to judge: milliseconds by which stamps may be off, and the session timeout."""
-
-    skew_ms: int
-    session_timeout_ms: int
 
 
 @dataclass(frozen=True, slots=True)

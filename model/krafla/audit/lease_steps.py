@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.audit.lease_invariants import broken_by
 from krafla.audit.mapping import SPEC, Step
 from krafla.audit.refusals import false_conjuncts, text_of, violation
 from krafla.audit.result import Evidence, Finding, Weight
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from krafla.audit.image import BrokerRegistration
+    from krafla.audit.result import FalseConjunct
     from krafla.audit.specs import LoadingSpec
     from krafla.oracle import State
     from krafla.oracle.explain import Explanation
@@ -38,9 +38,12 @@ PROPERTIES: Final = (
 )
 _NUMBERS: Final = frozenset({"epoch", "offset", "base_offset"})
 _INT32: Final = 2**31
+_BY_RULE: Final = {"EpochUniqueInv": "B3", "NewRegistrationIsFencedProp": "B5"}
+_NAMES: Final = frozenset({r"b \in DOMAIN registrations", "registrations[b].epoch = epoch"})
+_SHUTDOWN: Final = "registrations[b].in_controlled_shutdown = in_controlled_shutdown"
 
 
-class SpecRun:
+class LeaseRun:
     """One history in the spec: give it steps in order, it answers with the first violation.
 
     The history starts in Init at offset 0, or at `start` with these registrations.
@@ -141,7 +144,7 @@ class SpecRun:
             false=false,
             state=self._state_text(before),
             expected=self._legal(step, before),
-            invariants=broken_by(step.action, step, false, self._registered(before)),
+            invariants=_broken_by(step.action, step, false, self._registered(before)),
         )
         return violation(step, f"{step.action} is not allowed: false is {said}", evidence)
 
@@ -158,7 +161,7 @@ class SpecRun:
             parameters=() if step is None else step.parameters,
             false=false,
             state=self._state_text(before),
-            invariants=broken_by(name, step, false, self._registered(before)),
+            invariants=_broken_by(name, step, false, self._registered(before)),
         )
         said = false[0].text if false else explanation.finding
         if step is None:
@@ -235,3 +238,34 @@ def _too_large(offset: int, step: Step | None) -> Finding:
         position=None if step is None or step.place is None else step.place.position,
         offset=offset,
     )
+
+
+def _broken_by(
+    rule: str,
+    step: Step | None,
+    false: tuple[FalseConjunct, ...],
+    registered: Mapping[int, Mapping[str, Any]],
+) -> tuple[str, ...]:
+    """Return the ids of the invariants that are broken where a rule of the spec is.
+
+    `rule` is an action or a property, `false` its false conjuncts, `registered` what the log said
+    before the step.
+    """
+    if rule in _BY_RULE:
+        return (_BY_RULE[rule],)
+    texts = {conjunct.text for conjunct in false}
+    named = {} if step is None else dict(step.parameters)
+    if rule == "RegisterBroker":
+        if any("epoch" in text for text in texts):
+            epochs = {r["epoch"] for b, r in registered.items() if b != named["b"]}
+            return ("B2", "B3") if named["epoch"] in epochs else ("B2",)
+        return ("B5",) if texts & {"fenced", "~in_controlled_shutdown"} else ()
+    if rule == "AmendRegistration":
+        taken_back = _SHUTDOWN in texts and not named["in_controlled_shutdown"]
+        return ("B4", "B7") if taken_back else ("B4",)
+    return ("B6",) if texts & _NAMES else ()
+
+
+def broken_by_unmappable(reason: str) -> tuple[str, ...]:
+    """Return the same of a record that is no action at all, by the sentence that says why."""
+    return ("B7",) if reason.startswith("inControlledShutdown") else ()

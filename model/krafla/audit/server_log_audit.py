@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from krafla.audit.result import Finding, Weight
 from krafla.audit.server_logs.files import find_server_logs
 from krafla.audit.server_logs.judge import Judgement, judge
-from krafla.audit.server_logs.lease import Settings
 from krafla.audit.server_logs.operations import read_operations
-from krafla.audit.server_logs.properties import DEFAULT_TIMEOUT_MS, session_timeouts
+from krafla.audit.server_logs.settings import settings_of
 from krafla.audit.starts import start_of
 from krafla.verdict import Verdict
-from kraft.errors import CorruptRecordError, UnreadableFileError, printable
+from kraft.errors import CorruptRecordError, UnreadableFileError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
     from krafla.audit.cluster_audit import ClusterAudit
     from krafla.audit.clusters import Cluster
     from krafla.audit.inventory import Inventory
-    from krafla.audit.server_log_options import Wish
     from krafla.audit.server_logs.files import NodeLogs
+    from krafla.audit.server_logs.settings import ServerLogOptions
     from krafla.audit.starts import Start
 
 
@@ -32,7 +31,7 @@ def with_server_logs(
     paths: Sequence[Path],
     clusters: Sequence[Cluster],
     judged: Sequence[ClusterAudit],
-    wish: Wish,
+    options: ServerLogOptions,
     progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[list[ClusterAudit], list[Finding]]:
     """Return the audits with their server logs judged, and findings about logs of no cluster.
@@ -50,7 +49,7 @@ def with_server_logs(
             detail = "server logs of a cluster without a metadata log here"
             findings.append(Finding(Weight.NOTE, "not judged", detail, node.folder))
     audited = [
-        _judged(cluster, audit, share, wish, progress)
+        _judged(cluster, audit, share, options, progress)
         for cluster, audit, share in zip(clusters, judged, shares, strict=True)
     ]
     return audited, findings
@@ -74,7 +73,7 @@ def _judged(
     cluster: Cluster,
     audit: ClusterAudit,
     logs: Sequence[NodeLogs],
-    wish: Wish,
+    options: ServerLogOptions,
     progress: Callable[[str], None],
 ) -> ClusterAudit:
     if not any(node.events for node in logs):
@@ -90,7 +89,11 @@ def _judged(
         detail = "no metadata log whose state is known somewhere to join the server logs with"
         return _noting(audit, Finding(Weight.INCONCLUSIVE, "not judged", detail, cluster.folder))
     member, start = longest
-    settings, doubts = _settings(cluster, logs, wish)
+    settings, doubts = settings_of(
+        cluster.folder,
+        [*(node.folder for node in logs), *(member.path for member in cluster.members)],
+        options,
+    )
     try:
         log = read_operations(member.log, start.offset, start.image, start.checkpoint)
     except (CorruptRecordError, UnreadableFileError) as error:
@@ -103,32 +106,6 @@ def _judged(
 def _longest(cluster: Cluster) -> tuple[Inventory, Start] | None:
     known = [(m, s) for m in cluster.members if (s := start_of(m, [])) is not None]
     return max(known, key=lambda pair: pair[0].end - pair[1].offset, default=None)
-
-
-def _settings(
-    cluster: Cluster, logs: Sequence[NodeLogs], wish: Wish
-) -> tuple[Settings, list[Finding]]:
-    """Return how to judge a cluster; a doubt if its controllers do not agree about it."""
-    if wish.session_timeout_ms is not None:
-        return Settings(wish.skew_ms, wish.session_timeout_ms), []
-    folders = [node.folder for node in logs] + [member.path for member in cluster.members]
-    configured = session_timeouts(sorted(set(folders)))
-    timeouts = sorted({one.timeout_ms for one in configured})
-    if not configured:
-        detail = (
-            f"no server.properties says broker.session.timeout.ms: {DEFAULT_TIMEOUT_MS} is assumed"
-        )
-        note = Finding(Weight.NOTE, "session timeout", detail, cluster.folder)
-        return Settings(wish.skew_ms, DEFAULT_TIMEOUT_MS), [note]
-    if len(timeouts) == 1:
-        return Settings(wish.skew_ms, timeouts[0]), []
-    other = next(one for one in configured if one.timeout_ms != configured[0].timeout_ms)
-    detail = (
-        f"broker.session.timeout.ms is {configured[0].timeout_ms} in"
-        f" {printable(str(configured[0].path))} and {other.timeout_ms} here: judged by the former"
-    )
-    doubt = Finding(Weight.INCONCLUSIVE, "session timeout", detail, other.path)
-    return Settings(wish.skew_ms, configured[0].timeout_ms), [doubt]
 
 
 def _noting(audit: ClusterAudit, finding: Finding) -> ClusterAudit:
