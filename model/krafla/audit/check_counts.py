@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Stepped:
+class SpecCounts:
     """What a spec had to say of a history: steps it was asked for, records that it judged.
 
     An equal step is asked for once. `passed_over` counts records that the spec cannot speak of, by
@@ -22,9 +22,9 @@ class Stepped:
     judged: int
     passed_over: Mapping[str, int] = field(default_factory=dict)
 
-    def __add__(self, other: Stepped) -> Stepped:
+    def __add__(self, other: SpecCounts) -> SpecCounts:
         passed = Counter(self.passed_over) + Counter(other.passed_over)
-        return Stepped(
+        return SpecCounts(
             self.steps + other.steps, self.judged + other.judged, dict(sorted(passed.items()))
         )
 
@@ -55,9 +55,9 @@ class CheckCounts:
         return counter
 
 
-def together(histories: Iterable[Mapping[str, Stepped]]) -> dict[str, Stepped]:
+def total_spec_counts(histories: Iterable[Mapping[str, SpecCounts]]) -> dict[str, SpecCounts]:
     """Return by spec what was stepped through in all of some histories."""
-    found: dict[str, Stepped] = {}
+    found: dict[str, SpecCounts] = {}
     for history in histories:
         for spec, stepped in history.items():
             found[spec] = found[spec] + stepped if spec in found else stepped

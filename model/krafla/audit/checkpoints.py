@@ -41,14 +41,14 @@ _TRANSACTION: Final = frozenset(
 _BEFORE_ALL: Final = f"{0:020d}-"
 
 
-class Read(NamedTuple):
+class CheckpointImage(NamedTuple):
     """A checkpoint that was read: its image, and what is wrong with it by itself."""
 
     image: Image
     faults: Objections
 
 
-def read(path: Path) -> Read:
+def read(path: Path) -> CheckpointImage:
     """Return what a checkpoint file holds.
 
     Raises UnreadableFileError, CorruptRecordError and its kinds.
@@ -72,7 +72,7 @@ def read(path: Path) -> Read:
     if image.metadata_version is None and not path.name.startswith(_BEFORE_ALL):
         faults["L2"] = (VERSION_FIRST, "the checkpoint names no metadata version")
     image.partitions.settle()
-    return Read(image, tuple(faults.values()))
+    return CheckpointImage(image, tuple(faults.values()))
 
 
 def difference(log: Image, checkpoint: Image) -> tuple[Invariant | None, str] | None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from krafla.audit.check_counts import together
-from krafla.audit.compare import agrees, compare, one_leader
+from krafla.audit.check_counts import total_spec_counts
+from krafla.audit.compare import agrees, compare, leader_conflicts
 from krafla.audit.epoch_files import contradictions
 from krafla.audit.history import History
 from krafla.audit.inventory import unreadable
-from krafla.audit.registry import asked_in
+from krafla.audit.registry import check_totals
 from krafla.audit.report import ClusterResult, DirectoryResult
 from krafla.audit.starts import start_of
 from kraft.errors import CorruptRecordError, UnreadableFileError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.audit.clusters import Cluster
-    from krafla.audit.history import Outcome
+    from krafla.audit.history import HistoryOutcome
     from krafla.audit.inventory import Inventory
     from krafla.audit.result import Finding
     from krafla.audit.specs import LoadingSpec
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedHistory:
     """A history that was judged: whose log, from where, up to where, with which findings."""
 
     inventory: Inventory
     start: Start
-    outcome: Outcome
+    outcome: HistoryOutcome
 
     def covers(self, inventory: Inventory, start: Start) -> bool:
         """Return whether judging that log from there would say nothing new."""
@@ -67,8 +67,8 @@ def audit_cluster(
     """Return what the logs of one cluster say, judged. Raises KraflaError as `audit` does."""
     findings = [*cluster.findings]
     if not cluster.findings:
-        findings += [*compare(cluster.members), *one_leader(cluster.members)]
-    judged: list[Judged] = []
+        findings += [*compare(cluster.members), *leader_conflicts(cluster.members)]
+    judged: list[JudgedHistory] = []
     results: dict[Path, DirectoryResult] = {}
     own: dict[Path, list[Finding]] = {}
     starts: dict[Path, Start | None] = {}
@@ -89,8 +89,8 @@ def audit_cluster(
             judged.append(history)
         results[member.path] = _result(member, start, history, own[member.path])
     members = tuple(results[member.path] for member in cluster.members)
-    asked = asked_in(one.outcome.asked for one in judged)
-    stepped = together(one.outcome.stepped for one in judged)
+    asked = check_totals(one.outcome.asked for one in judged)
+    stepped = total_spec_counts(one.outcome.stepped for one in judged)
     result = ClusterResult(
         cluster.cluster_id, cluster.folder, members, tuple(findings), asked=asked, stepped=stepped
     )
@@ -117,7 +117,7 @@ def _judge(
     start: Start,
     loading: LoadingSpec,
     expected: dict[int, tuple[Path, ...]],
-) -> Judged:
+) -> JudgedHistory:
     history = History(loading, start.offset, start.image.copy(), expected)
     broken: list[Finding] = []
     history.compare_start()
@@ -134,11 +134,11 @@ def _judge(
     outcome = history.outcome()
     source = member.path if start.checkpoint is None else start.checkpoint.path
     found = [replace(f, path=f.path or source) for f in outcome.findings]
-    return Judged(member, start, replace(outcome, findings=(*found, *broken)))
+    return JudgedHistory(member, start, replace(outcome, findings=(*found, *broken)))
 
 
 def _result(
-    member: Inventory, start: Start | None, history: Judged | None, own: list[Finding]
+    member: Inventory, start: Start | None, history: JudgedHistory | None, own: list[Finding]
 ) -> DirectoryResult:
     findings = list(own)
     judged_from = judged_to = member.end

@@ -70,7 +70,7 @@ def compare(inventories: Sequence[Inventory]) -> tuple[Finding, ...]:
     return tuple(findings)
 
 
-def one_leader(inventories: Sequence[Inventory]) -> tuple[Finding, ...]:
+def leader_conflicts(inventories: Sequence[Inventory]) -> tuple[Finding, ...]:
     """Return one finding for each epoch that has several leaders, by logs or quorum-state files."""
     said: dict[int, tuple[int, Path]] = {}
     findings: dict[int, Finding] = {}

@@ -30,7 +30,7 @@ from krafla.audit.image import IMAGE_API_KEYS, Image
 from krafla.audit.invariants import MAX_RECORDS_PER_BATCH
 from krafla.audit.invariants_partitions import Transition
 from krafla.audit.mapping import STATE_API_KEYS, UnmappableRecordError
-from krafla.audit.spec_steps import Stepping
+from krafla.audit.spec_steps import SpecSteps
 from kraft.records.lease import lease_record
 from kraft.records.metadata_schemas import ABORT_TRANSACTION, PARTITION
 
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from krafla.audit.check_counts import CheckCounts, Stepped
+    from krafla.audit.check_counts import CheckCounts, SpecCounts
     from krafla.audit.partition_state import PartitionChange, PartitionState
-    from krafla.audit.partition_steps import Noted
+    from krafla.audit.partition_steps import NotedChange
     from krafla.audit.partitions import Change, Objections
     from krafla.audit.result import Finding
     from krafla.audit.specs import LoadingSpec
@@ -52,7 +52,7 @@ _WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class HistoryOutcome:
     """What judging a history gave: findings, the offset it was judged up to, steps of the spec.
 
     `asked` counts what the invariants were asked about, `stepped` by spec what the other two had to
@@ -67,7 +67,7 @@ class Outcome:
     records: int
     steps: int
     asked: CheckCounts
-    stepped: dict[str, Stepped]
+    stepped: dict[str, SpecCounts]
 
 
 class History:
@@ -85,7 +85,7 @@ class History:
         expected: Mapping[int, tuple[Path, ...]],
     ) -> None:
         self._state = HistoryState.at(start, image)
-        self._specs = Stepping(loading, start, image)
+        self._specs = SpecSteps(loading, start, image)
         self._expected = expected
         self._findings: list[Finding] = []
         self._aside: list[Finding] = []
@@ -123,13 +123,13 @@ class History:
         if self._findings or self._specs.waits_long:
             self._findings = self._specs.ask(self._findings)
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> HistoryOutcome:
         """Return the answer for all batches added."""
         self._findings = self._specs.ask(self._findings)
         doubts = [] if self._specs.doubt is None else [self._specs.doubt]
         findings = (*self._findings, *doubts, *self._aside)
         stops = [f.offset for f in self._findings if f.offset is not None]
-        return Outcome(
+        return HistoryOutcome(
             findings,
             min(stops, default=None),
             self._state.end,
@@ -227,7 +227,7 @@ class History:
         before: PartitionState,
         after: PartitionState,
         change: PartitionChange,
-    ) -> Noted:
+    ) -> NotedChange:
         return self._specs.note_change(self._state.image, index, key, (before, after), change)
 
     def _end_operation(self, batch: RecordBatch) -> None:

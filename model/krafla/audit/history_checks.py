@@ -235,7 +235,7 @@ def change_objections(transition: Transition) -> Objections:
     return (*found, *state_objections(after, image))
 
 
-def blamed(finding: Finding, key: bytes, batch: RecordBatch) -> Finding:
+def with_place(finding: Finding, key: bytes, batch: RecordBatch) -> Finding:
     """Return a finding about a partition with its place: the record, if this batch has it."""
     from krafla.audit.redact import record_text  # only where something is wrong
 

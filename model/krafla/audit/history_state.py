@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from krafla.audit.check_counts import CheckCounts
-from krafla.audit.invariants_topics import Created
+from krafla.audit.invariants_topics import Creations
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,7 @@ class HistoryState:
     path: Path | None = None
     records: int = 0
     brokers_changed: bool = True
-    created: Created = field(default_factory=Created)
+    created: Creations = field(default_factory=Creations)
     counts: CheckCounts = field(default_factory=CheckCounts)
 
     @classmethod
@@ -53,7 +53,7 @@ class HistoryState:
 
     def end_batch(self) -> None:
         """Forget what the batch created; the log has begun unless a transaction is open."""
-        self.created = Created()
+        self.created = Creations()
         self.begins = self.begins and self.image.before_transaction() is not None
 
     def abort_to(self, before: Image) -> None:
@@ -62,4 +62,4 @@ class HistoryState:
         fresh = entities.topic_names.keys() - before.entities.topic_names.keys()
         before.entities.aborted_topics |= entities.aborted_topics | fresh
         self.image = before
-        self.created = Created()
+        self.created = Creations()

@@ -29,7 +29,7 @@ RESERVED_IDS: Final = (bytes(16), bytes(15) + b"\x01")
 
 
 @dataclass(slots=True)
-class Created:
+class Creations:
     """What a batch has created so far: the topics, and the new partitions of each topic."""
 
     topics: dict[bytes, MetadataRecord] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Created:
 class BatchInvariant(Invariant):
     """An invariant of what a batch has created; the record to blame, and how it is broken."""
 
-    objection: Callable[[Created, Image], tuple[MetadataRecord, str] | None]
+    objection: Callable[[Creations, Image], tuple[MetadataRecord, str] | None]
 
 
 def _names_and_ids(subject: Subject) -> str | None:
@@ -148,7 +148,7 @@ def _replication_factor(subject: Subject) -> str | None:
     return f"the partition has {len(fields['replicas'])} replicas, the topic's have {min(known)}"
 
 
-def _contiguous(created: Created, image: Image) -> tuple[MetadataRecord, str] | None:
+def _contiguous(created: Creations, image: Image) -> tuple[MetadataRecord, str] | None:
     for topic, record in created.partitions.items():
         keys = image.partitions.topics.get(topic, ())
         numbers = sorted(int.from_bytes(key[:4], "big", signed=True) for key in keys)
@@ -157,7 +157,7 @@ def _contiguous(created: Created, image: Image) -> tuple[MetadataRecord, str] | 
     return None
 
 
-def _created_whole(created: Created, image: Image) -> tuple[MetadataRecord, str] | None:
+def _created_whole(created: Creations, image: Image) -> tuple[MetadataRecord, str] | None:
     for topic, record in created.topics.items():
         if topic in image.entities.topic_names and topic not in created.partitions:
             return record, "a topic is created without a partition in its batch"

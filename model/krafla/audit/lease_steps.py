@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.audit.mapping import SPEC, Step
-from krafla.audit.refusals import false_conjuncts, text_of, violation
+from krafla.audit.mapping import SPEC, LogStep
+from krafla.audit.refusals import false_conjuncts, text_of, violation_at
 from krafla.audit.result import Evidence, Finding, Weight
 from krafla.values import Function, fmt, function, record
 
@@ -59,7 +59,7 @@ class LeaseRun:
         self._state: State | None = None
         self.taken = 0
 
-    def take(self, steps: Iterable[Step]) -> Finding | None:
+    def take(self, steps: Iterable[LogStep]) -> Finding | None:
         """Return the first violation, or that TLC's numbers are too small; else None."""
         if self._state is None:
             finding = self._begin()
@@ -106,7 +106,7 @@ class LeaseRun:
                 return self._broken(name, None, explanation, self._state)
         return None
 
-    def _take(self, step: Step) -> Finding | None:
+    def _take(self, step: LogStep) -> Finding | None:
         spec, before = self._loading.get(), self._state
         assert before is not None, "a run begins before its first step"
         values = [self._relative(name, value) for name, value in step.parameters]
@@ -131,7 +131,7 @@ class LeaseRun:
     def _relative(self, name: str, value: Value) -> Value:
         return value - self._base if name in _NUMBERS and isinstance(value, int) else value
 
-    def _refused(self, step: Step, explanation: Explanation, before: State) -> Finding:
+    def _refused(self, step: LogStep, explanation: Explanation, before: State) -> Finding:
         false = tuple(false_conjuncts(explanation.reasons, self._absolute))
         said = false[0].text if false else explanation.finding
         evidence = Evidence(
@@ -146,10 +146,10 @@ class LeaseRun:
             expected=self._legal(step, before),
             invariants=_broken_by(step.action, step, false, self._registered(before)),
         )
-        return violation(step, f"{step.action} is not allowed: false is {said}", evidence)
+        return violation_at(step, f"{step.action} is not allowed: false is {said}", evidence)
 
     def _broken(
-        self, name: str, step: Step | None, explanation: Explanation, before: State
+        self, name: str, step: LogStep | None, explanation: Explanation, before: State
     ) -> Finding:
         false = tuple(false_conjuncts(explanation.reasons, self._absolute))
         evidence = Evidence(
@@ -169,7 +169,7 @@ class LeaseRun:
                 Weight.VIOLATION, evidence.rule, f"{name} is false: {said}", offset=self._start,
                 evidence=evidence,
             )  # fmt: skip
-        return violation(step, f"{name} is false: {said}", evidence)
+        return violation_at(step, f"{name} is false: {said}", evidence)
 
     def _registered(self, state: State) -> dict[int, Any]:
         """Return the registrations of a state, with epochs as they are in the log."""
@@ -195,7 +195,7 @@ class LeaseRun:
             return value + self._base
         return value
 
-    def _legal(self, step: Step, before: State) -> str:
+    def _legal(self, step: LogStep, before: State) -> str:
         """Return what a record about the same broker could have said here, asking the spec."""
         spec = self._loading.get()
         named: dict[str, Any] = dict(step.parameters)
@@ -228,7 +228,7 @@ def _fits(number: int) -> bool:
     return -_INT32 <= number < _INT32 - 1
 
 
-def _too_large(offset: int, step: Step | None) -> Finding:
+def _too_large(offset: int, step: LogStep | None) -> Finding:
     return Finding(
         Weight.INCONCLUSIVE,
         "number too large for TLC",
@@ -242,7 +242,7 @@ def _too_large(offset: int, step: Step | None) -> Finding:
 
 def _broken_by(
     rule: str,
-    step: Step | None,
+    step: LogStep | None,
     false: tuple[FalseConjunct, ...],
     registered: Mapping[int, Mapping[str, Any]],
 ) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ class Place(NamedTuple):
     record: MetadataRecord | None
 
 
-class Step(NamedTuple):
+class LogStep(NamedTuple):
     """One action of UntimedLease.tla: parameters by name, in the spec's order.
 
     `place` is None for steps that stand for records outside the lease.
@@ -76,7 +76,7 @@ class Step(NamedTuple):
 
 def lease_step(
     record: MetadataRecord, registered: BrokerRegistration | None, path: Path | None
-) -> Step:
+) -> LogStep:
     """Return the action that a record of the lease stands for.
 
     `registered` is the broker's registration before the record. Raises UnmappableRecordError.
@@ -94,7 +94,9 @@ def lease_step(
             ("in_controlled_shutdown", value.in_controlled_shutdown),
             ("offset", offset),
         )
-        return Step("AmendRegistration" if known else "RegisterBroker", parameters, offset, place)
+        return LogStep(
+            "AmendRegistration" if known else "RegisterBroker", parameters, offset, place
+        )
     if isinstance(value, BrokerRegistrationChangeRecord):
         action, broker, epoch = _change(value), value.broker_id, value.broker_epoch
     elif isinstance(value, FenceBrokerRecord):
@@ -105,7 +107,7 @@ def lease_step(
         assert isinstance(value, UnregisterBrokerRecord), "no other record is of the lease"
         action, broker, epoch = "UnregisterBroker", value.broker_id, value.broker_epoch
     named = (("b", int(broker)), ("epoch", int(epoch)), ("offset", offset))
-    return Step(action, named, offset, place)
+    return LogStep(action, named, offset, place)
 
 
 def _change(record: BrokerRegistrationChangeRecord) -> str:
@@ -153,14 +155,14 @@ class OtherRecords:
         if changes:
             self._last_change = last_offset
 
-    def take(self) -> list[Step]:
+    def take(self) -> list[LogStep]:
         """Return the steps for what was noted since the last call."""
         steps = []
         if self._batch is not None:
-            steps.append(Step("BeginBatch", (("base_offset", self._batch),), self._batch))
+            steps.append(LogStep("BeginBatch", (("base_offset", self._batch),), self._batch))
         for last, changes in ((self._last_other, False), (self._last_change, True)):
             if last is not None:
                 parameters = (("changes_partition", changes), ("offset", last))
-                steps.append(Step("OtherRecord", parameters, last))
+                steps.append(LogStep("OtherRecord", parameters, last))
         self._batch = self._last_other = self._last_change = None
         return steps

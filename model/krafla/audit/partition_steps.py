@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from krafla.audit.invariants import directory_online
 from krafla.audit.invariants_partitions import MV_3_6_IV0
-from krafla.audit.mapping import Place, Step
+from krafla.audit.mapping import LogStep, Place
 from krafla.audit.partition_state import NO_CHANGE, RECOVERED
-from krafla.audit.refusals import refused
+from krafla.audit.refusals import refusal
 from krafla.values import function, record, same
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _NO_EXTRAS: Final = (((), ()), ((), ()))
 
 
 @dataclass(slots=True)
-class Noted:
+class NotedChange:
     """A change of partitions that was met `times` times: before, after, who was registered.
 
     `events` counts the changes of brokers that its operation had before it. `passed` says why it
@@ -72,7 +72,7 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class BrokerEvent:
     """A change of a broker: the action of the lease that it is, who was registered before it."""
 
     action: str
@@ -85,9 +85,9 @@ class PartitionRun:
     """The partitions of one history in the spec."""
 
     loading: LoadingSpec
-    _events: list[Event] = field(default_factory=list)
-    _waiting: list[Noted] = field(default_factory=list)
-    _all: list[Noted] = field(default_factory=list)
+    _events: list[BrokerEvent] = field(default_factory=list)
+    _waiting: list[NotedChange] = field(default_factory=list)
+    _all: list[NotedChange] = field(default_factory=list)
     _registered: Registrations | None = None
     _steps: set[object] = field(default_factory=set)
 
@@ -103,11 +103,11 @@ class PartitionRun:
         key: bytes,
         states: tuple[PartitionState, PartitionState],
         change: PartitionChange,
-    ) -> Noted:
+    ) -> NotedChange:
         """Note a change that was not met before since registrations last changed."""
         if self._registered is None:
             self._registered = dict(image.registrations)
-        noted = Noted(offset, key, *states, change, self._registered, len(self._events))
+        noted = NotedChange(offset, key, *states, change, self._registered, len(self._events))
         self._all.append(noted)
         noted.passed = _beyond(noted, image)
         if noted.passed is None:
@@ -117,10 +117,10 @@ class PartitionRun:
 
     def note_event(self, image: Image, action: str, broker: int) -> None:
         """Note a change of a broker, before the image has it."""
-        self._events.append(Event(action, broker, dict(image.registrations)))
+        self._events.append(BrokerEvent(action, broker, dict(image.registrations)))
         self._registered = None
 
-    def end_operation(self) -> tuple[Noted, Finding] | None:
+    def end_operation(self) -> tuple[NotedChange, Finding] | None:
         """Judge what waits, now that an operation has ended; return the first violation."""
         waiting, events = self._waiting, self._events
         self._waiting, self._events = [], []
@@ -149,7 +149,7 @@ class PartitionRun:
                 passed[noted.passed] += noted.times
         return judged, dict(sorted(passed.items()))
 
-    def _explained(self, noted: Noted, around: list[Event]) -> str | None:
+    def _explained(self, noted: NotedChange, around: list[BrokerEvent]) -> str | None:
         """Return the action that a change is, None if there is none."""
         known = self.loading.memory
         ids = _concerned(noted)
@@ -165,7 +165,7 @@ class PartitionRun:
             known[key] = self._ask(noted, around)
         return known[key]
 
-    def _ask(self, noted: Noted, around: list[Event]) -> str | None:
+    def _ask(self, noted: NotedChange, around: list[BrokerEvent]) -> str | None:
         after = _value(noted.after, int(noted.change.leader != NO_CHANGE), 1)
         for unclean in (False, True):
             spec = self.loading.partitions(unclean=unclean)
@@ -177,14 +177,14 @@ class PartitionRun:
                         return action
         return None
 
-    def _refused(self, noted: Noted, around: list[Event]) -> Finding:
+    def _refused(self, noted: NotedChange, around: list[BrokerEvent]) -> Finding:
         """Return the finding about a change that is no action: by the one that is nearest."""
         registered, action, parameters = next(_candidates(noted, around))
         spec = self.loading.partitions(unclean=False)
         before = spec.state(_state(noted, registered, tuple(value for _, value in parameters)))
         after = _value(noted.after, int(noted.change.leader != NO_CHANGE), 1)
-        step = Step(action, parameters, noted.offset, Place(None, 0, None))
-        return refused(spec, step, before, {"partition": after})
+        step = LogStep(action, parameters, noted.offset, Place(None, 0, None))
+        return refusal(spec, step, before, {"partition": after})
 
 
 _MEMORY: Final = 100_000
@@ -192,7 +192,7 @@ Parameters = tuple[tuple[str, Any], ...]
 
 
 def _candidates(
-    noted: Noted, around: list[Event]
+    noted: NotedChange, around: list[BrokerEvent]
 ) -> Iterator[tuple[Registrations, str, Parameters]]:
     """Yield the actions that a change may be, the likeliest first, and who is registered then."""
     before, after = noted.before, noted.after
@@ -231,7 +231,7 @@ def _targets(after: PartitionState) -> list[tuple[int, ...]]:
     return list(dict.fromkeys((likely, *heads)))
 
 
-def _isrs(noted: Noted) -> Iterator[tuple[Registrations, str, Parameters]]:
+def _isrs(noted: NotedChange) -> Iterator[tuple[Registrations, str, Parameters]]:
     """Yield the ISRs that may have been asked for: who is removed may have been in it, too."""
     before, after, registered = noted.before, noted.after, noted.registered
     leaving = {r for r in before.removing if r in registered and registered[r].active}
@@ -239,14 +239,14 @@ def _isrs(noted: Noted) -> Iterator[tuple[Registrations, str, Parameters]]:
         yield registered, "ChangeIsr", (("isr", isr),)
 
 
-def _around(noted: Noted, events: list[Event]) -> list[Event]:
+def _around(noted: NotedChange, events: list[BrokerEvent]) -> list[BrokerEvent]:
     """Return the changes of brokers that a change of a partition may belong to."""
     ahead = [event for event in events[noted.events :] if event.action in _AHEAD][:1]
     behind = [event for event in events[: noted.events] if event.action in _BEHIND][-1:]
     return [event for event in (*ahead, *behind) if event.broker in event.registered]
 
 
-def _beyond(noted: Noted, image: Image) -> str | None:
+def _beyond(noted: NotedChange, image: Image) -> str | None:
     """Return why the spec has nothing to say of a change, None if it has.
 
     Who is eligible beside the ISR matters to a change only where the ISR that is asked for is
@@ -276,7 +276,7 @@ def _projected(state: PartitionState) -> tuple[object, ...]:
     return (state.replicas, state.leader, state.recovery, *sets)
 
 
-def _concerned(noted: Noted) -> frozenset[int]:
+def _concerned(noted: NotedChange) -> frozenset[int]:
     return frozenset({*noted.before.replicas, *noted.after.replicas})
 
 
@@ -305,7 +305,7 @@ def _value(state: PartitionState, leader_epoch: int, partition_epoch: int) -> Va
 
 
 def _state(
-    noted: Noted, registered: Registrations, parameters: tuple[Any, ...]
+    noted: NotedChange, registered: Registrations, parameters: tuple[Any, ...]
 ) -> dict[str, Value]:
     """Return the state before a change: its partition, and the brokers that it concerns."""
     brokers = {*_concerned(noted), *(p for p in parameters if isinstance(p, int))}

@@ -51,23 +51,25 @@ _NO_TAIL: Final = b"\xff\xff"
 Objections: TypeAlias = "tuple[tuple[Invariant, str], ...]"
 
 
-class Times(Protocol):
+class ChangeCounter(Protocol):
     """What counts how often a change was met."""
 
     times: int
 
 
-Note: TypeAlias = "Callable[[int, bytes, PartitionState, PartitionState, PartitionChange], Times]"
+Note: TypeAlias = (
+    "Callable[[int, bytes, PartitionState, PartitionState, PartitionChange], ChangeCounter]"
+)
 
 
 @dataclass(slots=True)
-class _Untold:
+class _Uncounted:
     """The counter of changes that nobody is told of."""
 
     times: int = 0
 
 
-_UNTOLD: Final = _Untold()
+_UNCOUNTED: Final = _Uncounted()
 
 
 class Refusal(NamedTuple):
@@ -237,7 +239,7 @@ class Partitions:
         self._epochs: dict[bytes, int] = {}
         self._known: dict[PartitionState, PartitionState] = {}
         self._seen: set[PartitionState] = set()
-        self._transitions: dict[tuple[int, bytes], tuple[PartitionState, int, Times]] = {}
+        self._transitions: dict[tuple[int, bytes], tuple[PartitionState, int, ChangeCounter]] = {}
 
     def put(self, key: bytes, state: PartitionState, epochs: Epochs = FIRST_EPOCHS) -> None:
         """Create a partition, or replace what is known of it."""
@@ -279,7 +281,7 @@ class Partitions:
                 after = self._known.setdefault(after, after)
                 if len(transitions) >= _MEMO_SIZE:
                     transitions.clear()
-                times = _UNTOLD if note is None else note(index, key, before, after, change)
+                times = _UNCOUNTED if note is None else note(index, key, before, after, change)
                 found = (after, 1 if change.leader == NO_CHANGE else _LEADER_EPOCH + 1, times)
                 transitions[effect] = found
             states[key] = touched[key] = found[0]

@@ -10,7 +10,7 @@ from krafla.values import fmt
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from krafla.audit.mapping import Step
+    from krafla.audit.mapping import LogStep
     from krafla.oracle import Spec, State
     from krafla.oracle.blame import Reason
     from krafla.values import Value
@@ -30,7 +30,7 @@ def false_conjuncts(
         yield from false_conjuncts(reason.alternatives, shown)
 
 
-def text_of(step: Step) -> str | None:
+def text_of(step: LogStep) -> str | None:
     """Return the record that a step stands for as text; None for a control record."""
     from krafla.audit.redact import record_text
 
@@ -39,7 +39,7 @@ def text_of(step: Step) -> str | None:
     return record_text(step.place.record)
 
 
-def violation(step: Step, detail: str, evidence: Evidence) -> Finding:
+def violation_at(step: LogStep, detail: str, evidence: Evidence) -> Finding:
     """Return the finding that a step is wrong, at the place of its record."""
     place = step.place
     return Finding(
@@ -53,8 +53,8 @@ def violation(step: Step, detail: str, evidence: Evidence) -> Finding:
     )
 
 
-def refused(
-    spec: Spec, step: Step, before: State, after: dict[str, Value] | None = None
+def refusal(
+    spec: Spec, step: LogStep, before: State, after: dict[str, Value] | None = None
 ) -> Finding:
     """Return the finding that `spec` does not have this step from a state, or not to `after`."""
     values = [value for _, value in step.parameters]
@@ -72,10 +72,10 @@ def refused(
         state=tuple(f"{name} = {fmt(before[name])}" for name in before),
         expected=_led_to(spec, step, before) if after else None,
     )
-    return violation(step, f"{step.action} is not allowed: false is {said}", evidence)
+    return violation_at(step, f"{step.action} is not allowed: false is {said}", evidence)
 
 
-def _led_to(spec: Spec, step: Step, before: State) -> str | None:
+def _led_to(spec: Spec, step: LogStep, before: State) -> str | None:
     """Return what the action makes of the state's first variable, if it is allowed at all."""
     found = spec.outcomes(before, step.action, *(value for _, value in step.parameters))
     return f"{spec.variables[0]} = {fmt(found[0][spec.variables[0]])}" if found else None

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from krafla.audit.entities import ranges_of
 from krafla.audit.image import METADATA_VERSION
-from krafla.audit.mapping import Place, Step
-from krafla.audit.refusals import false_conjuncts, refused
+from krafla.audit.mapping import LogStep, Place
+from krafla.audit.refusals import false_conjuncts, refusal
 from krafla.audit.result import Evidence, Finding, Weight
 from krafla.audit.specs import REGISTRATIONS
 from krafla.values import Function, ModelValue, function, record
@@ -52,7 +52,7 @@ class RegistrationRun:
     def __init__(self, loading: LoadingSpec, start: int, image: Image) -> None:
         self._loading = loading
         self._start = start
-        self._queue: list[Step | dict[str, Value]] = [_known(image)]
+        self._queue: list[LogStep | dict[str, Value]] = [_known(image)]
         self._state: State | None = None
         self._writer = NOBODY_LEADS
         self.taken = 0
@@ -67,7 +67,7 @@ class RegistrationRun:
                 voters = frozenset(voter["voterId"] for voter in found.fields["voters"])
                 place = Place(batch.path, found.position, None)
                 named = (("new_voters", voters),)
-                self._queue.append(Step("ChangeVoters", named, found.offset, place))
+                self._queue.append(LogStep("ChangeVoters", named, found.offset, place))
 
     def note(self, found: MetadataRecord, path: Path | None) -> None:
         """Note a record of `REGISTRATION_API_KEYS`."""
@@ -78,13 +78,13 @@ class RegistrationRun:
                 ("incarnation", str(fields["incarnationId"])),
                 ("supported", _levels(ranges_of(fields))),
             )
-            self._queue.append(Step("RegisterController", parameters, found.offset, place))
+            self._queue.append(LogStep("RegisterController", parameters, found.offset, place))
         elif fields["name"] == METADATA_VERSION:
             level = int(fields["featureLevel"])
             parameters = (
                 ("writer", self._writer), ("supported", frozenset({level})), ("level", level)
             )  # fmt: skip
-            self._queue.append(Step("UpgradeFeature", parameters, found.offset, place))
+            self._queue.append(LogStep("UpgradeFeature", parameters, found.offset, place))
 
     def go_back(self, image: Image) -> None:
         """Go on from an image: a transaction that was aborted has led back to it."""
@@ -94,7 +94,7 @@ class RegistrationRun:
         """Take the steps that wait; return the first violation, if there is one."""
         queue, self._queue = self._queue, []
         for step in queue:
-            found = self._take(step) if isinstance(step, Step) else self._begin(step)
+            found = self._take(step) if isinstance(step, LogStep) else self._begin(step)
             if found is not None:
                 return found
         return None
@@ -114,7 +114,7 @@ class RegistrationRun:
             Weight.VIOLATION, rule, f"{GATED} is false", offset=self._start, evidence=evidence
         )
 
-    def _take(self, step: Step) -> Finding | None:
+    def _take(self, step: LogStep) -> Finding | None:
         spec, before = self._loading.get(REGISTRATIONS), self._state
         assert before is not None, "a run begins before its first step"
         named: dict[str, Any] = dict(step.parameters)
@@ -128,7 +128,7 @@ class RegistrationRun:
             before = self._with(before, named["c"])
         return self._step(step, before)
 
-    def _upgrade(self, step: Step, before: State, level: int) -> Finding | None:
+    def _upgrade(self, step: LogStep, before: State, level: int) -> Finding | None:
         spec, known = self._loading.get(REGISTRATIONS), before["metadata_version"]
         assert isinstance(known, int), "a metadata version is a number"
         if known == _NO_VERSION or level <= known:
@@ -140,16 +140,18 @@ class RegistrationRun:
             return None
         if dict(step.parameters)["writer"] != NOBODY_LEADS:
             return self._step(step, before)
-        others = [Step(step.action, (("writer", c), *step.parameters[1:]), step.offset, step.place)
-                  for c in sorted(_registrations(before))]  # fmt: skip
+        others = [
+            step._replace(parameters=(("writer", c), *step.parameters[1:]))
+            for c in sorted(_registrations(before))
+        ]
         could = [one for one in others if spec.outcomes(before, one.action, *_values(one))]
         return self._step(could[0] if could else step, before)
 
-    def _step(self, step: Step, before: State) -> Finding | None:
+    def _step(self, step: LogStep, before: State) -> Finding | None:
         spec = self._loading.get(REGISTRATIONS)
         found = spec.outcomes(before, step.action, *_values(step))
         if not found:
-            return refused(spec, step, before)
+            return refusal(spec, step, before)
         self._state = found[0]
         self.taken += 1
         return None
@@ -163,7 +165,7 @@ class RegistrationRun:
         return self._loading.get(REGISTRATIONS).rebind(before, {"registrations": registrations})
 
 
-def _values(step: Step) -> list[Value]:
+def _values(step: LogStep) -> list[Value]:
     return [value for _, value in step.parameters]
 
 

@@ -40,7 +40,7 @@ from kraft.errors import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krafla.audit.check_counts import Stepped
+    from krafla.audit.check_counts import SpecCounts
     from krafla.audit.report import AuditReport, ClusterResult, DirectoryResult
     from krafla.audit.result import Evidence
     from krafla.audit.server_logs.judge import Judgement
@@ -231,7 +231,7 @@ def _cluster(cluster: ClusterResult) -> dict[str, Any]:
     }
 
 
-def _stepped(stepped: Stepped) -> dict[str, Any]:
+def _stepped(stepped: SpecCounts) -> dict[str, Any]:
     return {
         "steps": stepped.steps,
         "records": stepped.judged,

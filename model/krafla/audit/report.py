@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from krafla.audit.check_counts import Stepped
+    from krafla.audit.check_counts import SpecCounts
     from krafla.audit.result import Finding
     from krafla.audit.server_logs.judge import Judgement
     from krafla.audit.server_logs.settings import ServerLogOptions
@@ -60,7 +60,7 @@ class ClusterResult:
     findings: tuple[Finding, ...]
     server_logs: Judgement | None = None
     asked: Mapping[str, int] = field(default_factory=dict)
-    stepped: Mapping[str, Stepped] = field(default_factory=dict)
+    stepped: Mapping[str, SpecCounts] = field(default_factory=dict)
 
     @property
     def verdict(self) -> Verdict:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.check_counts import Stepped
-from krafla.audit.history_checks import blamed
+from krafla.audit.check_counts import SpecCounts
+from krafla.audit.history_checks import with_place
 from krafla.audit.lease_steps import LeaseRun
-from krafla.audit.mapping import OtherRecords, Step, lease_step
-from krafla.audit.partition_steps import Noted, PartitionRun
+from krafla.audit.mapping import LogStep, OtherRecords, lease_step
+from krafla.audit.partition_steps import NotedChange, PartitionRun
 from krafla.audit.registration_steps import REGISTRATION_API_KEYS, RegistrationRun
 from krafla.audit.result import Finding, Weight
 from krafla.audit.specs import PARTITIONS, REGISTRATIONS
@@ -28,13 +28,13 @@ _QUEUE: Final = 2000
 """So many steps wait for the spec before the reading of the log waits for it, too."""
 
 
-class Stepping:
+class SpecSteps:
     """The specs of one history. `doubt` is that TLC's numbers are too small for it, if they are."""
 
     def __init__(self, loading: LoadingSpec, start: int, image: Image) -> None:
         self.lease = LeaseRun(loading, start, dict(image.registrations))
         self.doubt: Finding | None = None
-        self._steps: list[Step] = []
+        self._steps: list[LogStep] = []
         self._others = OtherRecords()
         self._controllers = RegistrationRun(loading, start, image)
         self._moves = PartitionRun(loading)
@@ -101,7 +101,7 @@ class Stepping:
         key: bytes,
         states: tuple[PartitionState, PartitionState],
         change: PartitionChange,
-    ) -> Noted:
+    ) -> NotedChange:
         """Note a change of a partition, the record of this index in its batch; count it there."""
         base = 0 if self._batch is None else self._batch.base_offset
         return self._moves.note(image, base + index, key, states, change)
@@ -118,7 +118,7 @@ class Stepping:
         if self._moves.ended_with_event:
             image.partitions.forget_transitions()
         found = self._moves.end_operation() if judge else None
-        return None if found is None else blamed(found[1], found[0].key, batch)
+        return None if found is None else with_place(found[1], found[0].key, batch)
 
     def ask(self, findings: list[Finding]) -> list[Finding]:
         """Take the steps that wait; return the findings, a spec's first if it is no later."""
@@ -134,15 +134,15 @@ class Stepping:
         self._steps.clear()
         return findings
 
-    def stepped(self) -> dict[str, Stepped]:
+    def stepped(self) -> dict[str, SpecCounts]:
         """Return by spec what was stepped through, but for the lease."""
         moves, controllers = self._moves, self._controllers
         judged, passed = moves.counts()
         return {
-            REGISTRATIONS: Stepped(
+            REGISTRATIONS: SpecCounts(
                 controllers.taken, controllers.taken, dict(controllers.passed_over)
             ),
-            PARTITIONS: Stepped(moves.taken, judged, passed),
+            PARTITIONS: SpecCounts(moves.taken, judged, passed),
         }
 
 

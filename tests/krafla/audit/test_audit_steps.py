@@ -22,7 +22,7 @@ from tests.krafla.audit.editing import (
 from krafla.audit import history_checks
 from krafla.audit.image import BrokerRegistration
 from krafla.audit.lease_steps import INVARIANTS, PROPERTIES, LeaseRun
-from krafla.audit.mapping import Place, Step
+from krafla.audit.mapping import LogStep, Place
 from krafla.audit.result import Weight
 from krafla.audit.run import audit
 from krafla.manifest import find_specs
@@ -256,7 +256,7 @@ def test_a_step_that_breaks_a_property_is_a_violation_under_its_name(loading, mo
         return asked != name and holds(self, asked, before, after)
 
     monkeypatch.setattr(type(spec), "check_action_property", check)
-    step = Step("RegisterBroker", (
+    step = LogStep("RegisterBroker", (
         ("b", 0), ("incarnation", "i"), ("epoch", 0), ("fenced", True),
         ("in_controlled_shutdown", False), ("offset", 0),
     ), 0, Place(None, 0, None))  # fmt: skip

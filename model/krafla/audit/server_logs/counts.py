@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from krafla.audit.server_logs.candidate import Taken
+    from krafla.audit.server_logs.candidate import TakenStep
     from krafla.audit.server_logs.files import NodeLogs
     from krafla.audit.server_logs.sightings import Sighting, Streams
 
@@ -54,7 +54,7 @@ class Counts:
         return f"lines in {self.telling} of {_of(self.folders, 'folder')}"
 
 
-def counted(logs: Sequence[NodeLogs], streams: Streams, taken: Taken | None) -> Counts:
+def counts_of(logs: Sequence[NodeLogs], streams: Streams, taken: TakenStep | None) -> Counts:
     """Return the counts of a cluster whose explanation ends with the step ``taken``."""
     seen = [s for stream in streams.streams for s in stream if not s.hint]
     explained: dict[int, Sighting] = {}

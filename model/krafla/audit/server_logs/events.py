@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from krafla.audit.server_logs.lines import LogLine
 
 
-class Kind(enum.Enum):
+class EventKind(enum.Enum):
     """What happened; the value says it in words."""
 
     STARTING = "a process starts"
@@ -55,14 +55,14 @@ class Kind(enum.Enum):
 
 OF_CONTROLLER: Final = frozenset(
     {
-        Kind.ACTIVE,
-        Kind.REGISTERING,
-        Kind.UNFENCING,
-        Kind.SHUTDOWN_BEGUN,
-        Kind.LEAVE_GIVEN,
-        Kind.LEAVE_AT_ONCE,
-        Kind.FENCING_ASKED,
-        Kind.SESSION_EXPIRED,
+        EventKind.ACTIVE,
+        EventKind.REGISTERING,
+        EventKind.UNFENCING,
+        EventKind.SHUTDOWN_BEGUN,
+        EventKind.LEAVE_GIVEN,
+        EventKind.LEAVE_AT_ONCE,
+        EventKind.FENCING_ASKED,
+        EventKind.SESSION_EXPIRED,
     }
 )
 """What a controller writes; the rest is written by brokers."""
@@ -76,7 +76,7 @@ class Event:
     states of a broker process as Kafka writes them.
     """
 
-    kind: Kind
+    kind: EventKind
     node: int
     time_ms: int
     line: LogLine
@@ -98,46 +98,46 @@ _DIGITS_MAX: Final = 19
 _NODE_ID_MAX: Final = 2**31 - 1
 _NODE: Final = re.compile(r"\[(\w+) id=(\d{1,10})\] (.*)", re.DOTALL | re.ASCII)
 _SESSION: Final = "because its session has timed out"
-_PATTERNS: Final[dict[str, tuple[tuple[Kind | None, str], ...]]] = {
+_PATTERNS: Final[dict[str, tuple[tuple[EventKind | None, str], ...]]] = {
     LIFECYCLE_MANAGER: (
         (
-            Kind.STARTING,
+            EventKind.STARTING,
             r"Incarnation (?P<incarnation>[\w-]{22}) of broker (?P<broker>\d+)"
             r" in cluster (?P<cluster_id>\S+) is now STARTING\.",
         ),
         (
-            Kind.REGISTERED,
+            EventKind.REGISTERED,
             r"Successfully registered broker (?P<broker>\d+) with broker epoch (?P<epoch>\d+)",
         ),
         (
-            Kind.REFUSED,
+            EventKind.REFUSED,
             r"Unable to register broker (?P<broker>\d+) because the controller returned error"
             r" DUPLICATE_BROKER_REGISTRATION",
         ),
         (
-            Kind.CAUGHT_UP,
+            EventKind.CAUGHT_UP,
             r"The broker has caught up\."
             r" Transitioning from (?P<before>[A-Z_]+) to (?P<after>[A-Z_]+)\.",
         ),
-        (Kind.IN_RECOVERY, r"The broker is in RECOVERY\."),
+        (EventKind.IN_RECOVERY, r"The broker is in RECOVERY\."),
         (
-            Kind.UNFENCED,
+            EventKind.UNFENCED,
             r"The broker has been unfenced\."
             r" Transitioning from (?P<before>[A-Z_]+) to (?P<after>[A-Z_]+)\.",
         ),
-        (Kind.SHUTDOWN_ASKED, r"Beginning controlled shutdown\."),
+        (EventKind.SHUTDOWN_ASKED, r"Beginning controlled shutdown\."),
         (
-            Kind.SHUTDOWN_PENDING,
+            EventKind.SHUTDOWN_PENDING,
             r"The broker is in PENDING_CONTROLLED_SHUTDOWN state, still waiting for the active"
             r" controller\.",
         ),
-        (Kind.LEAVE, r"The controller has asked us to exit controlled shutdown\."),
+        (EventKind.LEAVE, r"The controller has asked us to exit controlled shutdown\."),
         (
-            Kind.STOPPING,
+            EventKind.STOPPING,
             r"Transitioning from (?P<before>[A-Z_]+) to (?P<after>SHUTTING_DOWN)\.",
         ),
         (
-            Kind.STALE,
+            EventKind.STALE,
             r"Broker (?P<broker>\d+) sent a heartbeat request but received error"
             r" STALE_BROKER_EPOCH\.",
         ),
@@ -152,26 +152,26 @@ _PATTERNS: Final[dict[str, tuple[tuple[Kind | None, str], ...]]] = {
     ),
     HEARTBEAT_MANAGER: (
         (
-            Kind.UNFENCING,
+            EventKind.UNFENCING,
             r"The request from broker (?P<broker>\d+) to unfence has been granted because it has"
             r" caught up with the offset of its register broker record (?P<offset>\d+)\.",
         ),
         (
-            Kind.SHUTDOWN_BEGUN,
+            EventKind.SHUTDOWN_BEGUN,
             r"Unfenced broker (?P<broker>\d+) has requested and been granted a controlled"
             r" shutdown\.",
         ),
         (
-            Kind.LEAVE_AT_ONCE,
+            EventKind.LEAVE_AT_ONCE,
             r"(?:Unf|F)enced broker (?P<broker>\d+) has requested and been granted an immediate"
             r" shutdown\.",
         ),
         (
-            Kind.FENCING_ASKED,
+            EventKind.FENCING_ASKED,
             r"Unfenced broker (?P<broker>\d+) has requested and been granted fencing\.?",
         ),
         (
-            Kind.LEAVE_GIVEN,
+            EventKind.LEAVE_GIVEN,
             r"The request from broker (?P<broker>\d+) to shut down has been granted since the"
             r" lowest active offset -?\d+ is now greater than the broker's controlled shutdown"
             r" offset (?P<offset>\d+)\.",
@@ -181,25 +181,25 @@ _PATTERNS: Final[dict[str, tuple[tuple[Kind | None, str], ...]]] = {
     ),
     REPLICATION_CONTROL: (
         (
-            Kind.SESSION_EXPIRED,
+            EventKind.SESSION_EXPIRED,
             rf"Fencing broker (?P<broker>\d+) at epoch (?P<epoch>\d+) {_SESSION}\.",
         ),
     ),
     CLUSTER_CONTROL: (
         (
-            Kind.REGISTERING,
+            EventKind.REGISTERING,
             r"No previous registration found for broker (?P<broker>\d+)\. New incarnation ID is"
             r" (?P<incarnation>[\w-]{22})\. .*New broker epoch is (?P<epoch>\d+)\.",
         ),
         (
-            Kind.REGISTERING,
+            EventKind.REGISTERING,
             r"Registering a new incarnation of broker (?P<broker>\d+)\. .*new incarnation ID is"
             r" (?P<incarnation>[\w-]{22})\. .*Broker epoch will become (?P<epoch>\d+)\.",
         ),
     ),
     QUORUM_CONTROLLER: (
         (
-            Kind.ACTIVE,
+            EventKind.ACTIVE,
             r"Becoming the active controller at epoch (?P<epoch>\d+),"
             r" next write offset (?P<offset>\d+)\.",
         ),
@@ -214,7 +214,7 @@ _QUIET_LEVELS: Final = frozenset({"DEBUG", "TRACE"})
 _NODE_WORD: Final = {LIFECYCLE_MANAGER: "BrokerLifecycleManager"}
 
 
-def understand(line: LogLine) -> Event | None:
+def event_of(line: LogLine) -> Event | None:
     """Return what a line says of the lease, None if it is about something else.
 
     Raises UnintelligibleLineError for a line that should be of the lease and is not understood.
@@ -234,7 +234,7 @@ def understand(line: LogLine) -> Event | None:
     return None
 
 
-def _event(kind: Kind, node: int, line: LogLine, said: re.Match[str]) -> Event:
+def _event(kind: EventKind, node: int, line: LogLine, said: re.Match[str]) -> Event:
     fields: dict[str, str] = {name: text for name, text in said.groupdict().items() if text}
     numbers = {name: fields.pop(name) for name in _NUMBERS if name in fields}
     if any(len(text) > _DIGITS_MAX for text in numbers.values()):

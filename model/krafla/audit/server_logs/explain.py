@@ -10,36 +10,36 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from krafla.audit.server_logs.events import Kind
+from krafla.audit.server_logs.events import EventKind
 from krafla.audit.server_logs.lease import NIL, NO_NUMBER
-from krafla.audit.server_logs.numbers import Numbers, Written
+from krafla.audit.server_logs.numbers import Numbers, WrittenOffsets
 from krafla.audit.server_logs.operations import Act
-from krafla.audit.server_logs.proposals import LAST, Preparer, members
+from krafla.audit.server_logs.proposals import LAST, Proposals, members
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krafla.audit.server_logs.candidate import Candidate, Mover
+    from krafla.audit.server_logs.candidate import Candidate, StepTaker
     from krafla.audit.server_logs.events import Event
     from krafla.audit.server_logs.operations import Operation
-    from krafla.audit.server_logs.sightings import Sighting, Watch
+    from krafla.audit.server_logs.sightings import Coverage, Sighting
     from krafla.values import Value
 
 _ANSWERS: Final = {
-    Kind.IN_RECOVERY: ("RECOVERY", "RECOVERY"),
-    Kind.SHUTDOWN_PENDING: ("PENDING_CONTROLLED_SHUTDOWN", "PENDING_CONTROLLED_SHUTDOWN"),
-    Kind.LEAVE: ("PENDING_CONTROLLED_SHUTDOWN", "SHUTTING_DOWN"),
+    EventKind.IN_RECOVERY: ("RECOVERY", "RECOVERY"),
+    EventKind.SHUTDOWN_PENDING: ("PENDING_CONTROLLED_SHUTDOWN", "PENDING_CONTROLLED_SHUTDOWN"),
+    EventKind.LEAVE: ("PENDING_CONTROLLED_SHUTDOWN", "SHUTTING_DOWN"),
 }
 _FACTS: Final = {
-    Kind.REGISTERED: "registered",
-    Kind.CAUGHT_UP: "ready",
-    Kind.SHUTDOWN_ASKED: "asked",
+    EventKind.REGISTERED: "registered",
+    EventKind.CAUGHT_UP: "ready",
+    EventKind.SHUTDOWN_ASKED: "asked",
 }
 _CAUSES: Final = {
-    Kind.SESSION_EXPIRED: "WroteFenceOfSilent",
-    Kind.LEAVE_GIVEN: "WroteLeave",
-    Kind.LEAVE_AT_ONCE: "WroteLeave",
-    Kind.FENCING_ASKED: "WroteFenceAsked",
+    EventKind.SESSION_EXPIRED: "WroteFenceOfSilent",
+    EventKind.LEAVE_GIVEN: "WroteLeave",
+    EventKind.LEAVE_AT_ONCE: "WroteLeave",
+    EventKind.FENCING_ASKED: "WroteFenceAsked",
 }
 _UNTOLD: Final = ("WroteLeave", "WroteFenceAsked")
 """What a fencing may be that a controller whose log is there does not tell of."""
@@ -56,10 +56,12 @@ class Goal(NamedTuple):
 class Explainer:
     """Explains sightings of one cluster."""
 
-    def __init__(self, mover: Mover, watch: Watch, numbers: Numbers, skew_ms: int) -> None:
-        self.mover = mover
-        self.prepare = Preparer(mover, watch)
-        self._watch = watch
+    def __init__(
+        self, taker: StepTaker, coverage: Coverage, numbers: Numbers, skew_ms: int
+    ) -> None:
+        self.taker = taker
+        self.proposals = Proposals(taker, coverage)
+        self._coverage = coverage
         self.numbers = numbers
         self._skew_ms = skew_ms
 
@@ -69,9 +71,9 @@ class Explainer:
         There is none for a line of the controller that no record goes with: what it says did not
         become part of the log.
         """
-        now = self.mover.until(candidate, sighting.time_ms)
+        now = self.taker.at_time(candidate, sighting.time_ms)
         if sighting.hint:
-            heard = self.prepare.heard(now, sighting)
+            heard = self.proposals.with_contact(now, sighting)
             yield heard
             if heard is not now:
                 yield now
@@ -85,7 +87,7 @@ class Explainer:
                 after: Candidate | None = ready
                 for goal in goals:
                     assert after is not None, "the loop ends with the first refusal"
-                    after = self.mover.take(after, goal.action, *goal.parameters, sighting=sighting)
+                    after = self.taker.take(after, goal.action, *goal.parameters, sighting=sighting)
                     if after is None:
                         break
                 if after is not None:
@@ -99,9 +101,9 @@ class Explainer:
         op = sighting.operation
         timed = op is not None and op.act in (Act.REGISTER, Act.FENCE)
         timed = timed or (
-            sighting.event is not None and sighting.event.kind is Kind.SESSION_EXPIRED
+            sighting.event is not None and sighting.event.kind is EventKind.SESSION_EXPIRED
         )
-        return self.mover.until(candidate, candidate.clock_ms + self._skew_ms) if timed else None
+        return self.taker.at_time(candidate, candidate.clock_ms + self._skew_ms) if timed else None
 
     def ways(
         self, candidate: Candidate, sighting: Sighting
@@ -119,40 +121,41 @@ class Explainer:
     def _of_line(
         self, candidate: Candidate, event: Event, process: str
     ) -> Iterator[tuple[Candidate, list[Goal]]]:
-        mover = self.mover
+        taker = self.taker
         if not candidate.knows("started", process):
-            candidate = self.prepare.lifted(candidate, process, _before(event))
-        if event.kind is Kind.STARTING:
+            candidate = self.proposals.advanced(candidate, process, _before(event))
+        if event.kind is EventKind.STARTING:
             before = dict(candidate.running).get(event.node)
             if before is not None:
-                leaving = self.prepare.leaving(candidate, before)
-                candidate = mover.take(leaving, "Crash", before) or candidate
+                leaving = self.proposals.after_registration_request(candidate, before)
+                candidate = taker.take(leaving, "Crash", before) or candidate
             yield candidate, [Goal("SawStarting", (process, event.node), by_line=True)]
-        elif event.kind is Kind.REGISTERED:
+        elif event.kind is EventKind.REGISTERED:
             epoch = self.numbers.rank_of_epoch(_known(event.epoch), candidate.ranks)
             yield candidate, [Goal("SawRegistered", (process, epoch), by_line=True)]
-        elif event.kind is Kind.REFUSED:
+        elif event.kind is EventKind.REFUSED:
             yield from self._refused(candidate, process)
-        elif event.kind is Kind.STALE:
+        elif event.kind is EventKind.STALE:
             goal = [Goal("SawStaleEpoch", (process,), by_line=True)]
             yield candidate, goal
             yield from (
-                (c, goal) for c in self.prepare.answered(candidate, process, want_fence=False)
+                (c, goal) for c in self.proposals.after_answer(candidate, process, want_fence=False)
             )
-        elif event.kind is Kind.SHUTDOWN_ASKED:
+        elif event.kind is EventKind.SHUTDOWN_ASKED:
             yield candidate, [Goal("SawShutdownAsked", (process,), by_line=True)]
-        elif event.kind is Kind.STOPPING:
+        elif event.kind is EventKind.STOPPING:
             said = event.before or ""
-            leaving = self.prepare.leaving(candidate, process)
+            leaving = self.proposals.after_registration_request(candidate, process)
             yield leaving, [Goal("SawStopping", (process, said), by_line=True)]
         else:
             before, after = _ANSWERS.get(event.kind) or (event.before or "", event.after or "")
             goal = [Goal("SawAnswer", (process, before, after), by_line=True)]
             yield candidate, goal
-            if event.kind is not Kind.LEAVE:
-                fence = event.kind in (Kind.CAUGHT_UP, Kind.IN_RECOVERY)
+            if event.kind is not EventKind.LEAVE:
+                fence = event.kind in (EventKind.CAUGHT_UP, EventKind.IN_RECOVERY)
                 yield from (
-                    (c, goal) for c in self.prepare.answered(candidate, process, want_fence=fence)
+                    (c, goal)
+                    for c in self.proposals.after_answer(candidate, process, want_fence=fence)
                 )
 
     def _refused(
@@ -160,7 +163,7 @@ class Explainer:
     ) -> Iterator[tuple[Candidate, list[Goal]]]:
         told = Goal("SawRefused", (process,), by_line=True)
         yield candidate, [told]
-        asked = self.mover.register(candidate, process)
+        asked = self.taker.send_registration(candidate, process)
         if asked is not None:
             (request,) = asked.messages(process)
             yield asked, [Goal("RefuseRegistration", (request,), by_line=True), told]
@@ -180,10 +183,12 @@ class Explainer:
             yield from self._registration(candidate, sighting, op)
         elif op.act is Act.UNFENCE:
             says = self._says(candidate, sighting)
-            for ready in self.prepare.asking(candidate, sighting, "RECOVERY"):
+            for ready in self.proposals.after_heartbeat(candidate, sighting, "RECOVERY"):
                 yield ready, [*says, Goal("WroteUnfence", (b, epoch), by_line=False)]
         elif op.act is Act.SHUTDOWN:
-            for ready in self.prepare.asking(self.prepare.elected(candidate, op), sighting, LAST):
+            for ready in self.proposals.after_heartbeat(
+                self.proposals.with_leadership(candidate, op), sighting, LAST
+            ):
                 yield ready, [Goal("WroteShutdownBegun", (b, epoch), by_line=False)]
         else:
             yield from self._fencing(candidate, sighting, op, epoch)
@@ -192,13 +197,13 @@ class Explainer:
         self, candidate: Candidate, sighting: Sighting, op: Operation
     ) -> Iterator[tuple[Candidate, list[Goal]]]:
         process = op.incarnation or ""
-        if candidate.of("status", process) == "NOT_RUNNING" and not self.prepare.is_watched(
+        if candidate.of("status", process) == "NOT_RUNNING" and not self.proposals.is_covered(
             sighting
         ):
-            candidate = self.mover.take(candidate, "StartBroker", process) or candidate
+            candidate = self.taker.take(candidate, "StartBroker", process) or candidate
         registered = candidate.of("registrations", op.broker)
         is_new = registered == NIL or registered.incarnation != process
-        ready = self.mover.register(candidate, process) or candidate
+        ready = self.taker.send_registration(candidate, process) or candidate
         if is_new:
             rank = len(candidate.ranks)
             goals = [Goal("WroteRegistration", (op.broker, process, rank), by_line=False)]
@@ -207,7 +212,7 @@ class Explainer:
             goals = [Goal("WroteAmendment", (op.broker, process, rank), by_line=False)]
         event = sighting.event
         if event is not None:
-            ranks = (*candidate.ranks, Written(op.first, op.offset, op.last, op.least))
+            ranks = (*candidate.ranks, WrittenOffsets(op.first, op.offset, op.last, op.least))
             said = self.numbers.rank_of_epoch(_known(event.epoch), ranks)
             who = event.incarnation or ""
             goals.append(Goal("SaysRegistered", (op.broker, who, said), by_line=True))
@@ -222,12 +227,14 @@ class Explainer:
             if cause == "WroteFenceOfSilent":
                 yield candidate, [*says, goal]
             elif cause == "WroteLeave":
-                for ready in self.prepare.asking(
-                    self.prepare.caught_up(candidate, op), sighting, LAST
+                for ready in self.proposals.after_heartbeat(
+                    self.proposals.with_offsets_reported(candidate, op), sighting, LAST
                 ):
                     yield ready, [*says, goal]
             else:
-                for ready in self.prepare.asking(candidate, sighting, "STARTING", want_fence=True):
+                for ready in self.proposals.after_heartbeat(
+                    candidate, sighting, "STARTING", want_fence=True
+                ):
                     yield ready, [goal]
 
     def causes(self, sighting: Sighting) -> tuple[str, ...]:
@@ -242,7 +249,7 @@ class Explainer:
         op = sighting.operation
         if op is None or op.act is not Act.FENCE or sighting.event is not None:
             return False
-        return self._watch.controller(self.leader, sighting.time_ms)
+        return self._coverage.controller(self.leader, sighting.time_ms)
 
     leader: int = NO_NUMBER
     """The active controller; the search keeps it up to date."""
@@ -253,13 +260,15 @@ class Explainer:
         if event is None or event.broker is None:
             return []
         b, ranks = event.broker, candidate.ranks
-        if event.kind is Kind.SESSION_EXPIRED:
+        if event.kind is EventKind.SESSION_EXPIRED:
             epoch = self.numbers.rank_of_epoch(_known(event.epoch), ranks)
             return [Goal("SaysSilent", (b, epoch), by_line=True)]
-        if event.kind is Kind.UNFENCING:
+        if event.kind is EventKind.UNFENCING:
             rank = self.numbers.rank_of_offset(_known(event.offset), ranks, end=False)
             return [Goal("SaysUnfence", (b, rank), by_line=True)]
-        if event.kind is Kind.LEAVE_GIVEN and candidate.knows("began", sighting.incarnation or ""):
+        if event.kind is EventKind.LEAVE_GIVEN and candidate.knows(
+            "began", sighting.incarnation or ""
+        ):
             rank = self.numbers.rank_of_offset(_known(event.offset), ranks, end=True)
             return [Goal("SaysLeave", (b, rank), by_line=True)]
         return []
@@ -274,24 +283,24 @@ class Explainer:
         epoch = present
         if event.epoch is not None:
             epoch = self.numbers.rank_of_epoch(event.epoch, candidate.ranks)
-        if event.kind is Kind.SESSION_EXPIRED:
+        if event.kind is EventKind.SESSION_EXPIRED:
             yield candidate, [Goal("WroteFenceOfSilent", (b, epoch), by_line=True)]
-        elif event.kind is Kind.REGISTERING:
+        elif event.kind is EventKind.REGISTERING:
             who = event.incarnation or ""
-            ready = self.mover.register(candidate, who) or candidate
+            ready = self.taker.send_registration(candidate, who) or candidate
             yield ready, [Goal("WroteRegistration", (b, who, epoch), by_line=True)]
         else:
             action = {
-                Kind.UNFENCING: "WroteUnfence",
-                Kind.SHUTDOWN_BEGUN: "WroteShutdownBegun",
-                Kind.FENCING_ASKED: "WroteFenceAsked",
+                EventKind.UNFENCING: "WroteUnfence",
+                EventKind.SHUTDOWN_BEGUN: "WroteShutdownBegun",
+                EventKind.FENCING_ASKED: "WroteFenceAsked",
             }.get(event.kind, "WroteLeave")
             goal = [Goal(action, (b, epoch), by_line=True)]
             if registered == NIL:
                 yield candidate, goal
                 return
-            fence = event.kind is Kind.FENCING_ASKED
-            asked = self.mover.ask(candidate, registered.incarnation, want_fence=fence)
+            fence = event.kind is EventKind.FENCING_ASKED
+            asked = self.taker.send_heartbeat(candidate, registered.incarnation, want_fence=fence)
             yield (asked or candidate), goal
 
     def _settled(self, candidate: Candidate, sighting: Sighting, goals: list[Goal]) -> Candidate:
@@ -301,38 +310,38 @@ class Explainer:
             return self._recorded(candidate, sighting, op, goals)
         if event is None or process is None:
             return candidate
-        if event.kind is Kind.STARTING:
+        if event.kind is EventKind.STARTING:
             running = {**dict(candidate.running), event.node: process}
-            started = candidate.learning("started", process)
+            started = candidate.with_fact("started", process)
             return replace(started, running=tuple(sorted(running.items())))
         fact = _FACTS.get(event.kind)
-        return candidate if fact is None else candidate.learning(fact, process)
+        return candidate if fact is None else candidate.with_fact(fact, process)
 
     def _recorded(
         self, candidate: Candidate, sighting: Sighting, op: Operation, goals: list[Goal]
     ) -> Candidate:
-        ranks = (*candidate.ranks, Written(op.first, op.offset, op.last, op.least))
+        ranks = (*candidate.ranks, WrittenOffsets(op.first, op.offset, op.last, op.least))
         candidate = replace(candidate, ranks=ranks)
         if op.act is Act.LEADER_CHANGE:
             return self._failed_over(candidate, sighting.time_ms)
         process = op.incarnation or ""
         action = goals[-1].action if goals else ""
         if op.act in (Act.REGISTER, Act.UNREGISTER) or action == "WroteFenceOfSilent":
-            known = candidate.hearing(op.broker, None)
-            if op.act is Act.REGISTER and not self.prepare.is_watched(sighting):
-                return self.prepare.told(known, process)
+            known = candidate.with_contact(op.broker, None)
+            if op.act is Act.REGISTER and not self.proposals.is_covered(sighting):
+                return self.proposals.with_epoch_known(known, process)
             return known
-        candidate = candidate.hearing(op.broker, sighting.time_ms)
+        candidate = candidate.with_contact(op.broker, sighting.time_ms)
         if op.act is Act.UNFENCE:
-            return candidate.learning("unfenced", process)
+            return candidate.with_fact("unfenced", process)
         if op.act is Act.SHUTDOWN:
-            return candidate.learning("began", process)
-        return candidate.learning("left", process) if op.act is Act.FENCE else candidate
+            return candidate.with_fact("began", process)
+        return candidate.with_fact("left", process) if op.act is Act.FENCE else candidate
 
     def _failed_over(self, candidate: Candidate, time_ms: int) -> Candidate:
-        for broker in sorted(members(self.mover.spec.evaluate("Broker"))):
+        for broker in sorted(members(self.taker.spec.evaluate("Broker"))):
             age = candidate.of("contact_age", broker)
-            candidate = candidate.hearing(broker, None if age == NO_NUMBER else time_ms)
+            candidate = candidate.with_contact(broker, None if age == NO_NUMBER else time_ms)
         return candidate
 
 
@@ -340,7 +349,7 @@ def _before(event: Event) -> str:
     """Return the state in which a process must be for a line."""
     if event.kind in _ANSWERS:
         return _ANSWERS[event.kind][0]
-    if event.kind is Kind.SHUTDOWN_ASKED:
+    if event.kind is EventKind.SHUTDOWN_ASKED:
         return "RUNNING"
     return event.before or "STARTING"
 

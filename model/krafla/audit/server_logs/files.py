@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.result import Finding, Weight
-from krafla.audit.server_logs.events import Event, UnintelligibleLineError, understand
+from krafla.audit.server_logs.events import Event, UnintelligibleLineError, event_of
 from krafla.audit.server_logs.lines import Extent, LogLine, read_lines
 from kraft.errors import UnreadableFileError
 
@@ -26,7 +26,7 @@ _CLUSTER: Final = re.compile(r"Creating new QuorumController with clusterId ([\w
 _SHOWN_UNKNOWN: Final = 5
 
 
-class Unknown(NamedTuple):
+class UnknownLine(NamedTuple):
     """A line that should be of the lease and is not understood, and why."""
 
     line: LogLine
@@ -44,7 +44,7 @@ class NodeLogs:
     folder: Path
     files: tuple[Path, ...]
     events: tuple[Event, ...]
-    unknown: tuple[Unknown, ...]
+    unknown: tuple[UnknownLine, ...]
     cluster_ids: frozenset[str]
     first_ms: int
     last_ms: int
@@ -55,7 +55,7 @@ class _File(NamedTuple):
     path: Path
     extent: Extent
     events: list[Event]
-    unknown: list[Unknown]
+    unknown: list[UnknownLine]
     cluster_ids: set[str]
 
 
@@ -81,7 +81,7 @@ def find_server_logs(
     return logs, findings
 
 
-def unknown_notes(logs: NodeLogs) -> list[Finding]:
+def unknown_line_notes(logs: NodeLogs) -> list[Finding]:
     """Return a note for each of the first lines that were not understood, and one for the rest."""
     notes = [
         Finding(
@@ -120,9 +120,9 @@ def _read(path: Path) -> _File:
         if cluster is not None:
             file.cluster_ids.add(cluster[1])
         try:
-            event = understand(line)
+            event = event_of(line)
         except UnintelligibleLineError as error:
-            file.unknown.append(Unknown(line, str(error)))
+            file.unknown.append(UnknownLine(line, str(error)))
             continue
         if event is not None:
             file.events.append(event)

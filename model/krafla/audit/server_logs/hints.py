@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krafla.audit.server_logs.events import Kind
+from krafla.audit.server_logs.events import EventKind
 from krafla.audit.server_logs.operations import Act
 from krafla.audit.server_logs.sightings import Sighting
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from krafla.audit.server_logs.operations import Operation, Operations
 
 
-def with_hints(
+def add_hints(
     streams: Sequence[Sequence[Sighting]], log: Operations, timeout_ms: int
 ) -> tuple[tuple[Sighting, ...], ...]:
     """Return streams with hints put in: for leave that was given, for refused registrations."""
@@ -26,7 +26,7 @@ def with_hints(
         (s.event.node, s.time_ms)
         for stream in streams
         for s in stream
-        if s.event is not None and s.event.kind is Kind.SHUTDOWN_PENDING
+        if s.event is not None and s.event.kind is EventKind.SHUTDOWN_PENDING
     ]
     records = _for_leave(list(streams[0]), log, waiting)
     others = [_for_refusals(list(stream), records, timeout_ms) for stream in streams[1:]]
@@ -94,9 +94,9 @@ def _for_refusals(
     for index, sighting in enumerate(stream):
         if sighting.event is None:
             continue
-        if sighting.event.kind is Kind.STARTING:
+        if sighting.event.kind is EventKind.STARTING:
             start = index
-        elif sighting.event.kind is Kind.REFUSED and start is not None:
+        elif sighting.event.kind is EventKind.REFUSED and start is not None:
             last = sighting
             before = stream[start - 1].incarnation if start > 0 else _before(sighting, records)
             time = min(last.time_ms - timeout_ms, stream[start].time_ms)

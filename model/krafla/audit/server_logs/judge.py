@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.audit.result import Finding, Weight, verdict_of
 from krafla.audit.server_logs import lease
-from krafla.audit.server_logs.candidate import Candidate, Mover
-from krafla.audit.server_logs.counts import Counts, counted
+from krafla.audit.server_logs.candidate import Candidate, StepTaker
+from krafla.audit.server_logs.counts import Counts, counts_of
 from krafla.audit.server_logs.explain import Explainer
-from krafla.audit.server_logs.files import unknown_notes
-from krafla.audit.server_logs.hints import with_hints
+from krafla.audit.server_logs.files import unknown_line_notes
+from krafla.audit.server_logs.hints import add_hints
 from krafla.audit.server_logs.numbers import Numbers
 from krafla.audit.server_logs.operations import Act
-from krafla.audit.server_logs.search import search
-from krafla.audit.server_logs.sightings import on_one_clock, see, watch
+from krafla.audit.server_logs.search import search_order
+from krafla.audit.server_logs.sightings import align_clocks, coverage_of, sightings_of
 from krafla.audit.server_logs.verdict import Judge
 from krafla.verdict import Verdict
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from krafla.audit.server_logs.candidate import Taken
+    from krafla.audit.server_logs.candidate import TakenStep
     from krafla.audit.server_logs.files import NodeLogs
     from krafla.audit.server_logs.operations import Operations
-    from krafla.audit.server_logs.search import Found
+    from krafla.audit.server_logs.search import SearchOutcome
     from krafla.audit.server_logs.settings import Settings
     from krafla.audit.server_logs.sightings import Streams
     from krafla.oracle import Spec
@@ -71,7 +71,7 @@ class Judgement:
     findings: tuple[Finding, ...]
     streams: Streams
     brokers: frozenset[int]
-    taken: Taken | None
+    taken: TakenStep | None
 
     @property
     def verdict(self) -> Verdict:
@@ -89,28 +89,28 @@ def judge(
 
     Raises KraflaError if the spec cannot be loaded.
     """
-    shifted, _ = on_one_clock(sorted(logs, key=lambda node: (node.first_ms, node.folder)), log)
-    streams = see(shifted, log, settings.skew_ms)
+    shifted, _ = align_clocks(sorted(logs, key=lambda node: (node.first_ms, node.folder)), log)
+    streams = sightings_of(shifted, log, settings.skew_ms)
     timeout_ms, skew_ms = settings.session_timeout_ms, settings.skew_ms
     brokers = streams.brokers | _brokers(log)
     spec = lease.load(lease.constants(streams.incarnations, brokers, settings))
-    mover = Mover(spec, timeout_ms)
-    explainer = Explainer(mover, watch(shifted), Numbers(), skew_ms)
-    hinted = with_hints(streams.streams, log, timeout_ms)
+    taker = StepTaker(spec, timeout_ms)
+    explainer = Explainer(taker, coverage_of(shifted), Numbers(), skew_ms)
+    hinted = add_hints(streams.streams, log, timeout_ms)
     count = sum(map(len, hinted))
     start = _start(spec, streams, log, timeout_ms)
-    found = search(
+    found = search_order(
         hinted, start, explainer, skew_ms, lease.NO_NUMBER,
         lambda done: progress(f"server logs: {done} of {count} sightings explained"),
     )  # fmt: skip
-    findings = [note for node in shifted for note in unknown_notes(node)]
+    findings = [note for node in shifted for note in unknown_line_notes(node)]
     findings += streams.findings
     if found.next_up:
         gaps = frozenset(_nodes_with_gaps(shifted))
         findings.append(Judge(explainer, timeout_ms, skew_ms, gaps=gaps).finding(found))
     else:
         findings += _broken_invariants(spec, found)
-    counts = counted(shifted, streams, found.candidate.taken)
+    counts = counts_of(shifted, streams, found.candidate.taken)
     # A line that contradicts the metadata log by itself is among the findings, not the sightings.
     if not counts.lines and verdict_of(findings) is not Verdict.VIOLATED:
         detail = "no line that could be judged is of the time of the metadata log"
@@ -142,7 +142,7 @@ def _brokers(log: Operations) -> set[int]:
 def _start(spec: Spec, streams: Streams, log: Operations, timeout_ms: int) -> Candidate:
     times = [s.time_ms for stream in streams.streams for s in stream]
     clock = min([*times, log.end_ms] if log.start_ms is None else [*times, log.start_ms])
-    beginning = lease.begin(spec, streams, log, _last_contacts(log, clock, timeout_ms))
+    begun = lease.start_of_lease(spec, streams, log, _last_contacts(log, clock, timeout_ms))
     latest = {broker: lease.latest_process(streams, broker) for broker in streams.before_start}
     running = tuple((b, process) for b, process in sorted(latest.items()) if process is not None)
     facts = {
@@ -151,9 +151,7 @@ def _start(spec: Spec, streams: Streams, log: Operations, timeout_ms: int) -> Ca
         for fact in ("registered", "ready", "unfenced", "asked", "left")
     }
     facts |= {("started", process) for _, process in running}
-    return Candidate(
-        beginning.state, clock, beginning.ranks, facts=frozenset(facts), running=running
-    )
+    return Candidate(begun.state, clock, begun.ranks, facts=frozenset(facts), running=running)
 
 
 def _last_contacts(log: Operations, clock_ms: int, timeout_ms: int) -> dict[int, int]:
@@ -173,7 +171,7 @@ def _nodes_with_gaps(logs: Sequence[NodeLogs]) -> set[int]:
     return {event.node for node in logs if node.unknown for event in node.events}
 
 
-def _length(taken: Taken | None) -> int:
+def _length(taken: TakenStep | None) -> int:
     count = 0
     while taken is not None:
         count += 1
@@ -181,7 +179,7 @@ def _length(taken: Taken | None) -> int:
     return count
 
 
-def _broken_invariants(spec: Spec, found: Found) -> list[Finding]:
+def _broken_invariants(spec: Spec, found: SearchOutcome) -> list[Finding]:
     """Return a finding if an explanation leads through a state that must not be."""
     taken = found.candidate.taken
     broken: list[Finding] = []
@@ -196,9 +194,11 @@ def _broken_invariants(spec: Spec, found: Found) -> list[Finding]:
     return broken[-1:]
 
 
-def _broken(name: str, taken: Taken) -> Finding:
-    from krafla.audit.server_logs.verdict import placed
+def _broken(name: str, taken: TakenStep) -> Finding:
+    from krafla.audit.server_logs.verdict import finding_at
 
     assert taken.sighting is not None, "only what was seen is reported"
     kind = f"BrokerLeaseProperties!{name}"
-    return placed(Weight.VIOLATION, kind, f"{name} is false", taken.sighting, None, by_line=True)
+    return finding_at(
+        Weight.VIOLATION, kind, f"{name} is false", taken.sighting, None, by_line=True
+    )

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.server_logs.events import Kind
-from krafla.audit.server_logs.numbers import Written
+from krafla.audit.server_logs.events import EventKind
+from krafla.audit.server_logs.numbers import WrittenOffsets
 from krafla.values import Function, ModelValue, Value, function, record
 
 if TYPE_CHECKING:
@@ -31,27 +31,27 @@ _NO_BROKER: Final = -1
 _NO_PROCESS: Final = "none"
 
 _STATUS: Final = {
-    Kind.STARTING: "STARTING",
-    Kind.REGISTERED: "STARTING",
-    Kind.REFUSED: "STARTING",
-    Kind.CAUGHT_UP: "RECOVERY",
-    Kind.IN_RECOVERY: "RECOVERY",
-    Kind.UNFENCED: "RUNNING",
-    Kind.SHUTDOWN_ASKED: "PENDING_CONTROLLED_SHUTDOWN",
-    Kind.SHUTDOWN_PENDING: "PENDING_CONTROLLED_SHUTDOWN",
-    Kind.LEAVE: "SHUTTING_DOWN",
-    Kind.STOPPING: "SHUTTING_DOWN",
+    EventKind.STARTING: "STARTING",
+    EventKind.REGISTERED: "STARTING",
+    EventKind.REFUSED: "STARTING",
+    EventKind.CAUGHT_UP: "RECOVERY",
+    EventKind.IN_RECOVERY: "RECOVERY",
+    EventKind.UNFENCED: "RUNNING",
+    EventKind.SHUTDOWN_ASKED: "PENDING_CONTROLLED_SHUTDOWN",
+    EventKind.SHUTDOWN_PENDING: "PENDING_CONTROLLED_SHUTDOWN",
+    EventKind.LEAVE: "SHUTTING_DOWN",
+    EventKind.STOPPING: "SHUTTING_DOWN",
 }
 """The state of a process after its last line, where it can be told by that."""
 _ENDED: Final = frozenset({"SHUTTING_DOWN", "CRASHED"})
 
 
 @dataclass(frozen=True, slots=True)
-class Beginning:
+class LeaseStart:
     """Where a cluster's history begins: a state, and what its epochs stand for."""
 
     state: State
-    ranks: tuple[Written, ...]
+    ranks: tuple[WrittenOffsets, ...]
 
 
 def constants(
@@ -93,9 +93,9 @@ def _load(values: tuple[tuple[str, Value], ...]) -> Spec:
     return Spec.load(MODULE, named, definitions={"Elapsed": elapsed})
 
 
-def begin(
+def start_of_lease(
     spec: Spec, streams: Streams, log: Operations, last_contact: Mapping[int, int]
-) -> Beginning:
+) -> LeaseStart:
     """Return the state at the start of the log: Init, or what a checkpoint leaves open chosen.
 
     `last_contact` says for an unfenced broker how long before the start it was heard from last,
@@ -103,9 +103,9 @@ def begin(
     """
     (state,) = spec.initial_states()
     if log.start == 0:
-        return Beginning(state, ())
+        return LeaseStart(state, ())
     by_epoch = sorted(log.registrations.items(), key=lambda item: item[1].epoch)
-    ranks = tuple(Written(r.epoch, None, r.epoch) for _, r in by_epoch)
+    ranks = tuple(WrittenOffsets(r.epoch, None, r.epoch) for _, r in by_epoch)
     rank = {broker: number for number, (broker, _) in enumerate(by_epoch)}
     timeout = int(_number(spec.evaluate("SessionTimeout")))
     registered: dict[Value, Value] = {
@@ -126,13 +126,13 @@ def begin(
     of_processes = _of_processes(streams, log, rank)
     for name, values in of_processes.items():
         changes[name] = _changed(state[name], values)
-    return Beginning(state.replace(**changes), ranks)
+    return LeaseStart(state.replace(**changes), ranks)
 
 
 def latest_process(streams: Streams, broker: int) -> str | None:
     """Return the process of a broker that was the last to start before the start of the log."""
     said = streams.before_start.get(broker, ())
-    return next((e.incarnation for e in reversed(said) if e.kind is Kind.STARTING), None)
+    return next((e.incarnation for e in reversed(said) if e.kind is EventKind.STARTING), None)
 
 
 def _of_processes(
@@ -151,7 +151,7 @@ def _of_processes(
     for broker, said in streams.before_start.items():
         latest = latest_process(streams, broker)
         if latest is not None and latest not in status:
-            last = next((e.kind for e in reversed(said) if e.kind in _STATUS), Kind.STARTING)
+            last = next((e.kind for e in reversed(said) if e.kind in _STATUS), EventKind.STARTING)
             status[latest] = _STATUS[last]
     applied: dict[Value, Value] = dict.fromkeys(epochs, len(rank) - 1)
     return {"status": status, "broker_epoch": epochs, "applied_offset": applied}

@@ -24,7 +24,7 @@ _ENDS: Final = frozenset(
 )
 
 
-class Written(NamedTuple):
+class WrittenOffsets(NamedTuple):
     """What an operation wrote: its first offset, that of its record (None: unknown), its last.
 
     Where a batch goes on, the last may be any from `least` to `last`.
@@ -46,14 +46,14 @@ class Numbers:
         """Return the rank of a number that no operation has."""
         return self._foreign.setdefault(number, FOREIGN + len(self._foreign))
 
-    def rank_of_epoch(self, epoch: int, ranks: tuple[Written, ...]) -> int:
+    def rank_of_epoch(self, epoch: int, ranks: tuple[WrittenOffsets, ...]) -> int:
         """Return the rank of an epoch, given what the operations so far wrote."""
         for rank, written in enumerate(ranks):
             if written.first == epoch:
                 return rank
         return self.foreign(epoch)
 
-    def rank_of_offset(self, offset: int, ranks: tuple[Written, ...], *, end: bool) -> int:
+    def rank_of_offset(self, offset: int, ranks: tuple[WrittenOffsets, ...], *, end: bool) -> int:
         """Return the rank of a record's offset, or with `end` of an operation's last one."""
         for rank, written in enumerate(ranks):
             least = written.last if written.least is None else written.least
@@ -65,7 +65,7 @@ class Numbers:
                     return rank
         return self.foreign(offset)
 
-    def real(self, name: str, value: Value, ranks: tuple[Written, ...]) -> Value:
+    def real(self, name: str, value: Value, ranks: tuple[WrittenOffsets, ...]) -> Value:
         """Return a value of the spec with real epochs and offsets in place of ranks.
 
         `name` says what the value is: a variable, a field, or a path to one.
@@ -84,7 +84,7 @@ class Numbers:
             return self._number(name, value, ranks)
         return value
 
-    def _number(self, name: str, value: int, ranks: tuple[Written, ...]) -> int:
+    def _number(self, name: str, value: int, ranks: tuple[WrittenOffsets, ...]) -> int:
         if value >= FOREIGN:
             return next((real for real, rank in self._foreign.items() if rank == value), value)
         kind = name.partition("[")[0] if name.endswith("]") else name.rpartition(".")[2]

@@ -15,7 +15,7 @@ from krafla.values import Function
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from krafla.audit.server_logs.candidate import Taken
+    from krafla.audit.server_logs.candidate import TakenStep
     from krafla.audit.server_logs.judge import Judgement
     from krafla.oracle import State
     from krafla.traces.partial import Part
@@ -66,7 +66,7 @@ def partial_trace(judged: Judgement) -> PartialTrace:
     return PartialTrace(_SPEC, tuple(reversed(observations)), tuple(sorted(values.items())))
 
 
-def _observation(taken: Taken) -> Observation:
+def _observation(taken: TakenStep) -> Observation:
     action, parameters = _step(taken)
     sighting = taken.sighting
     if sighting is None:
@@ -77,7 +77,7 @@ def _observation(taken: Taken) -> Observation:
     return Observation(action, parameters, _seen(taken), place, sighting.time_ms)
 
 
-def _step(taken: Taken) -> tuple[str, tuple[Value, ...]]:
+def _step(taken: TakenStep) -> tuple[str, tuple[Value, ...]]:
     """Return the action of BrokerLease that an action of ObservedLease was."""
     action, first = taken.action, taken.parameters[:1]
     if action == "WroteLeaderChange":
@@ -95,14 +95,14 @@ def _step(taken: Taken) -> tuple[str, tuple[Value, ...]]:
     return action, taken.parameters
 
 
-def _before(taken: Taken) -> State:
+def _before(taken: TakenStep) -> State:
     if taken.before is not None:
         return taken.before.state
     (state,) = taken.state.spec.initial_states()
     return state
 
 
-def _seen(taken: Taken) -> tuple[tuple[Part, Value], ...]:
+def _seen(taken: TakenStep) -> tuple[tuple[Part, Value], ...]:
     """Return what a line or a record says of the state after it."""
     first = taken.parameters[0] if taken.parameters else None
     if first is None:

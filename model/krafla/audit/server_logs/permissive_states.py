@@ -25,12 +25,14 @@ _LIVE = _READY | {"STARTING"}
 _ENDED = frozenset({"SHUTTING_DOWN", "CRASHED"})
 
 
-def oldest_session(candidate: Candidate, broker: int, timeout_ms: int, skew_ms: int) -> State:
+def state_with_oldest_session(
+    candidate: Candidate, broker: int, timeout_ms: int, skew_ms: int
+) -> State:
     """Return the state in which a broker was not heard from since that is certain."""
     return _with_age(candidate, broker, _oldest(candidate, broker, timeout_ms, skew_ms))
 
 
-def generous_states(
+def permissive_states(
     candidate: Candidate,
     broker: int,
     processes: frozenset[str],
@@ -53,7 +55,7 @@ def generous_states(
         for message in _messages(candidate, broker, process, latest - 1, watched=watched):
             bag.setdefault(message, 1)
     ages = {_oldest(candidate, broker, timeout_ms, skew_ms), 0}
-    if candidate.last_heard(broker) is None:
+    if candidate.last_contact(broker) is None:
         ages.add(NO_NUMBER)
     if candidate.of("registrations", broker) == NIL:
         ages = {NO_NUMBER}
@@ -67,7 +69,7 @@ def generous_states(
 
 def _oldest(candidate: Candidate, broker: int, timeout_ms: int, skew_ms: int) -> int:
     """Return the greatest age a broker's session can have, in milliseconds past the timeout: +1."""
-    heard = candidate.last_heard(broker)
+    heard = candidate.last_contact(broker)
     if heard is None:
         return timeout_ms + 1
     return min(timeout_ms + 1, candidate.clock_ms - heard + skew_ms)

@@ -10,28 +10,28 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.audit.server_logs.lease import NIL, NO_NUMBER
-from krafla.audit.server_logs.numbers import Written
+from krafla.audit.server_logs.numbers import WrittenOffsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krafla.audit.server_logs.candidate import Candidate, Mover
+    from krafla.audit.server_logs.candidate import Candidate, StepTaker
     from krafla.audit.server_logs.operations import Operation
-    from krafla.audit.server_logs.sightings import Sighting, Watch
+    from krafla.audit.server_logs.sightings import Coverage, Sighting
     from krafla.values import Value
 
 LAST: Final = "PENDING_CONTROLLED_SHUTDOWN"
 _LATER: Final = ("STARTING", "RECOVERY", "RUNNING", LAST)
 
 
-class Preparer:
+class Proposals:
     """Prepares candidates of one cluster for what was seen."""
 
-    def __init__(self, mover: Mover, watch: Watch) -> None:
-        self._mover = mover
-        self._watch = watch
+    def __init__(self, taker: StepTaker, coverage: Coverage) -> None:
+        self._taker = taker
+        self._coverage = coverage
 
-    def asking(
+    def after_heartbeat(
         self, candidate: Candidate, sighting: Sighting, wanted: str, *, want_fence: bool = False
     ) -> Iterator[Candidate]:
         """Yield candidates in which the registered process has sent the heartbeat wanted."""
@@ -41,11 +41,11 @@ class Preparer:
             yield candidate
             return
         process = registered.incarnation
-        if not self.is_watched(sighting):
-            candidate = self.lifted(candidate, process, wanted)
-        yield self._mover.ask(candidate, process, want_fence=want_fence) or candidate
+        if not self.is_covered(sighting):
+            candidate = self.advanced(candidate, process, wanted)
+        yield self._taker.send_heartbeat(candidate, process, want_fence=want_fence) or candidate
 
-    def lifted(self, candidate: Candidate, process: str, wanted: str) -> Candidate:
+    def advanced(self, candidate: Candidate, process: str, wanted: str) -> Candidate:
         """Return the candidate in which a process without a log has come as far as is wanted."""
         for _ in _LATER:
             status = candidate.of("status", process)
@@ -59,78 +59,78 @@ class Preparer:
 
     def _one_further(self, candidate: Candidate, process: str, status: str) -> Candidate | None:
         if status == "RUNNING":
-            return self._mover.take(candidate, "RequestShutdown", process)
+            return self._taker.take(candidate, "RequestShutdown", process)
         answered = candidate
         if not any("is_fenced" in m for m in candidate.messages(process)):
-            asked = self._mover.ask(candidate, process, want_fence=status == "STARTING")
-            answered = (asked and self._mover.heard(asked, process)) or candidate
+            asked = self._taker.send_heartbeat(candidate, process, want_fence=status == "STARTING")
+            answered = (asked and self._taker.handle_heartbeat(asked, process)) or candidate
         for message in answered.messages(process):
             if "is_fenced" in message:
-                return self._mover.take(answered, "HandleHeartbeatResponse", message)
+                return self._taker.take(answered, "HandleHeartbeatResponse", message)
         return None
 
-    def elected(self, candidate: Candidate, op: Operation) -> Candidate:
+    def with_leadership(self, candidate: Candidate, op: Operation) -> Candidate:
         """Return the candidate in which a broker leads if the log says that it does."""
         leads: Any = candidate.state["leads"]
         if not op.leads or op.broker in leads:
             return candidate
-        elected = self._mover.take(candidate, "ElectLeader", op.broker)
+        elected = self._taker.take(candidate, "ElectLeader", op.broker)
         if elected is None:
             return candidate
         end = elected.ranks[-1].last if elected.ranks else 0
-        return replace(elected, ranks=(*elected.ranks, Written(NO_NUMBER, NO_NUMBER, end)))
+        return replace(elected, ranks=(*elected.ranks, WrittenOffsets(NO_NUMBER, NO_NUMBER, end)))
 
-    def caught_up(self, candidate: Candidate, op: Operation) -> Candidate:
+    def with_offsets_reported(self, candidate: Candidate, op: Operation) -> Candidate:
         """Return the candidate in which the other brokers have reported what leave waits for."""
         wanted = candidate.of("controlled_shutdown_offset", op.broker)
         if wanted == NO_NUMBER:
             return candidate
-        for other in sorted(members(self._mover.spec.evaluate("StayingBrokers", candidate.state))):
+        for other in sorted(members(self._taker.spec.evaluate("StayingBrokers", candidate.state))):
             if candidate.of("metadata_offset", other) < wanted:
                 process = candidate.of("registrations", other).incarnation
-                candidate = self._mover.exchange(candidate, process) or candidate
+                candidate = self._taker.exchange_heartbeat(candidate, process) or candidate
         return candidate
 
-    def heard(self, candidate: Candidate, hint: Sighting) -> Candidate:
+    def with_contact(self, candidate: Candidate, hint: Sighting) -> Candidate:
         """Return the candidate in which a process was heard from, if it can have been."""
         process = hint.incarnation or ""
         if candidate.of("broker_epoch", process) == NO_NUMBER:
             return candidate
-        return self._mover.exchange(candidate, process) or candidate
+        return self._taker.exchange_heartbeat(candidate, process) or candidate
 
-    def answered(
+    def after_answer(
         self, candidate: Candidate, process: str, *, want_fence: bool
     ) -> Iterator[Candidate]:
         """Yield the candidate in which a heartbeat of the process has been answered."""
-        asked = self._mover.ask(candidate, process, want_fence=want_fence)
-        heard = None if asked is None else self._mover.heard(asked, process)
+        asked = self._taker.send_heartbeat(candidate, process, want_fence=want_fence)
+        heard = None if asked is None else self._taker.handle_heartbeat(asked, process)
         if heard is not None:
             yield heard
 
-    def told(self, candidate: Candidate, process: str) -> Candidate:
+    def with_epoch_known(self, candidate: Candidate, process: str) -> Candidate:
         """Return the candidate in which a process knows its epoch, if an answer is under way."""
         for message in candidate.messages(process):
             if message.type == "RegistrationResponse":
                 return (
-                    self._mover.take(candidate, "HandleRegistrationResponse", message) or candidate
+                    self._taker.take(candidate, "HandleRegistrationResponse", message) or candidate
                 )
         return candidate
 
-    def leaving(self, candidate: Candidate, process: str) -> Candidate:
+    def after_registration_request(self, candidate: Candidate, process: str) -> Candidate:
         """Return the candidate in which a process that is about to end has asked for an epoch.
 
         The request outlives the process: it may be why the process is registered later. A process
         that has an epoch does not ask.
         """
-        return self._mover.register(candidate, process) or candidate
+        return self._taker.send_registration(candidate, process) or candidate
 
-    def is_watched(self, sighting: Sighting) -> bool:
+    def is_covered(self, sighting: Sighting) -> bool:
         """Return whether the log of the broker that a sighting is about covers its time."""
         op, event = sighting.operation, sighting.event
         broker = op.broker if op is not None else None
         if broker is None and event is not None:
             broker = event.broker
-        return broker is not None and self._watch.broker(broker, sighting.time_ms)
+        return broker is not None and self._coverage.broker(broker, sighting.time_ms)
 
 
 def members(value: Value) -> list[int]:

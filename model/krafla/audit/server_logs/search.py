@@ -26,7 +26,7 @@ _BACK: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchOutcome:
     """How far the search came: the candidate, and the sightings that would have been next.
 
     `explained` counts sightings, hints too. If `next_up` is empty, everything was explained. If
@@ -56,19 +56,19 @@ class _Node:
         self.moves = moves
 
 
-def search(
+def search_order(
     streams: Sequence[Sequence[Sighting]],
     start: Candidate,
     explainer: Explainer,
     skew_ms: int,
     leader: int,
     progress: Callable[[int], None] = lambda _: None,
-) -> Found:
+) -> SearchOutcome:
     """Return how far the streams can be explained from a candidate on."""
-    return _Search(streams, explainer, skew_ms, progress).run(start, leader)
+    return _OrderSearch(streams, explainer, skew_ms, progress).run(start, leader)
 
 
-class _Search:
+class _OrderSearch:
     def __init__(
         self,
         streams: Sequence[Sequence[Sighting]],
@@ -84,14 +84,16 @@ class _Search:
         self._visited: set[tuple[tuple[int, ...], int]] = set()
         self._tries = 0
 
-    def run(self, start: Candidate, leader: int) -> Found:
+    def run(self, start: Candidate, leader: int) -> SearchOutcome:
         best = self._node((0,) * len(self._streams), start, leader)
         stack = [best]
         tries_at_best = 0
         while stack:
             node = stack[-1]
             if sum(node.positions) == self._total:
-                return Found(node.candidate, self._total, (), exhausted=True, leader=node.leader)
+                return SearchOutcome(
+                    node.candidate, self._total, (), exhausted=True, leader=node.leader
+                )
             if sum(node.positions) > sum(best.positions):
                 best, tries_at_best = node, self._tries
                 self._progress(sum(node.positions))
@@ -145,7 +147,7 @@ class _Search:
         first = min(heads, default=(0, 0))[0]
         return [stream for time, stream in sorted(heads) if time <= first + self._skew_ms]
 
-    def _stuck(self, node: _Node, *, exhausted: bool) -> Found:
+    def _stuck(self, node: _Node, *, exhausted: bool) -> SearchOutcome:
         due = self._due(node.positions)
         heads = tuple(self._streams[stream][node.positions[stream]] for stream in due)
-        return Found(node.candidate, sum(node.positions), heads, exhausted, node.leader)
+        return SearchOutcome(node.candidate, sum(node.positions), heads, exhausted, node.leader)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.result import Finding, Weight
-from krafla.audit.server_logs.events import OF_CONTROLLER, Event, Kind
+from krafla.audit.server_logs.events import OF_CONTROLLER, Event, EventKind
 from krafla.audit.server_logs.operations import Act
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ _JOIN_MS: Final = 1000
 time at which their batch was begun, lines the time at which they were written."""
 
 _ACTS: Final = {
-    Kind.REGISTERING: Act.REGISTER,
-    Kind.UNFENCING: Act.UNFENCE,
-    Kind.SHUTDOWN_BEGUN: Act.SHUTDOWN,
-    Kind.LEAVE_GIVEN: Act.FENCE,
-    Kind.LEAVE_AT_ONCE: Act.FENCE,
-    Kind.FENCING_ASKED: Act.FENCE,
-    Kind.SESSION_EXPIRED: Act.FENCE,
+    EventKind.REGISTERING: Act.REGISTER,
+    EventKind.UNFENCING: Act.UNFENCE,
+    EventKind.SHUTDOWN_BEGUN: Act.SHUTDOWN,
+    EventKind.LEAVE_GIVEN: Act.FENCE,
+    EventKind.LEAVE_AT_ONCE: Act.FENCE,
+    EventKind.FENCING_ASKED: Act.FENCE,
+    EventKind.SESSION_EXPIRED: Act.FENCE,
 }
 
 
@@ -66,7 +66,7 @@ class Streams:
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class Coverage:
     """Whose logs there are, and of what time: node id to first and last time seen."""
 
     brokers: dict[int, tuple[int, int]]
@@ -85,7 +85,7 @@ def _covers(extent: tuple[int, int] | None, time_ms: int) -> bool:
     return extent is not None and extent[0] <= time_ms <= extent[1]
 
 
-def on_one_clock(logs: Sequence[NodeLogs], log: Operations) -> tuple[list[NodeLogs], int]:
+def align_clocks(logs: Sequence[NodeLogs], log: Operations) -> tuple[list[NodeLogs], int]:
     """Return logs with times as the metadata log has them, and the shift in milliseconds.
 
     Server logs are written in some time zone, records in UTC: the shift is the multiple of a
@@ -98,8 +98,8 @@ def on_one_clock(logs: Sequence[NodeLogs], log: Operations) -> tuple[list[NodeLo
     }
     votes: Counter[int] = Counter()
     for event in (event for node in logs for event in node.events):
-        act = Act.LEADER_CHANGE if event.kind is Kind.ACTIVE else Act.REGISTER
-        who = event.node if event.kind is Kind.ACTIVE else event.broker
+        act = Act.LEADER_CHANGE if event.kind is EventKind.ACTIVE else Act.REGISTER
+        who = event.node if event.kind is EventKind.ACTIVE else event.broker
         if event.epoch is not None and who is not None and (act, who, event.epoch) in times:
             apart = times[act, who, event.epoch] - event.time_ms
             votes[round(apart / _QUARTER_HOUR_MS) * _QUARTER_HOUR_MS] += 1
@@ -118,7 +118,7 @@ def on_one_clock(logs: Sequence[NodeLogs], log: Operations) -> tuple[list[NodeLo
     return shifted, shift
 
 
-def watch(logs: Iterable[NodeLogs]) -> Watch:
+def coverage_of(logs: Iterable[NodeLogs]) -> Coverage:
     """Return whose logs there are."""
     brokers: dict[int, tuple[int, int]] = {}
     controllers: dict[int, tuple[int, int]] = {}
@@ -127,10 +127,10 @@ def watch(logs: Iterable[NodeLogs]) -> Watch:
             side = controllers if event.kind in OF_CONTROLLER else brokers
             first, last = side.get(event.node, (node.first_ms, node.last_ms))
             side[event.node] = (min(first, node.first_ms), max(last, node.last_ms))
-    return Watch(brokers, controllers)
+    return Coverage(brokers, controllers)
 
 
-def see(logs: Sequence[NodeLogs], log: Operations, skew_ms: int) -> Streams:
+def sightings_of(logs: Sequence[NodeLogs], log: Operations, skew_ms: int) -> Streams:
     """Return what was seen from the start of the metadata log to its end, in streams."""
     events = _each_once(logs)
     start = (
@@ -199,7 +199,7 @@ def _join(
     alone: list[Event] = []
     findings: list[Finding] = []
     for event in events:
-        if event.kind is Kind.ACTIVE:
+        if event.kind is EventKind.ACTIVE:
             findings += _becoming_active(event, log, joined)
         elif event.kind in _ACTS:
             operation = _about(event, log.operations, joined, skew_ms)
@@ -296,10 +296,10 @@ def _records(log: Operations, joined: dict[int, Event]) -> list[Sighting]:
 
 def _of_broker(events: list[Event], early: list[Event], log: Operations) -> list[Sighting]:
     """Return a broker's lines with the processes that wrote them."""
-    current = next((e.incarnation for e in reversed(early) if e.kind is Kind.STARTING), None)
+    current = next((e.incarnation for e in reversed(early) if e.kind is EventKind.STARTING), None)
     sightings = []
     for event in events:
-        if event.kind is Kind.STARTING:
+        if event.kind is EventKind.STARTING:
             current = event.incarnation
         who = current if current is not None else _registered(event, log)
         # A process that nobody saw start or register has no name; it gets one for its lines.

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.result import Evidence, FalseConjunct, Finding, Weight
-from krafla.audit.server_logs.events import Kind
+from krafla.audit.server_logs.events import EventKind
 from krafla.audit.server_logs.lease import MODULE, NIL
-from krafla.audit.server_logs.numbers import Written
+from krafla.audit.server_logs.numbers import WrittenOffsets
 from krafla.audit.server_logs.operations import Act
-from krafla.audit.server_logs.permissive_states import generous_states, oldest_session
+from krafla.audit.server_logs.permissive_states import permissive_states, state_with_oldest_session
 from krafla.values import Function, fmt
 from kraft.errors import printable
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from krafla.audit.server_logs.candidate import Candidate
     from krafla.audit.server_logs.explain import Explainer, Goal
     from krafla.audit.server_logs.lines import LogLine
-    from krafla.audit.server_logs.search import Found
+    from krafla.audit.server_logs.search import SearchOutcome
     from krafla.audit.server_logs.sightings import Sighting
     from krafla.oracle import State
     from krafla.oracle.blame import Reason
@@ -50,12 +50,12 @@ class _Refusal:
     is_forbidden: bool
     reasons: tuple[Reason, ...]
 
-    def ranks_after(self, sighting: Sighting) -> tuple[Written, ...]:
+    def ranks_after(self, sighting: Sighting) -> tuple[WrittenOffsets, ...]:
         """Return what was written up to and with a sighting."""
         ranks, op = self.candidate.ranks, sighting.operation
         if op is None or (ranks and ranks[-1].at == op.offset):
             return ranks
-        return (*ranks, Written(op.first, op.offset, op.last, op.least))
+        return (*ranks, WrittenOffsets(op.first, op.offset, op.last, op.least))
 
     @property
     def lacks_something(self) -> bool:
@@ -70,12 +70,12 @@ class Judge:
         self, explainer: Explainer, timeout_ms: int, skew_ms: int, *, gaps: frozenset[int]
     ) -> None:
         self._explainer = explainer
-        self._spec = explainer.mover.spec
+        self._spec = explainer.taker.spec
         self._timeout_ms = timeout_ms
         self._skew_ms = skew_ms
         self._gaps = gaps
 
-    def finding(self, found: Found) -> Finding:
+    def finding(self, found: SearchOutcome) -> Finding:
         """Return the finding about the sighting that is to blame.
 
         The spec may forbid several of those that could have been next; the one that contradicts
@@ -88,18 +88,18 @@ class Judge:
             return _gave_up(found)
         sighting, refusals = min(judged, key=lambda entry: _rank(*entry))
         finding = self._of(sighting, refusals)
-        if finding.line is None and self._explainer.prepare.is_watched(sighting):
+        if finding.line is None and self._explainer.proposals.is_covered(sighting):
             return _at_line(finding, _line_of_broker(found, sighting))
         return finding
 
     def _refusals(self, candidate: Candidate, sighting: Sighting) -> list[_Refusal]:
-        now = self._explainer.mover.until(candidate, sighting.time_ms)
+        now = self._explainer.taker.at_time(candidate, sighting.time_ms)
         refusals = []
         for ready, goals in self._explainer.ways(now, sighting):
             at: Candidate | None = ready
             for goal in goals:
                 assert at is not None, "the loop ends with the first refusal"
-                after = self._explainer.mover.take(at, goal.action, *goal.parameters)
+                after = self._explainer.taker.take(at, goal.action, *goal.parameters)
                 if after is None:
                     refusals.append(self._refusal(at, sighting, goal))
                     break
@@ -111,13 +111,13 @@ class Judge:
 
     def _refusal(self, candidate: Candidate, sighting: Sighting, goal: Goal) -> _Refusal:
         broker, processes = _about(candidate, sighting)
-        states = generous_states(
+        states = permissive_states(
             candidate, broker, processes, timeout_ms=self._timeout_ms, skew_ms=self._skew_ms,
-            watched=self._explainer.prepare.is_watched(sighting),
+            watched=self._explainer.proposals.is_covered(sighting),
         )  # fmt: skip
         parameters = goal.parameters
         forbidden = not any(self._spec.outcomes(s, goal.action, *parameters) for s in states)
-        state = oldest_session(candidate, broker, self._timeout_ms, self._skew_ms)
+        state = state_with_oldest_session(candidate, broker, self._timeout_ms, self._skew_ms)
         if candidate.of("registrations", broker) == NIL or self._spec.outcomes(
             state, goal.action, *parameters
         ):
@@ -161,7 +161,7 @@ class Judge:
             expected=self._legal(sighting, chosen),
             said=None if sighting.event is None else sighting.event.line.text,
         )
-        return placed(weight, evidence.rule, detail, sighting, evidence, chosen.goal.by_line)
+        return finding_at(weight, evidence.rule, detail, sighting, evidence, chosen.goal.by_line)
 
     def _unrecorded(self, sighting: Sighting, chosen: _Refusal) -> Finding:
         """Return the finding that a line has no record, although the spec allows what it says."""
@@ -179,20 +179,20 @@ class Judge:
             state=tuple(self._state(sighting, chosen, chosen.ranks_after(sighting))),
             said=sighting.event.line.text,
         )
-        return placed(Weight.VIOLATION, evidence.rule, detail, sighting, evidence, by_line=True)
+        return finding_at(Weight.VIOLATION, evidence.rule, detail, sighting, evidence, by_line=True)
 
     def _named(self, goal: Goal) -> list[tuple[str, Value]]:
         definition = self._spec.definition(goal.action)
         names = [str(formal.getName().toString()) for formal in definition.getParams()]
         return list(zip(names, goal.parameters, strict=True))
 
-    def _call(self, goal: Goal, ranks: tuple[Written, ...]) -> str:
+    def _call(self, goal: Goal, ranks: tuple[WrittenOffsets, ...]) -> str:
         real = self._explainer.numbers.real
         arguments = ", ".join(fmt(real(name, value, ranks)) for name, value in self._named(goal))
         return f"{goal.action}({arguments})" if arguments else goal.action
 
     def _false(
-        self, reasons: Iterable[Reason], ranks: tuple[Written, ...]
+        self, reasons: Iterable[Reason], ranks: tuple[WrittenOffsets, ...]
     ) -> Iterator[FalseConjunct]:
         for reason in reasons:
             values = tuple(
@@ -203,7 +203,7 @@ class Judge:
             yield from self._false(reason.alternatives, ranks)
 
     def _state(
-        self, sighting: Sighting, refusal: _Refusal, ranks: tuple[Written, ...]
+        self, sighting: Sighting, refusal: _Refusal, ranks: tuple[WrittenOffsets, ...]
     ) -> Iterator[str]:
         broker, processes = _about(refusal.candidate, sighting)
         shown: list[tuple[str, Value]] = [(name, broker) for name in _SHOWN]
@@ -216,9 +216,9 @@ class Judge:
     def _legal(self, sighting: Sighting, refusal: _Refusal) -> str:
         """Return what could have been seen of this broker or process instead, asking the spec."""
         broker, processes = _about(refusal.candidate, sighting)
-        states = generous_states(
+        states = permissive_states(
             refusal.candidate, broker, processes, timeout_ms=self._timeout_ms,
-            skew_ms=self._skew_ms, watched=self._explainer.prepare.is_watched(sighting),
+            skew_ms=self._skew_ms, watched=self._explainer.proposals.is_covered(sighting),
         )  # fmt: skip
         registered = refusal.candidate.of("registrations", broker)
         names = []
@@ -256,7 +256,7 @@ class Judge:
         ]
 
 
-def _line_of_broker(found: Found, sighting: Sighting) -> LogLine | None:
+def _line_of_broker(found: SearchOutcome, sighting: Sighting) -> LogLine | None:
     """Return the line at which a broker's log does not go with a record.
 
     That is where another process of the broker starts than the one registered, or the line that
@@ -267,7 +267,7 @@ def _line_of_broker(found: Found, sighting: Sighting) -> LogLine | None:
     while op is not None and op.act is Act.REGISTER and taken is not None:
         seen = taken.sighting
         if seen is not None and seen.event is not None and seen.event.broker == op.broker:
-            is_other = seen.event.kind is Kind.STARTING and seen.incarnation != op.incarnation
+            is_other = seen.event.kind is EventKind.STARTING and seen.incarnation != op.incarnation
             if is_other and not found.candidate.knows("registered", seen.incarnation or ""):
                 return seen.event.line
             break
@@ -323,7 +323,7 @@ def _about(candidate: Candidate, sighting: Sighting) -> tuple[int, frozenset[str
 def _any_broker(candidate: Candidate) -> int:
     """Return some broker: a failover is about none of them."""
     registrations = candidate.state["registrations"]
-    return 1 if isinstance(registrations, tuple) else min(dict(candidate.heard), default=0)
+    return 1 if isinstance(registrations, tuple) else min(dict(candidate.contacts), default=0)
 
 
 def _applied(state: State, name: str, argument: Value) -> Value:
@@ -349,7 +349,7 @@ def _nodes(sighting: Sighting, leader: int) -> set[int]:
 def _what(sighting: Sighting) -> str:
     """Return what was seen, in words."""
     if sighting.event is not None and (
-        sighting.operation is None or sighting.event.kind is Kind.SESSION_EXPIRED
+        sighting.operation is None or sighting.event.kind is EventKind.SESSION_EXPIRED
     ):
         who = "" if sighting.event.broker is None else f", broker {sighting.event.broker}"
         return f"{sighting.event.kind.value}{who}"
@@ -357,7 +357,7 @@ def _what(sighting: Sighting) -> str:
     return f"{sighting.operation.act.value} of broker {sighting.operation.broker}"
 
 
-def placed(
+def finding_at(
     weight: Weight, kind: str, detail: str, sighting: Sighting, evidence: Evidence | None,
     by_line: bool,
 ) -> Finding:  # fmt: skip
@@ -373,7 +373,7 @@ def placed(
     return Finding(weight, kind, detail, op.path, op.position, op.offset, evidence)
 
 
-def _gave_up(found: Found) -> Finding:
+def _gave_up(found: SearchOutcome) -> Finding:
     sighting = found.next_up[0]
     detail = "no order of lines and records was found that explains this; not all were tried"
-    return placed(Weight.INCONCLUSIVE, "not explained", detail, sighting, None, by_line=True)
+    return finding_at(Weight.INCONCLUSIVE, "not explained", detail, sighting, None, by_line=True)
