@@ -33,8 +33,8 @@ def command(
     compared with the trace's, and the spec judges it. Where one side cannot follow, the step is
     shown, the conjunct that is false with its values, and the nearest action there is.
 
-    A run that krafla fuzz kept (.json), of any system, runs on the implementation, judged. A folder with an index.toml is a corpus: each of its traces must come to what the
-    index says.
+    A run that krafla fuzz kept (.json), of any system, runs on the implementation, judged. A
+    folder with an index.toml is a corpus: each of its traces must come to what the index says.
 
     A trace that goes round must close: some step leads from its end back to where it repeats.
 
