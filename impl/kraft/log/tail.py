@@ -37,7 +37,7 @@ _WORK: Final = 8
 
 
 class _UndecidedError(Exception):
-    """Too much in a tail looks like a batch to check all of it."""
+    """Too many places in a tail look like a batch to check them all."""
 
 
 def judge_tail(
@@ -78,7 +78,7 @@ class _Search:
         self._work = _WORK * len(tail)
 
     def proof(self, position: int) -> str | None:
-        """Return what shows that the tail's first length is wrong, None if nothing does."""
+        """Return the evidence that the tail's first length is wrong, None if there is none."""
         if len(self._tail) < HEADER_BYTES:
             return None
         following = self._following()
@@ -145,7 +145,7 @@ class _Search:
 
 
 def _may_be_header(header: BatchHeader) -> bool:
-    """Return whether numbers that random bytes seldom have right are; cheaper than a CRC."""
+    """Return whether the numbers are plausible, as random bytes seldom are; cheaper than a CRC."""
     return (
         header.leader_epoch >= 0
         and header.record_count > 0
