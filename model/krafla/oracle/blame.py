@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Blame", "Reason"]
 
 _SHOWN_ALTERNATIVES = 3
-# A quantifier may range over all functions between two sets; nobody reads that many refusals.
+# A quantifier may range over all functions between two sets; a reader needs only a few refusals.
 _TRIED_CHOICES = 500
 _SHOWN_CHARACTERS = 300
 
@@ -105,7 +105,7 @@ class Blame:
     def holds(self, node: Any, context: Any) -> bool | str:
         """Return whether a formula holds, or TLC's complaint when it cannot be evaluated.
 
-        Where it holds of an unfinished successor, the successor keeps what the formula fixed.
+        Where it holds for an unfinished successor, the successor keeps the values that it fixed.
         """
         try:
             if not self._is_step_fixed:

@@ -73,7 +73,7 @@ class Tree:
         return found if type(found) is self.definition_class else None
 
     def strip(self, node: Any) -> Any:
-        """Return what a LET or a label stands around; TLC evaluates LET by need."""
+        """Return the expression inside a LET or a label; TLC evaluates LET by need."""
         while int(node.getKind()) in (Kind.LET, Kind.LABEL):
             node = node.getBody()
         return node

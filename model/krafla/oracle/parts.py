@@ -17,9 +17,9 @@ _WHOLE = (Opcode.APPLY, Opcode.SELECT, Opcode.PRIME)
 
 
 def parts(tree: Tree, node: Any, context: Any) -> Iterator[Any]:
-    """Yield state variables, parameters, bound names, and what is looked up in them.
+    """Yield state variables, parameters, bound names, and look-ups in them.
 
-    ``epoch[r]`` counts as one part, besides ``r``: nobody wants to read all of ``epoch``.
+    ``epoch[r]`` counts as one part, besides ``r``: all of ``epoch`` would be too much to read.
     """
     yield from _parts(tree, node, context, is_inside=False)
 

@@ -1,7 +1,7 @@
-"""What a named property says of one state or of one step.
+"""The demands of a named property on one state or one step.
 
-``[][A]_v`` speaks of steps. So does a whole specification, as in ``Property == Abstract!Spec``:
-its boxes are checked, its initial predicate and its fairness say nothing of a single step.
+``[][A]_v`` is about steps. So is a whole specification, as in ``Property == Abstract!Spec``: its
+boxes are checked, while its initial predicate and its fairness concern no single step.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Part:
 
     @property
     def is_of_step(self) -> bool:
-        """Return whether the formula relates two states; else it speaks of each one."""
+        """Return whether the formula relates two states; otherwise it is about each state."""
         return int(self.node.getLevel()) == ACTION_LEVEL
 
 

@@ -1,4 +1,4 @@
-"""Whether a scenario makes sense, asked before anything is booted: who runs, what exists then."""
+"""The check of a scenario before anything is booted: which nodes run, what exists at each step."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check(scenario: Scenario) -> None:
 
 
 class _Expected:
-    """What is expected of the cluster before each step."""
+    """The expected state of the cluster before each step."""
 
     def __init__(self, shape: Shape) -> None:
         self._shape = shape
@@ -40,7 +40,7 @@ class _Expected:
         self._moved: set[str] = set()
 
     def take(self, step: Step) -> None:
-        """Check one step, and expect what it does."""
+        """Check one step, and update the expected state."""
         verb = VERBS.get(step.verb)
         if verb is None:
             raise KraflaError(f"no step {step.verb!r}; there are: {', '.join(VERBS)}", step.place)

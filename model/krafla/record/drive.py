@@ -28,8 +28,7 @@ _RATE = "-1"
 # Of invented users in a cluster that is gone afterwards.
 _INVENTED_PASSWORD = "of-a-recording"  # noqa: S105 - it protects nothing
 _SAID_MAX = 300
-# Kafka's clients ask again by themselves, but a voter's change is refused at once to whoever asked
-# a leader of yesterday.
+# Kafka's clients retry by themselves, but a former leader refuses a change of the voters at once.
 _ASK_AGAIN = ("NotLeaderOrFollowerException", "NotControllerException")
 _ASKED_MAX = 10
 
@@ -61,7 +60,7 @@ class Driver:
             raise KraflaError(f"{step.text!r}: {error.message}", step.place) from error
 
     def finish(self) -> None:
-        """Wait for what produces in the background; what it says is in the journal."""
+        """Wait for the background producers; their output is in the journal."""
         for what, running in self._loads:
             status = running.wait(PATIENCE_SECONDS)
             self._journal.note(f"{what} ended with status {status}")
@@ -247,7 +246,7 @@ class Driver:
         return ["--bootstrap-server", bootstrap_brokers(nodes)]
 
     def _tool(self, name: str, arguments: Sequence[str], *, bootstrap: bool = True) -> str:
-        """Return what a tool says; asks again while the answer is that the leader is another."""
+        """Return the output of a tool; retry while it answers that another controller leads."""
         for _ in range(_ASKED_MAX):
             words = [*(self._brokers() if bootstrap else []), *arguments]
             status, said = self._once(name, words)

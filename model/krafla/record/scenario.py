@@ -1,4 +1,4 @@
-"""What a scenario is, and its file: a head of `word: value`, then one step on each line."""
+"""A scenario and its file: a head of `word: value`, then one step on each line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_NODES = 9
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The cluster: how many nodes of which kind, how its quorum is known, what is set on all.
+    """The cluster: the number of nodes of each kind, the kind of its quorum, the settings of all.
 
     Controllers are numbered from 3000, brokers from 0, combined nodes from 1. A dynamic quorum
     (KIP-853) begins with its first controller as the only voter.
@@ -63,9 +63,9 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: its verb, what it is about, its options, where it stands.
+    """One step: its verb, its arguments, its options, its line.
 
-    `may_fail` is whether the scenario goes on when Kafka refuses it: `try` in the file.
+    With `may_fail` (`try` in the file) the scenario continues when Kafka refuses the step.
     """
 
     verb: str
@@ -78,7 +78,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A cluster and what is done to it, in order. `text` is the file."""
+    """A cluster and the steps on it, in order. `text` is the file."""
 
     name: str
     sentence: str

@@ -1,4 +1,4 @@
-"""What a step of a scenario may say: each verb with its arguments, its options and its meaning."""
+"""The verbs of a scenario, each with its arguments, its options and its meaning."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ENTITIES = {
 
 
 class Kind(Enum):
-    """What an argument is."""
+    """The kind of an argument."""
 
     NEW_TOPIC = "NEW-TOPIC"
     TOPIC = "TOPIC"
