@@ -35,7 +35,7 @@ _WHAT_MAX = 96
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What somebody asked of ``krafla mutate``; the options of its help."""
+    """The options of ``krafla mutate``, as in its help."""
 
     tier: str
     size: int | None
@@ -96,7 +96,7 @@ def run(request: Request) -> ExitCode:
 def _reporter(
     live: screen.LiveLine, plan: Plan, began: float
 ) -> Callable[[Trial | None, Results], None]:
-    """Return what shows how far a run is: mutants settled, trials made, about how long still."""
+    """Return a function that shows the progress: mutants settled, trials made, the time left."""
     total = sum(len(mutant.models) for mutant in plan.mutants)
     models = {mutant.id: len(mutant.models) for mutant in plan.mutants}
     made = 0

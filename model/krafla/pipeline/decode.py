@@ -57,10 +57,10 @@ _LOGGER: Final = re.compile(r" \(([\w.$]+)\)$", re.ASCII)
 def rows_of(
     path: Path, kind: Kind, file_id: str, limits: Limits, notes: list[str]
 ) -> Iterator[Row]:
-    """Yield the rows of a file in their order; appends to ``notes`` what is odd and no error.
+    """Yield the rows of a file in their order; append oddities that are no errors to ``notes``.
 
-    Raises ``UnreadableFileError``, ``CorruptRecordError`` and its kinds, or ``KraflaError`` (a
-    trace that is none): then the rows before it are of a file that is not whole.
+    Raises ``UnreadableFileError``, ``CorruptRecordError`` or a subclass, or ``KraflaError`` (an
+    invalid trace): then the rows before it belong to a file that is not whole.
     """
     if kind is Kind.SEGMENT:
         findings: list[Finding] = []
@@ -149,7 +149,7 @@ def _entry(file_id: str, entry: tuple[int, str, str, str]) -> Row:
 
 
 def _said(line: LogLine) -> str | None:
-    """Return what a line of a logger of the lease says in the terms of the audit, if anything."""
+    """Return the meaning of a line about the lease in the terms of the audit, if it has one."""
     try:
         event = understand(line)
     except UnintelligibleLineError as error:
@@ -158,7 +158,7 @@ def _said(line: LogLine) -> str | None:
 
 
 def _steps(path: Path, file_id: str, limits: Limits) -> Iterator[Row]:
-    """Yield a row for each step of a trace: its action, and what it changed."""
+    """Yield a row for each step of a trace: its action, and its changes."""
     with open_regular(path, limits) as file:
         raw = file.read(_TRACE_BYTES + 1)
     if len(raw) > _TRACE_BYTES:

@@ -1,4 +1,4 @@
-"""What one task of an ingest does: a list of files in, parts of the tables and a ledger out."""
+"""One task of an ingest: a list of files in, parts of the tables and a ledger out."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TABLES = (BATCHES, RECORDS, EVENTS)
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """One task: its number, its files, the folder it writes into, and what it may allocate."""
+    """One task: its number, its files, its output folder, and its limits on memory."""
 
     number: int
     sources: tuple[Source, ...]
@@ -103,7 +103,7 @@ def _read(source: Source, parts: dict[str, Part], scratch: Path, limits: Limits)
             kept.keep()
         else:
             kept.drop()
-    # Also of a broken file: an audit has to see what is wrong with it.
+    # Also of a broken file: an audit must see its fault.
     content.keep()
     return {
         "file_id": source.id,
@@ -138,7 +138,7 @@ def _keeper(source: Source, content: FileRows) -> Any:
 
 
 def _fault(error: Exception, stage: str) -> _Fault:
-    """Return what a reader said, without the path of the copy it was given."""
+    """Return the message of a reader, without the path of its private copy."""
     if isinstance(error, KraflaError):
         return _Fault(stage, printable(error.message), printable(error.place or ""))
     if isinstance(error, UnreadableFileError):

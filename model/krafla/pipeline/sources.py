@@ -1,4 +1,4 @@
-"""What is to be read: the files at or below the given paths, told apart by their names."""
+"""The files to read: those at or below the given paths, classified by their names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TRACE: Final = re.compile(r".+\.ndjson(\.gz)?")
 
 
 class Kind(Enum):
-    """What a file is, by its name; the value is how the tables call it."""
+    """The kind of a file, by its name; the value is its word in the tables."""
 
     SEGMENT = "segment"
     CHECKPOINT = "checkpoint"
@@ -73,10 +73,10 @@ class Listing:
 
 
 def find_sources(paths: Sequence[Path]) -> Listing:
-    """Return what lies at or below the paths, in order of the paths, each file once.
+    """Return the files at or below the paths, in order of the paths, each file once.
 
-    Symbolic links to directories are not followed. A file that is named itself counts whatever
-    its name. ``KraflaError`` if a path is not there or a directory cannot be listed.
+    Symbolic links to directories are not followed. A file that is named itself counts whatever its
+    name. ``KraflaError`` if a path does not exist or a directory cannot be listed.
     """
     found: dict[str, Source] = {}
     logs: set[str] = set()
@@ -101,7 +101,7 @@ def find_sources(paths: Sequence[Path]) -> Listing:
 
 
 def _kind_of(path: Path) -> Kind:
-    """Return what a file is, by its name alone."""
+    """Return the kind of a file, by its name alone."""
     name = path.name
     if segment_at(path) is not None:
         return Kind.SEGMENT
@@ -133,7 +133,7 @@ def _below(root: Path, logs: set[str]) -> Iterator[Source]:
 
 
 def _identity(log: Path) -> Iterator[Source]:
-    """Yield what says whose a log is, which lies beside it and so perhaps outside the root."""
+    """Yield the files that name a log's owner, which lie beside it, perhaps outside the root."""
     for name in (META_PROPERTIES, BOOTSTRAP_NAME):
         path = log.parent / name
         if path.exists():
@@ -159,7 +159,7 @@ def _refuse(error: OSError) -> None:
 
 
 def slices(sources: Iterable[Source], count: int) -> list[tuple[Source, ...]]:
-    """Return the sources in at most so many parts of about equal size, always the same way."""
+    """Return the sources in at most this many parts of about equal size, always the same way."""
     parts: list[list[Source]] = [[] for _ in range(count)]
     sizes = [0] * count
     for source in sorted(sources, key=lambda one: (-one.bytes, one.path)):

@@ -39,7 +39,7 @@ _TOOLS_LOGGING = (
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A request to record: a scenario, the seed that drew it, if any, and the folder for the result."""
+    """A request to record: a scenario, the seed that drew it, and the folder of the result."""
 
     scenario: Scenario
     seed: int | None

@@ -80,7 +80,7 @@ def run_process(
 
 
 def dying_with_us() -> Callable[[], None] | None:
-    """Return a function that the child calls before it starts, so that it dies with this process."""
+    """Return a function for the child to call at its start, so that it dies with this process."""
     if sys.platform != "linux":
         return None
     prctl = ctypes.CDLL(None).prctl
