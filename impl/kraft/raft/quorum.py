@@ -258,7 +258,7 @@ def send_end_quorum_epoch(turn: Turn, voter: Voter) -> None:
     """
     configuration, role = turn.configuration, turn.role
     if not isinstance(role, Resigned):
-        raise TypeError("only who has resigned ends an epoch")
+        raise TypeError("only a resigned leader ends an epoch")
     request = EndQuorumEpochRequest(
         configuration.cluster_id,
         role.epoch,

@@ -60,7 +60,7 @@ Start here:
 \b
 Exit status: 0 held, 1 violated, 2 could not run,
 3 inconclusive, 4 crashed, 130 interrupted, 141 if
-whoever read the output has left.
+the reader of the output has left.
 """
 # Errors of the file system, which are no fault of this program.
 _OF_THE_WORLD = frozenset(

@@ -67,7 +67,7 @@ def _conjuncts(check: Check) -> list[tuple[ActionCoverage, tuple[Conjunct, ...]]
 def _coverage(check: Check) -> Iterator[list[str | tuple[str, str]]]:
     """Yield the lines for each action, and for each of its conjuncts."""
     if check.result.coverage is None:
-        yield ["    no coverage: TLC did not come to its end"]
+        yield ["    no coverage: TLC did not finish"]
         return
     yield ["    how often each guard was evaluated, and how often it was true"]
     for action, conjuncts in _conjuncts(check):

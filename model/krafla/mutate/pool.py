@@ -143,7 +143,7 @@ class Pool:
                     yield mutant, model
 
     def _hear(self, worker: _Worker, progress: Callable[[Trial | None], None]) -> None:
-        assert worker.asked is not None, "only who was asked answers"
+        assert worker.asked is not None, "only a worker that was asked answers"
         _, model = worker.asked
         try:
             answer = worker.pipe.recv()
@@ -161,7 +161,7 @@ class Pool:
         self, worker: _Worker, reason: str, progress: Callable[[Trial | None], None]
     ) -> None:
         """Note that nothing is known of a trial, and go on with a new process."""
-        assert worker.asked is not None, "only who was asked is given up"
+        assert worker.asked is not None, "only a worker that was asked is given up"
         mutant, model = worker.asked
         _stop(worker)
         seconds = round(time.monotonic() - worker.since, 3)
