@@ -50,7 +50,7 @@ def judge_tail(
     fewer bytes: then its length is damaged, and the CorruptRecordError is placed there.
     """
     try:
-        proof = _Search(tail, limits).proof(position)
+        proof = _TailSearch(tail, limits).proof(position)
     except _UndecidedError:
         proof = "too much behind it looks like batches to call the tail torn"
     if proof is None:
@@ -69,7 +69,7 @@ def judge_tail(
     )
 
 
-class _Search:
+class _TailSearch:
     """A search through one tail, with a bound on the bytes it checksums."""
 
     def __init__(self, tail: bytes, limits: Limits) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from krafla.mutate.survivors import Explained
     from krafla.mutate.trial import Trial
 
-__all__ = ["Plan", "Report", "plan_of", "run_plan", "snapshot"]
+__all__ = ["MutationReport", "Plan", "plan_of", "run_plan", "snapshot"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class MutationReport:
     """What came of a plan; ``broken`` are models that are not held as they stand, and why."""
 
     plan: Plan
@@ -109,7 +109,7 @@ def run_plan(
     timeout: float,
     path: Path | None,
     progress: Callable[[Trial | None, Results], None],
-) -> Report:
+) -> MutationReport:
     """Try every mutant of a plan on its models and judge the results."""
     results = Results(path, plan.population.inputs)
     pool = Pool(plan.population.specs, results, workers=workers, timeout=timeout)
@@ -123,4 +123,4 @@ def run_plan(
         modules=frozenset(mutant.module for mutant in plan.population.mutants),
         untried=len(pool.broken),
     )
-    return Report(plan, summary, pool.broken)
+    return MutationReport(plan, summary, pool.broken)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from krafla.mutate.scope import Impact
     from krafla.oracle.spec import Spec
 
-__all__ = ["Found", "Limits", "search"]
+__all__ = ["Limits", "SearchResult", "search"]
 
 _CHUNK = 4096
 
@@ -37,7 +37,7 @@ class Limits:
 
 
 @dataclass(slots=True)
-class Found:
+class SearchResult:
     """The result of the search.
 
     ``violated`` is the property that failed. ``cut`` names the limit that ended it. With
@@ -53,7 +53,7 @@ class Found:
     witnessed: set[str] = field(default_factory=set)
 
 
-def search(baseline: Baseline, spec: Spec, impact: Impact, limits: Limits) -> Found:
+def search(baseline: Baseline, spec: Spec, impact: Impact, limits: Limits) -> SearchResult:
     """Return the findings in the states of a mutated spec.
 
     ``spec`` shares the classes of the baseline's. ``EvaluationError`` where TLC has no value for
@@ -61,13 +61,13 @@ def search(baseline: Baseline, spec: Spec, impact: Impact, limits: Limits) -> Fo
     """
     with spec.reduced():
         try:
-            return _Search(baseline, spec, impact, limits).run()
+            return _MutantSearch(baseline, spec, impact, limits).run()
         except JavaError as error:
             message = " ".join(str(error.getMessage() or error).split())
             raise EvaluationError(f"{spec.name}: {message}") from None
 
 
-class _Search:
+class _MutantSearch:
     def __init__(self, baseline: Baseline, spec: Spec, impact: Impact, limits: Limits) -> None:
         tool = spec.tool
         owners = tuple(branch.owner.name for branch in spec.branches)
@@ -114,9 +114,9 @@ class _Search:
         self._frontier: list[int] = []
         self._taken = bytearray(len(owners))
         self._deadline = time.monotonic() + limits.seconds
-        self.found = Found()
+        self.found = SearchResult()
 
-    def run(self) -> Found:
+    def run(self) -> SearchResult:
         """Search level by level until nothing new is found, something fails, or time is up."""
         found = self.found
         self._begin()

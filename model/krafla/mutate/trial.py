@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from krafla.manifest import Model
     from krafla.mutate.mutants import Mutant
-    from krafla.mutate.search import Found
+    from krafla.mutate.search import SearchResult
     from krafla.oracle.syntax import Module
 
 __all__ = ["Answer", "Bench", "Trial"]
@@ -164,7 +164,7 @@ class Bench:
         return Answer.ERROR, str(error)
 
 
-def _judge(baseline: Baseline, found: Found) -> tuple[Answer, str]:
+def _judge(baseline: Baseline, found: SearchResult) -> tuple[Answer, str]:
     """Return the manifest's judgement of a search, the gravest first."""
     if found.violated is not None:
         return Answer.PROPERTY, found.violated

@@ -181,7 +181,7 @@ def explore(
     ``progress`` gets what was found so far, after every few thousand states.
     """
     with spec.reduced():
-        search = _Search(spec, limit, watch, until_violation=until_violation)
+        search = _GraphSearch(spec, limit, watch, until_violation=until_violation)
         try:
             search.run(progress or (lambda _found: None))
         except JavaError as error:
@@ -190,7 +190,7 @@ def explore(
     return search.found
 
 
-class _Search:
+class _GraphSearch:
     def __init__(
         self, spec: Spec, limit: int | None, watch: Sequence[str], *, until_violation: bool
     ) -> None:

@@ -37,7 +37,7 @@ __all__ = [
     "CAMPAIGN",
     "SEED",
     "CampaignPlan",
-    "Outcome",
+    "CampaignResult",
     "parse_seeds",
     "read_outcome",
     "run_campaign",
@@ -91,7 +91,7 @@ class _Claim(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CampaignResult:
     """The result of a campaign. ``digest`` covers the results of all seeds, in order.
 
     ``tallies`` has the counts over all seeds, ``summary`` sums them up in a line. ``findings`` has
@@ -130,7 +130,7 @@ def run_campaign(
     out: Path,
     session: Session,
     progress: Callable[[str], None] = lambda _: None,
-) -> Outcome:
+) -> CampaignResult:
     """Play the seeds that no earlier call with this plan has played; return the campaign's result.
 
     ``KraflaError`` if the folder holds something else, ``JobError`` if a task failed for good:
@@ -155,13 +155,13 @@ def run_campaign(
     return read_outcome(out)
 
 
-def read_outcome(out: Path) -> Outcome:
+def read_outcome(out: Path) -> CampaignResult:
     """Return the result of a finished campaign; ``KraflaError`` if the folder holds none."""
     facts = opened(out, CAMPAIGN).facts
     if facts.get("format") != _FORMAT:
         raise KraflaError("this campaign is of another krafla, which alone can read it",
                           printable(str(out)))  # fmt: skip
-    return Outcome(
+    return CampaignResult(
         out,
         facts["system"],
         Verdict(facts["verdict"]),

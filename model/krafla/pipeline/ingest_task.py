@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from krafla.pipeline.capture import Captured, capture
 from krafla.pipeline.decode import rows_of
 from krafla.pipeline.parts import FileRows, Part
-from krafla.pipeline.sources import AUDITED, Kind, Source
+from krafla.pipeline.sources import AUDITED, FileKind, Source
 from krafla.pipeline.store import write_whole
 from krafla.pipeline.tables import BATCHES, CONTENT, EVENTS, RECORDS
 from krafla.verdict import KraflaError
@@ -85,7 +85,7 @@ def _read(source: Source, parts: dict[str, Part], scratch: Path, limits: Limits)
     notes: list[str] = []
     try:
         path = _utf8(source)
-        if source.kind is not Kind.UNFINISHED:
+        if source.kind is not FileKind.UNFINISHED:
             captured = capture(path, scratch, limits, _keeper(source, content))
         at = path if captured is None else captured.path
         for table, row in rows_of(at, source.kind, source.id, limits, notes):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from krafla.record.commands import Java
     from krafla.record.journal import Journal
     from krafla.record.processes import Processes, Running
-    from krafla.record.scenario import Step
+    from krafla.record.scenario import ScenarioStep
 
 __all__ = ["Driver"]
 
@@ -47,7 +47,7 @@ class Driver:
         self._moves: dict[str, Path] = {}
         self._loads: list[tuple[str, Running]] = []
 
-    def take(self, step: Step) -> None:
+    def take(self, step: ScenarioStep) -> None:
         """Take one step. ``KraflaError``, with the step's place, if Kafka does not let it."""
         act = getattr(self, f"_{step.verb.replace('-', '_')}")
         try:

@@ -14,7 +14,7 @@ from krafla.verdict import KraflaError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Scenario", "Shape", "Step", "load", "parse", "shipped"]
+__all__ = ["Scenario", "ScenarioStep", "Shape", "load", "parse", "shipped"]
 
 _HEAD = re.compile(r"([a-z-]+):\s*(.*)")
 _OPTION = re.compile(r"([A-Za-z0-9._-]+)=(.*)")
@@ -62,7 +62,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ScenarioStep:
     """One step: its verb, its arguments, its options, its line.
 
     With `may_fail` (`try` in the file) the scenario continues when Kafka refuses the step.
@@ -83,7 +83,7 @@ class Scenario:
     name: str
     sentence: str
     shape: Shape
-    steps: tuple[Step, ...]
+    steps: tuple[ScenarioStep, ...]
     text: str
 
 
@@ -117,7 +117,7 @@ def load(name: str) -> Scenario:
 def parse(text: str, name: str, path: str) -> Scenario:
     """Return the scenario that a text is; ``KraflaError`` names the file and the line."""
     head = _Head()
-    steps: list[Step] = []
+    steps: list[ScenarioStep] = []
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.strip()
         if not line or line.startswith("#"):
@@ -197,7 +197,7 @@ class _Head:
         )
 
 
-def _step(line: str, place: str) -> Step:
+def _step(line: str, place: str) -> ScenarioStep:
     try:
         words = shlex.split(line, comments=True)
     except ValueError as error:
@@ -216,4 +216,4 @@ def _step(line: str, place: str) -> Step:
             raise KraflaError(f"{option[1]!r} is given twice", place)
         else:
             options[option[1]] = option[2]
-    return Step(words[0], tuple(arguments), options, may_fail, line, place)
+    return ScenarioStep(words[0], tuple(arguments), options, may_fail, line, place)
