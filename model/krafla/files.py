@@ -26,7 +26,7 @@ def check_writable(path: Path) -> None:
 
 
 def made_folder(folder: Path, option: str) -> Path:
-    """Return a folder, made if need be; ``KraflaError`` names the option if a file is in its place."""
+    """Make a folder, if need be, and return it; ``KraflaError`` if a file is in its place."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):

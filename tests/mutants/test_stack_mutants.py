@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 import pytest
+from krafla.fuzz.engine.seeded_bugs import find_mutant
 
 from krafla.fuzz.engine.machine_run import play
 from krafla.fuzz.engine.mutant_search import EXAMPLES_MAXIMUM, SECONDS_MAXIMUM, hunt, table_lines
-from krafla.fuzz.engine.seeded_bugs import find_mutant
 from krafla.fuzz.stack.mutants import MUTANTS
 from krafla.fuzz.stack.system import STACK, stack_case_of
 

@@ -1,4 +1,4 @@
-"""The kinds of runs of a cluster: controllers, brokers, one partition and operators on one log. Their names seed the runs, so they never change."""
+"""The kinds of runs of cluster. Their names seed the runs, so they never change."""
 
 from __future__ import annotations
 

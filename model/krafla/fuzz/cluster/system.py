@@ -1,4 +1,4 @@
-"""The cluster system: controllers, brokers, one partition and operators on one log, judged by Cluster."""
+"""The cluster system: controllers, brokers, a partition and operators, judged by Cluster."""
 
 from __future__ import annotations
 

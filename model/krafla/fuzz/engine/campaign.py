@@ -28,7 +28,7 @@ DEFAULT_SECONDS: Final = 20.0
 # Measured: the optimising compiler of the JVM pays off from about here on.
 _BRIEF_SECONDS: Final = 60.0
 BRIEF_STEPS: Final = 100_000
-"""A process that judges fewer steps than this ends before the JVM's optimising compiler pays off."""
+"""A process that judges fewer steps ends before the JVM's optimising compiler pays off."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -388,7 +388,7 @@ class ChoiceFailure(Failure):
         return str(self.smallest.finding)
 
     def shrunk(self, progress: Callable[[str], object]) -> Failure:
-        """Return the failure with the shortest run found: fewer steps, smaller data, fewer faults."""
+        """Return the failure with the shortest run found."""
         with gc_paused():
             result = shrink(self.run, lambda steps: progress(f"found; shrinking: {steps} steps"))
         return replace(self, smallest=result.result)

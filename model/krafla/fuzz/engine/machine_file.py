@@ -1,4 +1,4 @@
-"""A run on machines as a file: configuration, seed, plan and knobs, its digest, what failed in it."""
+"""A run on machines as a file: all that decides it, its digest, and what failed in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A failing run with fewer faults: a fault is left out if the run breaks the same property without it.
+"""A failing run with fewer faults: each that is left out was not needed for the violation.
 
 Each fault of a plan brings its own chance, so the other faults do what they did before. The search
 is delta debugging, halves first (Zeller and Hildebrandt 2002).

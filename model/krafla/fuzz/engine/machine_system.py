@@ -25,7 +25,7 @@ from krafla.fuzz.engine.run_source import (
     missed,
     missed_doubts,
 )
-from krafla.fuzz.engine.system import System, find_system
+from krafla.fuzz.engine.system import System, find_system, named
 from krafla.verdict import KraflaError, Verdict
 from kraft.raft.configuration import MILLISECOND
 from kraft.sim.raft.configuration import draw_knobs
@@ -134,11 +134,16 @@ class MachineSystem(System):
             return self.kinds
         if text == "none":
             return ()
-        try:
-            return kinds_of(text)
-        except ValueError as error:
-            words = f"or network, process, disk, all, none; `krafla fuzz {self.name} --faults list`"
-            raise KraflaError(f"{error}; {words} shows them", "--faults") from None
+        for word in text.split(","):
+            try:
+                kinds_of(word)
+            except ValueError:
+                words = named(word, (*KINDS, "network", "process", "disk", "broker", "all", "none"))
+                hint = f"(`krafla fuzz {self.name} --faults list` shows them)"
+                raise KraflaError(
+                    f"no fault is called {word!r}; {words} {hint}", "--faults"
+                ) from None
+        return kinds_of(text)
 
 
 def _sizes(case: Case) -> str:
@@ -252,7 +257,7 @@ class MachineRuns(RunSource):
         return replace(case, configuration=replace(case.configuration, chaos=chaos))
 
     def doubts(self, seen: Seen) -> tuple[str, ...]:
-        """Return whether no value was acknowledged, no run made progress, or actions are missing."""
+        """Return whether nothing was acknowledged, no run made progress, or actions are missing."""
         doubts: tuple[str, ...] = ()
         if not seen.counts("totals").get("acknowledged"):
             doubts = ("no value was ever acknowledged",)

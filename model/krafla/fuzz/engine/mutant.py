@@ -10,10 +10,10 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from krafla.fuzz.engine.system import named
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -111,7 +111,8 @@ def find_mutant(name: str, system: System) -> Mutant:
     """Return the seeded bug of a system by its name; ``KraflaError`` says what may be meant."""
     found = {mutant.name: mutant for mutant in system.mutants}
     if name not in found:
-        near = named(name, tuple(found))
+        near = get_close_matches(name, found)
+        meant = f"did you mean {' or '.join(near)}? " if near else ""
         hint = f"`krafla fuzz {system.name} --mutants list` shows them"
-        raise KraflaError(f"no seeded bug {name!r}; {near if '?' in near else ''} {hint}")
+        raise KraflaError(f"no seeded bug {name!r}; {meant}{hint}")
     return found[name]

@@ -46,7 +46,7 @@ def search(
     examples_maximum: int = EXAMPLES_MAXIMUM,
     seconds_maximum: float = SECONDS_MAXIMUM,
 ) -> Search:
-    """Play runs of a system with a seeded bug until one of them shows it, or the budget is spent."""
+    """Play runs of a system with a seeded bug until one shows it, or the budget is spent."""
     began = time.process_time()
     reached = triggered = example = 0
     with mutant.applied() as probe:

@@ -160,7 +160,7 @@ class Failure(ABC):
 
     @abstractmethod
     def save(self, folder: Path, mutant: str = "") -> Kept:
-        """Write the smallest run into a folder; ``mutant`` names the seeded bug it was played with."""
+        """Write the smallest run into a folder; ``mutant`` names its seeded bug, if it has one."""
 
 
 class RunSource(ABC):

@@ -23,7 +23,7 @@ __all__ = ["NOT_IN_THE_SPEC", "REFINEMENT", "LockstepJudge", "RaftJudge", "raft_
 
 REFINEMENT: Final = "KRaftSteps"
 """The property reported when a replica takes a step that the spec forbids."""
-# The spec knows one way in which a fault changes a disk: a sole voter may lose what it did not flush.
+# The only change of a disk in the spec: a sole voter may lose what it did not flush.
 NOT_IN_THE_SPEC: Final = DAMAGING - {"lost-disk"}
 """The faults after which a run is no longer judged."""
 _NEVER_TAKEN: Final = frozenset(

@@ -26,7 +26,7 @@ _OBSERVERS: Final = (0, 0, 1, 2)
 # resigned leader gives up on a voter and tells it again.
 _OBSERVER_SESSIONS_MS: Final = (300_000, 300_000, 3_000)
 _REQUESTS_MS: Final = (2_000, 2_000, 700)
-# A change of the voters takes seconds under one leader: one run in six has these faults and no others.
+# A change of the voters takes seconds under one leader: one run in six has only these faults.
 _MOVING: Final = frozenset(
     ("add-voter", "kill", "newcomer-isolation", "new-port", "remove-voter", "shutdown")
 )

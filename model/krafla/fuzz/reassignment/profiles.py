@@ -1,4 +1,4 @@
-"""The kinds of runs of a partition that moves between brokers. Their names seed the runs, so they never change."""
+"""The kinds of runs of reassignment. Their names seed the runs, so they never change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of runs of controllers that register. Their names seed the runs, so they never change."""
+"""The kinds of runs of registration. Their names seed the runs, so they never change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stack system: controllers over Raft, brokers and operators, held to the properties of each."""
+"""The stack system: controllers over Raft, brokers and operators, on machines."""
 
 from __future__ import annotations
 

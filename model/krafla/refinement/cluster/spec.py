@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from kraft.sim.cluster.cluster import Configuration
 
-__all__ = ["MODULE", "constants_of", "load_cluster", "cluster_judge", "cluster_properties"]
+__all__ = ["MODULE", "cluster_judge", "cluster_properties", "constants_of", "load_cluster"]
 
 MODULE: Final = "ClusterProperties"
 
