@@ -89,10 +89,15 @@ def audit_cluster(
             judged.append(history)
         results[member.path] = _result(member, start, history, own[member.path])
     members = tuple(results[member.path] for member in cluster.members)
-    asked = check_totals(one.outcome.asked for one in judged)
-    stepped = total_spec_counts(one.outcome.stepped for one in judged)
+    checks = check_totals(one.outcome.check_counts for one in judged)
+    spec_counts = total_spec_counts(one.outcome.spec_counts for one in judged)
     result = ClusterResult(
-        cluster.cluster_id, cluster.folder, members, tuple(findings), asked=asked, stepped=stepped
+        cluster.cluster_id,
+        cluster.folder,
+        members,
+        tuple(findings),
+        checks=checks,
+        spec_counts=spec_counts,
     )
     return ClusterAudit(result, len(judged), sum(one.outcome.steps for one in judged))
 

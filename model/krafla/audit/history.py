@@ -66,8 +66,8 @@ class HistoryOutcome:
     judged_to: int
     records: int
     steps: int
-    asked: CheckCounts
-    stepped: dict[str, SpecCounts]
+    check_counts: CheckCounts
+    spec_counts: dict[str, SpecCounts]
 
 
 class History:
@@ -136,7 +136,7 @@ class History:
             self._state.records,
             self._specs.lease.taken,
             self._state.counts,
-            self._specs.stepped(),
+            self._specs.counts(),
         )
 
     def compare_start(self) -> None:

@@ -34,20 +34,20 @@ RECORD_INVARIANTS: Final[dict[int, tuple[RecordInvariant, ...]]] = {
 class RegistryEntry:
     """An invariant of the log: `kinds` are the findings that reject it.
 
-    `asked_of` names counters of `CheckCounts` or, by their api keys, types of records.
+    `checked_on` names counters of `CheckCounts` or, by their api keys, types of records.
     """
 
     id: str
     statement: str
     granularity: str
     kinds: tuple[str, ...]
-    asked_of: tuple[str | int, ...]
+    checked_on: tuple[str | int, ...]
 
-    def asked(self, counts: CheckCounts) -> int:
-        """Return how often it was asked in a history."""
+    def checks(self, counts: CheckCounts) -> int:
+        """Return how often a history checked it."""
         return sum(
             counts.records.get(one, 0) if isinstance(one, int) else counts.of(one)
-            for one in self.asked_of
+            for one in self.checked_on
         )
 
 
@@ -340,4 +340,4 @@ REGISTRY: Final[dict[str, RegistryEntry]] = {entry.id: entry for entry in _ENTRI
 def check_totals(histories: Iterable[CheckCounts]) -> dict[str, int]:
     """Return how often each invariant was asked in all of some histories."""
     every = tuple(histories)
-    return {entry.id: sum(entry.asked(counts) for counts in every) for entry in _ENTRIES}
+    return {entry.id: sum(entry.checks(counts) for counts in every) for entry in _ENTRIES}

@@ -99,8 +99,8 @@ def _cluster_lines(cluster: ClusterResult, *, quiet: bool) -> Iterator[str]:
     if not quiet:
         for directory in cluster.directories:
             yield f"    {_directory_line(cluster, directory)}"
-        yield from _stepped_lines(cluster)
-        yield from _asked_lines(cluster)
+        yield from _spec_lines(cluster)
+        yield from _check_lines(cluster)
         if cluster.server_logs is not None:
             yield f"    {_server_logs_line(cluster.server_logs)}"
     for finding in cluster.all_findings():
@@ -109,9 +109,9 @@ def _cluster_lines(cluster: ClusterResult, *, quiet: bool) -> Iterator[str]:
             yield from _finding_lines(finding, 0 if finding.evidence is None else len(holders))
 
 
-def _stepped_lines(cluster: ClusterResult) -> Iterator[str]:
+def _spec_lines(cluster: ClusterResult) -> Iterator[str]:
     """Yield for each spec what it judged of the log, and what it cannot speak of."""
-    for name, stepped in cluster.stepped.items():
+    for name, stepped in cluster.spec_counts.items():
         steps = _counted(stepped.steps, "step", "steps")
         line = f"{_counted(stepped.judged, 'record', 'records')} by {steps} of {name}"
         yield f"    {'stepped':<13}{line}"
@@ -121,15 +121,15 @@ def _stepped_lines(cluster: ClusterResult) -> Iterator[str]:
             yield f"    {'':<13}{total:,} passed over: {', '.join(over)}"
 
 
-def _asked_lines(cluster: ClusterResult) -> Iterator[str]:
+def _check_lines(cluster: ClusterResult) -> Iterator[str]:
     """Yield a table: how often each invariant was asked, those of equal counts together."""
     rows: dict[int, list[str]] = {}
-    for name, count in cluster.asked.items():
+    for name, count in cluster.checks.items():
         rows.setdefault(count, []).append(name)
-    times = sum(cluster.asked.values())
-    asked = sum(1 for count in cluster.asked.values() if count)
-    if cluster.asked:
-        yield f"    asked        {asked} of {len(cluster.asked)} invariants, {times:,} times"
+    times = sum(cluster.checks.values())
+    asked = sum(1 for count in cluster.checks.values() if count)
+    if cluster.checks:
+        yield f"    asked        {asked} of {len(cluster.checks)} invariants, {times:,} times"
     for count in sorted(rows, reverse=True):
         lines = textwrap.wrap(" ".join(rows[count]), _COLUMNS)
         yield f"      {count:>11,}  {lines[0]}"
@@ -222,8 +222,8 @@ def _cluster(cluster: ClusterResult) -> dict[str, Any]:
     return {
         "cluster_id": cluster.cluster_id,
         "folder": str(cluster.folder),
-        "asked": dict(cluster.asked),
-        "stepped": {name: _stepped(stepped) for name, stepped in cluster.stepped.items()},
+        "asked": dict(cluster.checks),
+        "stepped": {name: _spec_counts(stepped) for name, stepped in cluster.spec_counts.items()},
         "verdict": cluster.verdict.value,
         "findings": [_finding(finding) for finding in cluster.findings],
         "directories": [_directory(directory) for directory in cluster.directories],
@@ -231,7 +231,7 @@ def _cluster(cluster: ClusterResult) -> dict[str, Any]:
     }
 
 
-def _stepped(stepped: SpecCounts) -> dict[str, Any]:
+def _spec_counts(stepped: SpecCounts) -> dict[str, Any]:
     return {
         "steps": stepped.steps,
         "records": stepped.judged,

@@ -59,8 +59,8 @@ class ClusterResult:
     directories: tuple[DirectoryResult, ...]
     findings: tuple[Finding, ...]
     server_logs: Judgement | None = None
-    asked: Mapping[str, int] = field(default_factory=dict)
-    stepped: Mapping[str, SpecCounts] = field(default_factory=dict)
+    checks: Mapping[str, int] = field(default_factory=dict)
+    spec_counts: Mapping[str, SpecCounts] = field(default_factory=dict)
 
     @property
     def verdict(self) -> Verdict:

@@ -134,7 +134,7 @@ class SpecSteps:
         self._steps.clear()
         return findings
 
-    def stepped(self) -> dict[str, SpecCounts]:
+    def counts(self) -> dict[str, SpecCounts]:
         """Return by spec what was stepped through, but for the lease."""
         moves, controllers = self._moves, self._controllers
         judged, passed = moves.counts()
