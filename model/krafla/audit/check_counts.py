@@ -1,4 +1,4 @@
-"""How often each invariant was asked: counters that the audit of a history keeps as it goes."""
+"""Counters of an audit: what the invariants checked, and what the specs stepped through."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SpecCounts:
-    """What a spec had to say of a history: steps it was asked for, records that it judged.
+    """How much of a history a spec judged: distinct steps and records.
 
-    An equal step is asked for once. `passed_over` counts records that the spec cannot speak of, by
-    what stands in its way.
+    `passed_over` counts records that the spec does not model, by the reason.
     """
 
     steps: int
@@ -31,9 +30,9 @@ class SpecCounts:
 
 @dataclass(slots=True)
 class CheckCounts:
-    """What a history had of each sort of thing that invariants are asked about.
+    """How many things of each sort the invariants checked in a history.
 
-    `records` counts by api key. An answer that is remembered for an equal change counts as asked.
+    `records` counts by api key. A change counts even if the verdict on an equal change was reused.
     """
 
     batches: int = 0
@@ -56,7 +55,7 @@ class CheckCounts:
 
 
 def total_spec_counts(histories: Iterable[Mapping[str, SpecCounts]]) -> dict[str, SpecCounts]:
-    """Return by spec what was stepped through in all of some histories."""
+    """Return the sums over histories, by spec."""
     found: dict[str, SpecCounts] = {}
     for history in histories:
         for spec, stepped in history.items():

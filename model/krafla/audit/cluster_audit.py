@@ -1,7 +1,7 @@
-"""The audit of one cluster: each distinct history of its logs, judged once.
+"""The audit of one cluster: each distinct history of its logs is judged once.
 
-Nodes of a cluster hold mostly the same batches. A log that holds a part of another's history needs
-no judging of its own.
+Nodes of a cluster hold mostly the same batches. A log that is a part of a judged history is not
+judged again.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JudgedHistory:
-    """A history that was judged: whose log, from where, up to where, with which findings."""
+    """A judged history: its log, its start and its outcome."""
 
     inventory: Inventory
     start: Start
     outcome: HistoryOutcome
 
     def covers(self, inventory: Inventory, start: Start) -> bool:
-        """Return whether judging that log from there would say nothing new."""
+        """Return whether this history covers a log from a start on."""
         reach = self.inventory.end
         if self.start.offset > start.offset or inventory.end > reach:
             return False
@@ -54,7 +54,7 @@ class JudgedHistory:
 
 @dataclass(frozen=True, slots=True)
 class ClusterAudit:
-    """A cluster that was judged, in how many distinct histories and steps of the spec."""
+    """The result of a judged cluster, with its distinct histories and lease spec steps counted."""
 
     result: ClusterResult
     histories: int
@@ -64,7 +64,7 @@ class ClusterAudit:
 def audit_cluster(
     cluster: Cluster, loading: LoadingSpec, progress: Callable[[str], None] = lambda _: None
 ) -> ClusterAudit:
-    """Return what the logs of one cluster say, judged. Raises KraflaError as `audit` does."""
+    """Return the audit of one cluster. Raises KraflaError if a spec cannot be loaded."""
     findings = [*cluster.findings]
     if not cluster.findings:
         findings += [*compare(cluster.members), *leader_conflicts(cluster.members)]
@@ -105,7 +105,7 @@ def audit_cluster(
 def _expected(
     members: Sequence[Inventory], member: Inventory, start: Start
 ) -> dict[int, tuple[Path, ...]]:
-    """Return the checkpoints to compare a history with: of its log and of those that agree."""
+    """Return the checkpoints to compare with a history, from its log and the logs that agree."""
     expected: dict[int, tuple[Path, ...]] = {}
     for other in members:
         if other is not member and not agrees(other, member):
@@ -169,9 +169,9 @@ def _result(
 
 
 def _of(finding: Finding, member: Inventory) -> bool:
-    """Return whether a finding about a history concerns a log that shares it.
+    """Return whether a finding about a history concerns a log that shares the history.
 
-    A batch is in every log that reaches that far, a checkpoint only in its own directory.
+    A batch is in every log that reaches its offset, a checkpoint only in its own directory.
     """
     if finding.path is not None and checkpoint_at(finding.path) is not None:
         return finding.path.parent == member.path

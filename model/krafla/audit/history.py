@@ -1,8 +1,8 @@
-"""One history, judged: the batches of a log from where its state is known to its end.
+"""The audit of one history: the batches of a log from the first offset with a known state.
 
-Two judges work on it side by side. Specs step through the records of the lease (`SpecRun`), of the
-registrations of controllers and of partitions; the log invariants are asked about the folded
-image. All stop at the first violation: what follows it would only repeat it.
+Three specs step through the records of the lease, of controller registrations and of partitions
+(`SpecSteps`); the log invariants check the folded image. Judging stops at the first violation:
+later findings would only repeat it.
 """
 
 from __future__ import annotations
@@ -53,12 +53,11 @@ _WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS
 
 @dataclass(frozen=True, slots=True)
 class HistoryOutcome:
-    """What judging a history gave: findings, the offset it was judged up to, steps of the spec.
+    """The findings about a history, and how much of it was judged.
 
-    `asked` counts what the invariants were asked about, `stepped` by spec what the other two had to
-    say.
-
-    `stopped_at` is the offset behind which nothing was judged, because of a finding there.
+    `stopped_at` is the offset of the finding that stopped the judging, None if there is none;
+    `judged_to` is the end offset of the last batch read. `steps` are those of the lease spec,
+    `check_counts` counts what the invariants checked, `spec_counts` the steps of the other specs.
     """
 
     findings: tuple[Finding, ...]
@@ -71,10 +70,10 @@ class HistoryOutcome:
 
 
 class History:
-    """Judges a history batch by batch; `outcome` asks for the answer.
+    """The judge of one history: `add` judges the next batch, `outcome` returns the findings.
 
-    It starts at offset 0 with nothing, or at `start` with the image of a checkpoint. `expected`
-    has, for an offset, the checkpoints that end there.
+    The history starts at offset 0 with an empty image, or at `start` with a checkpoint's image.
+    `expected` lists, by end offset, the checkpoints to compare with the image.
     """
 
     def __init__(
@@ -96,7 +95,7 @@ class History:
         return bool(self._findings)
 
     def add(self, batch: RecordBatch) -> None:
-        """Judge the next batch. Raises CorruptRecordError and its kinds for its records."""
+        """Judge the next batch. Raises CorruptRecordError, or a subclass, for a bad record."""
         state = self._state
         state.begin_batch(batch)
         counts: dict[tuple[int, int], int] = {}
@@ -121,11 +120,11 @@ class History:
             state.epoch = batch.leader_epoch
             self._compare(batch.next_offset)
         if self._findings or self._specs.waits_long:
-            self._findings = self._specs.ask(self._findings)
+            self._findings = self._specs.take(self._findings)
 
     def outcome(self) -> HistoryOutcome:
-        """Return the answer for all batches added."""
-        self._findings = self._specs.ask(self._findings)
+        """Return the findings about all batches added."""
+        self._findings = self._specs.take(self._findings)
         doubts = [] if self._specs.doubt is None else [self._specs.doubt]
         findings = (*self._findings, *doubts, *self._aside)
         stops = [f.offset for f in self._findings if f.offset is not None]
@@ -140,13 +139,13 @@ class History:
         )
 
     def compare_start(self) -> None:
-        """Compare the checkpoint that the history starts from with those of other nodes."""
+        """Compare the checkpoint that the history starts from with other nodes' checkpoints."""
         self._compare(self._state.end)
 
     def _walk(
         self, batch: RecordBatch, records: list[MetadataRecord], changes: list[Change]
     ) -> None:
-        """Fold a batch in the order of its records, judging each on the way."""
+        """Judge and fold the records of a batch in order."""
         done = 0
         unsaid, said = batch.base_offset, 0
         for record in records:
@@ -164,7 +163,7 @@ class History:
         self._specs.say(batch, changes[said:], unsaid, batch.next_offset)
 
     def _judge_and_fold(self, record: MetadataRecord) -> bool:
-        """Fold one record; return False if that is where the history stops."""
+        """Judge and fold one record; return False if a finding stops the judging."""
         state, key = self._state, record.api_key
         lease = None
         if key in STATE_API_KEYS:
@@ -189,7 +188,7 @@ class History:
         self._state.brokers_changed = True
 
     def _step(self, record: MetadataRecord) -> None:
-        """Queue the action of the spec that a record of the lease stands for."""
+        """Queue the action of the lease spec that a record maps to."""
         try:
             self._specs.note_lease(self._state.image, record)
         except UnmappableRecordError as error:
@@ -233,8 +232,8 @@ class History:
     def _end_operation(self, batch: RecordBatch) -> None:
         """Judge the partitions where an operation may have ended.
 
-        A batch of as many records as an operation is cut into may end within one: then its
-        partitions are looked at when the next batch ends.
+        A batch of MAX_RECORDS_PER_BATCH records is not judged here: Kafka cuts a long operation
+        there, so the operation may go on in the next batch.
         """
         self._findings += operation_violations(self._state, batch)
         image = self._state.image

@@ -1,4 +1,4 @@
-"""What a history is asked about a record, a change, a batch or a checkpoint: its violations."""
+"""The checks of a history: the violations of a record, a change, a batch or a checkpoint."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _ONE_ACTION: Final = Invariant(
 def record_violations(
     state: HistoryState, record: MetadataRecord, lease: LeaseRecord | None
 ) -> Iterator[Finding]:
-    """Yield the invariants that a record breaks by itself; `lease` is it decoded."""
+    """Yield the violations of a record; `lease` is the decoded record if it is of the lease."""
     subject = Subject(state.image, record, lease)
     for invariant in RECORD_INVARIANTS.get(record.api_key, ()):
         objection = invariant.objection(subject)
@@ -68,18 +68,18 @@ def record_violations(
 
 
 def unmodelled_lease_record(state: HistoryState, record: MetadataRecord, reason: str) -> Finding:
-    """Return the violation that a record of the lease is no action of the spec, and why not."""
+    """Return the violation that a record of the lease is no single action of the spec."""
     found = _violation(state, _ONE_ACTION, reason, record)
     assert found.evidence is not None, "a violation has evidence"
     return replace(found, evidence=replace(found.evidence, invariants=broken_by_unmappable(reason)))
 
 
 def unmodelled_abort(state: HistoryState, record: MetadataRecord) -> Finding:
-    """Return the finding that an aborted transaction does what no spec models."""
+    """Return the finding that no spec models an aborted change of registrations."""
     return Finding(
         Weight.INCONCLUSIVE,
         "not modelled",
-        "an aborted transaction changes registrations, which the spec does not know",
+        "an aborted transaction changes registrations, which the spec does not model",
         state.path,
         record.position,
         record.offset,
@@ -87,7 +87,7 @@ def unmodelled_abort(state: HistoryState, record: MetadataRecord) -> Finding:
 
 
 def new_partition_violations(state: HistoryState, record: MetadataRecord) -> Iterator[Finding]:
-    """Yield the invariants that a PartitionRecord breaks by the partition it makes."""
+    """Yield the violations of the partition that a PartitionRecord describes."""
     objection = replicas_objection(state.image, (), record.fields["replicas"])
     if objection is not None:
         yield _violation(state, REPLICAS_REGISTERED, objection, record)
@@ -99,7 +99,7 @@ def new_partition_violations(state: HistoryState, record: MetadataRecord) -> Ite
 def refusal_violations(
     state: HistoryState, batch: RecordBatch, refusal: Refusal
 ) -> Iterator[Finding]:
-    """Yield the invariants that the change breaks at which a run of changes stopped."""
+    """Yield the violations of the PartitionChangeRecord that was refused."""
     (record,) = (
         r
         for r in batch.metadata_records(frozenset({PARTITION_CHANGE.api_key}))
@@ -114,7 +114,7 @@ def refusal_violations(
 
 
 def creation_violations(state: HistoryState) -> Iterator[Finding]:
-    """Yield the invariants that a whole batch breaks by what it created."""
+    """Yield the violations of the topics and partitions that a whole batch created."""
     for invariant in BATCH_INVARIANTS:
         found = invariant.objection(state.created, state.image)
         if found is not None:
@@ -122,16 +122,16 @@ def creation_violations(state: HistoryState) -> Iterator[Finding]:
 
 
 def beginning_violations(state: HistoryState, batch: RecordBatch) -> Iterator[Finding]:
-    """Yield the violation that a log begins without a metadata version."""
+    """Yield the violation, if any, that a log begins without a metadata version."""
     objection = beginning_objection(state.image) if state.begins else None
     if objection is not None:
         yield _violation_of_batch(state, VERSION_FIRST, objection, batch)
 
 
 def epoch_violations(state: HistoryState, batch: RecordBatch) -> Iterator[Finding]:
-    """Yield the violation that an epoch begins without its leader's message.
+    """Yield the violation, if any, that an epoch begins without its leader's message.
 
-    A history that does not begin the log may begin within an epoch.
+    A history that continues a checkpoint may begin within an epoch.
     """
     if state.epoch is not None or not state.continued:
         objection = epoch_objection(batch, state.epoch)
@@ -142,10 +142,10 @@ def epoch_violations(state: HistoryState, batch: RecordBatch) -> Iterator[Findin
 def version_violations(
     state: HistoryState, batch: RecordBatch, counts: dict[tuple[int, int], int]
 ) -> list[Finding]:
-    """Return the violation by a batch's first record of a wrong type or version, if there is one.
+    """Return the violation, if any, of a batch's first record of a wrong type or version.
 
-    `counts` has the batch's types and versions. A batch that changes the metadata version may have
-    what either version dictates.
+    `counts` has the batch's types and versions. A batch that changes the metadata version may hold
+    records of the old and of the new one.
     """
     versions = (state.image.metadata_version, state.metadata_version)
     wrong = {
@@ -161,9 +161,9 @@ def version_violations(
 
 
 def operation_violations(state: HistoryState, batch: RecordBatch) -> list[Finding]:
-    """Return the invariants that partitions break where an operation may end; count the operation.
+    """Count an operation; return the violations of partitions at its end, one per invariant.
 
-    Only partitions that were touched are looked at, but all of them if a broker changed.
+    Only partitions touched since the last call are checked, or all if a broker changed.
     """
     state.counts.operations += 1
     partitions = state.image.partitions
@@ -191,7 +191,7 @@ def operation_violations(state: HistoryState, batch: RecordBatch) -> list[Findin
 
 
 def checkpoint_findings(state: HistoryState, path: Path, offset: int) -> list[Finding]:
-    """Return what is wrong with a checkpoint that ends where the log has led to the image."""
+    """Return the violations of a checkpoint whose end offset the history has reached."""
     state.counts.checkpoints += 1
     image = state.image
     try:
@@ -217,14 +217,14 @@ def checkpoint_findings(state: HistoryState, path: Path, offset: int) -> list[Fi
 
 
 def _fold_invariant(state: HistoryState) -> Invariant:
-    """Return the invariant that a checkpoint breaks where no other speaks of the difference."""
+    """Return the invariant broken by a difference that no more specific invariant names."""
     if not state.continued:
         return CHECKPOINT_FOLDED
     return CHECKPOINT_CONTINUED if state.records else CHECKPOINTS_EQUAL
 
 
 def change_objections(transition: Transition) -> Objections:
-    """Return the invariants that a PartitionChangeRecord breaks, and how."""
+    """Return the invariants that a PartitionChangeRecord breaks, each with a sentence."""
     before, after, image = transition.before, transition.after, transition.image
     if before.replicas != after.replicas:
         said = replicas_objection(image, before.replicas, after.replicas)
@@ -236,7 +236,7 @@ def change_objections(transition: Transition) -> Objections:
 
 
 def with_place(finding: Finding, key: bytes, batch: RecordBatch) -> Finding:
-    """Return a finding about a partition with its place: the record, if this batch has it."""
+    """Return a finding with its partition and path, and its record if this batch has it."""
     from krafla.audit.redact import record_text  # only where something is wrong
 
     detail = f"partition {key_text(key)}: {finding.detail}"
@@ -250,14 +250,14 @@ def with_place(finding: Finding, key: bytes, batch: RecordBatch) -> Finding:
 
 
 def _missing_partition_invariant(image: Image, key: bytes) -> Invariant:
-    """Return the invariant that a change breaks by naming a partition that does not exist."""
+    """Return the invariant broken by a change of a partition that does not exist."""
     if key[4:] in image.entities.removed_topics:
         return TOPIC_REMOVED
     return TOPIC_ABORTED if key[4:] in image.entities.aborted_topics else PARTITION_EXISTS
 
 
 def _record_to_blame(batch: RecordBatch, key: bytes) -> MetadataRecord | None:
-    """Return the last record of a batch that changes a partition, else a broker; None if none."""
+    """Return the last record of a batch that changes a partition, else the last about a broker."""
     of_brokers = None
     of_partition = None
     wanted = frozenset({PARTITION.api_key, PARTITION_CHANGE.api_key}) | STATE_API_KEYS

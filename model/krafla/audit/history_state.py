@@ -1,4 +1,4 @@
-"""What the audit of a history holds between two records: the folded image, offsets, counters."""
+"""The state of a history under audit: the folded image, offsets and counters."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class HistoryState:
     """The state of a history: `image` is the fold of its records, `end` the next offset.
 
     `created` is what the current batch has created so far. `metadata_version` and `epoch` are those
-    of the last whole batch. `begins` holds until the first batch, or the first transaction, has
-    ended. `brokers_changed` holds if a broker changed since partitions were last judged.
+    of the last whole batch. `begins` is true until the log's first batch or transaction has ended.
+    `brokers_changed` is true if a broker changed since partitions were last judged.
     """
 
     start: int
@@ -52,12 +52,12 @@ class HistoryState:
         self.counts.batches += 1
 
     def end_batch(self) -> None:
-        """Forget what the batch created; the log has begun unless a transaction is open."""
+        """Forget what the batch created; an open transaction keeps `begins` true."""
         self.created = Creations()
         self.begins = self.begins and self.image.before_transaction() is not None
 
     def abort_to(self, before: Image) -> None:
-        """Go back to the image before an aborted transaction, which keeps the topic ids it used."""
+        """Go back to the image before an aborted transaction; it keeps the topic ids used in it."""
         entities = self.image.entities
         fresh = entities.topic_names.keys() - before.entities.topic_names.keys()
         before.entities.aborted_topics |= entities.aborted_topics | fresh

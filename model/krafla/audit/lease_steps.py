@@ -1,8 +1,7 @@
-"""The spec as judge of a history: every step of the lease taken in UntimedLease.tla itself.
+"""The lease records of a history, stepped through UntimedLease.tla.
 
-TLC's numbers have 32 bits, so
-offsets and epochs are given to it relative to `base`, where a history starts; all that the spec
-does with them is compare and add one.
+TLC's numbers have 32 bits, so offsets and epochs are relative to `base`, the start of the history;
+the spec only compares them and adds one.
 
 Spec: UntimedLease!Init, UntimedLease!EpochWithinLogInv, UntimedLease!EpochUniqueInv,
 UntimedLease!LogGrowsProp, UntimedLease!EpochGrowsProp, UntimedLease!NewRegistrationIsFencedProp,
@@ -44,9 +43,10 @@ _SHUTDOWN: Final = "registrations[b].in_controlled_shutdown = in_controlled_shut
 
 
 class LeaseRun:
-    """One history in the spec: give it steps in order, it answers with the first violation.
+    """The run of one history in UntimedLease: `take` judges steps in order.
 
-    The history starts in Init at offset 0, or at `start` with these registrations.
+    The history starts in Init at offset 0, or at `start` with these registrations. `taken` counts
+    steps.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class LeaseRun:
         self.taken = 0
 
     def take(self, steps: Iterable[LogStep]) -> Finding | None:
-        """Return the first violation, or that TLC's numbers are too small; else None."""
+        """Take steps; return the first violation, or the finding that a number is too large."""
         if self._state is None:
             finding = self._begin()
             if finding is not None:
@@ -73,7 +73,7 @@ class LeaseRun:
         return None
 
     def state(self) -> State:
-        """Return the state the history is in; it begins if it has not begun."""
+        """Return the current state; begin the history if need be."""
         if self._state is None:
             self.take(())
         assert self._state is not None, "a history that begins is in a state"
@@ -133,7 +133,7 @@ class LeaseRun:
 
     def _refused(self, step: LogStep, explanation: Explanation, before: State) -> Finding:
         false = tuple(false_conjuncts(explanation.reasons, self._absolute))
-        said = false[0].text if false else explanation.finding
+        said = f"{false[0].text} is false" if false else explanation.finding
         evidence = Evidence(
             rule=f"{SPEC}!{step.action}",
             statement=f"{step.action} is allowed only where each of its conjuncts is true",
@@ -146,7 +146,7 @@ class LeaseRun:
             expected=self._legal(step, before),
             invariants=_broken_by(step.action, step, false, self._registered(before)),
         )
-        return violation_at(step, f"{step.action} is not allowed: false is {said}", evidence)
+        return violation_at(step, f"{step.action} is not allowed: {said}", evidence)
 
     def _broken(
         self, name: str, step: LogStep | None, explanation: Explanation, before: State
@@ -172,7 +172,7 @@ class LeaseRun:
         return violation_at(step, f"{name} is false: {said}", evidence)
 
     def _registered(self, state: State) -> dict[int, Any]:
-        """Return the registrations of a state, with epochs as they are in the log."""
+        """Return the registrations of a state, with the log's epochs."""
         return {
             broker: {**r, "epoch": r["epoch"] + self._base}
             for broker, r in _items(state["registrations"])
@@ -182,7 +182,7 @@ class LeaseRun:
         return tuple(f"{name} = {fmt(self._absolute(name, state[name]))}" for name in state)
 
     def _absolute(self, name: str, value: Value) -> Value:
-        """Return a value of the spec with offsets and epochs as they are in the log."""
+        """Return a value of the spec with the log's offsets and epochs."""
         if not self._base:
             return value
         if isinstance(value, Function):
@@ -196,7 +196,7 @@ class LeaseRun:
         return value
 
     def _legal(self, step: LogStep, before: State) -> str:
-        """Return what a record about the same broker could have said here, asking the spec."""
+        """Return what the spec allows a record about the same broker to say here."""
         spec = self._loading.get()
         named: dict[str, Any] = dict(step.parameters)
         broker, offset = named["b"], step.offset - self._base
@@ -216,7 +216,7 @@ class LeaseRun:
 
 
 def _items(value: Value) -> Iterator[tuple[Any, Any]]:
-    """Yield argument and result of a function, which may look like a sequence."""
+    """Yield the arguments and results of a function; one over 1..n is a tuple."""
     if isinstance(value, tuple):
         yield from enumerate(value, 1)
     else:
@@ -232,8 +232,8 @@ def _too_large(offset: int, step: LogStep | None) -> Finding:
     return Finding(
         Weight.INCONCLUSIVE,
         "number too large for TLC",
-        "an offset or epoch is too far from where this history starts for TLC's 32 bits:"
-        " not stepped through the spec from here on",
+        "an offset or epoch is too far from the start of this history for TLC's 32 bits:"
+        " UntimedLease does not judge from here on",
         path=None if step is None or step.place is None else step.place.path,
         position=None if step is None or step.place is None else step.place.position,
         offset=offset,
@@ -246,9 +246,9 @@ def _broken_by(
     false: tuple[FalseConjunct, ...],
     registered: Mapping[int, Mapping[str, Any]],
 ) -> tuple[str, ...]:
-    """Return the ids of the invariants that are broken where a rule of the spec is.
+    """Return the ids of the invariants, of B2 to B7, that a refused step breaks.
 
-    `rule` is an action or a property, `false` its false conjuncts, `registered` what the log said
+    `rule` is an action or a property, `false` its false conjuncts, `registered` the registrations
     before the step.
     """
     if rule in _BY_RULE:
@@ -267,5 +267,5 @@ def _broken_by(
 
 
 def broken_by_unmappable(reason: str) -> tuple[str, ...]:
-    """Return the same of a record that is no action at all, by the sentence that says why."""
+    """Return the ids of the invariants broken by a record that is no action, by the reason."""
     return ("B7",) if reason.startswith("inControlledShutdown") else ()

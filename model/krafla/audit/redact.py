@@ -1,7 +1,7 @@
-"""Which parts of a metadata record are secrets, and the record without them.
+"""Metadata records with their secrets withheld.
 
 Kafka: RecordRedactor hides SCRAM credentials and sensitive configs from its logs; here tokens too,
-because a token id is half of what a delegation token is.
+because a token id is half of a delegation token.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SENSITIVE_CONFIG: Final = re.compile(
 
 
 def is_sensitive_config(name: str) -> bool:
-    """Return whether a config of this name may hold a secret; when in doubt, it may."""
+    """Return whether a config of this name may hold a secret; in doubt, True."""
     return _SENSITIVE_CONFIG.search(name) is not None
 
 
@@ -48,7 +48,7 @@ def redacted(api_key: int, fields: Fields) -> Fields:
 
 
 def record_text(record: MetadataRecord) -> str:
-    """Return `{"type": ..., "version": ..., "data": {...}}` on one line, secrets withheld."""
+    """Return a record as Kafka's JSON on one line, secrets withheld."""
     from kraft.records.dump_text import payload_text  # only where something is wrong
 
     return payload_text(record, redacted(record.api_key, record.fields))

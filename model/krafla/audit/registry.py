@@ -1,8 +1,9 @@
 """The 69 invariants that a committed metadata log alone can break, by their ids.
 
-Each says where it holds (after a record, a batch or an operation, or at a checkpoint), which kinds
-of finding reject it, and what it is asked about. Some are conjuncts of UntimedLease.tla: then the
-finding names the action. `docs/audit-invariants.md` has them with what breaks each.
+An entry says where its invariant is checked (after a record, a batch or an operation, or at a
+checkpoint), which kinds of finding report it, and on what it is checked. Some are conjuncts of
+UntimedLease.tla: then the finding names the action. `docs/audit-invariants.md` lists them, each
+with the test that breaks it.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ RECORD_INVARIANTS: Final[dict[int, tuple[RecordInvariant, ...]]] = {
     key: tuple(one for one in _ALL if key in one.api_keys)
     for key in sorted({key for one in _ALL for key in one.api_keys})
 }
-"""The invariants of single records, by api key, in the order in which they are asked."""
+"""The invariants of single records, by api key, in the order in which they are checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegistryEntry:
-    """An invariant of the log: `kinds` are the findings that reject it.
+    """An invariant of the log: `kinds` are the kinds of findings that report it.
 
-    `checked_on` names counters of `CheckCounts` or, by their api keys, types of records.
+    `checked_on` names counters of `CheckCounts`, or types of records by api key.
     """
 
     id: str
@@ -338,6 +339,6 @@ REGISTRY: Final[dict[str, RegistryEntry]] = {entry.id: entry for entry in _ENTRI
 
 
 def check_totals(histories: Iterable[CheckCounts]) -> dict[str, int]:
-    """Return how often each invariant was asked in all of some histories."""
+    """Return, by invariant, how often histories checked it."""
     every = tuple(histories)
     return {entry.id: sum(entry.checks(counts) for counts in every) for entry in _ENTRIES}

@@ -1,6 +1,6 @@
-"""A report for people and for programs.
+"""A report as text and as a JSON document.
 
-The JSON document has `schema`: 1, and within it nothing is removed or renamed:
+The document has `schema`: 1; no field of that schema is removed or renamed:
 
     {"schema": 1, "verdict", "exit_code", "paths": [],
      "clusters": [{"cluster_id", "folder", "asked": {}, "stepped": {}, "verdict", "findings": [],
@@ -13,15 +13,16 @@ The JSON document has `schema`: 1, and within it nothing is removed or renamed:
      "findings": [],
      "counts": {"clusters", "directories", "histories", "records", "steps"}}
 
-"asked" says how often each invariant was asked, by its id; "stepped" by spec how many "steps" of
-it were asked for, how many "records" these judged, and which were "passed_over", by why.
+"asked" counts, by id, how often each invariant was checked. "stepped" has, by spec, the number of
+distinct "steps", of "records" judged by them, and of records "passed_over", by the reason.
 
-A finding is {"weight", "kind", "detail", "path", "line", "byte", "offset", "evidence"}, where the
-weight is note, inconclusive, unreadable or violation, and the evidence null or
+A finding is {"weight", "kind", "detail", "path", "line", "byte", "offset", "evidence"}. The weight
+is note, inconclusive, unreadable or violation. The evidence is null or
 {"rule", "invariants": [], "statement", "source", "record", "said", "action", "parameters": {},
-"state": [], "expected", "false": [{"text", "place", "values": {}}]}. What is unknown, or was not
-asked (the server logs), is null. Verdicts are held, violated and inconclusive. Of server logs,
-"lines" and "records" count what was judged, "telling_folders" the folders with a line that was.
+"state": [], "expected", "false": [{"text", "place", "values": {}}]}. A value that is unknown is
+null, as are server logs that were not judged. Verdicts are held, violated and inconclusive. For
+server logs, "lines" and "records" count what was judged, and "telling_folders" the folders with a
+judged line.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def document(report: AuditReport) -> dict[str, Any]:
 
 
 def text_lines(report: AuditReport, *, quiet: bool = False) -> Iterator[str]:
-    """Yield the report line by line; with `quiet`, only what did not hold, and the verdict."""
+    """Yield the report line by line; with `quiet`, only the verdict and what did not hold."""
     for finding in report.findings:
         yield from _finding_lines(finding)
     for cluster in report.clusters:
@@ -110,7 +111,7 @@ def _cluster_lines(cluster: ClusterResult, *, quiet: bool) -> Iterator[str]:
 
 
 def _spec_lines(cluster: ClusterResult) -> Iterator[str]:
-    """Yield for each spec what it judged of the log, and what it cannot speak of."""
+    """Yield for each spec how much it judged, and what it skipped."""
     for name, stepped in cluster.spec_counts.items():
         steps = _counted(stepped.steps, "step", "steps")
         line = f"{_counted(stepped.judged, 'record', 'records')} by {steps} of {name}"
@@ -118,18 +119,18 @@ def _spec_lines(cluster: ClusterResult) -> Iterator[str]:
         over = [f"{count:,} for {why}" for why, count in stepped.passed_over.items()]
         if over:
             total = sum(stepped.passed_over.values())
-            yield f"    {'':<13}{total:,} passed over: {', '.join(over)}"
+            yield f"    {'':<13}{total:,} skipped: {', '.join(over)}"
 
 
 def _check_lines(cluster: ClusterResult) -> Iterator[str]:
-    """Yield a table: how often each invariant was asked, those of equal counts together."""
+    """Yield a table of how often each invariant was checked, grouped by count."""
     rows: dict[int, list[str]] = {}
     for name, count in cluster.checks.items():
         rows.setdefault(count, []).append(name)
     times = sum(cluster.checks.values())
-    asked = sum(1 for count in cluster.checks.values() if count)
+    checked = sum(1 for count in cluster.checks.values() if count)
     if cluster.checks:
-        yield f"    asked        {asked} of {len(cluster.checks)} invariants, {times:,} times"
+        yield f"    checked      {checked} of {len(cluster.checks)} invariants, {times:,} times"
     for count in sorted(rows, reverse=True):
         lines = textwrap.wrap(" ".join(rows[count]), _COLUMNS)
         yield f"      {count:>11,}  {lines[0]}"

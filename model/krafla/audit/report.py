@@ -1,4 +1,4 @@
-"""What an audit answers: one result per directory, one per cluster, one report."""
+"""The report of an audit: a result for each directory and each cluster."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DirectoryResult:
-    """One metadata log directory, judged.
+    """The result for one metadata log directory.
 
-    `first_offset` and `end_offset` (exclusive) say what its segments hold, `judged_from` where the
-    judged history begins and `judged_to` where it ends. `same_history_as` names the directory
-    whose identical history was stepped through instead, if that is another one.
+    `first_offset` and `end_offset` (exclusive) bound its segments, `judged_from` and `judged_to`
+    the judged history. `same_history_as` names the directory whose history was judged in place of
+    this one's, if there is one.
     """
 
     path: Path
@@ -41,17 +41,17 @@ class DirectoryResult:
 
     @property
     def verdict(self) -> Verdict:
-        """What the findings of this directory amount to."""
+        """The verdict on this directory."""
         return verdict_of(self.findings)
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterResult:
-    """The directories of one cluster, and what was found by comparing them.
+    """The results for the directories of one cluster, and the findings from comparing them.
 
-    `server_logs` is what the cluster's server logs came to, None if nobody asked. `asked` says how
-    often each invariant was asked in the cluster's distinct histories, `stepped` by spec what the
-    specs had to say of these.
+    `server_logs` is the judgement on the cluster's server logs, None if they were not judged.
+    `checks` counts, by invariant, the checks in the cluster's distinct histories; `spec_counts`
+    counts what each spec judged there.
     """
 
     cluster_id: str | None
@@ -64,12 +64,12 @@ class ClusterResult:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst of the directories' verdicts, of the comparison's and of the server logs'."""
+        """The worst verdict among directories, comparison and server logs."""
         own = verdict_of((*self.findings, *self._of_server_logs()))
         return worst([own, *(d.verdict for d in self.directories)])
 
     def all_findings(self) -> tuple[Finding, ...]:
-        """Return the findings of the comparison and of every directory, each once."""
+        """Return every distinct finding about the cluster."""
         everything = [*self.findings, *(f for d in self.directories for f in d.findings)]
         return tuple(dict.fromkeys([*everything, *self._of_server_logs()]))
 
@@ -79,9 +79,9 @@ class ClusterResult:
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """One audit: the paths it was asked about, what it found there.
+    """The report of one audit: its paths, its results and findings.
 
-    `server_log_options` say how server logs were to be judged, None if nobody asked for them.
+    `server_log_options` is None if server logs were not judged.
     """
 
     paths: tuple[Path, ...]
@@ -93,12 +93,12 @@ class AuditReport:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict of all clusters; of a path that could not be read: inconclusive."""
+        """The worst verdict among clusters; a path that could not be read is inconclusive."""
         return worst([c.verdict for c in self.clusters] + [verdict_of(self.findings)])
 
     @property
     def exit_code(self) -> ExitCode:
-        """1 if anything is violated; else 2 if anything is unreadable, else 3 if in doubt."""
+        """1 if anything is violated, else 2 if anything is unreadable, else 3 if inconclusive."""
         weights = {finding.weight for finding in self.findings}
         weights |= {f.weight for cluster in self.clusters for f in cluster.all_findings()}
         if Weight.VIOLATION in weights:

@@ -1,7 +1,7 @@
-"""What an audit answers: findings, one result per directory, one per cluster, one report.
+"""The findings of an audit.
 
-A finding is one sentence with its place. What it means for the verdict is its `weight`; a violation
-also carries the evidence that a reader needs to believe it.
+A finding is one sentence with its place. Its `weight` decides the verdict; a violation also carries
+evidence.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Weight(enum.Enum):
-    """What a finding means for the verdict; the value is how it is printed."""
+    """What a finding means for the verdict; the value is printed."""
 
     NOTE = "note"
     INCONCLUSIVE = "inconclusive"
@@ -31,7 +31,7 @@ class Weight(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class FalseConjunct:
-    """A conjunct that is false: its text, where it stands, and the values in it as TLA+ text."""
+    """A false conjunct: its text, its place in the spec, and its values as TLA+ text."""
 
     text: str
     place: str
@@ -43,10 +43,10 @@ class Evidence:
     """Why a record is a violation.
 
     `rule` is `Module!Name` of the spec or the id of a log invariant, `statement` says it in a
-    sentence, `source` is where it comes from. `record` is the record as Kafka's JSON, secrets
-    withheld. `state` is what the log said just before, as TLA+ text; `expected` what would have
-    been legal. The action and its parameters are None for a log invariant. `said` is the text of a
-    line of a server log. `invariants` are the ids of those that are broken where `rule` is.
+    sentence, `source` cites where it comes from. `record` is the record as Kafka's JSON, secrets
+    withheld. `state` is the state just before, as TLA+ text; `expected` is what would have been
+    legal. A log invariant has no action and no parameters. `said` is the text of a server log's
+    line. `invariants` are the ids of the invariants broken where a rule of a spec is.
     """
 
     rule: str
@@ -64,7 +64,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Invariant:
-    """An invariant's name: its id, what it says in a sentence, and where that comes from."""
+    """An invariant: its id, its statement in a sentence, and the source of the statement."""
 
     id: str
     statement: str
@@ -73,7 +73,7 @@ class Invariant:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was noticed: `position` is a byte in the file, `offset` one of the log.
+    """One finding: `position` is a byte position in the file, `offset` an offset of the log.
 
     `line` counts the lines of a server log from 1.
     """
@@ -100,18 +100,18 @@ class Finding:
 
     @property
     def name(self) -> str:
-        """The kind, and the invariants that it stands for."""
+        """The kind, with the ids of the invariants in the evidence."""
         ids = () if self.evidence is None else self.evidence.invariants
         return f"{self.kind} ({', '.join(ids)})" if ids else self.kind
 
 
 def evidence_of(invariant: Invariant, record: str | None = None) -> Evidence:
-    """Return the evidence that an invariant was broken, by a record if one is to blame."""
+    """Return the evidence that an invariant is broken, with the text of the record to blame."""
     return Evidence(invariant.id, invariant.statement, invariant.source, record=record)
 
 
 def verdict_of(findings: Iterable[Finding]) -> Verdict:
-    """Return the verdict that findings amount to; without any that matter, it held."""
+    """Return the verdict on findings: held unless one is worse than a note."""
     weights = {finding.weight for finding in findings}
     if Weight.VIOLATION in weights:
         return Verdict.VIOLATED

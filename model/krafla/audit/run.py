@@ -1,7 +1,7 @@
 """The audit: from paths to a report.
 
-Every log is read once for its batches; then the clusters are judged one by one, and with them their
-server logs if these are wanted.
+Every log is read once for its batches. Then the clusters are judged one by one, and their server
+logs on request.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ def audit(
     loading: LoadingSpec | None = None,
     server_logs: ServerLogOptions | None = None,
 ) -> AuditReport:
-    """Return what the metadata logs at or below `paths` say, judged; with `server_logs`, those too.
+    """Return the report on the metadata logs at or below `paths`.
 
-    `progress` is told in a few words what is being done; `loading` is the spec, if the caller has
-    begun to load it. What is wrong with the input is a finding of the report. Raises KraflaError
-    if the spec or its engine cannot be loaded.
+    With `server_logs`, server logs are judged too. `progress` receives short status texts;
+    `loading` are the specs, if the caller has begun to load them. Faults of the input are findings
+    of the report. Raises KraflaError if a spec or its engine cannot be loaded.
     """
     loading = loading or LoadingSpec()
     logs, findings = find_logs(paths)
@@ -56,7 +56,7 @@ def audit(
 def report_of(
     paths: Sequence[Path], judged: Sequence[ClusterAudit], findings: Sequence[Finding]
 ) -> AuditReport:
-    """Return the report over clusters that were judged, and what is wrong with the paths."""
+    """Return the report on judged clusters, with the findings about the paths."""
     return AuditReport(
         tuple(paths),
         tuple(one.result for one in judged),

@@ -1,4 +1,4 @@
-"""Server logs in an audit: which logs belong to which cluster, and what they come to with it."""
+"""The server logs of an audit: each is assigned to a cluster and judged with its metadata log."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def with_server_logs(
     options: ServerLogOptions,
     progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[list[ClusterAudit], list[Finding]]:
-    """Return the audits with their server logs judged, and findings about logs of no cluster.
+    """Return the audits with judged server logs, and findings about logs of no cluster.
 
-    A cluster that has no server logs, or whose metadata log is violated, stays as it was; a
-    finding says so. Raises KraflaError if the spec cannot be loaded.
+    Server logs are not judged if a cluster has none or its metadata log is violated; a finding says
+    so. Raises KraflaError if the spec cannot be loaded.
     """
     logs, findings = find_server_logs(paths, progress)
     shares: list[list[NodeLogs]] = [[] for _ in clusters]
@@ -56,7 +56,7 @@ def with_server_logs(
 
 
 def _cluster_of(node: NodeLogs, clusters: Sequence[Cluster]) -> int | None:
-    """Return the index of the cluster that a node's logs name; the nearest if there are several."""
+    """Return the index of the nearest cluster that a node's logs may belong to, None if none."""
     named = [
         index
         for index, cluster in enumerate(clusters)
@@ -77,17 +77,19 @@ def _judged(
     progress: Callable[[str], None],
 ) -> ClusterAudit:
     if not any(node.events for node in logs):
-        detail = "no server log of this cluster says anything of the lease"
-        return _noting(
+        detail = "no server log of this cluster has a line about the lease"
+        return _with_finding(
             audit, Finding(Weight.INCONCLUSIVE, "no server logs", detail, cluster.folder)
         )
     if audit.result.verdict is Verdict.VIOLATED:
         detail = "the server logs were not judged: the metadata log is violated"
-        return _noting(audit, Finding(Weight.NOTE, "not judged", detail, cluster.folder))
+        return _with_finding(audit, Finding(Weight.NOTE, "not judged", detail, cluster.folder))
     longest = _longest(cluster)
     if longest is None:
-        detail = "no metadata log whose state is known somewhere to join the server logs with"
-        return _noting(audit, Finding(Weight.INCONCLUSIVE, "not judged", detail, cluster.folder))
+        detail = "no metadata log with a known state to join the server logs with"
+        return _with_finding(
+            audit, Finding(Weight.INCONCLUSIVE, "not judged", detail, cluster.folder)
+        )
     member, start = longest
     settings, doubts = settings_of(
         cluster.folder,
@@ -97,10 +99,12 @@ def _judged(
     try:
         log = read_operations(member.log, start.offset, start.image, start.checkpoint)
     except (CorruptRecordError, UnreadableFileError) as error:
-        return _noting(audit, Finding(Weight.UNREADABLE, "unreadable", str(error), member.path))
+        return _with_finding(
+            audit, Finding(Weight.UNREADABLE, "unreadable", str(error), member.path)
+        )
     judgement = judge(logs, log, settings, progress)
     judgement = replace(judgement, findings=(*judgement.findings, *doubts))
-    return _with(audit, judgement)
+    return _with_judgement(audit, judgement)
 
 
 def _longest(cluster: Cluster) -> tuple[Inventory, Start] | None:
@@ -108,10 +112,10 @@ def _longest(cluster: Cluster) -> tuple[Inventory, Start] | None:
     return max(known, key=lambda pair: pair[0].end - pair[1].offset, default=None)
 
 
-def _noting(audit: ClusterAudit, finding: Finding) -> ClusterAudit:
+def _with_finding(audit: ClusterAudit, finding: Finding) -> ClusterAudit:
     result = replace(audit.result, findings=(*audit.result.findings, finding))
     return replace(audit, result=result)
 
 
-def _with(audit: ClusterAudit, judgement: Judgement) -> ClusterAudit:
+def _with_judgement(audit: ClusterAudit, judgement: Judgement) -> ClusterAudit:
     return replace(audit, result=replace(audit.result, server_logs=judgement))

@@ -1,4 +1,4 @@
-"""Where the state of a metadata log is known first: at offset 0, or at a checkpoint."""
+"""The start of a log's history: offset 0, or the first checkpoint that the log continues."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Start(NamedTuple):
-    """Where the state of a log is known first; `checkpoint` is None at offset 0."""
+    """The first offset at which a log's state is known; `checkpoint` is None at offset 0."""
 
     offset: int
     checkpoint: Checkpoint | None
@@ -25,11 +25,11 @@ class Start(NamedTuple):
 
 
 def start_of(member: Inventory, findings: list[Finding]) -> Start | None:
-    """Return where a log's state is known first; if nowhere, None, and a finding says so."""
+    """Return the start of a log's history; None, with a finding, if no state is known."""
     _check_ends(member, findings)
     if not member.marks:
         if not any(f.weight is Weight.UNREADABLE for f in findings):
-            reason = "only checkpoints" if member.checkpoints else "nothing was ever written here"
+            reason = "only checkpoints" if member.checkpoints else "the log was never written"
             findings.append(_doubt(member, "empty log", f"no record to judge: {reason}"))
         return None
     if member.first == 0:
@@ -40,7 +40,7 @@ def start_of(member: Inventory, findings: list[Finding]) -> Start | None:
             if image is not None:
                 _note_skipped(member, checkpoint, findings)
                 return Start(checkpoint.end_offset, checkpoint, image)
-    reason = f"the log starts at offset {member.first}, and no checkpoint says what was before"
+    reason = f"the log starts at offset {member.first}, and no checkpoint holds the state there"
     findings.append(_doubt(member, "no state to start from", reason))
     return None
 
@@ -73,7 +73,7 @@ def _note_skipped(member: Inventory, checkpoint: Checkpoint, findings: list[Find
 
 
 def _check_ends(member: Inventory, findings: list[Finding]) -> None:
-    """Check that checkpoints end where batches do; read those that no history will compare."""
+    """Check that checkpoints end at batch ends; read the checkpoints that no history compares."""
     for checkpoint in member.checkpoints:
         if not member.marks or not member.first < checkpoint.end_offset <= member.end:
             _image(checkpoint, findings)

@@ -89,7 +89,7 @@ def test_what_controllers_say_is_stepped_and_counted(tmp_path, loading):
     stepped = cluster.spec_counts[REGISTRATIONS]
     assert (stepped.steps, stepped.judged) == (4, 4)
     assert stepped.passed_over == {
-        "a metadata version that is lowered": 1, "a metadata version that is said again": 1,
+        "a metadata version that is lowered": 1, "a metadata version that is written again": 1,
     }  # fmt: skip
 
 
@@ -209,7 +209,7 @@ def test_what_the_spec_has_no_word_for_is_passed_over_and_said(tmp_path, loading
     passed = {"directories": 1, "eligible leader replicas": 1, "the order of a list": 1}
     assert cluster.spec_counts[PARTITIONS].passed_over == passed
     assert document(report)["clusters"][0]["stepped"][PARTITIONS]["passed_over"] == passed
-    assert any("3 passed over: 1 for directories" in line for line in text_lines(report))
+    assert any("3 skipped: 1 for directories" in line for line in text_lines(report))
 
 
 def test_tagged_fields_that_nobody_knows_disturb_nothing(tmp_path, loading):

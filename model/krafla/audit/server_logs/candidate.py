@@ -1,7 +1,7 @@
-"""A candidate: one behaviour of BrokerLease that explains what was seen so far, as far as it goes.
+"""A candidate: a behaviour of BrokerLease that explains the sightings so far.
 
-`Mover` takes steps that nobody saw: heartbeats, replay, time, loss. It takes them only where the
-spec has them; where it has not, the answer is None.
+`StepTaker` takes unseen steps: heartbeats, replay, time, loss. It returns None where the spec
+allows no such step.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _HEARD: Final = ("KeepFenced", "KeepUnfenced", "ContinueControlledShutdown", "Re
 
 @dataclass(frozen=True, slots=True)
 class TakenStep:
-    """A step that a candidate took; `sighting` is None if nobody saw it."""
+    """A step that a candidate took; `sighting` is None if the step was not seen."""
 
     action: str
     parameters: tuple[Value, ...]
@@ -49,21 +49,21 @@ class Candidate:
     taken: TakenStep | None = None
 
     def knows(self, fact: str, process: str) -> bool:
-        """Return whether something is known of a process."""
+        """Return whether a fact about a process is known."""
         return (fact, process) in self.facts
 
     def with_fact(self, fact: str, process: str) -> Candidate:
-        """Return the candidate knowing something more of a process."""
+        """Return the candidate with one more fact about a process."""
         return replace(self, facts=self.facts | {(fact, process)})
 
     def with_contact(self, broker: int, time_ms: int | None) -> Candidate:
-        """Return the candidate in which a broker was heard from for certain at a time."""
+        """Return the candidate with the time of a broker's last certain contact."""
         contacts = dict(self.contacts)
         contacts[broker] = time_ms
         return replace(self, contacts=tuple(sorted(contacts.items())))
 
     def last_contact(self, broker: int) -> int | None:
-        """Return when a broker was heard from for certain, None if that is not known."""
+        """Return the time of a broker's last certain contact, None if not known."""
         return dict(self.contacts).get(broker)
 
     def of(self, variable: str, argument: Value) -> Any:
@@ -84,7 +84,7 @@ class Candidate:
 
 
 class StepTaker:
-    """Takes steps of one spec."""
+    """The steps of one spec, taken from candidate to candidate."""
 
     def __init__(self, spec: Spec, timeout_ms: int) -> None:
         self.spec = spec
@@ -99,7 +99,7 @@ class StepTaker:
         *parameters: Value,
         sighting: Sighting | None = None,
     ) -> Candidate | None:
-        """Return the candidate after a step, the first if there are several; None if none."""
+        """Return the candidate after a step's first outcome; None if the step is not allowed."""
         found = self.spec.outcomes(candidate.state, action, *parameters)
         self.steps += 1
         if not found:
@@ -108,7 +108,7 @@ class StepTaker:
         return replace(candidate, state=found[0], taken=taken)
 
     def at_time(self, candidate: Candidate, time_ms: int) -> Candidate:
-        """Return the candidate when the controller's clock shows a time; it never goes back."""
+        """Return the candidate at a time of the controller's clock, which never goes back."""
         elapsed = time_ms - candidate.clock_ms
         if elapsed <= 0:
             return candidate
@@ -120,7 +120,7 @@ class StepTaker:
         return replace(later, clock_ms=time_ms)
 
     def without_requests(self, candidate: Candidate, process: str) -> Candidate:
-        """Return the candidate in which a process waits for nothing, and its requests are lost."""
+        """Return the candidate in which a process's messages are lost and it awaits no answer."""
         if candidate.of("request_age", process) != NO_NUMBER:
             candidate = self.take(candidate, "RequestTimeout", process) or candidate
         for message in candidate.messages(process):
@@ -131,7 +131,7 @@ class StepTaker:
     def send_heartbeat(
         self, candidate: Candidate, process: str, *, want_fence: bool
     ) -> Candidate | None:
-        """Return the candidate after a process replayed all there is and sent a heartbeat."""
+        """Return the candidate after a process replayed the whole log and sent a heartbeat."""
         candidate = self.without_requests(candidate, process)
         latest = int(_integer(candidate.state["log_end"])) - 1
         if latest > candidate.of("applied_offset", process):
@@ -142,7 +142,7 @@ class StepTaker:
         return self.take(candidate, "SendHeartbeat", process, want_fence)
 
     def handle_heartbeat(self, candidate: Candidate, process: str) -> Candidate | None:
-        """Return the candidate after the controller handled a process's heartbeat, no record."""
+        """Return the candidate after a heartbeat of a process was handled without a record."""
         for message in candidate.messages(process):
             if message.type == "HeartbeatRequest":
                 for action in _HEARD:
@@ -152,7 +152,7 @@ class StepTaker:
         return None
 
     def exchange_heartbeat(self, candidate: Candidate, process: str) -> Candidate | None:
-        """Return the candidate after a heartbeat that changes nothing in its process."""
+        """Return the candidate after a heartbeat whose answer is lost."""
         status = candidate.of("status", process)
         asked = self.send_heartbeat(candidate, process, want_fence=status == "STARTING")
         if asked is None and status == "RECOVERY":
@@ -161,7 +161,7 @@ class StepTaker:
         return None if after is None else self.without_requests(after, process)
 
     def send_registration(self, candidate: Candidate, process: str) -> Candidate | None:
-        """Return the candidate after a process asked for an epoch."""
+        """Return the candidate after a process sent a registration request."""
         return self.take(self.without_requests(candidate, process), "SendRegistration", process)
 
 

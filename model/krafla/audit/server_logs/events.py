@@ -1,8 +1,8 @@
-"""What a line of a server log says of the lease.
+"""The events that lines of server logs report about the lease.
 
-The sentences are those of Kafka 4.1. A line of the two loggers that speak of nothing else
-(BrokerLifecycleManager, BrokerHeartbeatManager) at INFO or above that is none of them is not
-understood, and counted; from the other loggers only the sentences below are taken.
+The sentences are those of Kafka 4.1. Two loggers write only about the lease: BrokerLifecycleManager
+and BrokerHeartbeatManager. Their other lines at INFO or above are counted as not understood. Other
+lines of the other loggers are ignored.
 
 Kafka: BrokerLifecycleManager, BrokerHeartbeatManager.calculateNextBrokerState,
 ReplicationControlManager.maybeFenceOneStaleBroker, ClusterControlManager.registerBroker,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class EventKind(enum.Enum):
-    """What happened; the value says it in words."""
+    """The kind of an event; the value says it in words."""
 
     STARTING = "a process starts"
     REGISTERED = "a process learns its epoch"
@@ -38,8 +38,8 @@ class EventKind(enum.Enum):
     IN_RECOVERY = "a process is told that it is still fenced"
     UNFENCED = "a process learns that it is unfenced"
     SHUTDOWN_ASKED = "a process is told to stop"
-    SHUTDOWN_PENDING = "a process is told to wait for leave"
-    LEAVE = "a process gets leave to stop"
+    SHUTDOWN_PENDING = "a process is told to wait for its controlled shutdown"
+    LEAVE = "a process is told to shut down"
     STOPPING = "a process stops"
     STALE = "a process is told that its epoch is stale"
 
@@ -47,10 +47,10 @@ class EventKind(enum.Enum):
     REGISTERING = "the controller registers an incarnation"
     UNFENCING = "the controller unfences a broker"
     SHUTDOWN_BEGUN = "the controller begins a controlled shutdown"
-    LEAVE_GIVEN = "the controller gives leave after a controlled shutdown"
-    LEAVE_AT_ONCE = "the controller gives leave at once"
-    FENCING_ASKED = "the controller fences a broker that asked for it"
-    SESSION_EXPIRED = "the controller fences a broker whose session ran out"
+    LEAVE_GIVEN = "the controller ends a controlled shutdown"
+    LEAVE_AT_ONCE = "the controller grants an immediate shutdown"
+    FENCING_ASKED = "the controller fences a broker on request"
+    SESSION_EXPIRED = "the controller fences a broker whose session expired"
 
 
 OF_CONTROLLER: Final = frozenset(
@@ -65,15 +65,15 @@ OF_CONTROLLER: Final = frozenset(
         EventKind.SESSION_EXPIRED,
     }
 )
-"""What a controller writes; the rest is written by brokers."""
+"""The events in a controller's log; brokers log the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing a line says: `node` wrote it, the other fields are None where it says nothing.
+    """The event of one line, written by `node`; a field is None if the line does not name it.
 
-    `time_ms` is the line's, shifted to the clock of the metadata log. `before` and `after` are
-    states of a broker process as Kafka writes them.
+    `time_ms` is the line's time, shifted to the clock of the metadata log. `before` and `after` are
+    states of a broker process in Kafka's spelling.
     """
 
     kind: EventKind
@@ -90,7 +90,7 @@ class Event:
 
 
 class UnintelligibleLineError(Exception):
-    """A line of a logger of the lease that is no sentence known here, or contradicts itself."""
+    """A lease logger's line is no known sentence, or contradicts itself."""
 
 
 _NUMBERS: Final = ("broker", "epoch", "offset")
@@ -215,22 +215,22 @@ _NODE_WORD: Final = {LIFECYCLE_MANAGER: "BrokerLifecycleManager"}
 
 
 def event_of(line: LogLine) -> Event | None:
-    """Return what a line says of the lease, None if it is about something else.
+    """Return the event that a line reports, None if it reports none.
 
-    Raises UnintelligibleLineError for a line that should be of the lease and is not understood.
+    Raises UnintelligibleLineError for a line that should be about the lease and is not understood.
     """
     match = _NODE.fullmatch(line.text)
     speaks = line.logger in _SPEAK_OF_NOTHING_ELSE and line.level not in _QUIET_LEVELS
     if match is None or match[1] != _NODE_WORD.get(line.logger, "QuorumController"):
         if speaks:
-            raise UnintelligibleLineError("it does not say which node wrote it")
+            raise UnintelligibleLineError("the line does not say which node wrote it")
         return None
     for kind, pattern in _COMPILED[line.logger]:
         said = pattern.fullmatch(match[3])
         if said is not None:
             return None if kind is None else _event(kind, int(match[2]), line, said)
     if speaks:
-        raise UnintelligibleLineError("no sentence that Kafka 4.1 has for the lease")
+        raise UnintelligibleLineError("no sentence of Kafka 4.1 about the lease")
     return None
 
 
@@ -244,7 +244,7 @@ def _event(kind: EventKind, node: int, line: LogLine, said: re.Match[str]) -> Ev
         raise UnintelligibleLineError("a node id that Kafka cannot have")
     if kind not in OF_CONTROLLER and values.setdefault("broker", node) != node:
         raise UnintelligibleLineError(
-            f"node {node} writes of broker {values['broker']} as of itself"
+            f"node {node} writes about broker {values['broker']} as about itself"
         )
     return Event(
         kind=kind,

@@ -1,8 +1,8 @@
-"""How a sighting may have come about: the steps nobody saw before it, and the step that was seen.
+"""The explanations of a sighting: unseen steps before it, then the steps that were seen.
 
-For each kind of sighting there are a few ways to prepare it: who must have sent which message, what
-must have been replayed. They only propose; each step is the spec's. `goals` says what was seen as
-actions of ObservedLease, in order.
+Each kind of sighting has a few ways to come about: a process sent a message, or replayed a record.
+They are proposals; the spec judges each step. `goals` are the seen steps in order, as actions of
+ObservedLease.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _CAUSES: Final = {
     EventKind.FENCING_ASKED: "WroteFenceAsked",
 }
 _UNTOLD: Final = ("WroteLeave", "WroteFenceAsked")
-"""What a fencing may be that a controller whose log is there does not tell of."""
+"""The causes of a fencing of which a controller's log has no line."""
 
 
 class Goal(NamedTuple):
-    """One action that was seen; `by_line` says whether a server log shows it, else a record."""
+    """One action that was seen, in a server log with `by_line`, else in a record."""
 
     action: str
     parameters: tuple[Value, ...]
@@ -54,7 +54,7 @@ class Goal(NamedTuple):
 
 
 class Explainer:
-    """Explains sightings of one cluster."""
+    """The explanations of one cluster's sightings."""
 
     def __init__(
         self, taker: StepTaker, coverage: Coverage, numbers: Numbers, skew_ms: int
@@ -66,10 +66,9 @@ class Explainer:
         self._skew_ms = skew_ms
 
     def explain(self, candidate: Candidate, sighting: Sighting) -> Iterator[Candidate]:
-        """Yield candidates in which a sighting has happened next.
+        """Yield candidates in which a sighting happened next.
 
-        There is none for a line of the controller that no record goes with: what it says did not
-        become part of the log.
+        A controller's line without a record has none: its operation is not in the log.
         """
         now = self.taker.at_time(candidate, sighting.time_ms)
         if sighting.hint:
@@ -94,9 +93,9 @@ class Explainer:
                     yield self._settled(after, sighting, goals)
 
     def _late(self, candidate: Candidate, sighting: Sighting) -> Candidate | None:
-        """Return the candidate a little later than a sighting says, where time matters.
+        """Return the candidate later by the clock skew, for sightings that depend on a session.
 
-        What depends on a session that ran out may have happened up to the skew after its stamp.
+        What depends on an expired session may happen up to the skew after its timestamp.
         """
         op = sighting.operation
         timed = op is not None and op.act in (Act.REGISTER, Act.FENCE)
@@ -108,7 +107,7 @@ class Explainer:
     def ways(
         self, candidate: Candidate, sighting: Sighting
     ) -> Iterator[tuple[Candidate, list[Goal]]]:
-        """Yield the ways in which a sighting may come about: a candidate ready for the goals."""
+        """Yield the ways to explain a sighting: a candidate, and goals to reach from it."""
         if sighting.operation is not None:
             yield from self._of_record(candidate, sighting, sighting.operation)
         elif sighting.event is not None and sighting.incarnation is not None:
@@ -168,7 +167,7 @@ class Explainer:
             (request,) = asked.messages(process)
             yield asked, [Goal("RefuseRegistration", (request,), by_line=True), told]
 
-    # The records, with what the controller says of them.
+    # The records, with the controller's lines about them.
 
     def _of_record(
         self, candidate: Candidate, sighting: Sighting, op: Operation
@@ -214,8 +213,8 @@ class Explainer:
         if event is not None:
             ranks = (*candidate.ranks, WrittenOffsets(op.first, op.offset, op.last, op.least))
             said = self.numbers.rank_of_epoch(_known(event.epoch), ranks)
-            who = event.incarnation or ""
-            goals.append(Goal("SaysRegistered", (op.broker, who, said), by_line=True))
+            incarnation = event.incarnation or ""
+            goals.append(Goal("SaysRegistered", (op.broker, incarnation, said), by_line=True))
         yield ready, goals
 
     def _fencing(
@@ -238,14 +237,14 @@ class Explainer:
                     yield ready, [goal]
 
     def causes(self, sighting: Sighting) -> tuple[str, ...]:
-        """Return why a broker may have been fenced, as the action that its record would be."""
+        """Return the possible causes of a fencing, each as the action of its record."""
         if sighting.event is not None:
             return (_CAUSES[sighting.event.kind],)
-        assert sighting.operation is not None, "only records fence"
+        assert sighting.operation is not None, "a fencing has a record"
         return _UNTOLD if self.is_untold(sighting) else ("WroteFenceOfSilent", *_UNTOLD)
 
     def is_untold(self, sighting: Sighting) -> bool:
-        """Return whether a broker was fenced, and a controller whose log is there tells not why."""
+        """Return whether a broker was fenced without a line in the controller's log."""
         op = sighting.operation
         if op is None or op.act is not Act.FENCE or sighting.event is not None:
             return False
@@ -255,7 +254,7 @@ class Explainer:
     """The active controller; the search keeps it up to date."""
 
     def _says(self, candidate: Candidate, sighting: Sighting) -> list[Goal]:
-        """Return what the controller's line says besides its record, as goals before it."""
+        """Return the goals of a controller's line that come before the goal of its record."""
         event = sighting.event
         if event is None or event.broker is None:
             return []
@@ -276,7 +275,7 @@ class Explainer:
     def _unrecorded(
         self, candidate: Candidate, event: Event
     ) -> Iterator[tuple[Candidate, list[Goal]]]:
-        """Yield what a line of the controller would be if there were a record of it."""
+        """Yield the ways to explain a controller's line as if it had a record."""
         b = _known(event.broker)
         registered = candidate.of("registrations", b)
         present = NO_NUMBER if registered == NIL else registered.epoch
@@ -286,9 +285,9 @@ class Explainer:
         if event.kind is EventKind.SESSION_EXPIRED:
             yield candidate, [Goal("WroteFenceOfSilent", (b, epoch), by_line=True)]
         elif event.kind is EventKind.REGISTERING:
-            who = event.incarnation or ""
-            ready = self.taker.send_registration(candidate, who) or candidate
-            yield ready, [Goal("WroteRegistration", (b, who, epoch), by_line=True)]
+            incarnation = event.incarnation or ""
+            ready = self.taker.send_registration(candidate, incarnation) or candidate
+            yield ready, [Goal("WroteRegistration", (b, incarnation, epoch), by_line=True)]
         else:
             action = {
                 EventKind.UNFENCING: "WroteUnfence",
@@ -304,7 +303,7 @@ class Explainer:
             yield (asked or candidate), goal
 
     def _settled(self, candidate: Candidate, sighting: Sighting, goals: list[Goal]) -> Candidate:
-        """Return the candidate knowing what a sighting that happened makes certain."""
+        """Return the candidate with the facts that a sighting makes certain."""
         op, event, process = sighting.operation, sighting.event, sighting.incarnation
         if op is not None:
             return self._recorded(candidate, sighting, op, goals)
@@ -346,7 +345,7 @@ class Explainer:
 
 
 def _before(event: Event) -> str:
-    """Return the state in which a process must be for a line."""
+    """Return the state that a process must be in to write a line."""
     if event.kind in _ANSWERS:
         return _ANSWERS[event.kind][0]
     if event.kind is EventKind.SHUTDOWN_ASKED:

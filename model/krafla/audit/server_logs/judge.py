@@ -1,4 +1,4 @@
-"""The server logs of a cluster, judged: joined with its metadata log and explained by the spec.
+"""The judgement on a cluster's server logs: joined with its metadata log, explained by the spec.
 
 Spec: ObservedLease!SawAnswer, BrokerLeaseProperties!EpochIsRegistrationOffsetInv,
 BrokerLeaseProperties!EpochUniqueInv, BrokerLeaseProperties!OneLiveIncarnationInv,
@@ -49,13 +49,12 @@ INVARIANTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the server logs of a cluster came to.
+    """The judgement on the server logs of a cluster.
 
-    `log` is the metadata log they were joined with, `folders` are those with server logs, which
-    have `lines_read` lines of all loggers. `counts` says how many lines and records were judged,
-    and how many of them `steps` of the spec explain. `not_understood` counts lines, `clipped` lines
-    before the start or after the end of the metadata log. `taken` is the last step of the
-    behaviour found.
+    `log` is the metadata log that they were joined with. `folders` hold server logs, with
+    `lines_read` lines of all loggers. `counts` has the judged lines and records, and those that
+    `steps` of the spec explain. `not_understood` and `clipped` count lines that were not understood
+    or lie outside the time of the metadata log. `taken` is the last step of the behaviour found.
     """
 
     log: Path
@@ -75,7 +74,7 @@ class Judgement:
 
     @property
     def verdict(self) -> Verdict:
-        """What the findings amount to."""
+        """The verdict on the findings."""
         return verdict_of(self.findings)
 
 
@@ -85,7 +84,7 @@ def judge(
     settings: Settings,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Judgement:
-    """Return what server logs and a metadata log of one cluster come to.
+    """Return the judgement on the server logs and a metadata log of one cluster.
 
     Raises KraflaError if the spec cannot be loaded.
     """
@@ -111,9 +110,9 @@ def judge(
     else:
         findings += _broken_invariants(spec, found)
     counts = counts_of(shifted, streams, found.candidate.taken)
-    # A line that contradicts the metadata log by itself is among the findings, not the sightings.
+    # A line that contradicts the metadata log by itself is a finding, not a sighting.
     if not counts.lines and verdict_of(findings) is not Verdict.VIOLATED:
-        detail = "no line that could be judged is of the time of the metadata log"
+        detail = "no line that could be judged lies within the time of the metadata log"
         findings.append(Finding(Weight.INCONCLUSIVE, "nothing to judge", detail, log.path))
     return Judgement(
         log=log.path,
@@ -134,7 +133,7 @@ def judge(
 
 
 def _brokers(log: Operations) -> set[int]:
-    """Return the ids of the brokers that a log speaks of."""
+    """Return the ids of the brokers in a log."""
     named = {op.broker for op in log.operations if op.incarnation is not None}
     return {*named, *log.registrations}
 
@@ -155,7 +154,7 @@ def _start(spec: Spec, streams: Streams, log: Operations, timeout_ms: int) -> Ca
 
 
 def _last_contacts(log: Operations, clock_ms: int, timeout_ms: int) -> dict[int, int]:
-    """Return how long before the start brokers were heard from that are fenced soon after it."""
+    """Return, for brokers fenced soon after the start, how long before it they were heard from."""
     found: dict[int, int] = {}
     done: set[int] = set()
     for op in log.operations:
@@ -180,7 +179,7 @@ def _length(taken: TakenStep | None) -> int:
 
 
 def _broken_invariants(spec: Spec, found: SearchOutcome) -> list[Finding]:
-    """Return a finding if an explanation leads through a state that must not be."""
+    """Return a finding if an explanation leads through a state that breaks an invariant."""
     taken = found.candidate.taken
     broken: list[Finding] = []
     while taken is not None:
@@ -197,7 +196,7 @@ def _broken_invariants(spec: Spec, found: SearchOutcome) -> list[Finding]:
 def _broken(name: str, taken: TakenStep) -> Finding:
     from krafla.audit.server_logs.verdict import finding_at
 
-    assert taken.sighting is not None, "only what was seen is reported"
+    assert taken.sighting is not None, "only sightings are reported"
     kind = f"BrokerLeaseProperties!{name}"
     return finding_at(
         Weight.VIOLATION, kind, f"{name} is false", taken.sighting, None, by_line=True

@@ -1,4 +1,4 @@
-"""BrokerLease with the observations of ObservedLease, for one cluster: constants and a start.
+"""BrokerLease with the observations of ObservedLease, for one cluster: constants and start state.
 
 Spec: ObservedLease!SawStarting, BrokerLease!Init.
 """
@@ -42,13 +42,13 @@ _STATUS: Final = {
     EventKind.LEAVE: "SHUTTING_DOWN",
     EventKind.STOPPING: "SHUTTING_DOWN",
 }
-"""The state of a process after its last line, where it can be told by that."""
+"""The state of a process after its last line, if the line shows it."""
 _ENDED: Final = frozenset({"SHUTTING_DOWN", "CRASHED"})
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseStart:
-    """Where a cluster's history begins: a state, and what its epochs stand for."""
+    """The start of a cluster's history: a state, and the offsets behind its epochs."""
 
     state: State
     ranks: tuple[WrittenOffsets, ...]
@@ -57,9 +57,10 @@ class LeaseStart:
 def constants(
     processes: Mapping[str, int], others: Collection[int], settings: Settings
 ) -> dict[str, Value]:
-    """Return the constants of BrokerLease for processes by broker id, and brokers without any.
+    """Return the constants of BrokerLease; `processes` maps each process to its broker id.
 
-    Requests may arrive in any order: what the spec forbids then, it forbids in each network.
+    `others` are brokers without a process. Requests may be reordered: what the spec forbids with
+    reordering, it forbids in every network.
     """
     broker_of = dict(processes) or {_NO_PROCESS: _NO_BROKER}
     return {
@@ -87,8 +88,8 @@ def _load(values: tuple[tuple[str, Value], ...]) -> Spec:
     named = dict(values)
     processes = named["Incarnation"]
     assert isinstance(processes, frozenset), "a set of processes"
-    # Of the ways in which time may pass for all processes, Next need name only one: steps are
-    # asked for by name, and there are two to the power of the number of processes.
+    # Each process's time may pass or not: there are two to the power of their number ways. Next
+    # needs only one of these, because steps are requested by name.
     elapsed = frozenset({function(dict.fromkeys(processes, 1))})
     return Spec.load(MODULE, named, definitions={"Elapsed": elapsed})
 
@@ -96,10 +97,10 @@ def _load(values: tuple[tuple[str, Value], ...]) -> Spec:
 def start_of_lease(
     spec: Spec, streams: Streams, log: Operations, last_contact: Mapping[int, int]
 ) -> LeaseStart:
-    """Return the state at the start of the log: Init, or what a checkpoint leaves open chosen.
+    """Return the state at the start of the log: Init, or a checkpoint's with the rest chosen.
 
-    `last_contact` says for an unfenced broker how long before the start it was heard from last,
-    in milliseconds; a broker that is not there was heard from just then.
+    `last_contact` has, for an unfenced broker, how many milliseconds before the start it was last
+    heard from; the default is 0.
     """
     (state,) = spec.initial_states()
     if log.start == 0:
@@ -130,7 +131,7 @@ def start_of_lease(
 
 
 def latest_process(streams: Streams, broker: int) -> str | None:
-    """Return the process of a broker that was the last to start before the start of the log."""
+    """Return the last process of a broker that started before the start of the log."""
     said = streams.before_start.get(broker, ())
     return next((e.incarnation for e in reversed(said) if e.kind is EventKind.STARTING), None)
 
@@ -138,7 +139,7 @@ def latest_process(streams: Streams, broker: int) -> str | None:
 def _of_processes(
     streams: Streams, log: Operations, rank: Mapping[int, int]
 ) -> dict[str, dict[Value, Value]]:
-    """Return what processes are like at the start of a log, by their lines before it."""
+    """Return the variables of processes at the start of a log, by their earlier lines."""
     status: dict[Value, Value] = {}
     epochs: dict[Value, Value] = {}
     for broker, r in log.registrations.items():
@@ -163,7 +164,7 @@ def _number(value: Value) -> int:
 
 
 def _changed(old: Value, new: Mapping[Value, Value]) -> Value:
-    """Return a function that differs from `old` in some places; it may look like a sequence."""
+    """Return the function `old` with new results; a function over 1..n is a tuple."""
     pairs: dict[Value, Value] = {}
     if isinstance(old, tuple):
         pairs.update(enumerate(old, 1))
@@ -184,7 +185,7 @@ def _registration(registered: BrokerRegistration, rank: int) -> Value:
 
 
 def _status(said: Sequence[Event], registered: BrokerRegistration) -> str:
-    """Return the state a process was in, by its last line or by what is registered of it."""
+    """Return the state of a process, by its last line or its registration."""
     for event in reversed(said):
         if event.kind in _STATUS:
             return _STATUS[event.kind]

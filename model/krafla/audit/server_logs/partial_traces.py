@@ -1,7 +1,7 @@
-"""The joined trace of a cluster as a partial trace on disk, for the tools that read those.
+"""The explanation of a cluster's logs as a partial trace, for the tools that read those.
 
-It has every step of the explanation that was found, as actions of BrokerLease: those that were seen
-with their place and time, and what was seen of the state after them; those that nobody saw without.
+Every step of the explanation is an action of BrokerLease. A step that was seen has a place, a time,
+and the part of the state that was seen after it.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ _OF_FIRST_PARAMETER: Final = {
 
 
 def partial_trace(judged: Judgement) -> PartialTrace:
-    """Return what was seen of a cluster, as far as it was explained.
+    """Return the partial trace of a cluster, as far as its logs were explained.
 
-    Raises KraflaError if the metadata log starts at a checkpoint: a partial trace starts in an
-    initial state.
+    Raises KraflaError if the metadata log starts at a checkpoint, because a partial trace starts in
+    an initial state.
     """
     if judged.judged_from != 0:
         raise KraflaError(
-            f"the metadata log is judged from offset {judged.judged_from} on, and a partial trace"
+            f"the metadata log is judged from offset {judged.judged_from} on, but a partial trace"
             " begins in an initial state: nothing was saved",
             str(judged.log),
         )
@@ -78,7 +78,7 @@ def _observation(taken: TakenStep) -> Observation:
 
 
 def _step(taken: TakenStep) -> tuple[str, tuple[Value, ...]]:
-    """Return the action of BrokerLease that an action of ObservedLease was."""
+    """Return the action of BrokerLease that a step of ObservedLease took."""
     action, first = taken.action, taken.parameters[:1]
     if action == "WroteLeaderChange":
         return "FailOver", ()
@@ -103,7 +103,7 @@ def _before(taken: TakenStep) -> State:
 
 
 def _seen(taken: TakenStep) -> tuple[tuple[Part, Value], ...]:
-    """Return what a line or a record says of the state after it."""
+    """Return the part of the state after a step that its line or record shows."""
     first = taken.parameters[0] if taken.parameters else None
     if first is None:
         return ()

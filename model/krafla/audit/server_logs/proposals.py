@@ -1,7 +1,7 @@
-"""What must have happened, unseen, before something that was seen: proposals, judged by the spec.
+"""Proposals of unseen steps before a sighting, judged by the spec.
 
-Each way to prepare takes steps of the spec as far as they are allowed, and stops where they are
-not: then what was seen is refused, and the reason is the spec's.
+A proposal takes steps of the spec until the spec refuses one. Then the sighting is refused too, for
+the spec's reason.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LATER: Final = ("STARTING", "RECOVERY", "RUNNING", LAST)
 
 
 class Proposals:
-    """Prepares candidates of one cluster for what was seen."""
+    """The proposals for the sightings of one cluster."""
 
     def __init__(self, taker: StepTaker, coverage: Coverage) -> None:
         self._taker = taker
@@ -34,8 +34,8 @@ class Proposals:
     def after_heartbeat(
         self, candidate: Candidate, sighting: Sighting, wanted: str, *, want_fence: bool = False
     ) -> Iterator[Candidate]:
-        """Yield candidates in which the registered process has sent the heartbeat wanted."""
-        assert sighting.operation is not None, "only records are asked for"
+        """Yield candidates in which the registered process, in state `wanted`, sent a heartbeat."""
+        assert sighting.operation is not None, "only records follow a heartbeat"
         registered = candidate.of("registrations", sighting.operation.broker)
         if registered == NIL:
             yield candidate
@@ -46,7 +46,7 @@ class Proposals:
         yield self._taker.send_heartbeat(candidate, process, want_fence=want_fence) or candidate
 
     def advanced(self, candidate: Candidate, process: str, wanted: str) -> Candidate:
-        """Return the candidate in which a process without a log has come as far as is wanted."""
+        """Return the candidate with a process without a log moved to a state, or towards it."""
         for _ in _LATER:
             status = candidate.of("status", process)
             if status not in _LATER or _LATER.index(status) >= _LATER.index(wanted):
@@ -70,7 +70,7 @@ class Proposals:
         return None
 
     def with_leadership(self, candidate: Candidate, op: Operation) -> Candidate:
-        """Return the candidate in which a broker leads if the log says that it does."""
+        """Return the candidate in which a broker leads if it does by the log."""
         leads: Any = candidate.state["leads"]
         if not op.leads or op.broker in leads:
             return candidate
@@ -81,7 +81,7 @@ class Proposals:
         return replace(elected, ranks=(*elected.ranks, WrittenOffsets(NO_NUMBER, NO_NUMBER, end)))
 
     def with_offsets_reported(self, candidate: Candidate, op: Operation) -> Candidate:
-        """Return the candidate in which the other brokers have reported what leave waits for."""
+        """Return the candidate in which other brokers reported the controlled shutdown offset."""
         wanted = candidate.of("controlled_shutdown_offset", op.broker)
         if wanted == NO_NUMBER:
             return candidate
@@ -92,7 +92,7 @@ class Proposals:
         return candidate
 
     def with_contact(self, candidate: Candidate, hint: Sighting) -> Candidate:
-        """Return the candidate in which a process was heard from, if it can have been."""
+        """Return the candidate after a heartbeat of a process, if it can have sent one."""
         process = hint.incarnation or ""
         if candidate.of("broker_epoch", process) == NO_NUMBER:
             return candidate
@@ -101,14 +101,14 @@ class Proposals:
     def after_answer(
         self, candidate: Candidate, process: str, *, want_fence: bool
     ) -> Iterator[Candidate]:
-        """Yield the candidate in which a heartbeat of the process has been answered."""
+        """Yield the candidate in which the controller answered a heartbeat of the process."""
         asked = self._taker.send_heartbeat(candidate, process, want_fence=want_fence)
         heard = None if asked is None else self._taker.handle_heartbeat(asked, process)
         if heard is not None:
             yield heard
 
     def with_epoch_known(self, candidate: Candidate, process: str) -> Candidate:
-        """Return the candidate in which a process knows its epoch, if an answer is under way."""
+        """Return the candidate in which a process knows its epoch, if an answer is in flight."""
         for message in candidate.messages(process):
             if message.type == "RegistrationResponse":
                 return (
@@ -117,15 +117,15 @@ class Proposals:
         return candidate
 
     def after_registration_request(self, candidate: Candidate, process: str) -> Candidate:
-        """Return the candidate in which a process that is about to end has asked for an epoch.
+        """Return the candidate in which a process sent a registration request before it ends.
 
-        The request outlives the process: it may be why the process is registered later. A process
-        that has an epoch does not ask.
+        The request outlives the process, so it may register the process later. A process that has
+        an epoch sends none.
         """
         return self._taker.send_registration(candidate, process) or candidate
 
     def is_covered(self, sighting: Sighting) -> bool:
-        """Return whether the log of the broker that a sighting is about covers its time."""
+        """Return whether the log of a sighting's broker covers the time of the sighting."""
         op, event = sighting.operation, sighting.event
         broker = op.broker if op is not None else None
         if broker is None and event is not None:

@@ -1,8 +1,7 @@
-"""One order of all that was seen, explained step by step: the search for it.
+"""The search for an order of all sightings that the spec explains step by step.
 
-Sightings are taken by their time. Where one cannot be explained yet, another whose time is within
-the skew may come first: clocks and log files are not exact. If nothing fits, the search goes back
-and tries other orders, as far as such an order could matter.
+Sightings are taken by time. If one cannot be explained yet, another within the clock skew may come
+first, since timestamps are not exact. If none fits, the search backtracks and tries other orders.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ if TYPE_CHECKING:
     from krafla.audit.server_logs.sightings import Sighting
 
 MAX_TRIES: Final = 20_000
-"""So many explanations are tried beyond the first failure before the search gives up."""
+"""The search gives up after this many tries without progress."""
 _BACK: Final = 10
-"""The search goes back over as many skews of time from where it got furthest."""
+"""How many clock skews the search backtracks from the furthest sighting."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """How far the search came: the candidate, and the sightings that would have been next.
+    """The furthest candidate of a search, and the sightings that would have been next.
 
-    `explained` counts sightings, hints too. If `next_up` is empty, everything was explained. If
-    not `exhausted`, the search gave up before it had tried all orders.
+    `explained` counts sightings, hints included. If `next_up` is empty, everything was explained.
+    Without `exhausted`, the search gave up before it had tried all orders.
     """
 
     candidate: Candidate
@@ -41,7 +40,7 @@ class SearchOutcome:
 
 
 class _Node:
-    """A place of the search: how much of each stream is explained, and what to try from there."""
+    """A node of the search: positions in the streams, and the moves left to try."""
 
     def __init__(
         self,
@@ -64,7 +63,7 @@ def search_order(
     leader: int,
     progress: Callable[[int], None] = lambda _: None,
 ) -> SearchOutcome:
-    """Return how far the streams can be explained from a candidate on."""
+    """Return how far the sightings of the streams can be explained from a candidate on."""
     return _OrderSearch(streams, explainer, skew_ms, progress).run(start, leader)
 
 

@@ -1,7 +1,6 @@
-"""How the server logs of a cluster are judged: what the caller says, else server.properties.
+"""The settings for judging a cluster's server logs, from the caller or from server.properties.
 
-The session timeout is broker.session.timeout.ms, which the active controller applies; Kafka's
-default is 9000.
+The session timeout is broker.session.timeout.ms of the controllers; Kafka's default is 9000.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ _TIMEOUT: Final = "broker.session.timeout.ms"
 _ROLES: Final = "process.roles"
 _MAX_BYTES: Final = 1 << 20
 MAX_TIMEOUT_MS: Final = 10**9
-"""Twice as much is still a number of TLC."""
+"""TLC can represent twice as much."""
 DEFAULT_TIMEOUT_MS: Final = 9000
 DEFAULT_SKEW_MS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class ServerLogOptions:
-    """What the caller of an audit says about server logs.
+    """The caller's options for server logs.
 
-    `skew_ms` is how far their timestamps may be off. Without a session timeout it is read from
+    `skew_ms` is how far timestamps may be off. A session timeout of None is read from
     server.properties.
     """
 
@@ -40,14 +39,14 @@ class ServerLogOptions:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to judge: milliseconds by which stamps may be off, and the session timeout."""
+    """The settings in use: how far timestamps may be off, and the session timeout."""
 
     skew_ms: int
     session_timeout_ms: int
 
 
 class SessionTimeout(NamedTuple):
-    """What a properties file says of the session timeout; the default where it says nothing."""
+    """The session timeout of a node's properties file, Kafka's default if it names none."""
 
     path: Path
     timeout_ms: int
@@ -55,10 +54,10 @@ class SessionTimeout(NamedTuple):
 
 
 def _session_timeouts(folders: Iterable[Path]) -> list[SessionTimeout]:
-    """Return what the properties files in or above the folders of nodes say, controllers first.
+    """Return the session timeouts of properties files in or just above the folders of nodes.
 
-    If any of them is a controller's, only those of controllers. What is no number, or none that
-    Kafka takes, is left out.
+    If there are files of controllers, only those count. A value that Kafka does not accept is left
+    out.
     """
     found = {}
     for folder in folders:
@@ -99,14 +98,15 @@ def _read(path: Path) -> SessionTimeout | None:
 def settings_of(
     folder: Path, nodes: Iterable[Path], options: ServerLogOptions
 ) -> tuple[Settings, list[Finding]]:
-    """Return how to judge a cluster; a doubt if its controllers do not agree about it."""
+    """Return the settings of a cluster, and a finding if its session timeout is not certain."""
     if options.session_timeout_ms is not None:
         return Settings(options.skew_ms, options.session_timeout_ms), []
     configured = _session_timeouts(sorted(set(nodes)))
     timeouts = sorted({one.timeout_ms for one in configured})
     if not configured:
         detail = (
-            f"no server.properties says broker.session.timeout.ms: {DEFAULT_TIMEOUT_MS} is assumed"
+            "no usable server.properties was found: broker.session.timeout.ms is assumed to be"
+            f" {DEFAULT_TIMEOUT_MS}"
         )
         note = Finding(Weight.NOTE, "session timeout", detail, folder)
         return Settings(options.skew_ms, DEFAULT_TIMEOUT_MS), [note]
@@ -115,7 +115,7 @@ def settings_of(
     other = next(one for one in configured if one.timeout_ms != configured[0].timeout_ms)
     detail = (
         f"broker.session.timeout.ms is {configured[0].timeout_ms} in"
-        f" {printable(str(configured[0].path))} and {other.timeout_ms} here: judged by the former"
+        f" {printable(str(configured[0].path))} and {other.timeout_ms} here; the former is used"
     )
     doubt = Finding(Weight.INCONCLUSIVE, "session timeout", detail, other.path)
     return Settings(options.skew_ms, configured[0].timeout_ms), [doubt]
