@@ -15,7 +15,7 @@ from krafla.verdict import ExitCode, KraflaError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from krafla.audit.result import Report
+    from krafla.audit.report import AuditReport
     from krafla.cli.screen import LiveLine
 
 __all__ = ["command"]
@@ -106,11 +106,11 @@ def command(
     loading = LoadingSpec(brief=True)
     from krafla.audit.render import document, text_lines
     from krafla.audit.run import audit
-    from krafla.audit.server_log_options import Wish
+    from krafla.audit.server_logs.settings import ServerLogOptions
 
     with _Progress(quiet=quiet) as progress:
-        wish = Wish(clock_skew_ms, session_timeout_ms) if server_logs else None
-        report = audit(paths, progress.show, loading, wish)
+        options = ServerLogOptions(clock_skew_ms, session_timeout_ms) if server_logs else None
+        report = audit(paths, progress.show, loading, options)
     if save_trace is not None:
         _save(report, save_trace)
     if as_json:
@@ -120,7 +120,7 @@ def command(
     return report.exit_code
 
 
-def _save(report: Report, path: Path) -> None:
+def _save(report: AuditReport, path: Path) -> None:
     """Write the partial trace of the report's one cluster; KraflaError if there is none."""
     from krafla.audit.server_logs.partial_traces import partial_trace
     from krafla.traces import write

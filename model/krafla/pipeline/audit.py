@@ -12,10 +12,11 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from krafla.audit.cluster_audit import audit_cluster
 from krafla.audit.clusters import find_logs, group
 from krafla.audit.inventory import take_inventory
 from krafla.audit.render import document
-from krafla.audit.run import audit_cluster, report_of
+from krafla.audit.run import report_of
 from krafla.audit.specs import LoadingSpec
 from krafla.pipeline.ingest import INGEST
 from krafla.pipeline.restore import place_below, restore
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from krafla.audit.cluster_audit import ClusterAudit
     from krafla.audit.clusters import Cluster
     from krafla.audit.inventory import Inventory
-    from krafla.audit.run import ClusterAudit
     from krafla.pipeline.session import Session
     from kraft.log.directory import MetadataLog
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.audit.redact import redacted
-from krafla.audit.server_logs.events import UnintelligibleLineError, understand
+from krafla.audit.server_logs.events import UnintelligibleLineError
+from krafla.audit.server_logs.events import event_of
 from krafla.audit.server_logs.lines import LOGGERS, LogLine
 from krafla.pipeline.sources import FileKind
 from krafla.pipeline.tables import BATCHES, EVENTS, RECORDS
@@ -151,7 +152,7 @@ def _entry(file_id: str, entry: tuple[int, str, str, str]) -> Row:
 def _said(line: LogLine) -> str | None:
     """Return the meaning of a line about the lease in the terms of the audit, if it has one."""
     try:
-        event = understand(line)
+        event = event_of(line)
     except UnintelligibleLineError as error:
         return f"not understood: {error}"
     return None if event is None else event.kind.value

@@ -208,11 +208,11 @@ def server_log_question(path: Path) -> Question:
 
     def ask(progress: Callable[[str], None]) -> Row:
         from krafla.audit.run import audit
-        from krafla.audit.server_log_options import Wish
         from krafla.audit.server_logs.counts import Counts
+        from krafla.audit.server_logs.settings import ServerLogOptions
 
         started = time.monotonic()
-        report = audit([path], progress, server_logs=Wish())
+        report = audit([path], progress, server_logs=ServerLogOptions())
         judged = [one.server_logs for one in report.clusters if one.server_logs is not None]
         findings = [*report.findings]
         findings += [one for cluster in report.clusters for one in cluster.all_findings()]

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 import typer
+from krafla.fuzz.engine.seeded_bugs import find_mutant
 
 from krafla.audit import run
-from krafla.audit.server_log_options import Wish
 from krafla.audit.server_logs.counts import Counts
+from krafla.audit.server_logs.settings import ServerLogOptions
 from krafla.cli import verify as verify_command
-from krafla.fuzz.engine.seeded_bugs import find_mutant
 from krafla.manifest import find_specs, load
 from krafla.verdict import ExitCode, KraflaError, Verdict
 from krafla.verify import Kind, Question, Row, proofs, quorums
@@ -110,7 +110,9 @@ def test_a_server_log_that_cannot_be_is_violated_and_one_that_shows_nothing_in_d
 
 def test_records_without_a_line_that_was_judged_are_in_doubt(monkeypatch):
     (crash,) = [one for one in asked.server_log_questions() if one.name == "crash"]
-    report = run.audit([asked.find_traces() / "kafka-4.1" / "crash"], server_logs=Wish())
+    report = run.audit(
+        [asked.find_traces() / "kafka-4.1" / "crash"], server_logs=ServerLogOptions()
+    )
     (cluster,) = report.clusters
     silent = replace(cluster.server_logs, counts=Counts(records=43, records_explained=43))
     told = replace(report, clusters=(replace(cluster, server_logs=silent),))

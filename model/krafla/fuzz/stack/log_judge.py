@@ -33,7 +33,7 @@ LOG_PROPERTIES: Final = (
     *(
         one
         for one, entry in REGISTRY.items()
-        if entry.asked_of != ("checkpoints",) and one not in _OF_FILES
+        if entry.checked_on != ("checkpoints",) and one not in _OF_FILES
     ),
     LOG_IS_JUDGED,
 )

@@ -104,7 +104,7 @@ def test_a_campaign_of_clusters_may_miss_three_actions_of_raft_and_no_others():
 
 
 def test_the_log_of_a_cluster_is_excused_for_no_bug_of_older_releases():
-    image = LogJudge()._history._image
+    image = LogJudge()._history._state.image
     image.displaced = {0}
     assert not image.excused()
 

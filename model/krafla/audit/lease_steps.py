@@ -1,8 +1,7 @@
-"""The spec as judge of a history: every step of the lease taken in UntimedLease.tla itself.
+"""The lease records of a history, stepped through UntimedLease.tla.
 
-TLC's numbers have 32 bits, so
-offsets and epochs are given to it relative to `base`, where a history starts; all that the spec
-does with them is compare and add one.
+TLC's numbers have 32 bits, so offsets and epochs are relative to `base`, the start of the history;
+the spec only compares them and adds one.
 
 Spec: UntimedLease!Init, UntimedLease!EpochWithinLogInv, UntimedLease!EpochUniqueInv,
 UntimedLease!LogGrowsProp, UntimedLease!EpochGrowsProp, UntimedLease!NewRegistrationIsFencedProp,
@@ -13,9 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.audit.lease_invariants import broken_by
-from krafla.audit.mapping import SPEC, Step
-from krafla.audit.refusals import false_conjuncts, text_of, violation
+from krafla.audit.mapping import SPEC, LogStep
+from krafla.audit.refusals import false_conjuncts, text_of, violation_at
 from krafla.audit.result import Evidence, Finding, Weight
 from krafla.values import Function, fmt, function, record
 
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from krafla.audit.image import BrokerRegistration
+    from krafla.audit.result import FalseConjunct
     from krafla.audit.specs import LoadingSpec
     from krafla.oracle import State
     from krafla.oracle.explain import Explanation
@@ -38,12 +37,16 @@ PROPERTIES: Final = (
 )
 _NUMBERS: Final = frozenset({"epoch", "offset", "base_offset"})
 _INT32: Final = 2**31
+_BY_RULE: Final = {"EpochUniqueInv": "B3", "NewRegistrationIsFencedProp": "B5"}
+_NAMES: Final = frozenset({r"b \in DOMAIN registrations", "registrations[b].epoch = epoch"})
+_SHUTDOWN: Final = "registrations[b].in_controlled_shutdown = in_controlled_shutdown"
 
 
-class SpecRun:
-    """One history in the spec: give it steps in order, it answers with the first violation.
+class LeaseRun:
+    """The run of one history in UntimedLease: `take` judges steps in order.
 
-    The history starts in Init at offset 0, or at `start` with these registrations.
+    The history starts in Init at offset 0, or at `start` with these registrations. `taken` counts
+    steps.
     """
 
     def __init__(
@@ -56,8 +59,8 @@ class SpecRun:
         self._state: State | None = None
         self.taken = 0
 
-    def take(self, steps: Iterable[Step]) -> Finding | None:
-        """Return the first violation, or that TLC's numbers are too small; else None."""
+    def take(self, steps: Iterable[LogStep]) -> Finding | None:
+        """Take steps; return the first violation, or the finding that a number is too large."""
         if self._state is None:
             finding = self._begin()
             if finding is not None:
@@ -70,7 +73,7 @@ class SpecRun:
         return None
 
     def state(self) -> State:
-        """Return the state the history is in; it begins if it has not begun."""
+        """Return the current state; begin the history if need be."""
         if self._state is None:
             self.take(())
         assert self._state is not None, "a history that begins is in a state"
@@ -103,7 +106,7 @@ class SpecRun:
                 return self._broken(name, None, explanation, self._state)
         return None
 
-    def _take(self, step: Step) -> Finding | None:
+    def _take(self, step: LogStep) -> Finding | None:
         spec, before = self._loading.get(), self._state
         assert before is not None, "a run begins before its first step"
         values = [self._relative(name, value) for name, value in step.parameters]
@@ -128,9 +131,9 @@ class SpecRun:
     def _relative(self, name: str, value: Value) -> Value:
         return value - self._base if name in _NUMBERS and isinstance(value, int) else value
 
-    def _refused(self, step: Step, explanation: Explanation, before: State) -> Finding:
+    def _refused(self, step: LogStep, explanation: Explanation, before: State) -> Finding:
         false = tuple(false_conjuncts(explanation.reasons, self._absolute))
-        said = false[0].text if false else explanation.finding
+        said = f"{false[0].text} is false" if false else explanation.finding
         evidence = Evidence(
             rule=f"{SPEC}!{step.action}",
             statement=f"{step.action} is allowed only where each of its conjuncts is true",
@@ -141,12 +144,12 @@ class SpecRun:
             false=false,
             state=self._state_text(before),
             expected=self._legal(step, before),
-            invariants=broken_by(step.action, step, false, self._registered(before)),
+            invariants=_broken_by(step.action, step, false, self._registered(before)),
         )
-        return violation(step, f"{step.action} is not allowed: false is {said}", evidence)
+        return violation_at(step, f"{step.action} is not allowed: {said}", evidence)
 
     def _broken(
-        self, name: str, step: Step | None, explanation: Explanation, before: State
+        self, name: str, step: LogStep | None, explanation: Explanation, before: State
     ) -> Finding:
         false = tuple(false_conjuncts(explanation.reasons, self._absolute))
         evidence = Evidence(
@@ -158,7 +161,7 @@ class SpecRun:
             parameters=() if step is None else step.parameters,
             false=false,
             state=self._state_text(before),
-            invariants=broken_by(name, step, false, self._registered(before)),
+            invariants=_broken_by(name, step, false, self._registered(before)),
         )
         said = false[0].text if false else explanation.finding
         if step is None:
@@ -166,10 +169,10 @@ class SpecRun:
                 Weight.VIOLATION, evidence.rule, f"{name} is false: {said}", offset=self._start,
                 evidence=evidence,
             )  # fmt: skip
-        return violation(step, f"{name} is false: {said}", evidence)
+        return violation_at(step, f"{name} is false: {said}", evidence)
 
     def _registered(self, state: State) -> dict[int, Any]:
-        """Return the registrations of a state, with epochs as they are in the log."""
+        """Return the registrations of a state, with the log's epochs."""
         return {
             broker: {**r, "epoch": r["epoch"] + self._base}
             for broker, r in _items(state["registrations"])
@@ -179,7 +182,7 @@ class SpecRun:
         return tuple(f"{name} = {fmt(self._absolute(name, state[name]))}" for name in state)
 
     def _absolute(self, name: str, value: Value) -> Value:
-        """Return a value of the spec with offsets and epochs as they are in the log."""
+        """Return a value of the spec with the log's offsets and epochs."""
         if not self._base:
             return value
         if isinstance(value, Function):
@@ -192,8 +195,8 @@ class SpecRun:
             return value + self._base
         return value
 
-    def _legal(self, step: Step, before: State) -> str:
-        """Return what a record about the same broker could have said here, asking the spec."""
+    def _legal(self, step: LogStep, before: State) -> str:
+        """Return what the spec allows a record about the same broker to say here."""
         spec = self._loading.get()
         named: dict[str, Any] = dict(step.parameters)
         broker, offset = named["b"], step.offset - self._base
@@ -213,7 +216,7 @@ class SpecRun:
 
 
 def _items(value: Value) -> Iterator[tuple[Any, Any]]:
-    """Yield argument and result of a function, which may look like a sequence."""
+    """Yield the arguments and results of a function; one over 1..n is a tuple."""
     if isinstance(value, tuple):
         yield from enumerate(value, 1)
     else:
@@ -225,13 +228,44 @@ def _fits(number: int) -> bool:
     return -_INT32 <= number < _INT32 - 1
 
 
-def _too_large(offset: int, step: Step | None) -> Finding:
+def _too_large(offset: int, step: LogStep | None) -> Finding:
     return Finding(
         Weight.INCONCLUSIVE,
         "number too large for TLC",
-        "an offset or epoch is too far from where this history starts for TLC's 32 bits:"
-        " not stepped through the spec from here on",
+        "an offset or epoch is too far from the start of this history for TLC's 32 bits:"
+        " UntimedLease does not judge from here on",
         path=None if step is None or step.place is None else step.place.path,
         position=None if step is None or step.place is None else step.place.position,
         offset=offset,
     )
+
+
+def _broken_by(
+    rule: str,
+    step: LogStep | None,
+    false: tuple[FalseConjunct, ...],
+    registered: Mapping[int, Mapping[str, Any]],
+) -> tuple[str, ...]:
+    """Return the ids of the invariants, of B2 to B7, that a refused step breaks.
+
+    `rule` is an action or a property, `false` its false conjuncts, `registered` the registrations
+    before the step.
+    """
+    if rule in _BY_RULE:
+        return (_BY_RULE[rule],)
+    texts = {conjunct.text for conjunct in false}
+    named = {} if step is None else dict(step.parameters)
+    if rule == "RegisterBroker":
+        if any("epoch" in text for text in texts):
+            epochs = {r["epoch"] for b, r in registered.items() if b != named["b"]}
+            return ("B2", "B3") if named["epoch"] in epochs else ("B2",)
+        return ("B5",) if texts & {"fenced", "~in_controlled_shutdown"} else ()
+    if rule == "AmendRegistration":
+        taken_back = _SHUTDOWN in texts and not named["in_controlled_shutdown"]
+        return ("B4", "B7") if taken_back else ("B4",)
+    return ("B6",) if texts & _NAMES else ()
+
+
+def broken_by_unmappable(reason: str) -> tuple[str, ...]:
+    """Return the ids of the invariants broken by a record that is no action, by the reason."""
+    return ("B7",) if reason.startswith("inControlledShutdown") else ()
