@@ -24,7 +24,7 @@ from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krafla.pipeline.campaign import CampaignPlan, Outcome
+    from krafla.pipeline.campaign import CampaignPlan, CampaignResult
 
 __all__ = ["command"]
 
@@ -113,7 +113,7 @@ def _run(plan: CampaignPlan, out: Path, master: str, *, as_json: bool, quiet: bo
     return outcome.verdict.exit_code
 
 
-def _lines(outcome: Outcome) -> Iterator[str]:
+def _lines(outcome: CampaignResult) -> Iterator[str]:
     from krafla.pipeline.report import how_shrunk
 
     yield from outcome.coverage
@@ -127,7 +127,7 @@ def _lines(outcome: Outcome) -> Iterator[str]:
             yield f"  replay     {play} {outcome.out / 'found' / name}"
 
 
-def _counts(outcome: Outcome) -> str:
+def _counts(outcome: CampaignResult) -> str:
     counts = outcome.counts
     return (
         f"{counts['seeds']:,} seeds: {counts['held']:,} held, {counts['violated']:,} violated,"
@@ -135,14 +135,14 @@ def _counts(outcome: Outcome) -> str:
     )
 
 
-def _closing(outcome: Outcome) -> Iterator[str]:
+def _closing(outcome: CampaignResult) -> Iterator[str]:
     yield from outcome.doubts
     yield f"digest     {outcome.digest}"
     yield f"results    {outcome.out}"
     yield f"reproduce  {outcome.reproduce} OUT"
 
 
-def _document(outcome: Outcome) -> dict[str, Any]:
+def _document(outcome: CampaignResult) -> dict[str, Any]:
     return {
         "schema": 1,
         "system": outcome.system,

@@ -154,7 +154,7 @@ def _run(campaign: Campaign, save: Path | None, *, as_json: bool, quiet: bool) -
     from krafla.fuzz.engine.campaign import run_campaign
     from krafla.fuzz.engine.report import document, kept_lines
 
-    # Hours of search are not to be lost for want of a folder.
+    # A missing folder must not cost hours of search.
     folder = campaign.runs.keeps_in if save is None else made_folder(save, "--save")
     with screen.LiveLine(quiet=quiet) as live:
         live.show("starting")
@@ -169,7 +169,7 @@ def _run(campaign: Campaign, save: Path | None, *, as_json: bool, quiet: bool) -
         _show(report)
         _print(() if kept is None else kept_lines(kept, folder or Path()))
     if report.exit_code is ExitCode.INTERRUPTED:
-        # What was found until then has been shown.
+        # The findings up to the interrupt have been shown.
         raise KeyboardInterrupt
     return report.exit_code
 

@@ -1,4 +1,4 @@
-"""The options of ``krafla fuzz`` and ``krafla campaign`` that decide runs, and who takes them."""
+"""The options of ``krafla fuzz`` and ``campaign`` that decide runs, and their systems."""
 
 from __future__ import annotations
 

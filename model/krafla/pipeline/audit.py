@@ -1,8 +1,8 @@
 """The audit of an ingest, in executors: the verdicts of ``krafla audit`` on the same sources.
 
-It reads nothing but the output of the ingest. The files lie there byte for byte; they are laid out
-again below a scratch folder, and the audit's own code takes the inventory of each directory in one
-task and judges each cluster in another. What it says of a place is about the place where it lay.
+It reads only the output of the ingest, which has the files byte for byte. They are laid out again
+below a scratch folder; one task takes the inventory of a directory, another judges a cluster, both
+by the audit's own code. Findings name the original places.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _audited(
 
 
 def _inventory(log: MetadataLog) -> Inventory:
-    """Return what lies in a directory, in an executor."""
+    """Return the inventory of a directory, in an executor."""
     return take_inventory(log)
 
 

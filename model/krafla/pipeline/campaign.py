@@ -1,7 +1,7 @@
-"""A campaign over many processes: each seed counted exactly once, whatever dies on the way.
+"""A campaign over many processes: each seed counts exactly once, whatever dies on the way.
 
-What was committed is never played again. The result is the set of what the seeds came to: it is the
-same for any number of workers and any interruption, and one digest says so.
+A committed seed is never played again. The result is the set of the seeds' results: it is the same
+for any number of workers and any interruption, and one digest proves it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
     "CAMPAIGN",
     "SEED",
     "CampaignPlan",
-    "Outcome",
+    "CampaignResult",
     "parse_seeds",
     "read_outcome",
     "run_campaign",
@@ -75,12 +75,12 @@ class CampaignPlan:
         return self.last - self.first + 1
 
     def is_brief(self, processes: int) -> bool:
-        """Return whether each of so many processes plays too little for an optimising compiler."""
+        """Return whether each of these processes plays too little for an optimising compiler."""
         return self.count // processes * self.runs.steps_of_a_run < BRIEF_STEPS
 
 
 class _Claim(msgspec.Struct, forbid_unknown_fields=True):
-    """What a folder says of the campaign in it: all that decides its results."""
+    """The description of a campaign in its folder: everything that decides its results."""
 
     system: str
     first: int
@@ -91,12 +91,12 @@ class _Claim(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a campaign came to. ``digest`` is over what every seed came to, in order of seeds.
+class CampaignResult:
+    """The result of a campaign. ``digest`` covers the results of all seeds, in order.
 
-    ``tallies`` has what was counted over all seeds, ``summary`` is that in a line. ``findings`` has
-    one entry for each kind: its seeds' number, the shortest run, the files kept. ``doubts`` says
-    why it shows less than it should.
+    ``tallies`` has the counts over all seeds, ``summary`` sums them up in a line. ``findings`` has
+    one entry for each kind: its number of seeds, the shortest run, the files kept. ``doubts`` says
+    why the campaign shows less than it should.
     """
 
     out: Path
@@ -113,7 +113,7 @@ class Outcome:
 
 
 def parse_seeds(text: str) -> tuple[int, int]:
-    """Return the first and the last seed of ``A..B``; ``KraflaError`` if it is none of that."""
+    """Return the first and the last seed of ``A..B``; ``KraflaError`` for anything else."""
     match = _SEEDS.fullmatch(text)
     if match is None:
         raise KraflaError(f"seeds are a first and a last number, as in 0..4999, not {text!r}")
@@ -130,11 +130,11 @@ def run_campaign(
     out: Path,
     session: Session,
     progress: Callable[[str], None] = lambda _: None,
-) -> Outcome:
-    """Return what a campaign comes to, playing what no earlier call with this plan has played.
+) -> CampaignResult:
+    """Play the seeds that no earlier call with this plan has played; return the campaign's result.
 
     ``KraflaError`` if the folder holds something else, ``JobError`` if a task failed for good:
-    what was committed until then stays.
+    committed results stay.
     """
     # An executor may run in another directory.
     out = out.absolute()
@@ -155,13 +155,13 @@ def run_campaign(
     return read_outcome(out)
 
 
-def read_outcome(out: Path) -> Outcome:
-    """Return what a finished campaign came to; ``KraflaError`` if the folder holds none."""
+def read_outcome(out: Path) -> CampaignResult:
+    """Return the result of a finished campaign; ``KraflaError`` if the folder holds none."""
     facts = opened(out, CAMPAIGN).facts
     if facts.get("format") != _FORMAT:
         raise KraflaError("this campaign is of another krafla, which alone can read it",
                           printable(str(out)))  # fmt: skip
-    return Outcome(
+    return CampaignResult(
         out,
         facts["system"],
         Verdict(facts["verdict"]),
@@ -207,7 +207,7 @@ def _claim(plan: CampaignPlan, out: Path) -> None:
 
 
 def _difference(before: _Claim, wanted: _Claim) -> str:
-    """Return in words what is not as it was when the campaign began."""
+    """Return in words what has changed since the campaign began."""
     if before.system != wanted.system:
         return f"it is of {before.system}"
     old, new = ({**one.runs, **msgspec.structs.asdict(one)} for one in (before, wanted))
@@ -219,7 +219,7 @@ def _difference(before: _Claim, wanted: _Claim) -> str:
 
 
 def _discard_broken(folder: Path) -> None:
-    """Remove what is not a whole chunk: its seeds are played again."""
+    """Remove every file that is no whole chunk: its seeds are played again."""
     for path in folder.glob(".*.draft"):
         path.unlink()
     for paths in committed(folder).values():
@@ -242,7 +242,7 @@ def _play(plan: CampaignPlan, out: Path, session: Session, progress: Callable[[s
 
 
 def _gather(plan: CampaignPlan, out: Path) -> Iterable[ChunkResults]:
-    """Yield every chunk once; ``KraflaError`` if one is missing or came to two results."""
+    """Yield every chunk once; ``KraflaError`` if one is missing or has two results."""
     there = committed(out / "results")
     for chunk in plan.chunks:
         paths = there.pop(chunk, [])
@@ -272,7 +272,7 @@ def _shrink(
     session: Session,
     progress: Callable[[str], None],
 ) -> list[dict[str, Any]]:
-    """Return one finding for each kind, the shortest run of it shrunk in an executor."""
+    """Return one finding for each kind; its shortest run is shrunk in an executor."""
     kinds: dict[tuple[str, ...], list[SeedRow]] = {}
     for row in (row for one in results for row in one.rows):
         if row.verdict == Verdict.VIOLATED.value:
@@ -349,7 +349,7 @@ def _facts(
 
 
 def _tallies(rows: Sequence[SeedRow]) -> dict[str, dict[str, int]]:
-    """Return what was counted over all rows, by tally and name."""
+    """Return the counts over all rows, by tally and name."""
     tallies = {}
     for tally in TALLIES:
         counts: Counter[str] = Counter()

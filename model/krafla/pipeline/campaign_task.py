@@ -1,4 +1,4 @@
-"""What the tasks of a campaign do: play a chunk of seeds; shrink a run that found something."""
+"""The tasks of a campaign: play a chunk of seeds; shrink a run with a finding."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ShrinkTask:
 
 
 def play_chunk(task: ChunkTask) -> None:
-    """Play the seeds of a chunk in this process and commit what they came to."""
+    """Play the seeds of a chunk in this process and commit their results."""
     folder = Path(task.folder)
     task.runs.load(brief=task.is_brief)
     journal = Journal(folder / "attempts", task.chunk)
@@ -57,7 +57,7 @@ def play_chunk(task: ChunkTask) -> None:
 
 
 def shrink_seed(task: ShrinkTask) -> Kept:
-    """Return what the smallest run with the finding of a seed looks like, and keep it in files."""
+    """Shrink the run of a seed with a finding, keep it in files, and return its description."""
     task.runs.load(brief=True)
     scratch = Path(tempfile.mkdtemp(prefix="krafla-found-"))
     try:

@@ -15,7 +15,7 @@ __all__ = ["fuzz_question", "fuzz_questions"]
 REASSIGNMENT_RUNS: Final = 110
 RAFT_RUNS: Final = 40
 STACK_RUNS: Final = 8
-# In so many seconds each fault of the stack has its turn.
+# In this many seconds each fault of the stack has its turn.
 STACK_CHAOS: Final = 4
 _METADATA: Final = RunOptions(steps=400, profiles=("transactions", "controllers", "failovers"))
 
@@ -39,7 +39,7 @@ def fuzz_questions(lease_runs: int, seed: int) -> tuple[Question, ...]:
 def fuzz_question(
     name: str, examples: int, seed: int, options: RunOptions | None = None
 ) -> Question:
-    """Return the question whether so many runs of a system keep everything they are held to."""
+    """Return the question whether a number of runs of a system keep everything they are held to."""
     chosen = options or RunOptions()
     reproduce = f"krafla fuzz {name} --seed {seed} --examples {examples}"
     reproduce += "" if chosen.steps is None else f" --steps {chosen.steps}"

@@ -1,4 +1,4 @@
-"""The questions of a verification: what is asked, of whom, and how the answer becomes a row."""
+"""The questions of a verification: what each asks, and how the answer becomes a row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["all_questions", "find_traces"]
 
-# So many take every action of Reassignment and reach every witness, from any seed tried.
+# This many take every action of Reassignment and reach every witness, from any seed tried.
 
 
 def find_traces() -> Path:
@@ -59,9 +59,9 @@ def all_questions(*, fuzz_runs: int, seed: int = 0) -> tuple[Question, ...]:
 def model_question(
     model: Model, checked: Callable[[Check], None] = lambda _check: None
 ) -> Question:
-    """Return the question whether a model comes to what the manifest says.
+    """Return the question whether a model gives the result in the manifest.
 
-    ``checked`` is told the run and its verdict, for questions about several.
+    ``checked`` gets the run and its verdict, for questions about several models.
     """
     kind = Kind.MODEL if model.expect == "holds" else Kind.EXPECTED_FAILURE
     reproduce = f"krafla check {model.name}"
@@ -203,7 +203,7 @@ def server_log_questions() -> tuple[Question, ...]:
 
 
 def server_log_question(path: Path) -> Question:
-    """Return the question whether BrokerLease explains what the nodes of a cluster wrote down."""
+    """Return the question whether BrokerLease explains the server logs of a cluster."""
     reproduce = f"krafla audit {_shown(path)} --server-logs"
 
     def ask(progress: Callable[[str], None]) -> Row:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
+from krafla.fuzz.engine.profiles import find_profile
+from krafla.fuzz.engine.run import play_seed, trace_of
 from tests.krafla.fuzz import fuzz_runs
 from tests.krafla.fuzz.fuzz_runs import (
     assert_a_seed_is_a_run,
@@ -15,8 +17,6 @@ from tests.mutants.cluster import MUTANTS
 
 from krafla.fuzz.cluster.profiles import CONFIGURATIONS
 from krafla.fuzz.engine.campaign import Campaign, run_campaign
-from krafla.fuzz.engine.profiles import find_profile
-from krafla.fuzz.engine.run import play_seed, trace_of
 from krafla.match.trace_check import check_trace
 from krafla.refinement.cluster.spec import load_cluster
 from kraft.sim.cluster import recording

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from krafla.fuzz.engine.replay import play_trace
 from tests.krafla.refinement.rounds import going_round
 from typer.testing import CliRunner
 
 from krafla.cli import application
 from krafla.fuzz.engine.kept_trace import check_corpus
-from krafla.fuzz.engine.replay import play_trace
 from krafla.match import Choice, trace_check, validation
 from krafla.match.corpus import read_index, root_of
 from krafla.match.property_checker import PropertyChecker

@@ -257,7 +257,7 @@ class MachineRuns(RunSource):
         return replace(case, configuration=replace(case.configuration, chaos=chaos))
 
     def doubts(self, seen: Seen) -> tuple[str, ...]:
-        """Return whether no value was acknowledged, no run made progress, or actions are missing."""
+        """Return whether nothing was acknowledged, no run made progress, or actions are missing."""
         doubts: tuple[str, ...] = ()
         if not seen.counts("totals").get("acknowledged"):
             doubts = ("no value was ever acknowledged",)

@@ -84,7 +84,7 @@ def system_of(data: bytes, place: str, expected: str | None = None) -> str:
     if name is None:
         name = header.format.removeprefix(_FORMAT)
         if name == header.format or name not in NAMES:
-            why = unknown(name) if name != header.format else "that is none of `krafla fuzz`"
+            why = unknown(name) if name != header.format else "which is not a run of `krafla fuzz`"
             raise KraflaError(f"says that it is {header.format!r}: {why}", place)
         if header.version != VERSION:
             raise KraflaError(

@@ -6,15 +6,15 @@ import json
 from dataclasses import replace
 
 import pytest
+from krafla.fuzz.engine.machine_campaign import Campaign, run_campaign
+from krafla.fuzz.engine.machine_replay import read, record, replay, write
+from krafla.fuzz.engine.machine_systems import SYSTEMS
+from krafla.fuzz.engine.seeded_bugs import find_mutant
 from tests.krafla.refinement.stack.stack_runs import UNCHECKED
 from typer.testing import CliRunner
 
 from krafla.cli import application
-from krafla.fuzz.engine.machine_campaign import Campaign, run_campaign
-from krafla.fuzz.engine.machine_replay import read, record, replay, write
 from krafla.fuzz.engine.machine_run import Case, play
-from krafla.fuzz.engine.machine_systems import SYSTEMS
-from krafla.fuzz.engine.seeded_bugs import find_mutant
 from krafla.fuzz.stack.checks import PROPERTIES, StackChecks
 from krafla.fuzz.stack.lockstep_judge import METADATA_REFINEMENT
 from krafla.fuzz.stack.system import KINDS, STACK, stack_case_of

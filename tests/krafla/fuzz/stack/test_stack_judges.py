@@ -6,11 +6,11 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from krafla.fuzz.engine.seeded_bugs import find_mutant
 from tests.krafla.fuzz.stack.test_stack_campaign import CALM
 
 from krafla.audit.registry import REGISTRY
 from krafla.fuzz.engine.machine_run import play
-from krafla.fuzz.engine.seeded_bugs import find_mutant
 from krafla.fuzz.engine.violation import Violated, Violation
 from krafla.fuzz.raft.checks import PROPERTIES as RAFT_PROPERTIES
 from krafla.fuzz.raft.lockstep_judge import REFINEMENT, LockstepJudge, raft_action_names

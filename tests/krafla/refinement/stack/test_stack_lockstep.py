@@ -9,6 +9,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from krafla.fuzz.engine.seeded_bugs import find_mutant
 from msgspec import structs
 from tests.krafla.refinement.stack.stack_runs import (
     DROPPED,
@@ -21,7 +22,6 @@ from tests.krafla.refinement.stack.stack_runs import (
 )
 
 from krafla.fuzz.engine.machine_run import play
-from krafla.fuzz.engine.seeded_bugs import find_mutant
 from krafla.fuzz.stack.lockstep_judge import METADATA_REFINEMENT, VisibleJudge
 from krafla.fuzz.stack.system import stack_case_of
 from krafla.refinement.stack.lockstep import ClusterLockstep
