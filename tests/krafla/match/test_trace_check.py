@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from krafla.fuzz.engine.replay import play_trace
 from tests.krafla.refinement.rounds import going_round
 from typer.testing import CliRunner
 
@@ -189,7 +188,7 @@ def test_a_trace_that_lacks_a_constant_is_an_error_that_names_it():
     trace = read(LIFE)
     without = tuple(pair for pair in trace.constants if pair[0] != "Reorder")
     with pytest.raises(KraflaError, match="Reorder"):
-        play_trace(replace(trace, constants=without))
+        vocabulary_of(replace(trace, constants=without))
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from krafla.fuzz.engine.machine_run import Case
-from krafla.fuzz.stack.system import STACK
+from krafla.fuzz.stack.system import SYSTEM
 from krafla.refinement.raft.runs import quorum_of
 from krafla.refinement.stack.lockstep import ClusterLockstep
 from kraft.controller.events import AppendRefused, RequestReceived
@@ -48,14 +48,14 @@ class SeesNothing:
         """Look away."""
 
 
-UNCHECKED = replace(STACK, checks=lambda _stable: SeesNothing())
+UNCHECKED = replace(SYSTEM, checks=lambda _stable: SeesNothing())
 """A cluster that only a lockstep judges."""
 
 
 def stormy_simulation():
     """Return the run before its first step."""
     return Simulation(
-        STORMY.configuration, STORMY.seed, None, STORMY.knobs, workload=STACK.workload(STORMY)
+        STORMY.configuration, STORMY.seed, None, STORMY.knobs, workload=SYSTEM.workload(STORMY)
     )
 
 

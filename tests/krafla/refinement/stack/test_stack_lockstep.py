@@ -9,7 +9,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from krafla.fuzz.engine.seeded_bugs import find_mutant
 from msgspec import structs
 from tests.krafla.refinement.stack.stack_runs import (
     DROPPED,
@@ -22,8 +21,9 @@ from tests.krafla.refinement.stack.stack_runs import (
 )
 
 from krafla.fuzz.engine.machine_run import play
+from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.stack.lockstep_judge import METADATA_REFINEMENT, VisibleJudge
-from krafla.fuzz.stack.system import stack_case_of
+from krafla.fuzz.stack.system import SYSTEM, stack_case_of
 from krafla.refinement.stack.lockstep import ClusterLockstep
 from krafla.refinement.stack.spec import ACTIONS, SELDOM
 from kraft.controller.effects import Append, CreateSnapshot, Reply, Resign
@@ -78,8 +78,8 @@ def test_a_run_that_is_right_is_judged_to_its_end_and_comes_to_every_action(run)
 @pytest.mark.parametrize(("name", "action"), NOTICED.items(), ids=list(NOTICED))
 def test_a_seeded_bug_is_noticed_without_any_other_check(name, action):
     case = stack_case_of(0, 0)
-    with find_mutant(name).applied() as probe:
-        played = play(case, VisibleJudge, UNCHECKED)
+    with find_mutant(name, SYSTEM).applied() as probe:
+        played = play(case, UNCHECKED, VisibleJudge)
     assert probe.triggered
     assert played.violation is not None
     assert played.violation.property == METADATA_REFINEMENT
