@@ -18,7 +18,7 @@ from krafla.fuzz.engine.campaign import Campaign, run_campaign
 from krafla.fuzz.engine.profiles import find_profile
 from krafla.fuzz.engine.run import play_seed, trace_of
 from krafla.match.trace_check import check_trace
-from krafla.refinement.cluster.spec import load_cluster
+from krafla.refinement.cluster.spec import load
 from kraft.sim.cluster import recording
 
 fuzz = partial(fuzz_runs.fuzz, "together")
@@ -82,8 +82,8 @@ def test_a_recording_of_something_else_is_refused(tmp_path):
 
 
 def test_only_what_models_show_to_be_false_is_left_out():
-    several = load_cluster(CONFIGURATIONS["two-and-two"]).properties
-    alone = load_cluster(CONFIGURATIONS["one-controller"]).properties
+    several = load(CONFIGURATIONS["two-and-two"]).properties
+    alone = load(CONFIGURATIONS["one-controller"]).properties
     assert alone == several
     assert "ShutdownSafeProp" not in several.steps
     assert not {"OneLeaderInv", "OneLeaderPerEpochInv"} & set(alone.invariants)

@@ -16,7 +16,7 @@ from tests.mutants.metadata import MUTANTS
 from krafla.fuzz.engine.profiles import find_profile
 from krafla.fuzz.engine.run import play_seed, trace_of
 from krafla.fuzz.metadata.profiles import CONTROLLING
-from krafla.refinement.metadata.spec import load_metadata, properties_for
+from krafla.refinement.metadata.spec import load, properties_for
 from kraft.sim.metadata import recording
 
 fuzz = partial(fuzz_runs.fuzz, "metadata")
@@ -43,7 +43,7 @@ def test_a_run_is_a_behaviour_of_the_spec(name):
 
 
 def test_every_action_of_the_spec_is_there_to_be_taken():
-    judged = load_metadata(CONTROLLING["controllers"])
+    judged = load(CONTROLLING["controllers"])
     assert len(judged.spec.actions) == 18
     assert len(judged.properties.witnesses) == 11
 

@@ -17,7 +17,7 @@ from krafla.fuzz.engine.profiles import find_profile
 from krafla.fuzz.engine.run import play_seed, trace_of
 from krafla.fuzz.reassignment.profiles import CONFIGURATIONS
 from krafla.match.trace_check import check_trace
-from krafla.refinement.reassignment.spec import left_out, load_reassignment
+from krafla.refinement.reassignment.spec import left_out, load
 from kraft.sim.reassignment import recording
 
 fuzz = partial(fuzz_runs.fuzz, "reassignment")
@@ -78,7 +78,7 @@ def test_a_recording_of_something_else_is_refused(tmp_path):
 def test_only_what_models_show_to_be_false_is_left_out():
     plain = left_out(CONFIGURATIONS["moves"])
     assert plain == {"AddingRemovingDisjointInv", "TargetHonouredProp"}
-    judged = load_reassignment(CONFIGURATIONS["moves"])
+    judged = load(CONFIGURATIONS["moves"])
     assert len(judged.properties.invariants) >= 14
     assert len(judged.properties.steps) >= 9
     assert len(judged.properties.witnesses) == 24
@@ -87,6 +87,6 @@ def test_only_what_models_show_to_be_false_is_left_out():
             assert left_out(configuration) >= plain
         else:
             assert left_out(configuration) == {"ElrSubsetReplicasInv"}
-    eligible = load_reassignment(CONFIGURATIONS["eligible"])
+    eligible = load(CONFIGURATIONS["eligible"])
     assert len(eligible.properties.invariants) >= 14
     assert len(eligible.properties.steps) >= 7

@@ -12,7 +12,7 @@ from krafla.fuzz.engine.profiles import find_profile
 from krafla.fuzz.engine.run import play_seed, trace_of
 from krafla.fuzz.registration.profiles import CONFIGURATIONS
 from krafla.match.trace_check import check_trace
-from krafla.refinement.registration.spec import left_out, load_registration
+from krafla.refinement.registration.spec import left_out, load
 from kraft.sim.common.recording import RecordingError
 from kraft.sim.registration import recording
 from kraft.sim.registration.cluster import digest, first_cluster
@@ -64,7 +64,7 @@ def test_only_what_models_show_to_be_false_is_left_out():
     for name in ("gate", "older-software", "dynamic-quorum"):
         assert left_out(CONFIGURATIONS[name]) == {"UpgradeSupportedByAllInv"}
     assert "SentOnlyWhenNeededProp" in left_out(CONFIGURATIONS["eager"])
-    properties = load_registration(CONFIGURATIONS["registers"]).properties
+    properties = load(CONFIGURATIONS["registers"]).properties
     assert len(properties.invariants) == 7
     assert len(properties.steps) == 9
     assert len(properties.witnesses) == 7

@@ -7,10 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.refinement.cluster import spec as cluster_spec
-from krafla.refinement.common.trace_recorder import GameRecorder
-from krafla.refinement.lease import trace_recorder
-from krafla.refinement.lease.properties import MODULE as LEASE_MODULE
-from krafla.refinement.lease.spec import lease_judge
+from krafla.refinement.common.trace_recorder import TraceRecorder
+from krafla.refinement.lease import spec as lease_spec
+from krafla.refinement.lease.trace_recorder import LeaseTraceRecorder
 from krafla.refinement.metadata import spec as metadata_spec
 from krafla.refinement.reassignment import spec as reassignment_spec
 from krafla.refinement.registration import spec as registration_spec
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 
     from krafla.refinement.common.lockstep import Judge
 
-__all__ = ["GAMES", "LEASE", "METADATA", "REASSIGNMENT", "REGISTRATION", "CLUSTER", "Game"]
+__all__ = ["CLUSTER", "GAMES", "LEASE", "METADATA", "REASSIGNMENT", "REGISTRATION", "Game"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +59,12 @@ class Game:
     modules: tuple[str, ...]
 
 
-def _recorder(
-    module_of: Callable[[Any], str], constants_of: Callable[[Any], Any]
-) -> Callable[[Any, Any], Any]:
-    return partial(GameRecorder, module_of=module_of, constants_of=constants_of)
-
-
 LEASE: Final = Game(
     "lease",
     lease_cluster.first_cluster,
     lease_step,
-    lease_judge,
-    trace_recorder.TraceRecorder,
+    lease_spec.judge,
+    LeaseTraceRecorder,
     Recording,
     to_json,
     partial(
@@ -81,15 +74,15 @@ LEASE: Final = Game(
         name="lease",
     ),
     (lease.Deliver, lease.LoseMessage, lease.DuplicateMessage),
-    (LEASE_MODULE,),
+    (lease_spec.MODULE,),
 )
 
 REASSIGNMENT: Final = Game(
     "reassignment",
     reassignment_cluster.first_cluster,
     reassignment_step,
-    reassignment_spec.reassignment_judge,
-    _recorder(reassignment_spec.module_of, reassignment_spec.constants_of),
+    reassignment_spec.judge,
+    TraceRecorder,
     Recording,
     to_json,
     partial(
@@ -106,8 +99,8 @@ METADATA: Final = Game(
     "metadata",
     metadata_cluster.first_cluster,
     metadata_step,
-    metadata_spec.metadata_judge,
-    _recorder(lambda _: metadata_spec.MODULE, metadata_spec.constants_of),
+    metadata_spec.judge,
+    TraceRecorder,
     Recording,
     to_json,
     partial(
@@ -123,8 +116,8 @@ REGISTRATION: Final = Game(
     "registration",
     registration_cluster.first_cluster,
     registration_step,
-    registration_spec.registration_judge,
-    _recorder(lambda _: registration_spec.MODULE, registration_spec.constants_of),
+    registration_spec.judge,
+    TraceRecorder,
     Recording,
     to_json,
     partial(
@@ -146,8 +139,8 @@ CLUSTER: Final = Game(
     "cluster",
     cluster_cluster.first_cluster,
     cluster_step,
-    cluster_spec.cluster_judge,
-    _recorder(lambda _: cluster_spec.MODULE, cluster_spec.constants_of),
+    cluster_spec.judge,
+    TraceRecorder,
     Recording,
     to_json,
     partial(

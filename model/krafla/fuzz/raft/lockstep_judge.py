@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final
 from krafla.fuzz.engine.machine_run import RAFT, play
 from krafla.fuzz.engine.violation import Violation
 from krafla.fuzz.raft.checks import DAMAGING
-from krafla.refinement.raft.lockstep import Lockstep
-from krafla.refinement.raft.runs import quorum_of
-from krafla.refinement.raft.vocabulary import Quorum
+from krafla.refinement.raft.lockstep import RaftLockstep
+from krafla.refinement.raft.vocabulary import Quorum, quorum_of
 from kraft.ids import NodeId, ReplicaKey
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ class LockstepJudge:
     """
 
     def __init__(self, simulation: Simulation) -> None:
-        self._lockstep = Lockstep(quorum_of(simulation))
+        self._lockstep = RaftLockstep(quorum_of(simulation))
         self._is_over = False
         self.judged = 0
 
@@ -101,6 +100,6 @@ def raft_action_names() -> tuple[str, ...]:
     is any start, and who leads no longer resigns, whether or not it is a voter.
     """
     key = ReplicaKey(NodeId(0))
-    spec = Lockstep(Quorum({NodeId(0): 1}, (key,), is_dynamic=True)).spec
+    spec = RaftLockstep(Quorum({NodeId(0): 1}, (key,), is_dynamic=True)).spec
     names = dict.fromkeys(action.name for action in spec.actions)
     return tuple(name for name in names if name not in _NEVER_TAKEN)

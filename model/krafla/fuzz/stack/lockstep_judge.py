@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from krafla.fuzz.engine.violation import Violation
 from krafla.fuzz.raft.history import name_of
 from krafla.fuzz.raft.lockstep_judge import NOT_IN_THE_SPEC, LockstepJudge, raft_action_names
-from krafla.refinement.raft.runs import quorum_of
-from krafla.refinement.stack.lockstep import ClusterLockstep
+from krafla.refinement.raft.vocabulary import quorum_of
+from krafla.refinement.stack.lockstep import StackLockstep
 from krafla.refinement.stack.spec import ACTIONS
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class VisibleJudge:
     """
 
     def __init__(self, simulation: Simulation) -> None:
-        self._lockstep = ClusterLockstep(quorum_of(simulation), simulation.configuration.voters)
+        self._lockstep = StackLockstep(quorum_of(simulation), simulation.configuration.voters)
         self._is_over = False
         self.judged = 0
 

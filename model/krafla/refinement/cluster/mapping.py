@@ -15,6 +15,7 @@ from krafla.refinement.cluster.notation import (
     request_value,
     response_value,
 )
+from krafla.refinement.common.interner import Interner
 from krafla.refinement.lease.vocabulary import NIL, NO_AGE
 from krafla.values import function, record
 from kraft.controller.operations.heartbeats import heartbeat_state, is_overdue, overdue_brokers
@@ -25,7 +26,7 @@ from kraft.sim.cluster.cluster import Envelope, find, is_awaited, status
 from kraft.sim.cluster.controller_steps import end_of_session_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable
+    from collections.abc import Collection
 
     from krafla.oracle import Spec
     from krafla.oracle.state import State
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ClusterMapping"]
 
-_REMEMBERED: Final = 50_000
 _FRESH: Final = 0
 _OVERDUE: Final = 2
 
@@ -53,8 +53,8 @@ class ClusterMapping:
 
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
-        self._known: dict[Hashable, Value] = {}
-        self._images: dict[int, tuple[Memory, Value]] = {}
+        self._values: Interner[Value] = Interner()
+        self._images: Interner[tuple[Memory, Value]] = Interner()
 
     def variables(self, cluster: Cluster) -> dict[str, Value]:
         """Return the values of all variables. Spec: Cluster!vars."""
@@ -82,7 +82,7 @@ class ClusterMapping:
             "waiting": self._by_process([one.awaited is not None for one in brokers]),
             "messages": function(bag),
         }
-        return {name: self._one((name, value)) for name, value in values.items()}
+        return {name: self._interned(name, value) for name, value in values.items()}
 
     def action_of(self, action: str) -> str:
         """Return how the spec calls an action of the simulation: the same."""
@@ -211,22 +211,14 @@ class ClusterMapping:
     def _image(self, memory: Memory | None) -> Value:
         if memory is None:
             return NIL
-        known = self._images.get(id(memory))
-        if known is None:
-            if len(self._images) >= _REMEMBERED:
-                self._images.clear()
-            # The memory is kept with its value, so that no other one gets its id.
-            value = image_value(memory, self._configuration)
-            known = self._images[id(memory)] = memory, value
-        return known[1]
+        # The memory is kept with its value, so that no other memory gets its id.
+        kept = self._images.get(
+            id(memory), lambda: (memory, image_value(memory, self._configuration))
+        )
+        return kept[1]
 
-    def _one(self, named: tuple[str, Value]) -> Value:
-        known = self._known.get(named)
-        if known is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            known = self._known[named] = named[1]
-        return known
+    def _interned(self, name: str, value: Value) -> Value:
+        return self._values.get((name, value), lambda: value)
 
 
 def _tail(cluster: Cluster, controller: Controller) -> tuple[Value, ...]:

@@ -64,7 +64,16 @@ class Disagreement:
 class JudgedSpec(Generic[Mapping]):
     """The spec with its properties and the mapping into it, for all runs with its constants."""
 
-    def __init__(self, spec: Spec, properties: Properties, mapping: Mapping) -> None:
+    def __init__(
+        self,
+        module: str,
+        constants: dict[str, Value],
+        spec: Spec,
+        properties: Properties,
+        mapping: Mapping,
+    ) -> None:
+        self.module = module
+        self.constants = constants
         self.spec = spec
         self.properties = properties
         self.mapping = mapping

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from krafla.values import fmt
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from krafla.oracle.difference import Difference
     from krafla.oracle.explain import Explanation
     from krafla.values import Value
 
@@ -19,6 +23,7 @@ __all__ = [
     "Judgement",
     "PropertyViolated",
     "SpecAction",
+    "variables_of",
 ]
 
 
@@ -108,6 +113,11 @@ class Failed:
     def kind(self) -> tuple[str, ...]:
         """Return what findings of one cause have in common."""
         return "failed", self.error
+
+
+def variables_of(details: Iterable[Difference]) -> tuple[str, ...]:
+    """Return the names of the variables that differ, sorted."""
+    return tuple(sorted({re.split(r"[.\[]", detail.path)[0] for detail in details}))
 
 
 Finding: TypeAlias = Divergence | PropertyViolated | Failed

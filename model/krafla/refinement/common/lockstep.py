@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.difference import Difference, differences
@@ -15,16 +14,32 @@ from krafla.refinement.common.judgement import (
     Judgement,
     PropertyViolated,
     SpecAction,
+    variables_of,
 )
 from krafla.values import same
 from kraft.sim.common.step import Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
     from krafla.oracle.state import State
     from krafla.refinement.common.judged_spec import Disagreement, JudgedSpec, StepMapping
     from krafla.values import Value
 
-__all__ = ["Judge"]
+__all__ = ["Judge", "judge_by"]
+
+
+def judge_by(load: Callable[[Any], JudgedSpec[Any]]) -> Callable[[Any, Collection[str]], Judge]:
+    """Return the function that makes the judge of one run of a configuration.
+
+    It also takes the names of conditional properties, of which the loaded spec has none.
+    """
+
+    def judge(configuration: Any, also: Collection[str] = ()) -> Judge:
+        assert not also, "only BrokerLease has properties that must be asked for"
+        return Judge(load(configuration))
+
+    return judge
 
 
 class Judge:
@@ -136,12 +151,12 @@ class Judge:
         details = self._differences(variables)
         explanation = Explanation(f"{action} was refused, and yet changed the state", (), details)
         broken = self.judged.all_broken_by(self.state, reached)
-        return Divergence(self.steps, action, explanation, _variables_of(details), broken)
+        return Divergence(self.steps, action, explanation, variables_of(details), broken)
 
     def _elsewhere(self, variables: dict[str, Value]) -> Divergence:
         details = self._differences(variables)
         explanation = Explanation("the step begins where the spec is not", (), details)
-        return Divergence(self.steps, SpecAction("Init", ()), explanation, _variables_of(details))
+        return Divergence(self.steps, SpecAction("Init", ()), explanation, variables_of(details))
 
     def _divergence(
         self, action: SpecAction, variables: dict[str, Value], reached: State
@@ -150,7 +165,7 @@ class Judge:
             self.state, action.name, action.parameters, after=variables
         )
         broken = self.judged.all_broken_by(self.state, reached)
-        differing = _variables_of(explanation.differences)
+        differing = variables_of(explanation.differences)
         return Divergence(self.steps, action, explanation, differing, broken)
 
     def _violation(self, action: SpecAction, name: str, reached: State) -> PropertyViolated:
@@ -168,7 +183,3 @@ class Judge:
             for name, value in sorted(variables.items())
             for difference in differences(name, self.state[name], value)
         )
-
-
-def _variables_of(details: tuple[Difference, ...]) -> tuple[str, ...]:
-    return tuple(sorted({re.split(r"[.\[]", detail.path)[0] for detail in details}))

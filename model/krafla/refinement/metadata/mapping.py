@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from krafla.refinement.common.interner import Interner
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.values import ModelValue, function, record
 from kraft.controller.effects import Failure
@@ -24,7 +25,7 @@ from kraft.sim.metadata.cluster import count_before
 from kraft.sim.metadata.values import LEFT, RIGHT, SetValue, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable
+    from collections.abc import Collection
 
     from krafla.oracle import Spec
     from krafla.oracle.state import State
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MetadataMapping", "node_value", "request_value"]
 
-_REMEMBERED: Final = 50_000
 _NO_OFFSET: Final = -1
 # What the spec has no end for, and no value that would pass for one.
 _NO_END: Final = -2
@@ -70,7 +70,7 @@ class MetadataMapping:
 
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
-        self._known: dict[Hashable, Value] = {}
+        self._values: Interner[Value] = Interner()
 
     def variables(self, cluster: Cluster) -> dict[str, Value]:
         """Return the values of all variables. Spec: MetadataLog!vars."""
@@ -145,18 +145,10 @@ class MetadataMapping:
         return self._one(function(zip(map(node_value, nodes), values, strict=True)))
 
     def _log(self, entries: tuple[Entry, ...]) -> Value:
-        return self._made(("log", entries), lambda: tuple(map(_entry, entries)))
-
-    def _made(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        known = self._known.get(key)
-        if known is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            known = self._known[key] = make()
-        return known
+        return self._values.get(("log", entries), lambda: tuple(map(_entry, entries)))
 
     def _one(self, value: Value) -> Value:
-        return self._made(("value", value), lambda: value)
+        return self._values.get(("value", value), lambda: value)
 
 
 class _Ends:

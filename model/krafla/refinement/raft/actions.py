@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from krafla.refinement.common.spec_run import Action
 from krafla.refinement.raft.requests import answer_of, is_seen, other_answer
 from kraft.errors import ErrorCode
 from kraft.raft.effects import AppendLog, CleanLog, FlushLog, SendRequest, WriteSnapshot
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from kraft.raft.state import RaftState
     from kraft.rpc.requests import RaftResponse
 
-__all__ = ["Action", "Reader", "Taken"]
+__all__ = ["RaftReader", "Taken"]
 
 _TO_ONE_DISK: Final = ("VoteRequest", "BeginQuorumEpochRequest")
 """Requests that name the disk they are for."""
@@ -48,13 +49,6 @@ _SENDS: Final = {
     "FetchRequest": "SendFetch",
 }
 """The action that sends one request of a kind, to `other`."""
-
-
-class Action(NamedTuple):
-    """An action of the spec, with parameters as plain values, messages, or values of TLC."""
-
-    name: str
-    parameters: tuple[Any, ...]
 
 
 class Taken(NamedTuple):
@@ -71,7 +65,7 @@ class Taken(NamedTuple):
     is_lost: bool = False
 
 
-class Reader:
+class RaftReader:
     """Reads what one event made of one replica; `naming` names what it finds."""
 
     def __init__(self, naming: Naming) -> None:

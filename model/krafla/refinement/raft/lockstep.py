@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krafla.oracle.explain import Explanation
-from krafla.refinement.common.judgement import Agreed, Divergence, Finding, Judgement, SpecAction
-from krafla.refinement.raft.actions import Action, Reader, is_piece
+from krafla.refinement.common.judgement import Agreed, Judgement, SpecAction
+from krafla.refinement.common.spec_run import Action
+from krafla.refinement.raft.actions import RaftReader, is_piece
+from krafla.refinement.raft.agreement import RaftAgreement
 from krafla.refinement.raft.crashes import crash_in, happened
 from krafla.refinement.raft.network import CARRIED, Exchange
 from krafla.refinement.raft.requests import request_of
-from krafla.refinement.raft.spec_run import RaftSpecRun
-from krafla.refinement.raft.spec_state import RefusalError
 from kraft.raft.effects import Fatal, SendRequest, SendResponse
 from kraft.raft.events import Poll
 from kraft.raft.roles import Leader
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from kraft.raft.state import RaftState
     from kraft.sim.raft.steps import Envelope, SimStep
 
-__all__ = ["Lockstep"]
+__all__ = ["RaftLockstep"]
 
 
-class Lockstep(RaftSpecRun):
+class RaftLockstep(RaftAgreement):
     """The judge of one run. It stops at its first finding: what follows means nothing.
 
     `coverage` counts the actions that were taken, `steps` the judgements given, `deaths` the
@@ -52,34 +52,23 @@ class Lockstep(RaftSpecRun):
         with_properties: bool = False,
     ) -> None:
         super().__init__(quorum, path, with_properties=with_properties)
-        self.reader = Reader(self.naming)
-        self.finding: Finding | None = None
+        self.reader = RaftReader(self.naming)
         self._incarnations: dict[str, int] = {}
         self._pending: dict[str, SimStep] = {}
 
-    def judge(self, step: SimStep) -> Judgement:
-        """Return what the spec says of the next step of the run."""
-        assert self.finding is None, "the run was judged already"
-        self.steps += 1
-        try:
-            match step.kind:
-                case "event":
-                    judged = self._event(step)
-                case "start":
-                    judged = self._start(step)
-                case "crash":
-                    judged = self._ended(step.incarnation)
-                case "lose":
-                    judged = self._lost(step)
-                case "duplicate":
-                    judged = self._duplicated(step)
-                case _:
-                    judged = Agreed(None)
-        except RefusalError as refusal:
-            judged = self.divergence(refusal)
-        if not isinstance(judged, Agreed):
-            self.finding = judged
-        return judged
+    def _judge(self, step: SimStep) -> Judgement:
+        match step.kind:
+            case "event":
+                return self._event(step)
+            case "start":
+                return self._start(step)
+            case "crash":
+                return self._ended(step.incarnation)
+            case "lose":
+                return self._lost(step)
+            case "duplicate":
+                return self._duplicated(step)
+        return Agreed(None)
 
     # The network
 
@@ -127,8 +116,8 @@ class Lockstep(RaftSpecRun):
         if isinstance(after.role, Leader) and not isinstance(before.role, Leader):
             assert after.configuration.node_id is not None, "a leader has an id"
             self.naming.leaders[after.role.epoch, after.configuration.node_id] = name
-        has_new_log = self.side.disks[name].perform(effects)
-        if not self.side.disks[name].matches(after.log):
+        has_new_log = self.spec_run.disks[name].perform(effects)
+        if not self.spec_run.disks[name].matches(after.log):
             return self.astray(name, after)
         lost: list[Message] = []
         envelope = step.received
@@ -303,7 +292,7 @@ class Lockstep(RaftSpecRun):
         lost: list[Message] = []
         cut = self._pending.pop(name, None)
         actions: list[Action] = []
-        disk = self.side.disks[name]
+        disk = self.spec_run.disks[name]
         if cut is not None:
             whole = cut.whole
             assert whole is not None, "a crash has cut it short"
@@ -343,7 +332,7 @@ class Lockstep(RaftSpecRun):
         reason = next(effect.reason for effect in step.effects if isinstance(effect, Fatal))
         if not self.dies_in_kafka(step):
             finding = f"replica {name} cannot go on: {reason}"
-            return Divergence(self.steps, SpecAction("Fatal", ()), Explanation(finding))
+            return self._divergence(SpecAction("Fatal", ()), Explanation(finding))
         self.deaths += 1
         lost: list[Message] = []
         if step.received is not None and step.received.is_request:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from krafla.refinement.common.interner import Interner
 from krafla.refinement.raft.terms import Term
 from kraft.ids import ReplicaKey
 from kraft.log.batches import read_batches
@@ -34,7 +35,7 @@ class Naming:
         self.terms = terms
         self.replica = vocabulary.name
         self.leaders = terms.leaders
-        self._records: dict[bytes, Term] = {}
+        self._records: Interner[Term] = Interner(20_000)
         self.snapshots: dict[OffsetAndEpoch, Term] = {}
 
     def leader(self, epoch: int, node: NodeId | None) -> str | None:
@@ -65,16 +66,15 @@ class Naming:
 
     def records(self, data: bytes) -> Term:
         """Return the records that a response carries."""
-        known = self._records.get(data)
-        if known is None:
-            if len(self._records) >= 20_000:
-                self._records.clear()
+
+        def read() -> Term:
             entries: list[Any] = []
             for batch in read_batches(data) if data else ():
                 entries += self.terms.entries(batch, self.replica)
             java = self.terms.sequence(entries) if entries else self.terms.empty
-            known = self._records[data] = Term(("records", data), java)
-        return known
+            return Term(("records", data), java)
+
+        return self._records.get(data, read)
 
     def receiver(self, state: RaftState, node: NodeId, request: RaftRequest) -> str:
         """Return whom a replica means when it sends a request to a node."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from krafla.refinement.common.generated_spec import load_generated
+from krafla.refinement.common.loading import load_generated
 from krafla.values import fmt, function
 
 if TYPE_CHECKING:

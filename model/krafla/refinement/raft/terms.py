@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from krafla.refinement.common.interner import Interner
+from krafla.refinement.common.operators import Operators
 from krafla.refinement.raft.spec import VERSION_VALUE
 from kraft.ids import NodeId, ReplicaKey
 from kraft.records.control_schemas import KRAFT_VERSION, KRAFT_VOTERS, LEADER_CHANGE
@@ -79,11 +81,12 @@ class Terms:
         self._tuple_class = classes("tlc2.value.impl.TupleValue")
         self._function_class = classes("tlc2.value.impl.FcnRcdValue")
         self._set_class = classes("tlc2.value.impl.SetEnumValue")
-        self._plain: dict[Hashable, Any] = {}
-        self._known: dict[Hashable, Any] = {}
+        self._operators = Operators(spec)
+        self._plain: Interner[Any] = Interner(_REMEMBERED)
+        self._known: Interner[Any] = Interner(_REMEMBERED)
         self._shapes: dict[tuple[str, ...], tuple[Any, tuple[str, ...]]] = {}
-        self._messages: dict[Hashable, Message] = {}
-        self._entries: dict[bytes, tuple[Any, ...]] = {}
+        self._messages: Interner[Message] = Interner(_REMEMBERED)
+        self._entries: Interner[tuple[Any, ...]] = Interner(_REMEMBERED)
         self.leaders: dict[tuple[int, NodeId], str] = {}
         self.nil = spec.converter.to_java(_nil(spec))
         self.true, self.false = self.plain(True), self.plain(False)
@@ -93,13 +96,9 @@ class Terms:
 
     def plain(self, value: bool | int | str) -> Any:
         """Return a number, a string or a truth value."""
+        # True and 1 are equal in Python, and different values in TLA+.
         key = (value, value.__class__)
-        known = self._plain.get(key)
-        if known is None:
-            if len(self._plain) >= _REMEMBERED:
-                self._plain.clear()
-            known = self._plain[key] = self.spec.converter.to_java(value)
-        return known
+        return self._plain.get(key, lambda: self.spec.converter.to_java(value))
 
     def optional(self, name: str | None) -> Any:
         """Return the name of a replica, Nil for None."""
@@ -111,19 +110,12 @@ class Terms:
 
     def joined(self, one: Any, other: Any) -> Any:
         """Return two sequences as one."""
-        return self._evaluate("Joined", one, other)
+        return self._operators.value("Joined", self.spec.empty_state, (one, other))
 
     def piece(self, one: Any, first: int, last: int) -> Any:
         """Return the elements of a sequence from one index up to another, counted from 1."""
-        return self._evaluate("Piece", one, self.plain(first), self.plain(last))
-
-    def _evaluate(self, operator: str, *arguments: Any) -> Any:
-        spec = self.spec
-        definition = spec.definition(operator)
-        context = spec.empty_context
-        for formal, argument in zip(definition.getParams(), arguments, strict=True):
-            context = context.cons(formal, argument)
-        return spec.asked(spec.tool.eval, definition.getBody(), context, spec.empty_state)
+        arguments = (one, self.plain(first), self.plain(last))
+        return self._operators.value("Piece", self.spec.empty_state, arguments)
 
     def members(self, names: Iterable[str]) -> Any:
         """Return the set of some replicas."""
@@ -179,25 +171,16 @@ class Terms:
 
         `awaited` is None for an answer.
         """
-        key = (type_, sender, receiver, awaited, *more)
-        known = self._messages.get(key)
-        if known is None:
-            if len(self._messages) >= _REMEMBERED:
-                self._messages.clear()
+
+        def built() -> Message:
             fields = [("type", type_), ("from", sender), ("to", receiver), *more]
             if awaited is not None:
                 fields.append(("awaited", awaited))
-            built = [(name, self.java(value)) for name, value in fields]
-            known = self._messages[key] = Message(
-                type_,
-                sender,
-                receiver,
-                more,
-                awaited is not None,
-                bool(awaited),
-                self.record(built),
-            )
-        return known
+            java = self.record([(name, self.java(value)) for name, value in fields])
+            is_request = awaited is not None
+            return Message(type_, sender, receiver, more, is_request, bool(awaited), java)
+
+        return self._messages.get((type_, sender, receiver, awaited, *more), built)
 
     def java(self, value: bool | int | str | Term | Message | None) -> Any:
         """Return the value of TLC: of a plain value, a term, or Nil for None."""
@@ -214,16 +197,13 @@ class Terms:
 
         Spec: KRaftState!Entry.
         """
-        known = self._entries.get(batch.raw)
-        if known is None:
-            if len(self._entries) >= _REMEMBERED:
-                self._entries.clear()
+
+        def read() -> tuple[Any, ...]:
             if batch.controls:
-                read = [self._control(batch.epoch, *one, name_of) for one in batch.controls]
-            else:
-                read = [self._entry(batch.epoch, "Data", self.value(one)) for one in batch.values]
-            known = self._entries[batch.raw] = tuple(read)
-        return known
+                return tuple(self._control(batch.epoch, *one, name_of) for one in batch.controls)
+            return tuple(self._entry(batch.epoch, "Data", self.value(one)) for one in batch.values)
+
+        return self._entries.get(batch.raw, read)
 
     def value(self, data: bytes) -> Any:
         """Return what stands for the bytes of a record: themselves, as text or in hexadecimal."""
@@ -233,12 +213,7 @@ class Terms:
 
     def once(self, key: Hashable, build: Callable[[], Any]) -> Any:
         """Return the value that is known by a key, built when it is first asked for."""
-        known = self._known.get(key)
-        if known is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            known = self._known[key] = build()
-        return known
+        return self._known.get(key, build)
 
     def _entry(self, epoch: int, kind: str, value: Any) -> Any:
         return self.record(

@@ -6,19 +6,26 @@ A replica of the spec is a node with one disk. Where voters are known by their n
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from krafla.verdict import KraflaError
+from kraft.ids import NodeId
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kraft.ids import NodeId, ReplicaKey
+    from kraft.ids import ReplicaKey
+    from kraft.sim.raft.cluster import Simulation
 
-__all__ = ["Quorum", "Vocabulary"]
+__all__ = ["Quorum", "Vocabulary", "quorum_of"]
 
 _LETTERS: Final = "bcdefghijklmnopqrstuvwxyz"
+_NEW_DISKS: Final = frozenset(("lost-disk", "other-disk", "duplicate-node-id"))
+"""The faults that give a node one more disk."""
+_DISKS_MAXIMUM: Final = 25
+"""The vocabulary has letters for so many disks of one node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,22 @@ class Quorum:
                 raise KraflaError(f"node {node} has {count} disks, the most are {len(_LETTERS)}")
             found += [(_name(node, disk), node) for disk in range(count)]
         return tuple(found)
+
+
+def quorum_of(simulation: Simulation) -> Quorum:
+    """Return the quorum of a simulation, with as many disks as its plan may need."""
+    configuration = simulation.configuration
+    machines = configuration.voters + configuration.observers
+    disks = Counter({NodeId(node): 1 for node in range(machines)})
+    for fault in simulation.plan:
+        if fault.kind in _NEW_DISKS:
+            disks[NodeId(fault.target % machines)] += 1
+    voters = simulation.processes.first_voters.voters
+    return Quorum(
+        {node: min(many, _DISKS_MAXIMUM) for node, many in disks.items()},
+        tuple(voter.key for voter in voters),
+        configuration.kraft_version > 0,
+    )
 
 
 class Vocabulary:

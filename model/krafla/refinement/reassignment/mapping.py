@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from krafla.refinement.common.interner import Interner
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.refinement.reassignment.notation import RECOVERY, eligibility_value, partition_value
 from krafla.values import function, record
@@ -18,7 +19,7 @@ from kraft.sim.reassignment.cluster import partition_of
 from kraft.sim.reassignment.step import find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable
+    from collections.abc import Collection
 
     from krafla.oracle import Spec
     from krafla.oracle.state import State
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ELR_NAMES", "ReassignmentMapping"]
 
-_REMEMBERED: Final = 50_000
 _OF_MESSAGES: Final = (choices.Deliver, choices.RetryAlterPartition)
 
 
@@ -59,7 +59,7 @@ class ReassignmentMapping:
     def __init__(self, configuration: Configuration) -> None:
         self._brokers = tuple(sorted(configuration.brokers))
         self._names = ELR_NAMES if configuration.min_isr is not None else {}
-        self._known: dict[Hashable, Value] = {}
+        self._values: Interner[Value] = Interner()
 
     def variables(self, cluster: Cluster) -> dict[str, Value]:
         """Return the values of all variables. Spec: Reassignment!vars, ReassignmentElr!elr_vars."""
@@ -67,19 +67,20 @@ class ReassignmentMapping:
         rows = tuple(self._row(cluster, broker_id) for broker_id in self._brokers)
         views = tuple(cluster.leading.get(broker_id) for broker_id in self._brokers)
         bag = Counter(self.message(one) for one in cluster.network)
+        interned = self._values.get
         values = {
-            "partition": self._one(("partition", partition), lambda: _partition(partition)),
-            "registrations": self._one(
+            "partition": interned(("partition", partition), lambda: _partition(partition)),
+            "registrations": interned(
                 ("registrations", rows),
                 lambda: self._by_broker([_registration(*row) for row in rows]),
             ),
-            "leading": self._one(
+            "leading": interned(
                 ("leading", views), lambda: self._by_broker([_view(view) for view in views])
             ),
-            "messages": self._one(("messages", frozenset(bag.items())), lambda: function(bag)),
+            "messages": interned(("messages", frozenset(bag.items())), lambda: function(bag)),
         }
         if self._names and partition is not None:
-            values["eligibility"] = self._one(
+            values["eligibility"] = interned(
                 ("eligibility", partition), lambda: eligibility_value(partition)
             )
         return values
@@ -91,7 +92,7 @@ class ReassignmentMapping:
     def message(self, envelope: Envelope) -> Value:
         """Return a message. Spec: Reassignment!IsMessage."""
         request, response = envelope.request, envelope.response
-        return self._one(
+        return self._values.get(
             (request, response),
             lambda: _request(request) if response is None else _response(request, response),
         )
@@ -132,14 +133,6 @@ class ReassignmentMapping:
 
     def _by_broker(self, results: list[Value]) -> Value:
         return function(zip(self._brokers, results, strict=True))
-
-    def _one(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        known = self._known.get(key)
-        if known is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            known = self._known[key] = make()
-        return known
 
 
 def _partition(partition: Partition | None) -> Value:

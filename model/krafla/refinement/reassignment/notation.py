@@ -11,11 +11,10 @@ from krafla.values import Value, record
 from kraft.records.topics import NO_LEADER_CHANGE, NO_RECOVERY_CHANGE, RECOVERED, RECOVERING
 
 if TYPE_CHECKING:
-    from kraft.controller.operations.partition_ask import PartitionAsk
     from kraft.image.entries import Partition
     from kraft.records.topics import PartitionChangeRecord
 
-__all__ = ["NO_CHANGE", "RECOVERY", "ask_value", "change_value", "eligibility_value",
+__all__ = ["NO_CHANGE", "RECOVERY", "change_value", "eligibility_value",
            "partition_value"]  # fmt: skip
 
 RECOVERY: Final = {RECOVERED: "RECOVERED", RECOVERING: "RECOVERING"}
@@ -41,18 +40,6 @@ def eligibility_value(partition: Partition) -> Value:
     return record(
         elr=frozenset(partition.eligible_leader_replicas),
         last_known_leader=frozenset(partition.last_known_elr),
-    )
-
-
-def ask_value(ask: PartitionAsk) -> Value:
-    """Return what is asked of a partition. Spec: PartitionChange!Unchanged."""
-    return record(
-        replicas=ask.replicas,
-        isr=frozenset(ask.isr),
-        adding=frozenset(ask.adding_replicas),
-        removing=frozenset(ask.removing_replicas),
-        recovery=RECOVERY[ask.leader_recovery_state],
-        election=ask.election.value,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from krafla.refinement.common.interner import Interner
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.values import function, record
 from kraft.controller.operations.controller_registration import supports_level
@@ -16,7 +17,7 @@ from kraft.sim.registration import choices
 from kraft.sim.registration.cluster import controllers_of, find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable
+    from collections.abc import Collection
 
     from krafla.oracle import Spec
     from krafla.oracle.state import State
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RegistrationMapping"]
 
-_REMEMBERED: Final = 50_000
 _NO_LEVEL: Final = -1
 _OF_MESSAGES: Final = (
     choices.Deliver, choices.DeliverElsewhere, choices.LoseMessage, choices.DuplicateMessage,
@@ -50,7 +50,7 @@ class RegistrationMapping:
         self._levels = configuration.levels
         self._controllers = controllers_of(configuration)
         self._incarnations = tuple(sorted(one.incarnation_id for one in configuration.processes))
-        self._known: dict[Hashable, Value] = {}
+        self._values: Interner[Value] = Interner()
 
     def variables(self, cluster: Cluster) -> dict[str, Value]:
         """Return the values of all variables. Spec: ControllerRegistration!vars."""
@@ -62,29 +62,30 @@ class RegistrationMapping:
         waiting = tuple(one.sender.pending is not None for one in running)
         bag = Counter(self.message(one) for one in cluster.network)
         version, active, voters = image.metadata_version, cluster.active, cluster.voters
+        interned = self._values.get
         return {
-            "registrations": self._one(
+            "registrations": interned(
                 ("registrations", registered),
                 lambda: self._by(
                     self._controllers, [self._registration(one) for one in registered]
                 ),
             ),
-            "metadata_version": self._one(
+            "metadata_version": interned(
                 ("metadata_version", version), lambda: _NO_LEVEL if version is None else version
             ),
-            "voters": self._one(("voters", voters), lambda: frozenset(int(one) for one in voters)),
-            "active": self._one(("active", active), lambda: NIL if active is None else active),
-            "status": self._one(
+            "voters": interned(("voters", voters), lambda: frozenset(int(one) for one in voters)),
+            "active": interned(("active", active), lambda: NIL if active is None else active),
+            "status": interned(
                 ("status", states), lambda: self._by(self._incarnations, list(states))
             ),
-            "image": self._one(
+            "image": interned(
                 ("image", images),
                 lambda: self._by(self._incarnations, [_image(*one) for one in images]),
             ),
-            "pending": self._one(
+            "pending": interned(
                 ("pending", waiting), lambda: self._by(self._incarnations, list(waiting))
             ),
-            "messages": self._one(("messages", frozenset(bag.items())), lambda: function(bag)),
+            "messages": interned(("messages", frozenset(bag.items())), lambda: function(bag)),
         }
 
     def action_of(self, action: str) -> str:
@@ -96,14 +97,14 @@ class RegistrationMapping:
         incarnation = envelope.request.incarnation_id
         response, awaited = envelope.response, envelope.correlation_id is not None
         if response is None:
-            return self._one(
+            return self._values.get(
                 ("request", incarnation, awaited),
                 lambda: record(
                     type="ControllerRegistrationRequest", incarnation=incarnation, awaited=awaited
                 ),
             )
         error = response.error_code.name
-        return self._one(
+        return self._values.get(
             ("response", incarnation, error),
             lambda: record(
                 type="ControllerRegistrationResponse", incarnation=incarnation, error=error
@@ -143,14 +144,6 @@ class RegistrationMapping:
 
     def _by(self, names: tuple[Value, ...], results: list[Value]) -> Value:
         return function(zip(names, results, strict=True))
-
-    def _one(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        known = self._known.get(key)
-        if known is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            known = self._known[key] = make()
-        return known
 
 
 def _image_row(sender: RegistrationSender) -> tuple[str | None, int | None]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from krafla.refinement.common.spec_run import Action
 from krafla.refinement.stack.log import NO_END, NO_IMAGE, Appended, Replayed
-from krafla.refinement.stack.spec import Action
 from krafla.refinement.stack.views import (
     NOTHING,
     SOMETHING_ELSE,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kraft.ids import OffsetAndEpoch
     from kraft.sim.raft.steps import ListenerStep
 
-__all__ = ["Reader", "Reading"]
+__all__ = ["Reading", "StackReader"]
 
 
 _TWICE: Final = object()
@@ -75,7 +75,7 @@ class _Written(NamedTuple):
     replayed: Replayed
 
 
-class Reader:
+class StackReader:
     """Reads the steps of one run. `leaders` has who led each epoch, as Raft's steps said."""
 
     def __init__(self, log: Log, images: Images, nodes: Mapping[str, Node]) -> None:

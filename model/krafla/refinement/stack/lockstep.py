@@ -8,17 +8,18 @@ what is committed is committed for the spec as soon as anybody hears of it.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle import EvaluationError
 from krafla.oracle.difference import differences
 from krafla.oracle.explain import Explanation
+from krafla.refinement.common.action_lockstep import ActionLockstep
 from krafla.refinement.common.judgement import Agreed, Divergence, Judgement, SpecAction
+from krafla.refinement.common.spec_run import Action
 from krafla.refinement.raft.vocabulary import Quorum, Vocabulary
-from krafla.refinement.stack.actions import Reader
+from krafla.refinement.stack.actions import StackReader
 from krafla.refinement.stack.log import NO_END, Images, Log
-from krafla.refinement.stack.spec import Action, RefusalError, StackSpecRun
+from krafla.refinement.stack.spec import StackSpecRun
 from krafla.refinement.stack.views import NOTHING, Node
 from kraft.controller.effects import Append
 from kraft.controller.events import CommittedBatch
@@ -33,10 +34,10 @@ if TYPE_CHECKING:
     from krafla.values import Value
     from kraft.sim.raft.steps import ListenerStep, SimStep
 
-__all__ = ["ClusterLockstep"]
+__all__ = ["StackLockstep"]
 
 
-class ClusterLockstep:
+class StackLockstep(ActionLockstep[StackSpecRun]):
     """The judge of one run. It stops at its first finding: what follows means nothing.
 
     The nodes below `controllers` are controllers, the others brokers. `coverage` counts the actions
@@ -48,35 +49,25 @@ class ClusterLockstep:
         self.vocabulary = Vocabulary(quorum)
         names = quorum.names()
         self._controllers = {name for name, node in names if node < controllers}
-        self.side = StackSpecRun(
-            self._controllers, {name for name, node in names if node >= controllers}
-        )
+        brokers = {name for name, node in names if node >= controllers}
+        super().__init__(StackSpecRun(self._controllers, brokers))
         self.log, self.images = Log(), Images()
         self.nodes = {name: Node(self.log, self.images) for name, _ in names}
-        self.reader = Reader(self.log, self.images, self.nodes)
-        self.finding: Divergence | None = None
-        self.coverage: Counter[str] = Counter()
-        self.steps = 0
+        self.reader = StackReader(self.log, self.images, self.nodes)
         self.is_over = False
         self._ended: tuple[str, int] | None = None
         self._last: dict[str, Any] = {}
 
-    def judge(self, step: SimStep) -> Judgement:
-        """Return what the spec says of the next step of the run."""
-        assert self.finding is None, "the run was judged already"
-        self.steps += 1
-        try:
-            self._end(step)
-            if step.kind == "listener":
-                return self._listener(step)
-            if step.kind in ("event", "start"):
-                self._raft(step)
-            if step.kind == "start" and step.error is None:
-                self._start(step)
-            elif step.kind == "crash":
-                self._ended = self.vocabulary.name(step.replica), step.incarnation
-        except RefusalError as refusal:
-            return self._found(refusal.action, refusal.explanation)
+    def _judge(self, step: SimStep) -> Judgement:
+        self._end(step)
+        if step.kind == "listener":
+            return self._listener(step)
+        if step.kind in ("event", "start"):
+            self._raft(step)
+        if step.kind == "start" and step.error is None:
+            self._start(step)
+        elif step.kind == "crash":
+            self._ended = self.vocabulary.name(step.replica), step.incarnation
         return Agreed(None)
 
     # Raft, and processes
@@ -157,7 +148,7 @@ class ClusterLockstep:
         reading = self.reader.controller(name, listener)
         strange = _strange_epochs(listener)
         if strange:
-            return self._found(None, Explanation(
+            return self._divergence(None, Explanation(
                 f"node {name} appends in epoch {strange[0]}, and is active in another", (), ()
             ))  # fmt: skip
         if reading.is_pending:
@@ -191,42 +182,40 @@ class ClusterLockstep:
         return SpecAction(*actions[-1]) if actions else None
 
     def _take(self, action: Action) -> None:
-        self.side.take(action)
+        self.spec_run.take(action)
         self.coverage[action.name] += 1
 
     def _compare(self, name: str, taken: SpecAction | None, got: Value) -> Divergence | None:
         """Return where a node has something else than the spec says."""
-        expected = self.side.value("ViewOf", name)
+        expected = self.spec_run.value("ViewOf", name)
         if expected == got:
             return None
         what = f"{taken} leads to another" if taken else "what is no step of the spec changes the"
-        return self._found(taken, Explanation(
+        return self._divergence(taken, Explanation(
             f"{what} state of node {name}", (), differences(name, expected, got)
         ))  # fmt: skip
 
     def _told(self, taken: SpecAction | None, reading: Reading) -> Divergence | None:
         """Return who was told something else than the spec says."""
         try:
-            expected = self.side.value("ToldTo", reading.asked) if reading.asked else frozenset()
+            expected = (
+                self.spec_run.value("ToldTo", reading.asked) if reading.asked else frozenset()
+            )
         except EvaluationError:
             # Nobody asked for the spec to answer: what came before was read as another step.
             expected = NOTHING
         if expected == reading.told:
             return None
-        return self._found(taken, Explanation(
+        return self._divergence(taken, Explanation(
             f"{taken} gives other answers", (), differences("answers", expected, reading.told)
         ))  # fmt: skip
 
-    def _found(self, action: Any, explanation: Explanation) -> Divergence:
-        spoken = (
-            SpecAction("", ()) if action is None else SpecAction(action.name, action.parameters)
-        )
-        variables = tuple(sorted({
+    def _variables_of(self, explanation: Explanation) -> tuple[str, ...]:
+        """Return the fields that differ: the path of one begins with the name of its node."""
+        return tuple(sorted({
             re.split(r"[.\[]", one.path)[1] if "." in one.path else one.path
             for one in explanation.differences
         }))  # fmt: skip
-        self.finding = Divergence(self.steps, spoken, explanation, variables)
-        return self.finding
 
 
 def _strange_epochs(listener: ListenerStep) -> list[int]:
