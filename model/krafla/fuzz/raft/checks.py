@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.engine.violation import Violated, Violation
 from krafla.fuzz.raft import (
-    commits,
-    elections,
+    commit_checks,
+    election_checks,
     leader_checks,
     listener_checks,
     log_checks,
-    membership,
+    membership_checks,
     message_checks,
 )
 from krafla.fuzz.raft.history import NO_FILE, History, Replica, name_of
@@ -168,9 +168,9 @@ class Checks:
             replica.voters[-1] if replica.voters else None
         ):
             loaded = any(type(effect) is TruncateToSnapshot for effect in step.effects)
-            membership.check_voters(history, replica, before, after, loaded=loaded)
+            membership_checks.check_voters(history, replica, before, after, loaded=loaded)
         if begins:
-            commits.check_new_leader(history, replica, after)
+            commit_checks.check_new_leader(history, replica, after)
             self._check_stable(replica, after.role.epoch)
             assert step.event is not None
             leader_checks.begin_to_hear(replica, step.event.now)
@@ -178,15 +178,15 @@ class Checks:
             leader_checks.check_heard(replica, step, before, after)
             leader_checks.check_pending(replica, step, before, after)
         if after.role is not before.role:
-            commits.check_noted(history, before, after)
+            commit_checks.check_noted(history, before, after)
         if begins or after.high_watermark != before.high_watermark:
-            commits.check_high_watermark(history, replica, before, after)
+            commit_checks.check_high_watermark(history, replica, before, after)
         replica.state = after
 
     def _role(self, replica: Replica, before: RaftState, after: RaftState) -> bool:
         """Check a new role; return whether it begins to lead."""
-        elections.check_role(self.history, replica, before, after)
-        elections.check_resigned(replica, before, after)
+        election_checks.check_role(self.history, replica, before, after)
+        election_checks.check_resigned(replica, before, after)
         if isinstance(after.role, Follower):
             self._followed.add((replica.key, after.role.epoch))
         return isinstance(after.role, Leader) and not isinstance(before.role, Leader)
@@ -224,17 +224,17 @@ class Checks:
                 replica.file, replica.log = NO_FILE, None
             log_checks.check_start_log(history, replica, after)
             if replica.has_file or after.role.epoch:
-                elections.check_start(history, replica, after)
-            membership.adopt_voters(replica, after)
+                election_checks.check_start(history, replica, after)
+            membership_checks.adopt_voters(replica, after)
             self._excuse_sole_voter(replica, after)
         self._effects(replica, step)
         if after is None:
             _cut_short(replica, step)
             return
         replica.interrupted, replica.may_end_at = False, None
-        elections.check_matches(replica, after)
+        election_checks.check_matches(replica, after)
         if after.high_watermark is not None:
-            commits.check_high_watermark(history, replica, None, after)
+            commit_checks.check_high_watermark(history, replica, None, after)
         replica.state = after
 
     def _excuse_sole_voter(self, replica: Replica, after: RaftState) -> None:
@@ -285,10 +285,10 @@ def _take_over(replica: Replica, step: SimStep) -> None:
     replica.damaged = True
     if after is not None:
         replica.state, replica.log = after, after.log
-        replica.file = elections.file_of(after.role)
+        replica.file = election_checks.file_of(after.role)
         replica.start, replica.end = after.log.start_offset, after.log.end_offset
         replica.flushed, replica.last_epoch = replica.end, after.log.last_epoch
-        membership.adopt_voters(replica, after)
+        membership_checks.adopt_voters(replica, after)
 
 
 def _on_flush(_checks: Checks, replica: Replica, _effect: FlushLog, _step: SimStep) -> None:
@@ -315,7 +315,7 @@ def _on_freeze(checks: Checks, replica: Replica, effect: FreezeSnapshot, step: S
 
 # One entry for each effect that says or changes something that a property speaks of.
 _EFFECTS: Final[dict[type, Callable[..., None]]] = {
-    WriteQuorumState: lambda c, r, e, _s: elections.check_write(c.history, r, e),
+    WriteQuorumState: lambda c, r, e, _s: election_checks.check_write(c.history, r, e),
     AppendLog: lambda c, r, e, s: log_checks.check_append(c.history, r, e, s.before),
     FlushLog: _on_flush,
     TruncateLog: lambda _c, r, e, s: log_checks.check_truncate(r, e, s.before),

@@ -31,6 +31,7 @@ __all__ = [
     "Replica",
     "Written",
     "name_of",
+    "order_of",
 ]
 
 # Where the CRC of a batch stands, which covers all of it but its offset and epoch.
@@ -43,6 +44,11 @@ def name_of(key: ReplicaKey | None) -> str:
     if key is None:
         return "an observer without an id"
     return f"node {key.node_id}"
+
+
+def order_of(key: ReplicaKey) -> tuple[int, str]:
+    """Return what replicas are sorted by, so that no seed of hashes decides their order."""
+    return key.node_id, key.directory_id or ""
 
 
 class QuorumFile(NamedTuple):
@@ -107,6 +113,10 @@ class Replica:
     told: tuple[int, NodeId | None] = (-1, None)
     last_correlation: int = -1
     heard: Heard = field(default_factory=Heard)
+
+    def is_sole_voter(self, state: RaftState) -> bool:
+        """Return whether its node is the only voter of a state."""
+        return state.controls.voters.node_ids == (self.key.node_id,)
 
     def has_durably(self, end: int, epoch: int) -> bool:
         """Return whether its disk keeps, whatever happens, a log that has ``epoch`` before ``end``.

@@ -88,18 +88,24 @@ class CommittedLog:
                     f"the batch at offset {batch.base_offset} cannot be replayed: {error}",
                 ) from None
 
-    def stable_at(self, end: int) -> MetadataImage | None:
-        """Return what may be seen behind a record; None if that is forgotten, or not committed."""
-        return self.stable_images.get(end)
-
     def demand(self, name: str, end: int) -> MetadataImage | None:
         """Return what may be seen where a committed batch ends; None if that is long ago.
 
         Raises Violated, for the property of this name, if none ends there.
         """
-        image = self.stable_images.get(end)
         if end not in self.ends and end >= next(iter(self.stable_images)):
             raise Violated(
                 name, f"offset {end} is the end of no batch that is committed, up to {self.end}"
             )
-        return image
+        return self.stable_images.get(end)
+
+    def compare(self, name: str, end: int, shown: MetadataImage, node: str) -> None:
+        """Check that an image is the committed one where a batch ends, unless that is long ago.
+
+        Raises Violated, for the property of this name.
+        """
+        image = self.demand(name, end)
+        if image is not None and shown is not image and shown != image:
+            raise Violated(
+                name, f"at offset {end} {node} shows another image than the committed log has"
+            )

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kraft.image.metadata_image import MetadataImage
     from kraft.sim.raft.steps import ListenerStep, SimStep
 
-__all__ = ["DATA_PROPERTIES", "Data"]
+__all__ = ["DATA_PROPERTIES", "DataChecks"]
 
 DATA_PROPERTIES: Final = ("AcknowledgedDataStaysProp",)
 Key: TypeAlias = "tuple[TopicId, PartitionId]"
@@ -64,19 +64,19 @@ class _Partition:
             self.elected = {at: log for at, log in self.elected.items() if at > epoch}
 
 
-class Data:
+class DataChecks:
     """What is known of the data of all partitions of a run.
 
     ``_lost`` are the copies that faults took: by partition and broker, whether another was begun.
     """
 
-    def __init__(self, truth: CommittedLog) -> None:
-        self._truth = truth
+    def __init__(self, committed_log: CommittedLog) -> None:
+        self._committed_log = committed_log
         self._partitions: dict[Key, _Partition] = {}
         self._lost: dict[tuple[Key, int], bool] = {}
         self._disks: dict[int, DirectoryId | None] = {}
         self._confused: set[int] = set()
-        truth.observers.append(self._committed)
+        committed_log.observers.append(self._committed)
 
     # What befalls machines
 
@@ -87,7 +87,7 @@ class Data:
             directory_id = step.replica.directory_id
             if self._disks.setdefault(node_id, directory_id) != directory_id:
                 self._disks[node_id] = directory_id
-                for key, partition in self._truth.image.partitions.items():
+                for key, partition in self._committed_log.image.partitions.items():
                     if node_id in partition.replicas:
                         self._lost[key, node_id] = False
         elif step.fault in _IDENTITY:
@@ -184,7 +184,7 @@ class Data:
         """Return whether two processes were one of its replicas: then nothing is promised."""
         if not self._confused:
             return False
-        partition = self._truth.image.partitions.get(key)
+        partition = self._committed_log.image.partitions.get(key)
         return partition is None or not self._confused.isdisjoint(partition.replicas)
 
 

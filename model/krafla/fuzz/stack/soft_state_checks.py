@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.fuzz.engine.violation import Violated
-from krafla.fuzz.stack.answers import appended_by, response_of
+from krafla.fuzz.stack.controller_effects import appended_by, response_of
 from kraft.controller import effects as does
 from kraft.controller import events
 from kraft.controller.operations.leader_eligibility import is_elr_enabled
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kraft.image.metadata_image import MetadataImage
     from kraft.sim.raft.steps import ListenerStep, SimStep
 
-__all__ = ["SOFT_STATE_PROPERTIES", "SoftState"]
+__all__ = ["SOFT_STATE_PROPERTIES", "SoftStateChecks"]
 
 SOFT_STATE_PROPERTIES: Final = (
     "DuplicateHasSessionProp", "EligibleBelowMinimumProp", "FencedOnlyWhenDueProp",
@@ -75,13 +75,13 @@ class _Reign:
     registered: dict[_Key, int] = field(default_factory=dict)
 
 
-class SoftState:
+class SoftStateChecks:
     """The reigns of a run, by process, and where each broker registered last."""
 
-    def __init__(self, truth: CommittedLog) -> None:
+    def __init__(self, committed_log: CommittedLog) -> None:
         self._reigns: dict[int, _Reign] = {}
         self._registered: dict[_Key, int] = {}
-        truth.observers.append(self._hear)
+        committed_log.observers.append(self._hear)
 
     def _hear(self, batch: CommittedBatch, _before: MetadataImage, _after: MetadataImage) -> None:
         for offset, record in enumerate(batch.records, start=batch.base_offset):

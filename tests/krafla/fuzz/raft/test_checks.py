@@ -30,7 +30,7 @@ from tests.krafla.fuzz.raft.histories import HISTORIES
 
 from krafla.fuzz.engine.violation import Violated
 from krafla.fuzz.raft.checks import DAMAGING, PROPERTIES
-from krafla.fuzz.raft.elections import check_role, file_of
+from krafla.fuzz.raft.election_checks import check_role, file_of
 from kraft.ids import DirectoryId, OffsetAndEpoch
 from kraft.log.image import LogImage
 from kraft.raft.effects import (

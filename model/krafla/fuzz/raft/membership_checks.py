@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from krafla.fuzz.engine.violation import Violated
-from krafla.fuzz.raft.history import name_of
+from krafla.fuzz.raft.history import name_of, order_of
 from kraft.raft.roles import Leader
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _check_change(history: History, replica: Replica, before: RaftState) -> None
             "ChangeOnlyAfterOwnEpochCommitProp",
             f"{who} changes the voters in epoch {role.epoch}, of which nothing is committed",
         )
-    for key in sorted(replica.voters[-1][1] - _keys(before.controls.voters), key=_order):
+    for key in sorted(replica.voters[-1][1] - _keys(before.controls.voters), key=order_of):
         progress = role.progress.get(key)
         if key != before.configuration.key and (progress is None or progress.end_offset is None):
             raise Violated(
@@ -124,8 +124,4 @@ def _meet(voters: frozenset[ReplicaKey], others: frozenset[ReplicaKey]) -> bool:
 
 
 def _said(keys: frozenset[ReplicaKey]) -> str:
-    return "{" + ", ".join(str(key.node_id) for key in sorted(keys, key=_order)) + "}"
-
-
-def _order(key: ReplicaKey) -> tuple[int, str]:
-    return key.node_id, key.directory_id or ""
+    return "{" + ", ".join(str(key.node_id) for key in sorted(keys, key=order_of)) + "}"

@@ -8,14 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krafla.fuzz.engine.violation import Violated
-from krafla.fuzz.raft.history import name_of
+from krafla.fuzz.raft.history import name_of, order_of
 from krafla.fuzz.raft.log_checks import batches_between
 from kraft.raft.roles import Leader
 
 if TYPE_CHECKING:
     from krafla.fuzz.raft.history import History, Replica
     from kraft.ids import ReplicaKey
-    from kraft.raft.roles import ReplicaProgress
     from kraft.raft.state import RaftState
 
 __all__ = ["check_high_watermark", "check_new_leader", "check_noted"]
@@ -31,7 +30,7 @@ def check_high_watermark(
     old = None if before is None else before.high_watermark
     begins = leads and before is not None and not isinstance(before.role, Leader)
     if begins:
-        if known is not None and not _is_sole(replica, after):
+        if known is not None and not replica.is_sole_voter(after):
             raise Violated(
                 "NewLeaderForgetsHighWatermarkProp",
                 f"{who} begins to lead epoch {role.epoch} with high watermark {known}",
@@ -140,7 +139,7 @@ def check_noted(history: History, before: RaftState | None, after: RaftState) ->
         old = before.role.progress
         if old is role.progress:
             return
-    for key, progress in sorted(role.progress.items(), key=_order):
+    for key, progress in sorted(role.progress.items(), key=lambda entry: order_of(entry[0])):
         noted = progress.end_offset
         if noted is None:
             continue
@@ -148,15 +147,10 @@ def check_noted(history: History, before: RaftState | None, after: RaftState) ->
             same = old.get(key)
             if same is progress or (same is not None and same.end_offset == noted):
                 continue
-        _check_one(history, after, progress.key, noted)
+        _check_progress(history, after, progress.key, noted)
 
 
-def _order(entry: tuple[ReplicaKey, ReplicaProgress]) -> tuple[int, str]:
-    """Put what is noted in one order, whatever the seed of hashes."""
-    return entry[0].node_id, entry[0].directory_id or ""
-
-
-def _check_one(history: History, after: RaftState, key: ReplicaKey, noted: int) -> None:
+def _check_progress(history: History, after: RaftState, key: ReplicaKey, noted: int) -> None:
     other = history.of_voter(key)
     if other is None or other.damaged or other.file.epoch != after.role.epoch:
         return
@@ -178,7 +172,3 @@ def _check_one(history: History, after: RaftState, key: ReplicaKey, noted: int) 
             f"leader {name_of(after.configuration.key)} notes that {name_of(other.key)} has up to "
             f"{noted}, and that has other records there",
         )
-
-
-def _is_sole(replica: Replica, after: RaftState) -> bool:
-    return after.controls.voters.node_ids == (replica.key.node_id,)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.engine.violation import Violated
-from krafla.fuzz.stack.answers import appended_by
+from krafla.fuzz.stack.controller_effects import appended_by
 from kraft.controller import effects as does
 from kraft.controller import events
 from kraft.controller.memory import in_transaction, visible_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kraft.controller.state import ControllerState
     from kraft.sim.raft.steps import ListenerStep, SimStep
 
-__all__ = ["PROGRESS_PROPERTIES", "Progress"]
+__all__ = ["PROGRESS_PROPERTIES", "ProgressChecks"]
 
 PROGRESS_PROPERTIES: Final = (
     "ClaimWritesWhatIsMissingProp", "IndexIsRecomputedInv", "LeaderClaimsProp",
@@ -33,7 +33,7 @@ _PATIENCE: Final = 30
 """How many steps of its own a process may take until what is due is done."""
 
 
-class Progress:
+class ProgressChecks:
     """What processes owe: to lead no longer, by epoch; a snapshot, by bytes and since when."""
 
     def __init__(self) -> None:

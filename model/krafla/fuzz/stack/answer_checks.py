@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.fuzz.engine.violation import Violated
+from krafla.fuzz.stack.controller_effects import appended_by, replies_of, response_of
 from kraft.controller import effects as does
 from kraft.controller import events
 from kraft.errors import ErrorCode
@@ -24,14 +25,14 @@ from kraft.rpc.topics import CreatePartitionsRequest, CreateTopicsRequest, Delet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from krafla.fuzz.stack.broker_checks import Brokers
+    from krafla.fuzz.stack.broker_checks import BrokerChecks
     from krafla.fuzz.stack.committed_log import CommittedLog
     from kraft.ids import TopicId
     from kraft.image.metadata_image import MetadataImage
     from kraft.rpc.alter_partition import AlterPartitionData, BrokerState
     from kraft.sim.raft.steps import ListenerStep, SimStep
 
-__all__ = ["ANSWER_PROPERTIES", "Answers", "appended_by", "response_of"]
+__all__ = ["ANSWER_PROPERTIES", "AnswerChecks"]
 
 ANSWER_PROPERTIES: Final = (
     "AheadIsToldProp", "AlteredIsCommittedInv", "AnsweredIsCommittedInv", "GrantedByNewestProp",
@@ -39,11 +40,11 @@ ANSWER_PROPERTIES: Final = (
 )  # fmt: skip
 
 
-class Answers:
+class AnswerChecks:
     """Who asked what, by process and token, and up to where the answer's grounds go."""
 
-    def __init__(self, truth: CommittedLog, brokers: Brokers) -> None:
-        self._truth = truth
+    def __init__(self, committed_log: CommittedLog, brokers: BrokerChecks) -> None:
+        self._committed_log = committed_log
         self._brokers = brokers
         self._asked: dict[tuple[int, object], tuple[Any, int]] = {}
 
@@ -64,7 +65,7 @@ class Answers:
                 if asked is None or isinstance(effect.response, does.Failure):
                     continue
                 request, end = asked
-                image = self._truth.stable_at(end)
+                image = self._committed_log.stable_images.get(end)
                 check = _CHECKS.get(type(request))
                 if image is not None and check is not None:
                     check(image, request, effect.response)
@@ -108,24 +109,6 @@ class Answers:
         self._asked = {at: one for at, one in self._asked.items() if at[0] != incarnation}
 
 
-def appended_by(listener: ListenerStep) -> tuple[Any, ...]:
-    """Return the records that a step appends."""
-    return tuple(
-        record
-        for effect in listener.effects
-        if isinstance(effect, does.Append)
-        for record in effect.records
-    )
-
-
-def response_of(listener: ListenerStep, token: object) -> Any:
-    """Return what a request is answered, now or once it is committed; None if it is not known."""
-    for effect in listener.effects:
-        if isinstance(effect, does.Reply) and effect.token == token:
-            return effect.response
-    return next((one.response for one in listener.after.deferred if one.token == token), None)
-
-
 def _check_refused(listener: ListenerStep, event: events.RequestReceived) -> None:
     """Check that what is refused is not written, neither whole nor in part."""
     response, records = response_of(listener, event.token), appended_by(listener)
@@ -164,7 +147,7 @@ def _check_waiting(listener: ListenerStep) -> None:
             f"an answer waits for offset {one.end}, and all before {after.stable_end} is stable",
         )
     if before.deferred and len(before.deferred) > len(after.deferred):
-        answered = {e.token for e in listener.effects if isinstance(e, does.Reply)}
+        answered = replies_of(listener)
         left = {one.token for one in after.deferred}
         for one in before.deferred:
             if one.token not in answered and one.token not in left:

@@ -89,7 +89,7 @@ def check_role(history: History, replica: Replica, before: RaftState, after: Raf
     move = (type(old), type(role))
     voters = after.controls.voters
     key = after.configuration.key
-    sole = move[1] is Leader and voters.node_ids == (replica.key.node_id,) and move[0] is not Leader
+    sole = move[1] is Leader and replica.is_sole_voter(after) and move[0] is not Leader
     allowed = move in _SAME_EPOCH if old.epoch == role.epoch else _rises(move)
     if not (allowed or sole):
         raise Violated(
@@ -113,7 +113,7 @@ def check_resigned(replica: Replica, before: RaftState, after: RaftState) -> Non
     if not isinstance(after.role, Resigned) or not isinstance(before.role, Leader):
         return
     asked = before.role.resign_requested or before.shutdown_deadline is not None
-    if not asked and after.controls.voters.node_ids == (replica.key.node_id,):
+    if not asked and replica.is_sole_voter(after):
         raise Violated(
             "StableLeadershipProp", f"{name_of(replica.key)}, the sole voter, steps down by itself"
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.engine.violation import Violated
+from krafla.fuzz.stack.controller_effects import replies_of
 from kraft.controller import effects as does
 from kraft.controller import events
 from kraft.controller.operation_table import OPERATIONS
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from kraft.controller.state import ControllerState
     from kraft.sim.raft.steps import ListenerStep, SimStep
 
-__all__ = ["CONTROLLER_PROPERTIES", "Controllers"]
+__all__ = ["CONTROLLER_PROPERTIES", "ControllerChecks"]
 
 CONTROLLER_PROPERTIES: Final = (
     "AnswersInOrderProp", "CommittedReplaysInv", "EndsInOrderInv", "NothingWrittenByRefusedProp",
@@ -35,15 +36,15 @@ CONTROLLER_PROPERTIES: Final = (
 )  # fmt: skip
 
 
-class Controllers:
+class ControllerChecks:
     """What is known of all controllers of a run.
 
     ``claims`` has who claimed each epoch; ``_owed``, by process and token, up to where the log must
     be committed before its answer may leave, and the epoch of the batch that ends there.
     """
 
-    def __init__(self, truth: CommittedLog) -> None:
-        self._truth = truth
+    def __init__(self, committed_log: CommittedLog) -> None:
+        self._committed_log = committed_log
         self.claims: dict[int, int] = {}
         self._owed: dict[tuple[int, object], tuple[int, int]] = {}
         self._answered: dict[int, int] = {}
@@ -52,7 +53,7 @@ class Controllers:
         """Check a step of a controller. Raises Violated."""
         before, after, event = listener.before, listener.after, listener.event
         if isinstance(event, events.BatchesCommitted):
-            self._truth.hear(event.batches)
+            self._committed_log.hear(event.batches)
         _check_ends(after)
         self._check_appends(listener)
         self._check_replies(step, listener)
@@ -103,7 +104,7 @@ class Controllers:
         """Check that no answer tells of what may still be lost, and who is answered first."""
         event, after = listener.event, listener.after
         appended = any(isinstance(effect, does.Append) for effect in listener.effects)
-        replied = {e.token: e for e in listener.effects if isinstance(e, does.Reply)}
+        replied = replies_of(listener)
         for each in replied.values():
             _check_failure(each.response)
         if isinstance(event, events.RequestReceived):
@@ -137,12 +138,12 @@ class Controllers:
             ):
                 continue
             end, epoch = owed
-            known = self._truth.epochs.get(end, epoch)
-            if end > self._truth.end or known != epoch:
+            known = self._committed_log.epochs.get(end, epoch)
+            if end > self._committed_log.end or known != epoch:
                 raise Violated(
                     "RepliedIsCommittedProp",
                     f"an answer leaves that rests on all before offset {end}, written in epoch "
-                    f"{epoch}; committed is all before {self._truth.end}"
+                    f"{epoch}; committed is all before {self._committed_log.end}"
                     + (f", written in epoch {known}" if known != epoch else ""),
                 )
             if end < last:
@@ -163,18 +164,12 @@ class Controllers:
 
     def _compare(self, name: str, state: ControllerState) -> None:
         """Check that what a controller shows is what the committed log says there."""
-        end = state.stable_end
-        truth = self._truth.demand(name, end)
-        shown = visible(state).image
-        if truth is not None and shown is not truth and shown != truth:
-            raise Violated(
-                name, f"at offset {end} it shows another image than the committed log has there"
-            )
+        self._committed_log.compare(name, state.stable_end, visible(state).image, "a controller")
 
     def check_snapshot(self, effect: does.CreateSnapshot) -> None:
         """Check that a snapshot says what the log says that it stands for. Raises Violated."""
-        truth = self._truth.demand("SnapshotIsFoldInv", effect.snapshot_id.end_offset)
-        if truth is not None and replay(EMPTY_IMAGE, effect.records) != truth:
+        image = self._committed_log.demand("SnapshotIsFoldInv", effect.snapshot_id.end_offset)
+        if image is not None and replay(EMPTY_IMAGE, effect.records) != image:
             raise Violated(
                 "SnapshotIsFoldInv",
                 f"the snapshot of all before {effect.snapshot_id.end_offset} is not what the log "
