@@ -1,4 +1,4 @@
-"""Cluster loaded for a configuration, once in a process, and its judges."""
+"""Cluster, loaded once in a process for each configuration, and its judges."""
 
 from __future__ import annotations
 
@@ -55,9 +55,10 @@ def constants_of(configuration: Configuration) -> dict[str, Any]:
 
 
 def _properties() -> Properties:
-    """Return the properties that all runs keep, and what they must reach.
+    """Return the properties that every run must keep, and the witnesses that runs must reach.
 
-    Each of those left out is false for a reason, and a model of specs/broken/cluster shows it.
+    Each property that is left out is false for a reason, which a model of specs/broken/cluster
+    shows.
     """
     # TwoOfOneId, TwoLeaders; ForgottenLeave, FencedLeave
     left_out = {"OneLeaderPerEpochInv", "OneLeaderInv", "ShutdownSafeProp"}

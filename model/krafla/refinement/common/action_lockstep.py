@@ -32,7 +32,7 @@ Run = TypeVar("Run", bound=SpecRun)
 
 
 class ActionLockstep(ABC, Generic[Run]):
-    """The judge of one run. It stops at its first finding: what follows means nothing.
+    """The judge of one run. It stops at its first finding: later steps have nothing to compare.
 
     ``coverage`` counts the actions that were taken, ``steps`` the steps that were judged.
     """
@@ -61,7 +61,7 @@ class ActionLockstep(ABC, Generic[Run]):
         """Judge a step. Raises RefusalError if the spec refuses one of its actions."""
 
     def _divergence(self, action: SpecAction | None, explanation: Explanation) -> Divergence:
-        """Return the finding that the spec disagrees with a step read as an action, or as none."""
+        """Return the finding that the spec disagrees; ``None`` if the step was no action."""
         variables = self._variables_of(explanation)
         return Divergence(self.steps, action or SpecAction("", ()), explanation, variables)
 

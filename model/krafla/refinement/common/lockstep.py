@@ -1,4 +1,9 @@
-"""Implementation and spec in lockstep: every step of a simulated cluster is judged."""
+"""Implementation and spec in lockstep: the spec judges every step of a simulated cluster.
+
+This is the lockstep of the protocols whose runs are lists of choices, where a mapping gives the
+spec's state. `krafla.refinement.common.action_lockstep` says why Raft and the stack have another
+one.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +37,7 @@ __all__ = ["Judge", "judge_by"]
 def judge_by(load: Callable[[Any], JudgedSpec[Any]]) -> Callable[[Any, Collection[str]], Judge]:
     """Return the function that makes the judge of one run of a configuration.
 
-    It also takes the names of conditional properties, of which the loaded spec has none.
+    The judge that is made takes no conditional properties.
     """
 
     def judge(configuration: Any, also: Collection[str] = ()) -> Judge:
@@ -43,9 +48,9 @@ def judge_by(load: Callable[[Any], JudgedSpec[Any]]) -> Callable[[Any, Collectio
 
 
 class Judge:
-    """The judge of one run. It stops at its first finding: what follows means nothing.
+    """The judge of one run. It stops at its first finding: later steps have nothing to compare.
 
-    ``state`` is where the spec is, ``steps`` counts the judgements given.
+    ``state`` is the spec's current state; ``steps`` counts the judged steps.
     """
 
     def __init__(self, judged: JudgedSpec[Any], *, mapping: StepMapping | None = None) -> None:
@@ -70,25 +75,25 @@ class Judge:
         return judgement
 
     def reaches(self, witness: str) -> bool:
-        """Return whether the last step led to a state that a witness asks for."""
+        """Return whether the last step reached the state that a witness describes."""
         return self.judged.reaches(witness, self.state, self._last_changed)
 
     def fail(self, choice: Any, error: Exception) -> Failed:
-        """Return the finding that the implementation failed on a choice."""
+        """Record and return the finding that the implementation failed on a choice."""
         self.steps += 1
         name = type(error).__name__
         self.finding = Failed(self.steps, choice, f"{name}: {error}" if str(error) else name)
         return self.finding
 
     def _enter(self, cluster: Any) -> Divergence | PropertyViolated | None:
-        """Find the spec where the step begins: at Init, or where the last step ended."""
+        """Check that the step begins in the spec's state: Init, or where the last step ended."""
         if cluster is self._cluster:
             return None
         variables = self.mapping.variables(cluster)
         if any(not same(self.state[name], value) for name, value in variables.items()):
             return self._elsewhere(variables)
         self._variables = variables
-        # From here on only what a step changes is asked: this once, everything.
+        # Later steps check only what they change, so the first state is checked in full.
         broken = self.judged.all_broken_by(self.state, self.state)
         return self._violation(SpecAction("Init", ()), broken[0], self.state) if broken else None
 
@@ -114,19 +119,19 @@ class Judge:
         return Agreed(action)
 
     def _disagrees(self, action: SpecAction, other: Disagreement) -> Divergence:
-        """Return that the implementation decides otherwise than the spec what no variable holds."""
+        """Return the finding that an operator has another value in the implementation."""
         details = differences(other.operator, other.expected, other.got)
         return Divergence(
             self.steps, action, Explanation(other.finding, (), details), (other.operator,)
         )
 
     def _changed(self, variables: dict[str, Value]) -> dict[str, Value]:
-        """Return what the last step changed; equal values are one object, see the mapping."""
+        """Return the variables that the step changed. The mapping makes equal values one object."""
         old = self._variables
         return {name: value for name, value in variables.items() if value is not old[name]}
 
     def _judge_refusal(self, step: Any, reason: str, variables: dict[str, Value]) -> Judgement:
-        """Expect a choice to be refused only where the spec has no step, and to change nothing."""
+        """Check that the spec has no such step either, and that the refusal changed nothing."""
         changed = self._changed(variables)
         reached = self.judged.spec.rebind(self.state, changed) if changed else self.state
         parameters = self.mapping.parameters_of(step.before, step.choice)

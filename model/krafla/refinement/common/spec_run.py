@@ -22,7 +22,7 @@ __all__ = ["Action", "RefusalError", "SpecRun"]
 class Action(NamedTuple):
     """An action that a step is read as, with its parameters in order.
 
-    What a parameter may be besides a plain value is up to the run that takes the action.
+    Each kind of run says which parameters it takes besides plain values.
     """
 
     name: str
@@ -30,10 +30,10 @@ class Action(NamedTuple):
 
 
 class RefusalError(Exception):
-    """The spec does not allow an action in a state.
+    """The spec refuses an action in a state.
 
-    ``after`` has the values that the implementation claims for variables in which it differs; it is
-    None if the action is not enabled at all.
+    ``after`` has the implementation's values of the variables that differ; it is None if the action
+    is not enabled at all.
     """
 
     def __init__(self, action: Action, state: Any, after: dict[str, Any] | None = None) -> None:

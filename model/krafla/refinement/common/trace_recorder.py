@@ -1,4 +1,4 @@
-"""A judged run as a trace of its spec: what every tool here can show, replay and keep."""
+"""A judged run as a trace of its spec, which every tool here can show, replay and keep."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _MADE_BY: Final = "simulator"
 
 
 class TraceRecorder:
-    """Collects the steps of a run as the implementation took them; stutters are left out.
+    """Collects the steps of a run as the implementation took them, without stuttering steps.
 
-    A protocol that has more to tell than the spec overrides `_event` and `_plan`.
+    A protocol whose trace tells more than the spec overrides `_event` and `_plan`.
     """
 
     def __init__(self, judged: JudgedSpec[Any], first: Any) -> None:
@@ -34,7 +34,7 @@ class TraceRecorder:
         self._steps = [Step(INITIAL, (), self._state(first), event=self._event(None))]
         self._finding: Finding | None = None
 
-    def record(self, choice: Any, result: Any, judgement: Judgement) -> None:  # noqa: ARG002
+    def record(self, _choice: Any, result: Any, judgement: Judgement) -> None:
         """Add the step that a choice led to, if any, and what the spec says of it."""
         if not isinstance(judgement, Agreed):
             self._finding = judgement
@@ -57,7 +57,7 @@ class TraceRecorder:
         return Function(self._judged.mapping.variables(cluster))
 
     def _event(self, _result: Any) -> Event | None:
-        """Return what the implementation knows of a step besides the state; None: the first."""
+        """Return what only the implementation knows of a step; the first state has no result."""
         return None
 
     def _plan(self) -> str | None:
@@ -66,7 +66,7 @@ class TraceRecorder:
 
 
 def _claimed_by(finding: Finding | None, properties: Properties) -> Claim:
-    """Return what the trace of a run claims: that it is a behaviour, or what was found."""
+    """Return what the trace claims: that the run is a behaviour, or what was found in it."""
     if finding is None:
         return Claim(ClaimKind.BEHAVIOUR)
     if isinstance(finding, Failed):

@@ -1,8 +1,8 @@
 """A simulated cluster as a state of BrokerLease, and a step of it as one of its actions.
 
-This is a change of notation and holds no rule of the protocol: times become ages, messages
-lose their ids, a crashed process has no memory. Where spec and code differ, one of them is
-mended, never this file.
+This changes the notation and holds no rule of the protocol: times become ages, messages lose their
+ids, and a crashed process has no memory. Where spec and code differ, one of them is fixed, never
+this file.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from krafla.refinement.common.interner import Interner
-from krafla.refinement.common.judged_spec import Disagreement
+from krafla.refinement.common.judged_spec import Disagreement, StepMapping
 from krafla.refinement.lease.messages import MessageMapping
 from krafla.refinement.lease.vocabulary import NIL, NO_AGE
 from krafla.values import Value, function, record
@@ -38,7 +38,7 @@ _STATUS: Final = {state: state.name for state in BrokerState}
 _COLUMNS: Final = (
     "status", "broker_epoch", "applied_offset", "request_age", "lease_age", "clock_lead",
 )  # fmt: skip
-# What Serving depends on: nobody begins or ceases to serve but by a change of these.
+# Serving depends on these: a process starts or stops serving only when one of them changes.
 _SERVING_READS: Final = frozenset({"status", "lease_age"})
 _OF_MESSAGES: Final = (choices.Deliver, choices.LoseMessage, choices.DuplicateMessage)
 _OF_BROKERS: Final = (choices.FenceStaleBroker, choices.UnregisterBroker, choices.ElectLeader)
@@ -46,8 +46,8 @@ _Row: TypeAlias = tuple[str, int, int, int, int, int]
 _CRASHED: Final[_Row] = ("CRASHED", _NO_EPOCH, _NO_OFFSET, NO_AGE, NO_AGE, 0)
 
 
-class LeaseMapping:
-    """The mapping for one vocabulary. Equal values are one object, so ``is`` compares them."""
+class LeaseMapping(StepMapping):
+    """The mapping for one vocabulary. Equal values are one object while they are remembered."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         configuration = vocabulary.configuration
@@ -74,10 +74,6 @@ class LeaseMapping:
             **self._of_processes(cluster),
             "messages": self.messages.bag(cluster.network),
         }
-
-    def action_of(self, action: str) -> str:
-        """Return how the spec calls an action of the simulation: by the same name."""
-        return action
 
     def parameters_of(self, cluster: Cluster, choice: Choice) -> tuple[Value, ...] | None:
         """Return the parameters of the action a choice stands for, by the cluster before it."""
@@ -110,16 +106,16 @@ class LeaseMapping:
         return by_controller_ms, self.by_process(elapsed)
 
     def refused_action(self, choice: Choice) -> str | None:
-        """Return the action a refused choice would have been; ``None`` if its answer tells.
+        """Return the action that a refused choice would have been.
 
-        A message that is in flight can always be delivered, so a refused ``Deliver`` names none.
+        A message in flight can always be delivered, so a refused ``Deliver`` names none.
         """
         return None if isinstance(choice, choices.Deliver) else type(choice).__name__
 
     def disagreement(
         self, spec: Spec, reached: State, cluster: Cluster, changed: Collection[str]
     ) -> Disagreement | None:
-        """Return that the implementation decides otherwise than the spec who may serve."""
+        """Return the disagreement on which processes may serve, if there is one."""
         if _SERVING_READS.isdisjoint(changed):
             return None
         expected = spec.evaluate("ServingProcesses", reached)
@@ -130,7 +126,7 @@ class LeaseMapping:
         return Disagreement(finding, "ServingProcesses", expected, got)
 
     def serving(self, cluster: Cluster) -> frozenset[Value]:
-        """Return the processes that take themselves for brokers that may lead.
+        """Return the processes that believe they are brokers that may lead.
 
         Spec: BrokerLeaseProperties!ServingProcesses.
         """
@@ -198,7 +194,7 @@ class LeaseMapping:
         return self._function("broker", self._broker_values, results)
 
     def by_process(self, results: Iterable[Value]) -> Value:
-        """Return the function from each process to its result, in the order of the ids."""
+        """Return the function from each process to its result, in the order of the process ids."""
         return self._function("process", self._process_values, results)
 
     def _function(
@@ -229,9 +225,9 @@ class LeaseMapping:
 
 
 def _age(then_ms: int | None, now_ms: int, timeout_ms: int | None) -> int:
-    """Return how long ago something was; an age past its timeout stops growing.
+    """Return how long ago something was. An age stops growing once it is past its timeout.
 
-    Without a timeout nobody asks for the age, and it is not measured.
+    Without a timeout nothing reads the age, and it is not measured.
     Spec: BrokerLease!Older.
     """
     if then_ms is None:

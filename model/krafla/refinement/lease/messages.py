@@ -1,4 +1,4 @@
-"""What is in flight, as the spec sees it: a bag of messages without ids."""
+"""The messages in flight, as the spec has them: a bag of messages without ids."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["MessageMapping"]
 
 
 class MessageMapping:
-    """Envelopes to messages of the spec, each distinct message built once."""
+    """The mapping from envelopes to messages of the spec. Each distinct message is built once."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._processes = vocabulary.processes
@@ -24,7 +24,7 @@ class MessageMapping:
         self._bags: Interner[Value] = Interner()
 
     def message(self, envelope: Envelope) -> Function:
-        """Return the message an envelope carries.
+        """Return the message that an envelope carries.
 
         Spec: BrokerLease!Message.
         """

@@ -1,4 +1,4 @@
-"""BrokerLease loaded for a vocabulary, once in a process, and its judges."""
+"""BrokerLease, loaded once in a process for each vocabulary, and its judges."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def judge(configuration: Configuration, also: Collection[str] = ()) -> Judge:
 
 
 def load(configuration: Configuration, also: Collection[str] = ()) -> JudgedSpec[LeaseMapping]:
-    """Return BrokerLease with the constants of a configuration, and conditional properties."""
+    """Return BrokerLease with the constants of a configuration.
+
+    ``also`` names conditional properties to judge as well.
+    """
     return load_for(Vocabulary.of(configuration), also)
 
 
@@ -49,8 +52,8 @@ def load_for(
 ) -> JudgedSpec[LeaseMapping]:
     """Return BrokerLease with the constants of a vocabulary, loaded once in this process.
 
-    ``also`` names conditional properties to judge as well; ``path`` is the folder of another
-    copy of the spec.
+    ``also`` names conditional properties to judge as well; ``path`` is the folder of another copy
+    of the spec.
     """
     constants = (vocabulary.key(), path)
     key = (constants, tuple(sorted(also)))

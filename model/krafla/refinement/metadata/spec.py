@@ -1,4 +1,4 @@
-"""MetadataLog loaded for a configuration, once in a process, and its judges."""
+"""MetadataLog, loaded once in a process for each configuration, and its judges."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ __all__ = ["MODULE", "constants_of", "judge", "load", "properties_for"]
 MODULE: Final = "MetadataLogProperties"
 _ROOT: Final = "MetadataLogLockstep"
 
-# What a deposed controller refuses may be right by now (specs/broken/metadata/StaleRefusal).
+# A deposed controller may refuse a request that is valid by now
+# (specs/broken/metadata/StaleRefusal).
 _NOT_TRUE: Final = frozenset({"UnchangedIsCurrentProp"})
-# Between two changes in one transaction a question is answered by what nobody else ever sees.
+# Between two changes of one transaction, an answer may rest on a state that no other node sees.
 _NOT_IN_TRANSACTIONS: Final = frozenset({"NoReadYourUncommittedInv"})
 
-# What requests mean is as in MCMetadataLog: a configuration file cannot say operators.
+# Requests mean the same as in MCMetadataLog. A configuration file cannot define operators.
 _TEXT: Final = """---- MODULE MetadataLogLockstep ----
 EXTENDS MetadataLogProperties
 CONSTANTS {nodes}
@@ -62,7 +63,7 @@ CHECK_DEADLOCK FALSE
 
 
 def constants_of(configuration: Configuration) -> dict[str, Value]:
-    """Return the constants of MetadataLog that are no operators; a node is a model value."""
+    """Return the constants of MetadataLog, without the operators; a node is a model value."""
     return {
         "Controller": frozenset(map(node_value, configuration.controllers)),
         "Broker": frozenset(map(node_value, configuration.brokers)),
@@ -72,9 +73,9 @@ def constants_of(configuration: Configuration) -> dict[str, Value]:
 
 
 def properties_for(configuration: Configuration) -> Properties:
-    """Return the properties that all runs of a configuration must keep.
+    """Return the properties that every run of a configuration must keep.
 
-    Witnesses that its runs cannot reach, for want of what it leaves out, are not asked for.
+    Witnesses that need something the configuration leaves out are left out too.
     """
     never = _NOT_TRUE | (_NOT_IN_TRANSACTIONS if configuration.transactions else frozenset())
     found = properties_of(find_module(MODULE, None), never)

@@ -1,4 +1,4 @@
-"""What the spec says of some actions: that it agrees, what differs, or which property breaks."""
+"""Compares a replica and the network with KRaftSteps after some actions."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ __all__ = ["RaftAgreement"]
 
 
 class RaftAgreement(ActionLockstep[RaftSpecRun]):
-    """A lockstep that can compare a replica and the network with the spec.
+    """A lockstep that compares a replica and the network with the spec.
 
-    `deaths` counts the processes that ended themselves where Kafka's would.
+    `deaths` counts the processes that ended themselves where Kafka's process would.
     """
 
     def __init__(self, quorum: Quorum, path: Path | None, *, with_properties: bool) -> None:
@@ -54,7 +54,7 @@ class RaftAgreement(ActionLockstep[RaftSpecRun]):
         self, name: str | None, after: RaftState | None, actions: list[Action],
         lost: list[Message], has_new_log: bool = False,
     ) -> Judgement:  # fmt: skip
-        """Ask the spec about some actions, after which a replica has this state, if it changed."""
+        """Judge some actions, after which a replica has this state (None: an unchanged one)."""
         if lost:
             actions = [*actions, *(Action("LoseMessage", (message,)) for message in lost)]
             self.exchanges.has_changed = True
@@ -93,7 +93,7 @@ class RaftAgreement(ActionLockstep[RaftSpecRun]):
         return self.naming.leader(epoch, named) != self.vocabulary.name(step.replica)
 
     def astray(self, name: str, after: RaftState) -> Divergence:
-        """Return that a replica's log in memory is not the one on its disk."""
+        """Return the finding that a replica's log in memory is not the one on its disk."""
         disk, log = self.spec_run.disks[name], after.log
         finding = (
             f"the log of replica {name} is {disk.start} .. {disk.end} on its disk"

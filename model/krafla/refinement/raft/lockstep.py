@@ -1,7 +1,7 @@
-"""Raft runs in lockstep with KRaftSteps: every step of every replica is judged by the spec.
+"""Raft in lockstep with KRaftSteps: the spec judges every step of every replica.
 
-A step is read as one action, or a few that belong together; the spec applies them to its own state;
-and what the replica is then, and what is in flight, must be what the spec says.
+A step is read as one action, or as a few that belong together. The spec applies them to its own
+state. Then the replica, and what is in flight, must be as the spec says.
 """
 
 from __future__ import annotations
@@ -37,11 +37,9 @@ __all__ = ["RaftLockstep"]
 
 
 class RaftLockstep(RaftAgreement):
-    """The judge of one run. It stops at its first finding: what follows means nothing.
+    """The judge of one run.
 
-    `coverage` counts the actions that were taken, `steps` the judgements given, `deaths` the
-    processes that ended themselves where Kafka's would.
-    With properties, those of KRaft are asked of every state and step as well, which is slow.
+    With properties, every state and step must also keep those of KRaft, which is slow.
     """
 
     def __init__(
@@ -100,7 +98,7 @@ class RaftLockstep(RaftAgreement):
         whole = step.whole
         assert whole is not None, "a crash has cut it short"
         if not step.sent:
-            # Nobody else can have seen anything of it.
+            # No other process can have seen anything of this step.
             self._pending[name] = step
             return self._ended(step.incarnation)
         judged = self._taken(name, step, whole.state, whole.effects)
@@ -109,7 +107,7 @@ class RaftLockstep(RaftAgreement):
     def _taken(
         self, name: str, step: SimStep, after: RaftState, effects: Sequence[Effect]
     ) -> Judgement:
-        """Judge a whole step of a replica."""
+        """Judge a complete step of a replica."""
         before, event = step.before, step.event
         assert before is not None, "an event happens to a process"
         assert event is not None, "an event is of a kind"
@@ -142,7 +140,7 @@ class RaftLockstep(RaftAgreement):
         self, name: str, step: SimStep, after: RaftState, effects: Sequence[Effect],
         lost: list[Message],
     ) -> list[Action]:  # fmt: skip
-        """Return what the message or the event of a step became; what is in flight changes."""
+        """Return the actions of a step's message or event, and update what is in flight."""
         before, event, envelope = step.before, step.event, step.received
         assert before is not None, "an event happens to a process"
         assert event is not None, "an event is of a kind"
@@ -171,7 +169,7 @@ class RaftLockstep(RaftAgreement):
         taken = self.reader.response(message, before, after, envelope.payload, effects)  # type: ignore[arg-type] # it is a response
         self.exchanges.forget(exchange)
         self.exchanges.take(message)
-        # What its state machine had prepared goes into the log before a record of the voters does.
+        # Values that the state machine had prepared enter the log before the record of the voters.
         prepared = self.reader.prepared(name, effects) if taken == "CompleteAddVoter" else []
         return [*prepared, Action(taken, (message,))]
 
@@ -224,7 +222,7 @@ class RaftLockstep(RaftAgreement):
         self, step: SimStep, before: RaftState, after: RaftState, name: str,
         actions: list[Action], lost: list[Message],
     ) -> None:  # fmt: skip
-        """End the connections that a step has closed: one that took too long, or all."""
+        """End the connections that a step has closed: one that took too long, or all of them."""
         still = {connection.correlation_id for connection in after.connections.values()}
         left, role = before.role, after.role
         if role.__class__ is left.__class__ and role.epoch == left.epoch:
@@ -246,7 +244,7 @@ class RaftLockstep(RaftAgreement):
         self, name: str, incarnation: int, after: RaftState, sent: Sequence[Envelope],
         effects: Sequence[Effect],
     ) -> None:  # fmt: skip
-        """Put the requests of a step in flight; those a crash kept from being sent are lost."""
+        """Put the requests of a step in flight; those that a crash prevented are lost."""
         requests = [effect for effect in effects if isinstance(effect, SendRequest)]
         if not requests:
             return
@@ -278,7 +276,7 @@ class RaftLockstep(RaftAgreement):
     # The end and the beginning of a process
 
     def _ended(self, incarnation: int) -> Judgement:
-        """Note that nobody will answer what a process held."""
+        """Note that the requests which a process held will not be answered."""
         lost: list[Message] = []
         for request_id in self.exchanges.parked_by(incarnation):
             lost += self.exchanges.lose(request_id)
@@ -323,10 +321,10 @@ class RaftLockstep(RaftAgreement):
         return self.conclude(name, after, actions, lost, has_new_log=True)
 
     def _died(self, step: SimStep) -> Judgement:
-        """Judge that a process ends itself: a finding, unless Kafka's would end there as well.
+        """Judge that a process ends itself: a finding, unless Kafka's process would end as well.
 
-        Kafka tells two disks of a node apart in votes only: who hears that its own node leads, and
-        has another disk than the leader, dies of it.
+        Kafka distinguishes two disks of one node in votes only. A process that hears that its own
+        node leads, and whose disk is not the leader's, ends for that reason.
         """
         name = self.vocabulary.name(step.replica)
         reason = next(effect.reason for effect in step.effects if isinstance(effect, Fatal))

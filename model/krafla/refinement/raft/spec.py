@@ -1,4 +1,4 @@
-"""KRaftSteps loaded for a quorum, with what makes it fast for long logs put in place."""
+"""KRaftSteps loaded for a quorum, with operators replaced to make long logs fast."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ CHECK_DEADLOCK FALSE
 
 
 def load_raft(vocabulary: Vocabulary, path: Path | None = None) -> Spec:
-    """Return KRaftSteps with the constants of a vocabulary; loaded once for the same constants.
+    """Return KRaftSteps with the constants of a vocabulary, loaded once for equal constants.
 
     `path` is the folder of another copy of the spec.
     """

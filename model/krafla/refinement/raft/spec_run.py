@@ -1,7 +1,6 @@
-"""The spec's own state in a lockstep, and what an implementation must be for it to agree.
+"""KRaftSteps during one run, and the comparison of its state with a replica's.
 
-States are TLC's. None is fingerprinted: they are compared as they are, and only what changed is
-built anew.
+States are compared as TLC's objects, and only the variables that changed are built anew.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["RaftSpecRun"]
 
 _LOG = ("log", "log_start", "flushed")
-# What the spec leaves open: whether who leads has moved.
+# The spec leaves open whether the new leader has moved.
 _OPEN = frozenset({"BecomeLeader", "BecomeSoleLeader"})
 
 
@@ -55,17 +54,17 @@ class RaftSpecRun(SpecRun):
         self._variables = {str(one.getName().toString()): one.getName() for one in declared}
 
     def run(self, actions: Sequence[Action]) -> list[list[Any]]:
-        """Return the ways that some actions can go: the states after each, the one before first.
+        """Return every way to take some actions: the current state, then the state after each.
 
-        There are several where an action leaves something open (`_OPEN`).
-        RefusalError if one is not enabled.
+        There are several ways if an action leaves something open (`_OPEN`). RefusalError if an
+        action is not enabled.
         """
         ways = [[self.state]]
         for action in actions:
             longer = []
             for way in ways:
                 reached = self.successors(action, way[-1])
-                # Of any other action all states are one, found by several disjuncts.
+                # The states of any other action are equal: several disjuncts found the same one.
                 many = reached.size() if action.name in _OPEN else min(1, reached.size())
                 longer += [[*way, reached.elementAt(index)] for index in range(many)]
             if not longer:
@@ -79,8 +78,8 @@ class RaftSpecRun(SpecRun):
     ) -> tuple[Any, Any, tuple[str, ...]]:  # fmt: skip
         """Take some actions, after which replica `name` has this row.
 
-        Return the states before and after, and the variables that changed. RefusalError if the
-        spec does not agree.
+        Return the states before and after, and the variables that changed. RefusalError if the spec
+        does not agree.
         """
         ways = self.run(actions)
         changed = self._enter(name, row, ways[0][-1], has_new_log)
@@ -120,7 +119,7 @@ class RaftSpecRun(SpecRun):
     def claimed(
         self, name: str, row: Row | None, has_new_log: bool, exchanges: Exchanges
     ) -> Explanation:
-        """Return what changed in a step that no action is."""
+        """Return what changed in a step that is no action."""
         changed = self._enter(name, row, self.state, has_new_log)
         expected = self.state.copy()
         for variable in changed:
@@ -137,7 +136,7 @@ class RaftSpecRun(SpecRun):
         )
 
     def _enter(self, name: str, row: Row | None, reached: Any, has_new_log: bool) -> list[str]:
-        """Put what a replica is now into the columns; return which variables that changes."""
+        """Enter a replica's values into the columns; return the variables that this changes."""
         changed = []
         index = self.index[name]
         if row is not None:
@@ -160,7 +159,7 @@ class RaftSpecRun(SpecRun):
     def _learn_snapshots(
         self, name: str, snapshots: tuple[OffsetAndEpoch, ...], reached: Any
     ) -> None:
-        """Note what a new snapshot holds: all records before its end, as the spec has them."""
+        """Note what a new snapshot holds: the spec's records before its end."""
         known = self.naming.snapshots
         for snapshot_id in snapshots:
             if snapshot_id not in known:

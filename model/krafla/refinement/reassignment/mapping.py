@@ -1,7 +1,7 @@
 """A simulated partition as a state of Reassignment, and a choice as one of its actions.
 
-This is a change of notation and holds no rule of the protocol. Where spec and code differ, one of
-them is mended, never this file.
+This changes the notation and holds no rule of the protocol. Where spec and code differ, one of them
+is fixed, never this file.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from krafla.refinement.common.interner import Interner
+from krafla.refinement.common.judged_spec import StepMapping
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.refinement.reassignment.notation import RECOVERY, eligibility_value, partition_value
 from krafla.values import function, record
@@ -19,11 +20,6 @@ from kraft.sim.reassignment.cluster import partition_of
 from kraft.sim.reassignment.step import find
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from krafla.oracle import Spec
-    from krafla.oracle.state import State
-    from krafla.refinement.common.judged_spec import Disagreement
     from krafla.values import Value
     from kraft.broker.partition_leader import PartitionLeader
     from kraft.ids import BrokerId
@@ -50,10 +46,10 @@ ELR_NAMES: Final = {
     "RefuseAlterPartition": "RequestRefused",
     "HandleAlterPartitionResponse": "AnswerReceived",
 }  # fmt: skip
-"""How ReassignmentElr calls what Reassignment does; it has no other actions."""
+"""The names that ReassignmentElr gives to actions of Reassignment; it has no others."""
 
 
-class ReassignmentMapping:
+class ReassignmentMapping(StepMapping):
     """The mapping for one configuration. Equal values are one object while they are remembered."""
 
     def __init__(self, configuration: Configuration) -> None:
@@ -86,7 +82,7 @@ class ReassignmentMapping:
         return values
 
     def action_of(self, action: str) -> str:
-        """Return how the spec calls an action of the simulation."""
+        """Return the spec's name of an action of the simulation."""
         return self._names.get(action, action)
 
     def message(self, envelope: Envelope) -> Value:
@@ -116,13 +112,8 @@ class ReassignmentMapping:
         return (broker_id,)
 
     def refused_action(self, choice: Choice) -> str | None:
-        """Return the action a refused choice would have been; a message is always delivered."""
+        """Return the action that a refused choice would have been; a delivery has none."""
         return None if isinstance(choice, choices.Deliver) else type(choice).__name__
-
-    def disagreement(
-        self, spec: Spec, reached: State, cluster: Cluster, changed: Collection[str]
-    ) -> Disagreement | None:
-        """Return None: there is nothing to compare but the variables."""
 
     def _row(self, cluster: Cluster, broker_id: BrokerId) -> tuple[int, bool, bool, bool]:
         registration = cluster.image.brokers.get(broker_id)

@@ -1,6 +1,6 @@
-"""Partitions, what is asked of them, and the records of it, in the notation of PartitionChange.
+"""Partitions and their change records in the notation of PartitionChange.
 
-In the spec the in-sync replicas, and those that come in or go out, are sets.
+There the ISR and the adding and removing replicas are sets.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def partition_value(partition: Partition) -> Value:
 
 
 def eligibility_value(partition: Partition) -> Value:
-    """Return who else may lead a partition. Spec: PartitionChangeElr!Eligibility."""
+    """Return which other replicas may lead a partition. Spec: PartitionChangeElr!Eligibility."""
     return record(
         elr=frozenset(partition.eligible_leader_replicas),
         last_known_leader=frozenset(partition.last_known_elr),
@@ -44,7 +44,7 @@ def eligibility_value(partition: Partition) -> Value:
 
 
 def change_value(change: PartitionChangeRecord | None) -> Value:
-    """Return the fields that a record has. Spec: PartitionChangeElr!BuildElr."""
+    """Return the fields that a record sets. Spec: PartitionChangeElr!BuildElr."""
     if change is None:
         return NO_CHANGE
     fields: dict[str, Value] = {}

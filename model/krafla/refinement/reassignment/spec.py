@@ -1,4 +1,4 @@
-"""Reassignment loaded for a configuration, once in a process, and its judges."""
+"""Reassignment, loaded once in a process for each configuration, and its judges."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["ELR_MODULE", "MODULE", "constants_of", "judge", "left_out", "load"]
 MODULE: Final = "ReassignmentProperties"
 ELR_MODULE: Final = "ReassignmentElrProperties"
 
-# Of ReassignmentProperties, those that hold with eligible leader replicas too.
+# The properties of ReassignmentProperties that also hold with eligible leader replicas.
 _ELR_INVARIANTS: Final = (
     "LeaderInIsrOrNoneInv", "LeaderUsableInv", "EpochsOrderedInv", "RecoveringAloneInv",
     "OneLeaderPerEpochInv", "ViewsArePastInv", "MaximalIsrInv",
@@ -33,13 +33,13 @@ _MIDWAY: Final = frozenset({"AddingRemovingDisjointInv", "TargetHonouredProp"})
 
 
 def left_out(configuration: Configuration) -> frozenset[str]:
-    """Return the properties of Reassignment that need not hold in the runs of a configuration.
+    """Return the properties of Reassignment that the runs of a configuration may break.
 
-    Each is false for a reason, and a model of specs/broken/reassignment shows it.
+    Each is false for a reason, which a model of specs/broken/reassignment shows.
     """
     if configuration.min_isr is not None:
         return frozenset({"ElrSubsetReplicasInv"})  # ElrOutside
-    # A reassignment is changed midway in every run: StaleAdding, ForgottenTarget.
+    # Every run changes a reassignment midway: StaleAdding, ForgottenTarget.
     names = set(_MIDWAY)
     if configuration.late_heartbeats:
         # UnfencedOnTheWayOut

@@ -1,7 +1,7 @@
-"""Simulated controllers as a state of ControllerRegistration, and a choice as one of its actions.
+"""Simulated controllers as a state of ControllerRegistration, and a choice as an action of it.
 
-This is a change of notation and holds no rule of the protocol. Where spec and code differ, one of
-them is mended, never this file.
+This changes the notation and holds no rule of the protocol. Where spec and code differ, one of them
+is fixed, never this file.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from krafla.refinement.common.interner import Interner
+from krafla.refinement.common.judged_spec import StepMapping
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.values import function, record
 from kraft.controller.operations.controller_registration import supports_level
@@ -17,11 +18,6 @@ from kraft.sim.registration import choices
 from kraft.sim.registration.cluster import controllers_of, find
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from krafla.oracle import Spec
-    from krafla.oracle.state import State
-    from krafla.refinement.common.judged_spec import Disagreement
     from krafla.values import Value
     from kraft.controller.registration_sender import RegistrationSender
     from kraft.image.entries import ControllerRegistration
@@ -43,7 +39,7 @@ _REFUSED: Final = {
 }
 
 
-class RegistrationMapping:
+class RegistrationMapping(StepMapping):
     """The mapping for one configuration. Equal values are one object while they are remembered."""
 
     def __init__(self, configuration: Configuration) -> None:
@@ -88,10 +84,6 @@ class RegistrationMapping:
             "messages": interned(("messages", frozenset(bag.items())), lambda: function(bag)),
         }
 
-    def action_of(self, action: str) -> str:
-        """Return how the spec calls an action of the simulation: the same."""
-        return action
-
     def message(self, envelope: Envelope) -> Value:
         """Return a message. Spec: ControllerRegistration!Message."""
         incarnation = envelope.request.incarnation_id
@@ -125,16 +117,11 @@ class RegistrationMapping:
         return (str(choice.incarnation_id),) if known else None
 
     def refused_action(self, choice: Choice) -> str | None:
-        """Return the action a refused choice would have been; a delivery tells by its answer."""
+        """Return the action that a refused choice would have been; a delivery has none."""
         if isinstance(choice, choices.Deliver):
             return None
         name = type(choice).__name__
         return _REFUSED.get(name, name)
-
-    def disagreement(
-        self, spec: Spec, reached: State, cluster: Cluster, changed: Collection[str]
-    ) -> Disagreement | None:
-        """Return None: there is nothing to compare but the variables."""
 
     def _registration(self, registration: ControllerRegistration | None) -> Value:
         if registration is None:

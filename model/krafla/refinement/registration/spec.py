@@ -1,4 +1,4 @@
-"""ControllerRegistration loaded for a configuration, once in a process, and its judges."""
+"""ControllerRegistration, loaded once in a process for each configuration, and its judges."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ MODULE: Final = "ControllerRegistrationProperties"
 
 
 def left_out(configuration: Configuration) -> frozenset[str]:
-    """Return the properties of ControllerRegistration that need not hold in a configuration.
+    """Return the properties of ControllerRegistration that the runs of a configuration may break.
 
-    Each is false for a reason, and a model of specs/broken/registration shows it.
+    Each is false for a reason, which a model of specs/broken/registration shows.
     """
     names = set()
     by_controller: dict[int, int] = {}
@@ -71,7 +71,7 @@ def constants_of(configuration: Configuration) -> dict[str, Any]:
 
 @lru_cache(maxsize=12)
 def load(configuration: Configuration) -> JudgedSpec[RegistrationMapping]:
-    """Return ControllerRegistration with the constants of a configuration and what must hold."""
+    """Return ControllerRegistration with the constants of a configuration, and what must hold."""
     constants = constants_of(configuration)
     properties = properties_of(find_module(MODULE, None), left_out(configuration))
     eager = {"Eager(i)": "TRUE"} if configuration.eager else {}

@@ -1,8 +1,8 @@
-"""Whole clusters in lockstep with MetadataLogSteps: every step of a controller or a broker.
+"""Controllers and brokers in lockstep with MetadataLogSteps.
 
-A step is read as one action, or a few that belong together; the spec takes them; and what the node
-has then, and who was told what, must be what the spec says. Raft is what its listeners hear of it:
-what is committed is committed for the spec as soon as anybody hears of it.
+A step is read as one action, or as a few that belong together. The spec takes them. Then what the
+node has, and the answers it sent, must be as the spec says. Of Raft only what its listeners hear
+counts: a batch is committed for the spec as soon as any node hears of it.
 """
 
 from __future__ import annotations
@@ -38,11 +38,10 @@ __all__ = ["StackLockstep"]
 
 
 class StackLockstep(ActionLockstep[StackSpecRun]):
-    """The judge of one run. It stops at its first finding: what follows means nothing.
+    """The judge of one run.
 
-    The nodes below `controllers` are controllers, the others brokers. `coverage` counts the actions
-    that were taken, `steps` the judgements given. `is_over` when the run has come to what the spec
-    has no word for: a sole voter that lost what only it had.
+    The nodes below `controllers` are controllers, the others are brokers. `is_over` is true once a
+    sole voter has lost what only it had: the spec cannot express that.
     """
 
     def __init__(self, quorum: Quorum, controllers: int) -> None:
@@ -70,10 +69,10 @@ class StackLockstep(ActionLockstep[StackSpecRun]):
             self._ended = self.vocabulary.name(step.replica), step.incarnation
         return Agreed(None)
 
-    # Raft, and processes
+    # Raft and processes
 
     def _end(self, step: SimStep) -> None:
-        """Let a process end, once all that it did before has been judged."""
+        """End a process once all that it did before has been judged."""
         if self._ended is None:
             return
         name, incarnation = self._ended
@@ -85,7 +84,7 @@ class StackLockstep(ActionLockstep[StackSpecRun]):
         self._lose_leadership(name)
 
     def _raft(self, step: SimStep) -> None:
-        """Note who leads; a process that crashed in the middle of the step has ended."""
+        """Note the leader; a process that crashed in the middle of the step has ended."""
         name = self.vocabulary.name(step.replica)
         state = step.after
         if state is None and step.whole is not None:
@@ -108,7 +107,7 @@ class StackLockstep(ActionLockstep[StackSpecRun]):
             self._take(Action("LoseLeadership", (name,)))
 
     def _start(self, step: SimStep) -> None:
-        """Let a process start, with what is on its disk and nothing in memory."""
+        """Start a process with what is on its disk and nothing in memory."""
         state = step.after if step.whole is None else step.whole.state
         if state is None:
             return
@@ -186,7 +185,7 @@ class StackLockstep(ActionLockstep[StackSpecRun]):
         self.coverage[action.name] += 1
 
     def _compare(self, name: str, taken: SpecAction | None, got: Value) -> Divergence | None:
-        """Return where a node has something else than the spec says."""
+        """Return the finding that a node has something else than the spec says, if it has."""
         expected = self.spec_run.value("ViewOf", name)
         if expected == got:
             return None
@@ -196,13 +195,13 @@ class StackLockstep(ActionLockstep[StackSpecRun]):
         ))  # fmt: skip
 
     def _told(self, taken: SpecAction | None, reading: Reading) -> Divergence | None:
-        """Return who was told something else than the spec says."""
+        """Return the finding that other answers were sent than the spec says, if they were."""
         try:
             expected = (
                 self.spec_run.value("ToldTo", reading.asked) if reading.asked else frozenset()
             )
         except EvaluationError:
-            # Nobody asked for the spec to answer: what came before was read as another step.
+            # The spec has no such request: what came before was read as another step.
             expected = NOTHING
         if expected == reading.told:
             return None
@@ -211,7 +210,7 @@ class StackLockstep(ActionLockstep[StackSpecRun]):
         ))  # fmt: skip
 
     def _variables_of(self, explanation: Explanation) -> tuple[str, ...]:
-        """Return the fields that differ: the path of one begins with the name of its node."""
+        """Return the fields that differ. The path of a field begins with the name of its node."""
         return tuple(sorted({
             re.split(r"[.\[]", one.path)[1] if "." in one.path else one.path
             for one in explanation.differences
@@ -219,14 +218,14 @@ class StackLockstep(ActionLockstep[StackSpecRun]):
 
 
 def _strange_epochs(listener: ListenerStep) -> list[int]:
-    """Return the epochs in which a controller appends, and is not active."""
+    """Return the epochs in which a controller appends without being active in them."""
     active = {listener.before.claim_epoch, listener.after.claim_epoch} - {NO_EPOCH}
     appended = [one.epoch for one in listener.effects if isinstance(one, Append)]
     return [epoch for epoch in appended if epoch not in active]
 
 
 def _decoded(effect: HandleCommit, log: Log) -> tuple[CommittedBatch, ...]:
-    """Return the batches that nobody has heard of before."""
+    """Return the batches that no node has heard of before."""
     return tuple(
         CommittedBatch(
             Offset(one.base_offset), one.epoch,

@@ -1,7 +1,4 @@
-"""MetadataLogSteps loaded for a cluster, and its state in the course of a run.
-
-States are TLC's. None is fingerprinted: of each only what a node shows is read.
-"""
+"""MetadataLogSteps loaded for controllers and brokers, and its state during a run."""
 
 from __future__ import annotations
 
@@ -52,16 +49,16 @@ ACTIONS: Final = (
     "AnswerRead", "HandleCommit", "ReplayCommitted", "CreateSnapshot", "LoadSnapshot", "Restart",
     "StartAnew",
 )  # fmt: skip
-"""The actions that each campaign should come to, whatever its seed."""
+"""The actions that every campaign should take, whatever its seed."""
 SELDOM: Final = ("LoadOlderSnapshot",)
-"""Those that a campaign may well not come to."""
+"""The actions that a campaign may well never take."""
 NEVER_TAKEN: Final = (
     "Claim", "LoseTail", "ClaimWithOpenTransaction", "BeginTransaction", "EndTransaction",
 )  # fmt: skip
 """The actions of MetadataLog that no run takes.
 
-ClaimWrittenLog is Claim, an election loses a tail, too, and nothing writes a transaction of several
-batches.
+ClaimWrittenLog stands for Claim, Elect also loses a tail, and no operation writes a transaction of
+several batches.
 """
 
 
