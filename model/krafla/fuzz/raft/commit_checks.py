@@ -1,4 +1,4 @@
-"""Checks of what is committed: high watermarks, and the records below them.
+"""Checks of high watermarks and of the records below them.
 
 Spec: KRaftProperties, "What is committed"; KRaftVotersProperties!CommittedByVotersProp.
 """
@@ -23,7 +23,7 @@ __all__ = ["check_high_watermark", "check_new_leader", "check_noted"]
 def check_high_watermark(
     history: History, replica: Replica, before: RaftState | None, after: RaftState
 ) -> None:
-    """Check a high watermark that is new, or changed."""
+    """Check a high watermark that is new or has changed."""
     who, known = name_of(replica.key), after.high_watermark
     role = after.role
     leads = isinstance(role, Leader)
@@ -53,7 +53,7 @@ def check_high_watermark(
 
 
 def _check_leaders(history: History, replica: Replica, after: RaftState, known: int) -> None:
-    """Check that a leader commits records of its own epoch, and that a majority keeps them."""
+    """Check that a leader commits records of its own epoch, which a majority has on disk."""
     who, role, voters = name_of(replica.key), after.role, after.controls.voters
     epoch = after.log.epoch_before(known)
     if epoch != role.epoch:
@@ -65,11 +65,12 @@ def _check_leaders(history: History, replica: Replica, after: RaftState, known: 
     for voter in voters.voters:
         other = history.of_voter(voter.key)
         if other is replica:
-            # A sole voter commits what it appends, and flushes then: known, and argued in the spec.
+            # A sole voter commits what it appends and flushes afterwards: known, and argued in the
+            # spec.
             having += other.flushed >= known or other.damaged or len(voters) == 1
         elif other is not None:
             having += other.has_durably(known, epoch)
-    # Not what the judged takes for a majority: `VoterSet.majority`.
+    # Do not ask the judged code what a majority is: `VoterSet.majority`.
     if 2 * having <= len(voters.voters):
         raise Violated(
             "CommittedOnMajorityInv",
@@ -78,7 +79,7 @@ def _check_leaders(history: History, replica: Replica, after: RaftState, known: 
 
 
 def _compare(history: History, replica: Replica, after: RaftState, known: int) -> None:
-    """Check a replica's records below its high watermark against those that are committed."""
+    """Check that a replica's records below its high watermark are the committed ones."""
     committed, log, who = history.committed, after.log, name_of(replica.key)
     start = max(replica.verified, log.start_offset)
     if known <= start:
@@ -88,14 +89,14 @@ def _compare(history: History, replica: Replica, after: RaftState, known: int) -
     if other is not None:
         raise Violated(
             "StateMachineSafetyInv",
-            f"{who} takes for committed, at offset {other.base_offset}, a batch of epoch "
+            f"{who} has, below its high watermark at offset {other.base_offset}, a batch of epoch "
             f"{other.epoch}; another was committed there",
         )
     if known > committed.end:
         if not isinstance(after.role, Leader):
             raise Violated(
                 "StateMachineSafetyInv",
-                f"{who} has high watermark {known}, no leader committed beyond {committed.end}",
+                f"{who} has high watermark {known}; no leader has committed beyond {committed.end}",
             )
         if start > committed.end and batches[0].base_offset > committed.end:
             raise Violated(
@@ -130,7 +131,7 @@ def check_new_leader(history: History, replica: Replica, after: RaftState) -> No
 
 
 def check_noted(history: History, before: RaftState | None, after: RaftState) -> None:
-    """Check what a leader has newly noted of others: they have it flushed, and it is the same."""
+    """Check what a leader newly notes of a replica: it is flushed there, and the same."""
     role = after.role
     if not isinstance(role, Leader):
         return
@@ -158,8 +159,8 @@ def _check_progress(history: History, after: RaftState, key: ReplicaKey, noted: 
     if noted > log.end_offset or noted > other.flushed:
         raise Violated(
             "NotedIsDurableInv",
-            f"leader {name_of(after.configuration.key)} notes that {name_of(other.key)} has up to "
-            f"{noted}; it has flushed up to {other.flushed}, the leader's log ends at "
+            f"leader {name_of(after.configuration.key)} notes that {name_of(other.key)} has all "
+            f"up to {noted}; it has flushed up to {other.flushed}, the leader's log ends at "
             f"{log.end_offset}",
         )
     if (
@@ -169,6 +170,6 @@ def _check_progress(history: History, after: RaftState, key: ReplicaKey, noted: 
     ):
         raise Violated(
             "NotedIsDurableInv",
-            f"leader {name_of(after.configuration.key)} notes that {name_of(other.key)} has up to "
-            f"{noted}, and that has other records there",
+            f"leader {name_of(after.configuration.key)} notes that {name_of(other.key)} has all "
+            f"up to {noted}, but the records there differ",
         )

@@ -1,6 +1,6 @@
-"""The observer of a cluster that asks, after every step, whether all still holds.
+"""The observer that checks every property of the stack after each step of a simulation.
 
-Raft's properties come first: what is asked of controllers and brokers rests on what is committed.
+Raft's properties come first: what controllers and brokers must do rests on what is committed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PROPERTIES: Final = (
 
 
 class StackChecks:
-    """Holds each step of a simulated cluster to every property; the first that breaks stays."""
+    """Checks every property in each step of a simulation, and keeps the first violation."""
 
     def __init__(self, *, stable: bool = False) -> None:
         self.raft = Checks(stable=stable)
@@ -59,18 +59,18 @@ class StackChecks:
 
     @property
     def hazards(self) -> Counter[str]:
-        """What broke of Raft after its promises were over, by name."""
+        """The properties of Raft that broke after its promises had ended, by name."""
         return self.raft.hazards
 
     @property
     def unpromised(self) -> int:
-        """How many steps came after that."""
+        """The number of steps after Raft's promises had ended."""
         return self.raft.unpromised
 
     def finish(self, _acknowledged: Iterable[Acknowledged]) -> None:
-        """Ask at the end what the spec of the lease says of the whole log.
+        """Check at the end what the spec of the lease says of the whole log.
 
-        What clients were told is asked as they are told.
+        What clients were told is checked as they are told.
         """
         if self._is_promised:
             self._guarded(self.log_judge.finish, None)
@@ -94,11 +94,11 @@ class StackChecks:
 
     @property
     def _is_promised(self) -> bool:
-        """Whether what is committed stays so: no damaged disk has taken that promise back."""
+        """Whether what is committed stays committed: no damaged disk has ended that promise."""
         return not (self.raft.history.unsafe or self.raft.history.suspended)
 
     def _guarded(self, check: Callable[[], None], step: SimStep | None) -> None:
-        """Run a check; what it finds is the violation of the run."""
+        """Run a check; what it raises becomes the violation of the run."""
         try:
             check()
         except Violated as broken:

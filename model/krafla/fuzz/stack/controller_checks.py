@@ -1,6 +1,6 @@
-"""What every step of a controller is held to, by what is committed and by what it said before.
+"""Checks of each step of a controller against the committed log and its own earlier steps.
 
-The names are those of MetadataLogProperties where that says the same.
+Where MetadataLogProperties says the same, the properties have its names.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ CONTROLLER_PROPERTIES: Final = (
 class ControllerChecks:
     """What is known of all controllers of a run.
 
-    ``claims`` has who claimed each epoch; ``_owed``, by process and token, up to where the log must
-    be committed before its answer may leave, and the epoch of the batch that ends there.
+    ``claims`` has the process that claimed each epoch. ``_owed`` has, by process and token, the end
+    up to which the log must be committed before the answer may leave, and the epoch of the batch
+    that ends there.
     """
 
     def __init__(self, committed_log: CommittedLog) -> None:
@@ -75,8 +76,8 @@ class ControllerChecks:
         if after.write_end != after.committed_end:
             raise Violated(
                 "RevertsToCommittedProp",
-                f"it steps back with its memory up to {after.write_end}, "
-                f"committed is {after.committed_end}",
+                f"it steps back with its memory up to {after.write_end}; "
+                f"committed is up to {after.committed_end}",
             )
         self._compare("RevertsToCommittedProp", after)
         if after.stable_end == after.committed_end and after.written != visible(after):
@@ -94,14 +95,14 @@ class ControllerChecks:
             if effect.epoch == NO_EPOCH or effect.epoch not in {claim, listener.after.claim_epoch}:
                 raise Violated(
                     "OnlyActiveAppendsProp",
-                    f"it appends in epoch {effect.epoch} and has claimed epoch {claim}",
+                    f"it appends in epoch {effect.epoch} but has claimed epoch {claim}",
                 )
             for record in effect.records:
                 if isinstance(record, PartitionChangeRecord):
                     _check_unclean(listener, record)
 
     def _check_replies(self, step: SimStep, listener: ListenerStep) -> None:
-        """Check that no answer tells of what may still be lost, and who is answered first."""
+        """Check that no answer rests on what may be lost, and that answers keep their order."""
         event, after = listener.event, listener.after
         appended = any(isinstance(effect, does.Append) for effect in listener.effects)
         replied = replies_of(listener)
@@ -117,13 +118,14 @@ class ControllerChecks:
             ):
                 raise Violated(
                     "RepliedIsCommittedProp",
-                    f"a {type(event.request).__name__} is answered at once, and rests on what may "
+                    f"a {type(event.request).__name__} is answered at once, "
+                    "though the answer rests on what may "
                     "be lost",
                 )
             if appended and getattr(event.request, "validate_only", False):
                 raise Violated(
                     "NothingWrittenByRefusedProp",
-                    f"a {type(event.request).__name__} that only asks is written",
+                    f"a {type(event.request).__name__} that only validates is written",
                 )
         self._check_deferred(step, listener, replied)
 
@@ -149,7 +151,8 @@ class ControllerChecks:
             if end < last:
                 raise Violated(
                     "AnswersInOrderProp",
-                    f"what rests on all before {end} is answered after what rests on {last}",
+                    f"an answer that rests on all before {end} comes after one "
+                    f"that rests on {last}",
                 )
             last = end
         self._answered[step.incarnation] = last
@@ -163,29 +166,29 @@ class ControllerChecks:
             self._compare("ActiveShowsCommittedInv", after)
 
     def _compare(self, name: str, state: ControllerState) -> None:
-        """Check that what a controller shows is what the committed log says there."""
+        """Check that a controller shows what the committed log says there."""
         self._committed_log.compare(name, state.stable_end, visible(state).image, "a controller")
 
     def check_snapshot(self, effect: does.CreateSnapshot) -> None:
-        """Check that a snapshot says what the log says that it stands for. Raises Violated."""
+        """Check that a snapshot holds what the log says at its end. Raises Violated."""
         image = self._committed_log.demand("SnapshotIsFoldInv", effect.snapshot_id.end_offset)
         if image is not None and replay(EMPTY_IMAGE, effect.records) != image:
             raise Violated(
                 "SnapshotIsFoldInv",
-                f"the snapshot of all before {effect.snapshot_id.end_offset} is not what the log "
-                "comes to there",
+                f"the snapshot of all before {effect.snapshot_id.end_offset} is not "
+                "the log's image there",
             )
 
     def forget(self, incarnation: int) -> None:
-        """Forget what a process owed that has ended."""
+        """Forget the answers that a process owed when it ended."""
         self._owed = {at: owed for at, owed in self._owed.items() if at[0] != incarnation}
         self._answered.pop(incarnation, None)
 
 
 def _rests_on_uncommitted(listener: ListenerStep, event: events.RequestReceived) -> bool:
-    """Return whether a request that looks at the newest state was answered before that is stable.
+    """Return whether a request was answered before the state it looked at was stable.
 
-    What it comes to may rest on that, though it writes nothing.
+    The answer may rest on that state, even if the request writes nothing.
     """
     before, after = listener.before, listener.after
     reads = type(event.request) in OPERATIONS.reads
@@ -198,7 +201,7 @@ def _rests_on_uncommitted(listener: ListenerStep, event: events.RequestReceived)
 
 
 def _check_unclean(listener: ListenerStep, record: PartitionChangeRecord) -> None:
-    """Check that data is given up only where the topic allows that, or an operator asks for it."""
+    """Check that an election is unclean only if the topic or an operator allows it."""
     if record.leader_recovery_state != RECOVERING:
         return
     request = getattr(listener.event, "request", None)
@@ -206,7 +209,7 @@ def _check_unclean(listener: ListenerStep, record: PartitionChangeRecord) -> Non
         return
     before = listener.before.written.image.partitions.get((record.topic_id, record.partition_id))
     if before is not None and not before.isr and record.leader in before.last_known_elr:
-        # Who was last known to lead is back: KIP-966, balanced recovery.
+        # The last known leader is back: KIP-966, balanced recovery.
         return
     for state in (listener.before, listener.after):
         image = state.written.image
@@ -218,12 +221,12 @@ def _check_unclean(listener: ListenerStep, record: PartitionChangeRecord) -> Non
         "UncleanOnlyWithLeaveProp",
         f"replica {record.leader} of partition {record.partition_id} of {record.topic_id} is "
         f"elected uncleanly by {type(request or listener.event).__name__}; neither the topic nor "
-        "an operator has said that this may be",
+        "an operator allows that",
     )
 
 
 def _check_failure(response: object) -> None:
-    """Check that no operation has failed by a mistake of its own: nobody else would notice."""
+    """Check that no operation has failed by its own mistake, which nothing else would notice."""
     if isinstance(response, does.Failure) and response.error_code is ErrorCode.UNKNOWN_SERVER_ERROR:
         raise Violated("OperationsDoNotFailProp", f"an operation failed: {response.reason}")
 
