@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.audit.redact import redacted
-from krafla.audit.server_logs.events import UnintelligibleLineError
-from krafla.audit.server_logs.events import event_of
+from krafla.audit.server_logs.events import UnintelligibleLineError, event_of
 from krafla.audit.server_logs.lines import LOGGERS, LogLine
 from krafla.pipeline.sources import FileKind
 from krafla.pipeline.tables import BATCHES, EVENTS, RECORDS

@@ -17,7 +17,7 @@ def counts(judged):
 
 
 def test_the_judge_of_metadata_leaves_out_one_invariant_in_transactions():
-    judged = metadata.load_metadata(METADATA["controllers"])
+    judged = metadata.load(METADATA["controllers"])
     assert len(judged.spec.actions) == 18
     assert len(judged.properties.witnesses) == 11
     plain = metadata.properties_for(METADATA["failovers"])
@@ -32,7 +32,7 @@ def test_the_judge_of_metadata_leaves_out_one_invariant_in_transactions():
 def test_the_judge_of_reassignment_leaves_out_only_what_models_show_to_be_false():
     plain = reassignment.left_out(REASSIGNMENT["moves"])
     assert plain == {"AddingRemovingDisjointInv", "TargetHonouredProp"}
-    invariants, steps, witnesses = counts(reassignment.load_reassignment(REASSIGNMENT["moves"]))
+    invariants, steps, witnesses = counts(reassignment.load(REASSIGNMENT["moves"]))
     assert invariants >= 14
     assert steps >= 9
     assert witnesses == 24
@@ -41,7 +41,7 @@ def test_the_judge_of_reassignment_leaves_out_only_what_models_show_to_be_false(
             assert reassignment.left_out(configuration) >= plain
         else:
             assert reassignment.left_out(configuration) == {"ElrSubsetReplicasInv"}
-    invariants, steps, _ = counts(reassignment.load_reassignment(REASSIGNMENT["eligible"]))
+    invariants, steps, _ = counts(reassignment.load(REASSIGNMENT["eligible"]))
     assert invariants >= 14
     assert steps >= 7
 
@@ -51,4 +51,4 @@ def test_the_judge_of_registration_leaves_out_only_what_models_show_to_be_false(
     for name in ("gate", "older-software", "dynamic-quorum"):
         assert registration.left_out(REGISTRATION[name]) == {"UpgradeSupportedByAllInv"}
     assert "SentOnlyWhenNeededProp" in registration.left_out(REGISTRATION["eager"])
-    assert counts(registration.load_registration(REGISTRATION["registers"])) == (7, 9, 7)
+    assert counts(registration.load(REGISTRATION["registers"])) == (7, 9, 7)

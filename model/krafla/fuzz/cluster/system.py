@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 from krafla.fuzz.cluster.profiles import CONFIGURATIONS, PROFILES
 from krafla.fuzz.engine.choice_system import ChoiceSystem
 from krafla.refinement.cluster import spec
-from krafla.refinement.common.trace_recorder import GameRecorder
+from krafla.refinement.common.trace_recorder import TraceRecorder
 from kraft.sim.cluster import choices
 from kraft.sim.cluster.cluster import Configuration, first_cluster
 from kraft.sim.cluster.step import step
@@ -19,8 +18,8 @@ SYSTEM: Final = ChoiceSystem(
     name="cluster",
     first_cluster=first_cluster,
     step=step,
-    judge=spec.cluster_judge,
-    recorder=partial(GameRecorder, module_of=lambda _: spec.MODULE, constants_of=spec.constants_of),
+    judge=spec.judge,
+    recorder=TraceRecorder,
     configuration=Configuration,
     choice=choices.Choice,
     of_message=(choices.Deliver, choices.LoseMessage),

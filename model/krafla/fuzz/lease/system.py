@@ -7,10 +7,9 @@ from typing import Final
 from krafla.fuzz.engine.choice_system import ChoiceSystem
 from krafla.fuzz.lease.profiles import DEFAULT_PROFILES, PROFILES, conditions_met
 from krafla.fuzz.lease.shrinker import LeaseShrinker
+from krafla.refinement.lease import spec
 from krafla.refinement.lease.faults import FAULTS
-from krafla.refinement.lease.properties import MODULE
-from krafla.refinement.lease.spec import lease_judge
-from krafla.refinement.lease.trace_recorder import TraceRecorder
+from krafla.refinement.lease.trace_recorder import LeaseTraceRecorder
 from kraft.sim.lease import choices
 from kraft.sim.lease.cluster import first_cluster
 from kraft.sim.lease.configuration import Configuration
@@ -22,12 +21,12 @@ SYSTEM: Final = ChoiceSystem(
     name="lease",
     first_cluster=first_cluster,
     step=step,
-    judge=lease_judge,
-    recorder=TraceRecorder,
+    judge=spec.judge,
+    recorder=LeaseTraceRecorder,
     configuration=Configuration,
     choice=choices.Choice,
     of_message=(choices.Deliver, choices.LoseMessage, choices.DuplicateMessage),
-    modules=(MODULE,),
+    modules=(spec.MODULE,),
     profiles=PROFILES,
     default_profiles=DEFAULT_PROFILES,
     faults=FAULTS,

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 from krafla.fuzz.engine.violation import Violation
 from krafla.fuzz.raft.checks import DAMAGING
 from krafla.fuzz.raft.history import name_of
-from krafla.refinement.raft.lockstep import Lockstep
-from krafla.refinement.raft.runs import quorum_of
-from krafla.refinement.raft.vocabulary import Quorum
+from krafla.refinement.raft.lockstep import RaftLockstep
+from krafla.refinement.raft.vocabulary import Quorum, quorum_of
 from kraft.ids import NodeId, ReplicaKey
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ REFINEMENT: Final = "KRaftSteps"
 """The property reported when a replica takes a step that the spec forbids."""
 # The only change of a disk in the spec: a sole voter may lose what it did not flush.
 NOT_IN_THE_SPEC: Final = DAMAGING - {"lost-disk"}
-"""The faults after which a run is no longer judged."""
+"""The faults after which nothing is judged any more."""
 _NEVER_TAKEN: Final = frozenset(
     {
         "AppendRecord", "Restart", "Boot", "CrashLosingTail", "ResignRemoved", "FollowAndFetch",
@@ -93,7 +92,7 @@ class RaftJudge(LockstepJudge):
     reported_as = REFINEMENT
 
     def __init__(self, simulation: Simulation) -> None:
-        super().__init__(Lockstep(quorum_of(simulation)))
+        super().__init__(RaftLockstep(quorum_of(simulation)))
 
     def _ends(self, step: SimStep) -> bool:
         return step.listener is None and super()._ends(step)
@@ -110,6 +109,6 @@ def raft_action_names() -> tuple[str, ...]:
     any start is Start, and a deposed leader resigns whether or not it is a voter.
     """
     key = ReplicaKey(NodeId(0))
-    spec = Lockstep(Quorum({NodeId(0): 1}, (key,), is_dynamic=True)).spec
+    spec = RaftLockstep(Quorum({NodeId(0): 1}, (key,), is_dynamic=True)).spec
     names = dict.fromkeys(action.name for action in spec.actions)
     return tuple(name for name in names if name not in _NEVER_TAKEN)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 from krafla.fuzz.engine.choice_system import ChoiceSystem
 from krafla.fuzz.registration.profiles import CONFIGURATIONS, PROFILES
-from krafla.refinement.common.trace_recorder import GameRecorder
+from krafla.refinement.common.trace_recorder import TraceRecorder
 from krafla.refinement.registration import spec
 from kraft.sim.registration import choices
 from kraft.sim.registration.cluster import Configuration, first_cluster
@@ -19,8 +18,8 @@ SYSTEM: Final = ChoiceSystem(
     name="registration",
     first_cluster=first_cluster,
     step=step,
-    judge=spec.registration_judge,
-    recorder=partial(GameRecorder, module_of=lambda _: spec.MODULE, constants_of=spec.constants_of),
+    judge=spec.judge,
+    recorder=TraceRecorder,
     configuration=Configuration,
     choice=choices.Choice,
     of_message=(

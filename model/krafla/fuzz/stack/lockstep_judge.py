@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.raft.lockstep_judge import LockstepJudge, RaftJudge, raft_action_names
-from krafla.refinement.raft.runs import quorum_of
-from krafla.refinement.stack.lockstep import ClusterLockstep
+from krafla.refinement.raft.vocabulary import quorum_of
+from krafla.refinement.stack.lockstep import StackLockstep
 from krafla.refinement.stack.spec import ACTIONS
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class VisibleJudge(LockstepJudge):
     reported_as = METADATA_REFINEMENT
 
     def __init__(self, simulation: Simulation) -> None:
-        self._stack = ClusterLockstep(quorum_of(simulation), simulation.configuration.voters)
+        self._stack = StackLockstep(quorum_of(simulation), simulation.configuration.voters)
         super().__init__(self._stack)
 
     def _ends(self, step: SimStep) -> bool:

@@ -54,11 +54,11 @@ def test_an_example_is_the_same_whoever_plays_it_and_has_sizes_and_knobs_of_its_
 
 def test_all_that_is_committed_comes_before_all_judges():
     checks = watched(CALM)
-    assert checks.truth.end > 30
-    assert checks.log.end == checks.truth.end
-    assert checks.log.steps > 3
+    assert checks.committed_log.end > 30
+    assert checks.log_judge.end == checks.committed_log.end
+    assert checks.log_judge.steps > 3
     assert checks.controllers.claims
-    assert checks.truth.image.brokers
+    assert checks.committed_log.image.brokers
 
 
 def test_no_two_properties_have_one_name():

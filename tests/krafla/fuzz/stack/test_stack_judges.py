@@ -13,14 +13,14 @@ from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.engine.violation import Violated, Violation
 from krafla.fuzz.raft.checks import PROPERTIES as RAFT_PROPERTIES
 from krafla.fuzz.raft.lockstep_judge import REFINEMENT, LockstepJudge, raft_action_names
-from krafla.fuzz.stack.answers import ANSWER_PROPERTIES
+from krafla.fuzz.stack.answer_checks import ANSWER_PROPERTIES
 from krafla.fuzz.stack.broker_checks import BROKER_PROPERTIES
 from krafla.fuzz.stack.checks import PROPERTIES, StackChecks
-from krafla.fuzz.stack.controllers import CONTROLLER_PROPERTIES
+from krafla.fuzz.stack.controller_checks import CONTROLLER_PROPERTIES
 from krafla.fuzz.stack.data_checks import DATA_PROPERTIES
 from krafla.fuzz.stack.lockstep_judge import stack_action_names
 from krafla.fuzz.stack.log_judge import LOG_PROPERTIES, LogJudge
-from krafla.fuzz.stack.progress import PROGRESS_PROPERTIES
+from krafla.fuzz.stack.progress_checks import PROGRESS_PROPERTIES
 from krafla.fuzz.stack.soft_state_checks import SOFT_STATE_PROPERTIES
 from krafla.fuzz.stack.system import SYSTEM
 from kraft.controller import events
@@ -29,18 +29,18 @@ from kraft.sim.raft.cluster import Simulation
 
 FIRST_RECORDS = 20
 REPOSITORY = Path(__file__).parents[4]
-WHOLE = "krafla.fuzz.stack"
+ROOM = "krafla.fuzz.stack"
 JUDGES = {
-    f"{WHOLE}.answers.Answers.check": ANSWER_PROPERTIES,
-    f"{WHOLE}.broker_checks.Brokers.check": BROKER_PROPERTIES,
-    f"{WHOLE}.controllers.Controllers.check": CONTROLLER_PROPERTIES,
-    f"{WHOLE}.controllers.Controllers.check_snapshot": CONTROLLER_PROPERTIES,
-    f"{WHOLE}.data_checks.Data.check": DATA_PROPERTIES,
-    f"{WHOLE}.log_judge.LogJudge.hear": LOG_PROPERTIES,
-    f"{WHOLE}.log_judge.LogJudge.finish": LOG_PROPERTIES,
-    f"{WHOLE}.progress.Progress.check": PROGRESS_PROPERTIES,
-    f"{WHOLE}.progress.Progress.raft": PROGRESS_PROPERTIES,
-    f"{WHOLE}.soft_state_checks.SoftState.check": SOFT_STATE_PROPERTIES,
+    f"{ROOM}.answer_checks.AnswerChecks.check": ANSWER_PROPERTIES,
+    f"{ROOM}.broker_checks.BrokerChecks.check": BROKER_PROPERTIES,
+    f"{ROOM}.controller_checks.ControllerChecks.check": CONTROLLER_PROPERTIES,
+    f"{ROOM}.controller_checks.ControllerChecks.check_snapshot": CONTROLLER_PROPERTIES,
+    f"{ROOM}.data_checks.DataChecks.check": DATA_PROPERTIES,
+    f"{ROOM}.log_judge.LogJudge.hear": LOG_PROPERTIES,
+    f"{ROOM}.log_judge.LogJudge.finish": LOG_PROPERTIES,
+    f"{ROOM}.progress_checks.ProgressChecks.check": PROGRESS_PROPERTIES,
+    f"{ROOM}.progress_checks.ProgressChecks.raft": PROGRESS_PROPERTIES,
+    f"{ROOM}.soft_state_checks.SoftStateChecks.check": SOFT_STATE_PROPERTIES,
 }
 
 

@@ -24,7 +24,7 @@ from krafla.fuzz.engine.machine_run import play
 from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.stack.lockstep_judge import METADATA_REFINEMENT, VisibleJudge
 from krafla.fuzz.stack.system import SYSTEM, stack_case_of
-from krafla.refinement.stack.lockstep import ClusterLockstep
+from krafla.refinement.stack.lockstep import StackLockstep
 from krafla.refinement.stack.spec import ACTIONS, SELDOM
 from kraft.controller.effects import Append, CreateSnapshot, Reply, Resign
 from kraft.controller.events import (
@@ -371,7 +371,7 @@ def test_a_disk_with_another_past_ends_the_judgement(run):
 
 def test_a_sole_voter_that_lost_what_only_it_had_ends_the_judgement(run):
     quorum, steps = run
-    lockstep = ClusterLockstep(quorum, STORMY.configuration.voters)
+    lockstep = StackLockstep(quorum, STORMY.configuration.voters)
     for step in steps:
         is_again = step.kind == "start" and lockstep.log.end > 20 and step.replica.node_id < 3
         if is_again:

@@ -42,7 +42,7 @@ def file_of(role: Role) -> QuorumFile:
 
 
 def check_write(history: History, replica: Replica, effect: WriteQuorumState) -> None:
-    """Check a write of the quorum-state file against what the file said, and against all votes."""
+    """Check a write of the quorum-state file against its old content and against all votes."""
     old, who = replica.file, name_of(replica.key)
     new = QuorumFile(effect.epoch, effect.leader_id, effect.voted)
     if new.epoch < old.epoch:
@@ -69,7 +69,7 @@ def _check_same_epoch(replica: Replica, old: QuorumFile, new: QuorumFile) -> Non
     if old.voted is None and new.voted is not None and old.leader_id is not None:
         raise Violated(
             "VoteOncePerEpochProp",
-            f"{who} votes in epoch {old.epoch}, whose leader it knows to be {old.leader_id}",
+            f"{who} votes in epoch {old.epoch}, though it knows that {old.leader_id} leads it",
         )
     if old.voted is not None and new.voted is None and new.leader_id != me:
         raise Violated(
@@ -89,7 +89,7 @@ def check_role(history: History, replica: Replica, before: RaftState, after: Raf
     move = (type(old), type(role))
     voters = after.controls.voters
     key = after.configuration.key
-    sole = move[1] is Leader and voters.node_ids == (replica.key.node_id,) and move[0] is not Leader
+    sole = move[1] is Leader and replica.is_sole_voter(after) and move[0] is not Leader
     allowed = move in _SAME_EPOCH if old.epoch == role.epoch else _rises(move)
     if not (allowed or sole):
         raise Violated(
@@ -99,23 +99,23 @@ def check_role(history: History, replica: Replica, before: RaftState, after: Raf
         )
     if isinstance(role, Prospective | Candidate | Leader) and not _is_voter(voters, key):
         raise Violated(
-            "OnlyVotersStandInv", f"{name_of(replica.key)} is {move[1].__name__}, and no voter"
+            "OnlyVotersStandInv", f"{name_of(replica.key)} is {move[1].__name__} but not a voter"
         )
     if isinstance(role, Leader):
         history.elections.becomes_leader(role.epoch, replica.key)
 
 
 def check_resigned(replica: Replica, before: RaftState, after: RaftState) -> None:
-    """Check that a sole voter steps down only if it is asked to: there is nobody to fetch from it.
+    """Check that a sole voter resigns only on request: no other voter could fetch from it.
 
     Source: KAFKA-16144.
     """
     if not isinstance(after.role, Resigned) or not isinstance(before.role, Leader):
         return
     asked = before.role.resign_requested or before.shutdown_deadline is not None
-    if not asked and after.controls.voters.node_ids == (replica.key.node_id,):
+    if not asked and replica.is_sole_voter(after):
         raise Violated(
-            "StableLeadershipProp", f"{name_of(replica.key)}, the sole voter, steps down by itself"
+            "StableLeadershipProp", f"{name_of(replica.key)}, the sole voter, resigns by itself"
         )
 
 
@@ -124,7 +124,7 @@ def _rises(move: tuple[type, type]) -> bool:
 
 
 def check_matches(replica: Replica, after: RaftState) -> None:
-    """Check that role and file say the same, and that a role keeps only what belongs to it."""
+    """Check that role and file agree, and that a role keeps only what belongs to it."""
     role, who, me = after.role, name_of(replica.key), replica.key.node_id
     if file_of(role) != replica.file:
         raise Violated(
@@ -141,7 +141,7 @@ def check_matches(replica: Replica, after: RaftState) -> None:
         wrong = ""
     if not wrong and isinstance(role, Prospective | Candidate):
         if me not in role.granted:
-            wrong = "stands and did not say yes to itself"
+            wrong = "asks for votes and has not granted its own"
         elif role.granted & role.rejected:
             wrong = "counts a voter as granting and as rejecting"
     if wrong:
@@ -149,9 +149,9 @@ def check_matches(replica: Replica, after: RaftState) -> None:
 
 
 def check_start(history: History, replica: Replica, after: RaftState) -> None:
-    """Check what a replica is after a start, by what its file said before.
+    """Check a replica's state after a start against what its file said before.
 
-    A crash may have left the file before or after the write that it interrupted: then what is there
+    A crash may have left the file as it was before or after the interrupted write. Then its content
     must be something that could have been written.
     """
     role, old, who = after.role, replica.file, name_of(replica.key)
@@ -180,14 +180,14 @@ def check_start(history: History, replica: Replica, after: RaftState) -> None:
 
 
 def _check_start_in_epoch(replica: Replica, old: QuorumFile, role: Role) -> None:
-    """Check a start in the epoch that the file had: of a leader, of a candidate, of a voter."""
+    """Check a start in the epoch of the file: of a leader, of a candidate, of a voter."""
     new, who, me = file_of(role), name_of(replica.key), replica.key.node_id
     if old.leader_id == me and not isinstance(role, Resigned):
-        raise Violated("RestartProp", f"{who} led epoch {old.epoch} and starts as no Resigned")
+        raise Violated("RestartProp", f"{who} led epoch {old.epoch} and does not start as Resigned")
     if old.leader_id != me and old.voted is not None and old.voted.node_id == me:
         if not isinstance(role, Candidate):
             raise Violated(
-                "RestartProp", f"{who} voted for itself in epoch {old.epoch}, and stands not"
+                "RestartProp", f"{who} voted for itself in epoch {old.epoch} and is no Candidate"
             )
     elif old.leader_id is not None and new.leader_id != old.leader_id:
         raise Violated(
@@ -210,7 +210,7 @@ def _check_start_in_epoch(replica: Replica, old: QuorumFile, role: Role) -> None
 
 
 def _is_voter(voters: VoterSet, key: ReplicaKey | None) -> bool:
-    """Return whether a replica is a voter, by the records and not by what the judged code says."""
+    """Return whether a replica is a voter by the records, without asking the judged code."""
     known = [voter.key for voter in voters.voters]
     return key is not None and (key in known or ReplicaKey(key.node_id) in known)
 

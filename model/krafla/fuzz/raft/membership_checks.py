@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from krafla.fuzz.engine.violation import Violated
-from krafla.fuzz.raft.history import name_of
+from krafla.fuzz.raft.history import name_of, order_of
 from kraft.raft.roles import Leader
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ def check_voters(
     *,
     loaded: bool = False,
 ) -> None:
-    """Check the voters that a replica goes by, after they or its log's changed.
+    """Check the voters that a replica goes by, after they or those in its log have changed.
 
-    ``loaded``: its log begins anew with a snapshot, which says who they are.
+    ``loaded``: a snapshot replaces its log and says who the voters are.
     """
     who, sets = name_of(replica.key), replica.voters
     if loaded and not sets:
@@ -54,8 +54,7 @@ def check_voters(
     elif not sets and after.controls.voter_sets:
         raise Violated(
             "LatestVotersCountInv",
-            f"{who} goes by voters {_said(_keys(after.controls.voters))}, its log says nothing of "
-            "voters",
+            f"{who} goes by voters {_said(_keys(after.controls.voters))}, its log has no voters",
         )
     if not after.controls.voters.voters and sets:
         raise Violated("VoterSetInv", f"{who} has no voters left")
@@ -77,7 +76,8 @@ def _check_uncommitted(history: History, replica: Replica, who: str) -> None:
     uncommitted: list[int] = []
     latest: frozenset[ReplicaKey] | None = None
     for offset, voters in replica.voters:
-        # A leader that has moved begins its epoch with the same voters again, whatever waits.
+        # A leader that has moved begins its epoch with the same voters again, even while a change
+        # is uncommitted.
         again = offset in history.begun_with_voters and latest in (None, voters)
         if offset >= end and not again:
             uncommitted.append(offset)
@@ -91,7 +91,7 @@ def _check_uncommitted(history: History, replica: Replica, who: str) -> None:
 
 
 def _check_change(history: History, replica: Replica, before: RaftState) -> None:
-    """Check a record of voters that a leader appends once it leads."""
+    """Check a record of voters that a leader appends after it began to lead."""
     role, who = before.role, name_of(replica.key)
     assert isinstance(role, Leader)
     offset = replica.voters[-1][0] if replica.voters else -1
@@ -102,7 +102,7 @@ def _check_change(history: History, replica: Replica, before: RaftState) -> None
             "ChangeOnlyAfterOwnEpochCommitProp",
             f"{who} changes the voters in epoch {role.epoch}, of which nothing is committed",
         )
-    for key in sorted(replica.voters[-1][1] - _keys(before.controls.voters), key=_order):
+    for key in sorted(replica.voters[-1][1] - _keys(before.controls.voters), key=order_of):
         progress = role.progress.get(key)
         if key != before.configuration.key and (progress is None or progress.end_offset is None):
             raise Violated(
@@ -111,7 +111,7 @@ def _check_change(history: History, replica: Replica, before: RaftState) -> None
 
 
 def _meet(voters: frozenset[ReplicaKey], others: frozenset[ReplicaKey]) -> bool:
-    """Return whether each majority of the one meets each of the other.
+    """Return whether every majority of one set meets every majority of the other.
 
     Spec: KRaftVotersProperties!MajoritiesMeetCounted.
     """
@@ -124,8 +124,4 @@ def _meet(voters: frozenset[ReplicaKey], others: frozenset[ReplicaKey]) -> bool:
 
 
 def _said(keys: frozenset[ReplicaKey]) -> str:
-    return "{" + ", ".join(str(key.node_id) for key in sorted(keys, key=_order)) + "}"
-
-
-def _order(key: ReplicaKey) -> tuple[int, str]:
-    return key.node_id, key.directory_id or ""
+    return "{" + ", ".join(str(key.node_id) for key in sorted(keys, key=order_of)) + "}"

@@ -1,6 +1,6 @@
-"""That controllers do what they are there for: they claim, step back, snapshot, and keep an index.
+"""Checks that controllers do their work: claim, step back, write snapshots, keep an index.
 
-What must happen soon is counted in steps of the process, so that no clock of a machine matters.
+What must happen soon is counted in steps of the process, so that no machine's clock matters.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.engine.violation import Violated
-from krafla.fuzz.stack.answers import appended_by
+from krafla.fuzz.stack.controller_effects import appended_by
 from kraft.controller import effects as does
 from kraft.controller import events
 from kraft.controller.memory import in_transaction, visible_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kraft.controller.state import ControllerState
     from kraft.sim.raft.steps import ListenerStep, SimStep
 
-__all__ = ["PROGRESS_PROPERTIES", "Progress"]
+__all__ = ["PROGRESS_PROPERTIES", "ProgressChecks"]
 
 PROGRESS_PROPERTIES: Final = (
     "ClaimWritesWhatIsMissingProp", "IndexIsRecomputedInv", "LeaderClaimsProp",
@@ -30,11 +30,11 @@ PROGRESS_PROPERTIES: Final = (
 
 _EVERY: Final = 50
 _PATIENCE: Final = 30
-"""How many steps of its own a process may take until what is due is done."""
+"""The most steps that a process may take until something that is due is done."""
 
 
-class Progress:
-    """What processes owe: to lead no longer, by epoch; a snapshot, by bytes and since when."""
+class ProgressChecks:
+    """What processes owe: to stop leading, by epoch; a snapshot, by bytes and time."""
 
     def __init__(self) -> None:
         self._stepped_back: dict[int, list[int]] = {}
@@ -44,7 +44,7 @@ class Progress:
         self._seen = 0
 
     def raft(self, step: SimStep) -> None:
-        """Check that Raft leads no longer soon after its controller has stepped back."""
+        """Check that Raft stops leading soon after its controller has stepped back."""
         owed = self._stepped_back.get(step.incarnation)
         if owed is None or step.kind != "event" or step.after is None:
             return
@@ -56,7 +56,7 @@ class Progress:
         if owed[1] > _PATIENCE:
             raise Violated(
                 "LeaderHasControllerProp",
-                f"the controller has stepped back in epoch {owed[0]}, and Raft leads on",
+                f"the controller has stepped back in epoch {owed[0]}, but Raft still leads",
             )
 
     def check(self, step: SimStep, listener: ListenerStep) -> None:
@@ -103,20 +103,20 @@ class Progress:
             raise Violated(
                 "SnapshotsAreMadeProp",
                 f"{self._bytes[at]} bytes are committed since the last snapshot at "
-                f"{after.snapshot_end}, {most} are due, and none is made",
+                f"{after.snapshot_end}, one is due after {most}, and none is made",
             )
 
     def forget(self, incarnation: int) -> None:
-        """Forget what a process owed that has ended."""
+        """Forget what a process owed when it ended."""
         for owed in (self._bytes, self._since_ms, self._late):
             owed.pop(incarnation, None)
         self._stepped_back.pop(incarnation, None)
 
 
 def _check_first_records(listener: ListenerStep) -> None:
-    """Check that who claims begins a log that has not begun, and aborts an open transaction.
+    """Check that a new active controller bootstraps an empty log and aborts an open transaction.
 
-    It does nothing of that to others.
+    If neither is needed, it writes nothing of the kind.
 
     Spec: MetadataLog!ClaimWithOpenTransaction.
     """
@@ -137,18 +137,18 @@ def _check_first_records(listener: ListenerStep) -> None:
         names = ", ".join(type(record).__name__ for record in records)
         raise Violated(
             "ClaimWritesWhatIsMissingProp",
-            f"into a log that has begun a new controller writes {names}",
+            f"a new controller writes {names} into a log that has begun",
         )
 
 
 def _check_index(state: ControllerState) -> None:
-    """Check that what is kept beside the image is what the image says."""
+    """Check that the index kept beside the image agrees with the image."""
     written = state.written.written
     image = written.image
     if written.index != brokers_to_partitions(image):
         raise Violated(
             "IndexIsRecomputedInv",
-            f"at offset {written.end} the index of brokers and partitions is not of the image",
+            f"at offset {written.end} the index of brokers and partitions differs from the image",
         )
     if {topic.name: topic_id for topic_id, topic in image.topics.items()} != dict(image.topic_ids):
         raise Violated("IndexIsRecomputedInv", f"at offset {written.end} topics and names differ")

@@ -1,6 +1,6 @@
-"""What every step of a controller is held to, by what is committed and by what it said before.
+"""Checks of each step of a controller against the committed log and its own earlier steps.
 
-The names are those of MetadataLogProperties where that says the same.
+Where MetadataLogProperties says the same, the properties have its names.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.engine.violation import Violated
+from krafla.fuzz.stack.controller_effects import replies_of
 from kraft.controller import effects as does
 from kraft.controller import events
 from kraft.controller.operation_table import OPERATIONS
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from kraft.controller.state import ControllerState
     from kraft.sim.raft.steps import ListenerStep, SimStep
 
-__all__ = ["CONTROLLER_PROPERTIES", "Controllers"]
+__all__ = ["CONTROLLER_PROPERTIES", "ControllerChecks"]
 
 CONTROLLER_PROPERTIES: Final = (
     "AnswersInOrderProp", "CommittedReplaysInv", "EndsInOrderInv", "NothingWrittenByRefusedProp",
@@ -35,15 +36,16 @@ CONTROLLER_PROPERTIES: Final = (
 )  # fmt: skip
 
 
-class Controllers:
+class ControllerChecks:
     """What is known of all controllers of a run.
 
-    ``claims`` has who claimed each epoch; ``_owed``, by process and token, up to where the log must
-    be committed before its answer may leave, and the epoch of the batch that ends there.
+    ``claims`` has the process that claimed each epoch. ``_owed`` has, by process and token, the end
+    up to which the log must be committed before the answer may leave, and the epoch of the batch
+    that ends there.
     """
 
-    def __init__(self, truth: CommittedLog) -> None:
-        self._truth = truth
+    def __init__(self, committed_log: CommittedLog) -> None:
+        self._committed_log = committed_log
         self.claims: dict[int, int] = {}
         self._owed: dict[tuple[int, object], tuple[int, int]] = {}
         self._answered: dict[int, int] = {}
@@ -52,7 +54,7 @@ class Controllers:
         """Check a step of a controller. Raises Violated."""
         before, after, event = listener.before, listener.after, listener.event
         if isinstance(event, events.BatchesCommitted):
-            self._truth.hear(event.batches)
+            self._committed_log.hear(event.batches)
         _check_ends(after)
         self._check_appends(listener)
         self._check_replies(step, listener)
@@ -74,8 +76,8 @@ class Controllers:
         if after.write_end != after.committed_end:
             raise Violated(
                 "RevertsToCommittedProp",
-                f"it steps back with its memory up to {after.write_end}, "
-                f"committed is {after.committed_end}",
+                f"it steps back with its memory up to {after.write_end}; "
+                f"committed is up to {after.committed_end}",
             )
         self._compare("RevertsToCommittedProp", after)
         if after.stable_end == after.committed_end and after.written != visible(after):
@@ -93,17 +95,17 @@ class Controllers:
             if effect.epoch == NO_EPOCH or effect.epoch not in {claim, listener.after.claim_epoch}:
                 raise Violated(
                     "OnlyActiveAppendsProp",
-                    f"it appends in epoch {effect.epoch} and has claimed epoch {claim}",
+                    f"it appends in epoch {effect.epoch} but has claimed epoch {claim}",
                 )
             for record in effect.records:
                 if isinstance(record, PartitionChangeRecord):
                     _check_unclean(listener, record)
 
     def _check_replies(self, step: SimStep, listener: ListenerStep) -> None:
-        """Check that no answer tells of what may still be lost, and who is answered first."""
+        """Check that no answer rests on what may be lost, and that answers keep their order."""
         event, after = listener.event, listener.after
         appended = any(isinstance(effect, does.Append) for effect in listener.effects)
-        replied = {e.token: e for e in listener.effects if isinstance(e, does.Reply)}
+        replied = replies_of(listener)
         for each in replied.values():
             _check_failure(each.response)
         if isinstance(event, events.RequestReceived):
@@ -116,13 +118,14 @@ class Controllers:
             ):
                 raise Violated(
                     "RepliedIsCommittedProp",
-                    f"a {type(event.request).__name__} is answered at once, and rests on what may "
+                    f"a {type(event.request).__name__} is answered at once, "
+                    "though the answer rests on what may "
                     "be lost",
                 )
             if appended and getattr(event.request, "validate_only", False):
                 raise Violated(
                     "NothingWrittenByRefusedProp",
-                    f"a {type(event.request).__name__} that only asks is written",
+                    f"a {type(event.request).__name__} that only validates is written",
                 )
         self._check_deferred(step, listener, replied)
 
@@ -137,18 +140,19 @@ class Controllers:
             ):
                 continue
             end, epoch = owed
-            known = self._truth.epochs.get(end, epoch)
-            if end > self._truth.end or known != epoch:
+            known = self._committed_log.epochs.get(end, epoch)
+            if end > self._committed_log.end or known != epoch:
                 raise Violated(
                     "RepliedIsCommittedProp",
                     f"an answer leaves that rests on all before offset {end}, written in epoch "
-                    f"{epoch}; committed is all before {self._truth.end}"
+                    f"{epoch}; committed is all before {self._committed_log.end}"
                     + (f", written in epoch {known}" if known != epoch else ""),
                 )
             if end < last:
                 raise Violated(
                     "AnswersInOrderProp",
-                    f"what rests on all before {end} is answered after what rests on {last}",
+                    f"an answer that rests on all before {end} comes after one "
+                    f"that rests on {last}",
                 )
             last = end
         self._answered[step.incarnation] = last
@@ -162,35 +166,29 @@ class Controllers:
             self._compare("ActiveShowsCommittedInv", after)
 
     def _compare(self, name: str, state: ControllerState) -> None:
-        """Check that what a controller shows is what the committed log says there."""
-        end = state.stable_end
-        truth = self._truth.demand(name, end)
-        shown = visible(state).image
-        if truth is not None and shown is not truth and shown != truth:
-            raise Violated(
-                name, f"at offset {end} it shows another image than the committed log has there"
-            )
+        """Check that a controller shows what the committed log says there."""
+        self._committed_log.compare(name, state.stable_end, visible(state).image, "a controller")
 
     def check_snapshot(self, effect: does.CreateSnapshot) -> None:
-        """Check that a snapshot says what the log says that it stands for. Raises Violated."""
-        truth = self._truth.demand("SnapshotIsFoldInv", effect.snapshot_id.end_offset)
-        if truth is not None and replay(EMPTY_IMAGE, effect.records) != truth:
+        """Check that a snapshot holds what the log says at its end. Raises Violated."""
+        image = self._committed_log.demand("SnapshotIsFoldInv", effect.snapshot_id.end_offset)
+        if image is not None and replay(EMPTY_IMAGE, effect.records) != image:
             raise Violated(
                 "SnapshotIsFoldInv",
-                f"the snapshot of all before {effect.snapshot_id.end_offset} is not what the log "
-                "comes to there",
+                f"the snapshot of all before {effect.snapshot_id.end_offset} is not "
+                "the log's image there",
             )
 
     def forget(self, incarnation: int) -> None:
-        """Forget what a process owed that has ended."""
+        """Forget the answers that a process owed when it ended."""
         self._owed = {at: owed for at, owed in self._owed.items() if at[0] != incarnation}
         self._answered.pop(incarnation, None)
 
 
 def _rests_on_uncommitted(listener: ListenerStep, event: events.RequestReceived) -> bool:
-    """Return whether a request that looks at the newest state was answered before that is stable.
+    """Return whether a request was answered before the state it looked at was stable.
 
-    What it comes to may rest on that, though it writes nothing.
+    The answer may rest on that state, even if the request writes nothing.
     """
     before, after = listener.before, listener.after
     reads = type(event.request) in OPERATIONS.reads
@@ -203,7 +201,7 @@ def _rests_on_uncommitted(listener: ListenerStep, event: events.RequestReceived)
 
 
 def _check_unclean(listener: ListenerStep, record: PartitionChangeRecord) -> None:
-    """Check that data is given up only where the topic allows that, or an operator asks for it."""
+    """Check that an election is unclean only if the topic or an operator allows it."""
     if record.leader_recovery_state != RECOVERING:
         return
     request = getattr(listener.event, "request", None)
@@ -211,7 +209,7 @@ def _check_unclean(listener: ListenerStep, record: PartitionChangeRecord) -> Non
         return
     before = listener.before.written.image.partitions.get((record.topic_id, record.partition_id))
     if before is not None and not before.isr and record.leader in before.last_known_elr:
-        # Who was last known to lead is back: KIP-966, balanced recovery.
+        # The last known leader is back: KIP-966, balanced recovery.
         return
     for state in (listener.before, listener.after):
         image = state.written.image
@@ -223,12 +221,12 @@ def _check_unclean(listener: ListenerStep, record: PartitionChangeRecord) -> Non
         "UncleanOnlyWithLeaveProp",
         f"replica {record.leader} of partition {record.partition_id} of {record.topic_id} is "
         f"elected uncleanly by {type(request or listener.event).__name__}; neither the topic nor "
-        "an operator has said that this may be",
+        "an operator allows that",
     )
 
 
 def _check_failure(response: object) -> None:
-    """Check that no operation has failed by a mistake of its own: nobody else would notice."""
+    """Check that no operation has failed by its own mistake, which nothing else would notice."""
     if isinstance(response, does.Failure) and response.error_code is ErrorCode.UNKNOWN_SERVER_ERROR:
         raise Violated("OperationsDoNotFailProp", f"an operation failed: {response.reason}")
 

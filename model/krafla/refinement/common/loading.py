@@ -1,24 +1,36 @@
-"""Specs loaded with a module that is made for one run: it has the constants of that run."""
+"""Specs loaded for a lockstep, with their constants pinned."""
 
 from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from krafla.oracle import Spec
 from krafla.oracle.constants import pin_constants
 from krafla.oracle.loader import find_module, folders_for
 
-__all__ = ["load_generated"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["load_generated", "load_pinned"]
+
+
+def load_pinned(module: str, constants: Mapping[str, Any], **options: Any) -> Spec:
+    """Return a module with these constants, pinned; ``options`` are those of `Spec.load`."""
+    spec = Spec.load(module, constants, **options)
+    pin_constants(spec)
+    return spec
 
 
 def load_generated(
     root: str, text: str, settings: str, module: str, path: Path | None = None
 ) -> Spec:
-    """Return the spec of a module ``root`` with this text and these settings, constants pinned.
+    """Return a module ``root`` that is made for one run, with its constants pinned.
 
-    It extends ``module``, beside whose file the others are looked for; ``path`` is the folder of
-    another copy of the specs. Raises KraflaError if TLC cannot load it.
+    ``text`` is its text and ``settings`` its configuration file. It extends ``module``, and the
+    modules it needs are looked for beside that one; ``path`` is the folder of another copy of the
+    specs. Raises KraflaError if TLC cannot load it.
     """
     folders = folders_for(find_module(module, path))
     if path is not None:
@@ -29,7 +41,7 @@ def load_generated(
         configuration = Path(temporary, f"{root}.cfg")
         configuration.write_text(settings, encoding="utf-8")
         spec = Spec.load(root, cfg=configuration, path=made, search_path=folders)
-        # Read while it is there.
+        # The source has to be read before the folder is gone.
         spec.sources.find(root)
     pin_constants(spec)
     return spec

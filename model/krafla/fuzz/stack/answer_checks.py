@@ -1,7 +1,7 @@
-"""What clients and brokers are answered: that it is so, by what is committed.
+"""Checks that the answers to clients and brokers are true by the committed log.
 
-An answer rests on all that was in memory when it was made. Once it leaves, that is committed, so
-the committed log says whether it is true.
+An answer rests on all that was in memory when it was made. When it is sent, that is committed, so
+the committed log decides whether it is true.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.fuzz.engine.violation import Violated
+from krafla.fuzz.stack.controller_effects import appended_by, replies_of, response_of
 from kraft.controller import effects as does
 from kraft.controller import events
 from kraft.errors import ErrorCode
@@ -24,14 +25,14 @@ from kraft.rpc.topics import CreatePartitionsRequest, CreateTopicsRequest, Delet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from krafla.fuzz.stack.broker_checks import Brokers
+    from krafla.fuzz.stack.broker_checks import BrokerChecks
     from krafla.fuzz.stack.committed_log import CommittedLog
     from kraft.ids import TopicId
     from kraft.image.metadata_image import MetadataImage
     from kraft.rpc.alter_partition import AlterPartitionData, BrokerState
     from kraft.sim.raft.steps import ListenerStep, SimStep
 
-__all__ = ["ANSWER_PROPERTIES", "Answers", "appended_by", "response_of"]
+__all__ = ["ANSWER_PROPERTIES", "AnswerChecks"]
 
 ANSWER_PROPERTIES: Final = (
     "AheadIsToldProp", "AlteredIsCommittedInv", "AnsweredIsCommittedInv", "GrantedByNewestProp",
@@ -39,11 +40,11 @@ ANSWER_PROPERTIES: Final = (
 )  # fmt: skip
 
 
-class Answers:
-    """Who asked what, by process and token, and up to where the answer's grounds go."""
+class AnswerChecks:
+    """The requests of each process by token, and the end of the log that each answer rests on."""
 
-    def __init__(self, truth: CommittedLog, brokers: Brokers) -> None:
-        self._truth = truth
+    def __init__(self, committed_log: CommittedLog, brokers: BrokerChecks) -> None:
+        self._committed_log = committed_log
         self._brokers = brokers
         self._asked: dict[tuple[int, object], tuple[Any, int]] = {}
 
@@ -64,13 +65,13 @@ class Answers:
                 if asked is None or isinstance(effect.response, does.Failure):
                     continue
                 request, end = asked
-                image = self._truth.stable_at(end)
+                image = self._committed_log.stable_images.get(end)
                 check = _CHECKS.get(type(request))
                 if image is not None and check is not None:
                     check(image, request, effect.response)
 
     def _check_granted(self, listener: ListenerStep, event: events.RequestReceived) -> None:
-        """Check that a leader gets an ISR by what is so now, and nobody in it who did not fetch."""
+        """Check that an ISR is granted to the present leader, and every new member has fetched."""
         request: AlterPartitionRequest = event.request
         image = listener.before.written.image
         granted = getattr(response_of(listener, event.token), "partitions", ())
@@ -99,44 +100,26 @@ class Answers:
         if (*at, member.broker_id, epoch) not in self._brokers.fetched:
             raise Violated(
                 "JoinsByOwnFetchProp",
-                f"broker {member.broker_id} of epoch {epoch} joins an ISR of broker {at[0]}, which "
-                f"has not heard it fetch in leader epoch {at[3]}",
+                f"broker {member.broker_id} of epoch {epoch} joins an ISR of broker {at[0]}, from "
+                f"which it has not fetched in leader epoch {at[3]}",
             )
 
     def forget(self, incarnation: int) -> None:
-        """Forget what a process was asked that has ended."""
+        """Forget the requests of a process that has ended."""
         self._asked = {at: one for at, one in self._asked.items() if at[0] != incarnation}
 
 
-def appended_by(listener: ListenerStep) -> tuple[Any, ...]:
-    """Return the records that a step appends."""
-    return tuple(
-        record
-        for effect in listener.effects
-        if isinstance(effect, does.Append)
-        for record in effect.records
-    )
-
-
-def response_of(listener: ListenerStep, token: object) -> Any:
-    """Return what a request is answered, now or once it is committed; None if it is not known."""
-    for effect in listener.effects:
-        if isinstance(effect, does.Reply) and effect.token == token:
-            return effect.response
-    return next((one.response for one in listener.after.deferred if one.token == token), None)
-
-
 def _check_refused(listener: ListenerStep, event: events.RequestReceived) -> None:
-    """Check that what is refused is not written, neither whole nor in part."""
+    """Check that a refused request writes nothing, not even in part."""
     response, records = response_of(listener, event.token), appended_by(listener)
     name = type(event.request).__name__
     if response is None:
-        raise Violated("NobodyWaitsInVainProp", f"a {name} is neither answered nor put off")
+        raise Violated("NobodyWaitsInVainProp", f"a {name} is neither answered nor deferred")
     code = getattr(response, "error_code", ErrorCode.NONE)
     if records and code is not ErrorCode.NONE:
         raise Violated(
             "RefusedWritesNothingProp",
-            f"a {name} is refused with {code.name} and {len(records)} records are written",
+            f"a {name} is refused with {code.name}, yet {len(records)} records are written",
         )
     if isinstance(response, does.Failure):
         return
@@ -146,36 +129,39 @@ def _check_refused(listener: ListenerStep, event: events.RequestReceived) -> Non
         if written != (set() if event.request.validate_only else granted):
             raise Violated(
                 "RefusedWritesNothingProp",
-                f"topics {sorted(granted)} are granted and {sorted(written)} are written",
+                f"topics {sorted(granted)} are granted, yet {sorted(written)} are written",
             )
     elif isinstance(event.request, CreatePartitionsRequest):
         some = any(one.error_code is ErrorCode.NONE for one in response.results)
         if not some and any(isinstance(one, PartitionRecord) for one in records):
-            raise Violated("RefusedWritesNothingProp", "partitions are refused and written")
+            raise Violated("RefusedWritesNothingProp", "partitions are refused, yet written")
 
 
 def _check_waiting(listener: ListenerStep) -> None:
-    """Check that whoever waits waits for something that is still to come."""
+    """Check that every deferred answer waits for something that is still to come."""
     before, after = listener.before, listener.after
     if after.deferred and after.deferred[0].end <= after.stable_end:
         one = after.deferred[0]
         raise Violated(
             "NobodyWaitsInVainProp",
-            f"an answer waits for offset {one.end}, and all before {after.stable_end} is stable",
+            f"an answer waits for offset {one.end}, though all before {after.stable_end} is stable",
         )
     if before.deferred and len(before.deferred) > len(after.deferred):
-        answered = {e.token for e in listener.effects if isinstance(e, does.Reply)}
+        answered = replies_of(listener)
         left = {one.token for one in after.deferred}
         for one in before.deferred:
             if one.token not in answered and one.token not in left:
                 raise Violated(
                     "NobodyWaitsInVainProp",
-                    f"who waits for offset {one.end} is forgotten and not answered",
+                    f"the answer that waits for offset {one.end} is forgotten",
                 )
 
 
 def _check_told_ahead(image: MetadataImage, asked: AlterPartitionData, code: ErrorCode) -> None:
-    """Check that a leader that knows more than the controller is told just that (KAFKA-14154)."""
+    """Check that a leader that is ahead of the controller, and no other, hears NOT_CONTROLLER.
+
+    Source: KAFKA-14154.
+    """
     partition = image.partitions.get((asked.topic_id, asked.partition_index))
     if partition is None:
         return
@@ -220,7 +206,7 @@ def _heartbeat(image: MetadataImage, request: Any, response: Any) -> None:
         return
     broker_id, registration = request.broker_id, image.brokers.get(request.broker_id)
     if registration is None or registration.epoch != request.broker_epoch:
-        raise _wrong(f"broker {broker_id} is answered by an epoch that is not registered")
+        raise _wrong(f"broker {broker_id} is answered for an epoch that is not registered")
     if response.is_fenced != registration.fenced:
         raise _wrong(
             f"broker {broker_id} is told that it is {_fenced(response.is_fenced)}, "
@@ -231,7 +217,7 @@ def _heartbeat(image: MetadataImage, request: Any, response: Any) -> None:
     for key, partition in image.partitions.items():
         if partition.leader == broker_id or (broker_id in partition.isr and len(partition.isr) > 1):
             raise _wrong(
-                f"broker {broker_id} may stop, and of partition {key[1]} it is leader or in sync: "
+                f"broker {broker_id} may shut down, but leads or is in sync in partition {key[1]}: "
                 f"leader {partition.leader}, ISR {list(partition.isr)}",
                 "GrantedIsOutProp",
             )
@@ -256,7 +242,7 @@ def _topics(image: MetadataImage, request: Any, response: Any) -> None:
         return
     for one in response.topics:
         if one.error_code is ErrorCode.NONE and image.topic_ids.get(one.name) != one.topic_id:
-            raise _wrong(f"topic {one.name} is said to be created, and is not there")
+            raise _wrong(f"the answer says that topic {one.name} was created; it does not exist")
 
 
 def _partitions(image: MetadataImage, request: Any, response: Any) -> None:
@@ -269,19 +255,23 @@ def _partitions(image: MetadataImage, request: Any, response: Any) -> None:
         count = 0 if topic_id is None else len(image.topics[topic_id].partition_ids)
         if count != asked.count:
             raise _wrong(
-                f"topic {asked.name} is said to have {asked.count} partitions, not {count}"
+                f"the answer says that topic {asked.name} has {asked.count} partitions; "
+                f"it has {count}"
             )
 
 
 def _deleted(image: MetadataImage, _request: Any, response: Any) -> None:
     for topic_id, code in response.responses:
         if code is ErrorCode.NONE and topic_id in image.topics:
-            raise _wrong(f"topic {image.topics[topic_id].name} is said to be deleted, and is there")
+            name = image.topics[topic_id].name
+            raise _wrong(f"the answer says that topic {name} was deleted; it still exists")
 
 
 def _unregistered(image: MetadataImage, request: Any, response: Any) -> None:
     if response.error_code is ErrorCode.NONE and request.broker_id in image.brokers:
-        raise _wrong(f"broker {request.broker_id} is said to be unregistered, and is not")
+        raise _wrong(
+            f"the answer says that broker {request.broker_id} was unregistered; it was not"
+        )
 
 
 def _reassigned(image: MetadataImage, request: Any, response: Any) -> None:
@@ -291,7 +281,7 @@ def _reassigned(image: MetadataImage, request: Any, response: Any) -> None:
         topic_id = image.topic_ids.get(asked.name)
         partition = topic_id and image.partitions.get((topic_id, asked.partition_index))
         if partition and (partition.adding_replicas or partition.removing_replicas):
-            raise _wrong(f"the move of {asked.name} is said to be cancelled, and goes on")
+            raise _wrong(f"the answer says that the move of {asked.name} was cancelled; it goes on")
 
 
 def _listed(image: MetadataImage, _request: Any, response: Any) -> None:
@@ -307,7 +297,7 @@ def _listed(image: MetadataImage, _request: Any, response: Any) -> None:
         if one.adding_replicas or one.removing_replicas
     }  # fmt: skip
     if told != there:
-        raise _wrong(f"listed are the moves {sorted(told)}, committed are {sorted(there)}")
+        raise _wrong(f"the answer lists the moves {sorted(told)}; committed are {sorted(there)}")
 
 
 _CHECKS: Final[dict[type[Any], Callable[[MetadataImage, Any, Any], None]]] = {

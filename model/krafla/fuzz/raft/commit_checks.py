@@ -1,4 +1,4 @@
-"""Checks of what is committed: high watermarks, and the records below them.
+"""Checks of high watermarks and of the records below them.
 
 Spec: KRaftProperties, "What is committed"; KRaftVotersProperties!CommittedByVotersProp.
 """
@@ -8,14 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krafla.fuzz.engine.violation import Violated
-from krafla.fuzz.raft.history import name_of
+from krafla.fuzz.raft.history import name_of, order_of
 from krafla.fuzz.raft.log_checks import batches_between
 from kraft.raft.roles import Leader
 
 if TYPE_CHECKING:
     from krafla.fuzz.raft.history import History, Replica
     from kraft.ids import ReplicaKey
-    from kraft.raft.roles import ReplicaProgress
     from kraft.raft.state import RaftState
 
 __all__ = ["check_high_watermark", "check_new_leader", "check_noted"]
@@ -24,14 +23,14 @@ __all__ = ["check_high_watermark", "check_new_leader", "check_noted"]
 def check_high_watermark(
     history: History, replica: Replica, before: RaftState | None, after: RaftState
 ) -> None:
-    """Check a high watermark that is new, or changed."""
+    """Check a high watermark that is new or has changed."""
     who, known = name_of(replica.key), after.high_watermark
     role = after.role
     leads = isinstance(role, Leader)
     old = None if before is None else before.high_watermark
     begins = leads and before is not None and not isinstance(before.role, Leader)
     if begins:
-        if known is not None and not _is_sole(replica, after):
+        if known is not None and not replica.is_sole_voter(after):
             raise Violated(
                 "NewLeaderForgetsHighWatermarkProp",
                 f"{who} begins to lead epoch {role.epoch} with high watermark {known}",
@@ -54,7 +53,7 @@ def check_high_watermark(
 
 
 def _check_leaders(history: History, replica: Replica, after: RaftState, known: int) -> None:
-    """Check that a leader commits records of its own epoch, and that a majority keeps them."""
+    """Check that a leader commits records of its own epoch, which a majority has on disk."""
     who, role, voters = name_of(replica.key), after.role, after.controls.voters
     epoch = after.log.epoch_before(known)
     if epoch != role.epoch:
@@ -66,11 +65,12 @@ def _check_leaders(history: History, replica: Replica, after: RaftState, known: 
     for voter in voters.voters:
         other = history.of_voter(voter.key)
         if other is replica:
-            # A sole voter commits what it appends, and flushes then: known, and argued in the spec.
+            # A sole voter commits what it appends and flushes afterwards: known, and argued in the
+            # spec.
             having += other.flushed >= known or other.damaged or len(voters) == 1
         elif other is not None:
             having += other.has_durably(known, epoch)
-    # Not what the judged takes for a majority: `VoterSet.majority`.
+    # Do not ask the judged code what a majority is: `VoterSet.majority`.
     if 2 * having <= len(voters.voters):
         raise Violated(
             "CommittedOnMajorityInv",
@@ -79,7 +79,7 @@ def _check_leaders(history: History, replica: Replica, after: RaftState, known: 
 
 
 def _compare(history: History, replica: Replica, after: RaftState, known: int) -> None:
-    """Check a replica's records below its high watermark against those that are committed."""
+    """Check that a replica's records below its high watermark are the committed ones."""
     committed, log, who = history.committed, after.log, name_of(replica.key)
     start = max(replica.verified, log.start_offset)
     if known <= start:
@@ -89,14 +89,14 @@ def _compare(history: History, replica: Replica, after: RaftState, known: int) -
     if other is not None:
         raise Violated(
             "StateMachineSafetyInv",
-            f"{who} takes for committed, at offset {other.base_offset}, a batch of epoch "
+            f"{who} has, below its high watermark at offset {other.base_offset}, a batch of epoch "
             f"{other.epoch}; another was committed there",
         )
     if known > committed.end:
         if not isinstance(after.role, Leader):
             raise Violated(
                 "StateMachineSafetyInv",
-                f"{who} has high watermark {known}, no leader committed beyond {committed.end}",
+                f"{who} has high watermark {known}; no leader has committed beyond {committed.end}",
             )
         if start > committed.end and batches[0].base_offset > committed.end:
             raise Violated(
@@ -131,7 +131,7 @@ def check_new_leader(history: History, replica: Replica, after: RaftState) -> No
 
 
 def check_noted(history: History, before: RaftState | None, after: RaftState) -> None:
-    """Check what a leader has newly noted of others: they have it flushed, and it is the same."""
+    """Check what a leader newly notes of a replica: it is flushed there, and the same."""
     role = after.role
     if not isinstance(role, Leader):
         return
@@ -140,7 +140,7 @@ def check_noted(history: History, before: RaftState | None, after: RaftState) ->
         old = before.role.progress
         if old is role.progress:
             return
-    for key, progress in sorted(role.progress.items(), key=_order):
+    for key, progress in sorted(role.progress.items(), key=lambda entry: order_of(entry[0])):
         noted = progress.end_offset
         if noted is None:
             continue
@@ -148,15 +148,10 @@ def check_noted(history: History, before: RaftState | None, after: RaftState) ->
             same = old.get(key)
             if same is progress or (same is not None and same.end_offset == noted):
                 continue
-        _check_one(history, after, progress.key, noted)
+        _check_progress(history, after, progress.key, noted)
 
 
-def _order(entry: tuple[ReplicaKey, ReplicaProgress]) -> tuple[int, str]:
-    """Put what is noted in one order, whatever the seed of hashes."""
-    return entry[0].node_id, entry[0].directory_id or ""
-
-
-def _check_one(history: History, after: RaftState, key: ReplicaKey, noted: int) -> None:
+def _check_progress(history: History, after: RaftState, key: ReplicaKey, noted: int) -> None:
     other = history.of_voter(key)
     if other is None or other.damaged or other.file.epoch != after.role.epoch:
         return
@@ -164,8 +159,8 @@ def _check_one(history: History, after: RaftState, key: ReplicaKey, noted: int) 
     if noted > log.end_offset or noted > other.flushed:
         raise Violated(
             "NotedIsDurableInv",
-            f"leader {name_of(after.configuration.key)} notes that {name_of(other.key)} has up to "
-            f"{noted}; it has flushed up to {other.flushed}, the leader's log ends at "
+            f"leader {name_of(after.configuration.key)} notes that {name_of(other.key)} has all "
+            f"up to {noted}; it has flushed up to {other.flushed}, the leader's log ends at "
             f"{log.end_offset}",
         )
     if (
@@ -175,10 +170,6 @@ def _check_one(history: History, after: RaftState, key: ReplicaKey, noted: int) 
     ):
         raise Violated(
             "NotedIsDurableInv",
-            f"leader {name_of(after.configuration.key)} notes that {name_of(other.key)} has up to "
-            f"{noted}, and that has other records there",
+            f"leader {name_of(after.configuration.key)} notes that {name_of(other.key)} has all "
+            f"up to {noted}, but the records there differ",
         )
-
-
-def _is_sole(replica: Replica, after: RaftState) -> bool:
-    return after.controls.voters.node_ids == (replica.key.node_id,)
