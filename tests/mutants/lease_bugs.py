@@ -164,7 +164,7 @@ def replay_ignores_unfence(image: Any, record: Any, offset: Any) -> Any:
 
 
 def stays_connected(state: Any) -> Any:
-    return lease.Step(replace(state, request=None))
+    return lease.LeaseStep(replace(state, request=None))
 
 
 def sends_while_waiting(state: Any, *, want_fence: bool) -> bool:

@@ -1,7 +1,7 @@
 """The life of one broker process: it registers, heartbeats, and leaves with permission.
 
-Every handler is a function from a state and an event to a Step. Times are integers in milliseconds
-by the process's own clock, which is never compared with another.
+Every handler is a function from a state and an event to a LeaseStep. Times are integers in
+milliseconds by the process's own clock, which is never compared with another.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ Effect = Send | Disconnect
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LeaseStep:
     """What one event did: the next state, and the effects to perform in order."""
 
     state: BrokerLifecycle
@@ -157,17 +157,17 @@ def is_serving(state: BrokerLifecycle, now_ms: int) -> bool:
     return state.state is BrokerState.RUNNING and not lease_is_void(state, now_ms)
 
 
-def start(state: BrokerLifecycle) -> Step:
+def start(state: BrokerLifecycle) -> LeaseStep:
     """Begin to run.
 
     Spec: BrokerLease!StartBroker.
     Kafka: BrokerLifecycleManager.start.
     """
     assert state.state is BrokerState.NOT_RUNNING
-    return Step(replace(state, state=BrokerState.STARTING))
+    return LeaseStep(replace(state, state=BrokerState.STARTING))
 
 
-def send_registration(state: BrokerLifecycle, now_ms: int) -> Step:
+def send_registration(state: BrokerLifecycle, now_ms: int) -> LeaseStep:
     """Ask the controller for an epoch.
 
     Spec: BrokerLease!SendRegistration.
@@ -177,7 +177,7 @@ def send_registration(state: BrokerLifecycle, now_ms: int) -> Step:
     return _send(state, BrokerRegistrationRequest(state.broker_id, state.incarnation_id), now_ms)
 
 
-def send_heartbeat(state: BrokerLifecycle, *, want_fence: bool, now_ms: int) -> Step:
+def send_heartbeat(state: BrokerLifecycle, *, want_fence: bool, now_ms: int) -> LeaseStep:
     """Report the offset replayed, and what the process wants.
 
     Spec: BrokerLease!SendHeartbeat.
@@ -196,29 +196,29 @@ def send_heartbeat(state: BrokerLifecycle, *, want_fence: bool, now_ms: int) -> 
 
 def on_registration_response(
     state: BrokerLifecycle, correlation_id: int, response: BrokerRegistrationResponse
-) -> Step:
+) -> LeaseStep:
     """Take the epoch, or stay without one and ask again later. A late answer is ignored.
 
     Spec: BrokerLease!HandleRegistrationResponse.
     Kafka: BrokerLifecycleManager.BrokerRegistrationResponseEvent.
     """
     if not is_awaited(state, correlation_id):
-        return Step(state)
+        return LeaseStep(state)
     if response.error_code is not ErrorCode.NONE:
-        return Step(replace(state, request=None))
-    return Step(replace(state, request=None, broker_epoch=response.broker_epoch))
+        return LeaseStep(replace(state, request=None))
+    return LeaseStep(replace(state, request=None, broker_epoch=response.broker_epoch))
 
 
 def on_heartbeat_response(
     state: BrokerLifecycle, correlation_id: int, response: BrokerHeartbeatResponse
-) -> Step:
+) -> LeaseStep:
     """Move on as the controller says, and renew the lease. A late answer is ignored.
 
     Spec: BrokerLease!HandleHeartbeatResponse.
     Kafka: BrokerLifecycleManager.BrokerHeartbeatResponseEvent.
     """
     if not is_awaited(state, correlation_id):
-        return Step(state)
+        return LeaseStep(state)
     assert state.request is not None
     following = state_after(state.state, response)
     if following is BrokerState.SHUTTING_DOWN:
@@ -227,7 +227,7 @@ def on_heartbeat_response(
     if response.error_code is ErrorCode.NONE:
         lease_start_ms = lease_start_of(state, state.request)
     answered = replace(state, state=following, request=None, lease_start_ms=lease_start_ms)
-    return Step(answered)
+    return LeaseStep(answered)
 
 
 def is_awaited(state: BrokerLifecycle, correlation_id: int) -> bool:
@@ -262,7 +262,7 @@ def state_after(current: BrokerState, response: BrokerHeartbeatResponse) -> Brok
             return current
 
 
-def on_request_timeout(state: BrokerLifecycle) -> Step:
+def on_request_timeout(state: BrokerLifecycle) -> LeaseStep:
     """Stop waiting for an answer; the request may still arrive.
 
     Spec: BrokerLease!RequestTimeout.
@@ -270,20 +270,20 @@ def on_request_timeout(state: BrokerLifecycle) -> Step:
     """
     assert is_live(state)
     assert is_waiting(state)
-    return Step(replace(state, request=None), (Disconnect(),))
+    return LeaseStep(replace(state, request=None), (Disconnect(),))
 
 
-def replay_metadata(state: BrokerLifecycle, offset: Offset) -> Step:
+def replay_metadata(state: BrokerLifecycle, offset: Offset) -> LeaseStep:
     """Have replayed committed metadata up to and including `offset`.
 
     Spec: BrokerLease!ReplayMetadata.
     Kafka: MetadataLoader.handleCommit.
     """
     assert can_replay_metadata(state, offset)
-    return Step(replace(state, applied_offset=offset))
+    return LeaseStep(replace(state, applied_offset=offset))
 
 
-def request_shutdown(state: BrokerLifecycle) -> Step:
+def request_shutdown(state: BrokerLifecycle) -> LeaseStep:
     """Stop: a RUNNING broker asks the controller for leave with its heartbeats, any other goes.
 
     Spec: BrokerLease!RequestShutdown.
@@ -291,7 +291,7 @@ def request_shutdown(state: BrokerLifecycle) -> Step:
     """
     assert can_request_shutdown(state)
     if state.state is BrokerState.RUNNING:
-        return Step(replace(state, state=BrokerState.PENDING_CONTROLLED_SHUTDOWN))
+        return LeaseStep(replace(state, state=BrokerState.PENDING_CONTROLLED_SHUTDOWN))
     return _exit(state)
 
 
@@ -300,22 +300,22 @@ def without_memory(state: BrokerLifecycle) -> BrokerLifecycle:
     return BrokerLifecycle(state.broker_id, state.incarnation_id, state.broker_timeout_ms)
 
 
-def _exit(state: BrokerLifecycle) -> Step:
+def _exit(state: BrokerLifecycle) -> LeaseStep:
     """Shut down; memory and connection end with the process.
 
     Spec: BrokerLease!Exit.
     """
     ended = replace(without_memory(state), state=BrokerState.SHUTTING_DOWN)
-    return Step(ended, (Disconnect(),))
+    return LeaseStep(ended, (Disconnect(),))
 
 
 def _send(
     state: BrokerLifecycle, request: BrokerRegistrationRequest | BrokerHeartbeatRequest, now_ms: int
-) -> Step:
+) -> LeaseStep:
     correlation_id = state.next_correlation_id
     waiting = replace(
         state,
         request=RequestInFlight(correlation_id, now_ms),
         next_correlation_id=correlation_id + 1,
     )
-    return Step(waiting, (Send(correlation_id, request),))
+    return LeaseStep(waiting, (Send(correlation_id, request),))

@@ -80,14 +80,14 @@ class BrokerProcess:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ProcessStep:
     """What one event did: the next process, and the effects to perform in order."""
 
     process: BrokerProcess
     effects: tuple[Effect, ...] = ()
 
 
-def start(process: BrokerProcess, now_ms: int) -> Turn:
+def start(process: BrokerProcess, now_ms: int) -> ProcessStep:
     """Begin to run: ask for a registration, and be patient for as long as the settings say.
 
     Kafka: BrokerLifecycleManager.StartupEvent.
@@ -113,7 +113,7 @@ def next_deadline(process: BrokerProcess) -> int | None:
     return min((time for time in times if time is not None), default=None)
 
 
-def on_due(process: BrokerProcess, now_ms: int, chance: int) -> Turn:
+def on_due(process: BrokerProcess, now_ms: int, chance: int) -> ProcessStep:
     """Do everything whose time has come.
 
     A process that is not registered in time shuts down. One whose controller has not heard of a
@@ -123,7 +123,7 @@ def on_due(process: BrokerProcess, now_ms: int, chance: int) -> Turn:
     OfflineDirBrokerFailureEvent.
     """
     if not lease.is_live(process.lifecycle):
-        return Turn(process)
+        return ProcessStep(process)
     if _is_past(process.registration_deadline_ms, now_ms):
         return _ended(process, lease.request_shutdown(process.lifecycle))
     for one in process.offline_directories:
@@ -136,8 +136,8 @@ def on_due(process: BrokerProcess, now_ms: int, chance: int) -> Turn:
         effects = given_up.effects
     if _is_past(process.communication_ms, now_ms):
         turn = _communicate(process, now_ms)
-        return Turn(turn.process, effects + turn.effects)
-    return Turn(process, effects)
+        return ProcessStep(turn.process, effects + turn.effects)
+    return ProcessStep(process, effects)
 
 
 def on_registration_response(
@@ -146,24 +146,24 @@ def on_registration_response(
     response: BrokerRegistrationResponse,
     now_ms: int,
     chance: int,
-) -> Turn:
+) -> ProcessStep:
     """Take the epoch and send a heartbeat at once; after any error try again later.
 
     Kafka: BrokerLifecycleManager.BrokerRegistrationResponseEvent.
     """
     if not lease.is_awaited(process.lifecycle, correlation_id):
-        return Turn(process)
+        return ProcessStep(process)
     answered = lease.on_registration_response(process.lifecycle, correlation_id, response)
     process = replace(process, lifecycle=answered.state)
     if response.error_code is not ErrorCode.NONE:
-        return Turn(_after_failure(process, now_ms, chance), answered.effects)
+        return ProcessStep(_after_failure(process, now_ms, chance), answered.effects)
     registered = replace(
         process,
         broker_epoch=response.broker_epoch,
         registration_deadline_ms=None,
         failed_attempts=0,
     )
-    return Turn(_scheduled(registered, now_ms, 0), answered.effects)
+    return ProcessStep(_scheduled(registered, now_ms, 0), answered.effects)
 
 
 def on_heartbeat_response(
@@ -172,20 +172,20 @@ def on_heartbeat_response(
     response: BrokerHeartbeatResponse,
     now_ms: int,
     chance: int,
-) -> Turn:
+) -> ProcessStep:
     """Move on as the controller says. After any error, of a stale epoch too, try again later.
 
     Kafka: BrokerLifecycleManager.BrokerHeartbeatResponseEvent.
     """
     if not lease.is_awaited(process.lifecycle, correlation_id):
-        return Turn(process)
+        return ProcessStep(process)
     before = process.lifecycle.state
     answered = lease.on_heartbeat_response(process.lifecycle, correlation_id, response)
     if not lease.is_live(answered.state):
         return _ended(process, answered)
     process = replace(process, lifecycle=answered.state)
     if response.error_code is not ErrorCode.NONE:
-        return Turn(_after_failure(process, now_ms, chance), answered.effects)
+        return ProcessStep(_after_failure(process, now_ms, chance), answered.effects)
     process = replace(process, failed_attempts=0, offline_directories=_delivered(process))
     interval_ms = process.settings.broker_heartbeat_interval_ms
     if before is BrokerState.STARTING:
@@ -194,7 +194,7 @@ def on_heartbeat_response(
         if not process.got_controlled_shutdown_response:
             interval_ms = _FIRST_SHUTDOWN_INTERVAL_MS
         process = replace(process, got_controlled_shutdown_response=True)
-    return Turn(_scheduled(process, now_ms, interval_ms), answered.effects)
+    return ProcessStep(_scheduled(process, now_ms, interval_ms), answered.effects)
 
 
 def replay_metadata(process: BrokerProcess, offset: Offset) -> BrokerProcess:
@@ -212,17 +212,17 @@ def set_ready_to_unfence(process: BrokerProcess, now_ms: int) -> BrokerProcess:
     return _sooner(replace(process, ready_to_unfence=True), now_ms)
 
 
-def begin_controlled_shutdown(process: BrokerProcess, now_ms: int) -> Turn:
+def begin_controlled_shutdown(process: BrokerProcess, now_ms: int) -> ProcessStep:
     """Ask for leave to stop, as soon as possible; whoever is not RUNNING stops without asking.
 
     Kafka: BrokerLifecycleManager.beginControlledShutdown.
     """
     if not lease.can_request_shutdown(process.lifecycle):
-        return Turn(process)
+        return ProcessStep(process)
     asked = lease.request_shutdown(process.lifecycle)
     if not lease.is_live(asked.state):
         return _ended(process, asked)
-    return Turn(_sooner(replace(process, lifecycle=asked.state), now_ms), asked.effects)
+    return ProcessStep(_sooner(replace(process, lifecycle=asked.state), now_ms), asked.effects)
 
 
 def on_directory_failure(
@@ -273,7 +273,7 @@ def register_again(process: BrokerProcess, now_ms: int) -> BrokerProcess:
     return _sooner(replace(process, lifecycle=lifecycle), now_ms)
 
 
-def _communicate(process: BrokerProcess, now_ms: int) -> Turn:
+def _communicate(process: BrokerProcess, now_ms: int) -> ProcessStep:
     """Send what is to be said now. Kafka: BrokerLifecycleManager.CommunicationEvent."""
     state = process.lifecycle
     if is_registered(process):
@@ -286,7 +286,7 @@ def _communicate(process: BrokerProcess, now_ms: int) -> Turn:
         _completed(process.settings, reported, one) if isinstance(one, Send) else one
         for one in sent.effects
     )
-    return Turn(waiting, effects)
+    return ProcessStep(waiting, effects)
 
 
 def _wants_fence(process: BrokerProcess) -> bool:
@@ -366,11 +366,11 @@ def _is_past(deadline_ms: int | None, now_ms: int) -> bool:
     return deadline_ms is not None and now_ms >= deadline_ms
 
 
-def _ended(process: BrokerProcess, step: lease.Step) -> Turn:
-    return Turn(BrokerProcess(process.settings, step.state), step.effects)
+def _ended(process: BrokerProcess, step: lease.LeaseStep) -> ProcessStep:
+    return ProcessStep(BrokerProcess(process.settings, step.state), step.effects)
 
 
-def _halted(process: BrokerProcess, reason: str) -> Turn:
+def _halted(process: BrokerProcess, reason: str) -> ProcessStep:
     nothing = lease.without_memory(process.lifecycle)
     ended = replace(nothing, state=BrokerState.SHUTTING_DOWN)
-    return Turn(BrokerProcess(process.settings, ended), (Disconnect(), Halt(reason)))
+    return ProcessStep(BrokerProcess(process.settings, ended), (Disconnect(), Halt(reason)))

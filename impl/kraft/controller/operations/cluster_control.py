@@ -1,10 +1,9 @@
-"""The operations of the active controller on brokers: each generates records and a response.
+"""The rules of the lease: what the controller decides, writes and answers about one broker.
 
-None of them changes anything. The image changes when the records are replayed; the soft state,
-when `kraft.sim.lease.active_controller` has appended them.
-
-They know the lease alone. `kraft.controller.operations.broker_registration` and `.broker_heartbeats` ask them
-about an image of all metadata, and add what becomes of partitions.
+Each function generates records and a response, and changes nothing. The caller replays the records
+and updates the soft state. The functions see only a `LeaseView`. `broker_registration` and
+`broker_heartbeats` call them with a view of all metadata and add the records about partitions;
+`kraft.sim.lease.active_controller` calls them with the small image of the lease simulation.
 """
 
 from __future__ import annotations
@@ -38,14 +37,12 @@ from kraft.rpc import (
     BrokerRegistrationResponse,
     UnregisterBrokerRequest,
 )
-from kraft.sim.lease.image import is_active
-from kraft.sim.lease.stand_ins import LeaderChangeMessage, LeadershipChange, Record
 
 if TYPE_CHECKING:
     from kraft.controller.operations.heartbeats import Heartbeats
-    from kraft.controller.operations.lease_view import LeaseView
+    from kraft.controller.operations.lease_view import BrokerRegistration, LeaseView
     from kraft.ids import BrokerId
-    from kraft.sim.lease.image import BrokerRegistration, ClusterImage
+    from kraft.records.lease import LeaseRecord
 
 Response = BrokerRegistrationResponse | BrokerHeartbeatResponse
 
@@ -78,7 +75,7 @@ class ControllerResult:
     """
 
     decision: Decision
-    records: tuple[Record, ...] = ()
+    records: tuple[LeaseRecord, ...] = ()
     response: Response | None = None
 
 
@@ -182,7 +179,9 @@ def heartbeat_decision(
             return Decision.SHUT_DOWN_NOW
 
 
-def heartbeat_records(decision: Decision, request: BrokerHeartbeatRequest) -> tuple[Record, ...]:
+def heartbeat_records(
+    decision: Decision, request: BrokerHeartbeatRequest
+) -> tuple[LeaseRecord, ...]:
     """Return what a decision about a heartbeat writes; a broker that is fenced is fenced again.
 
     Spec: BrokerLease!UnfenceBroker, BrokerLease!FenceOnRequest,
@@ -240,27 +239,3 @@ def unregister_broker(image: LeaseView, request: UnregisterBrokerRequest) -> Con
     assert registration is not None, "an unknown id is refused before"
     record = UnregisterBrokerRecord(request.broker_id, registration.epoch)
     return ControllerResult(Decision.UNREGISTER_BROKER, (record,))
-
-
-def can_elect(image: ClusterImage, broker_id: BrokerId) -> bool:
-    """Return whether a broker may become a leader, and leads nothing yet."""
-    return is_active(image, broker_id) and broker_id not in image.leads
-
-
-def elect_leader(image: ClusterImage, broker_id: BrokerId) -> ControllerResult:
-    """Return the record by which a broker leads a partition.
-
-    Spec: BrokerLease!ElectLeader.
-    Kafka: ReplicationControlManager.electLeader.
-    """
-    assert can_elect(image, broker_id), "OnlyActiveBrokersLeadInv"
-    return ControllerResult(Decision.ELECT_LEADER, (LeadershipChange(broker_id),))
-
-
-def activate() -> ControllerResult:
-    """Return the record that opens the epoch of a new controller.
-
-    Spec: BrokerLease!FailOver.
-    Kafka: ClusterControlManager.activate.
-    """
-    return ControllerResult(Decision.FAIL_OVER, (LeaderChangeMessage(),))

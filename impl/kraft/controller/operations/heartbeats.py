@@ -21,12 +21,10 @@ from kraft.records.lease import (
 )
 
 if TYPE_CHECKING:
-    from kraft.controller.operations.lease_view import LeaseView
+    from kraft.controller.operations.lease_view import BrokerRegistration, LeaseView
     from kraft.ids import BrokerId, Offset
     from kraft.records.typed_record import TypedRecord
     from kraft.rpc import BrokerHeartbeatRequest
-    from kraft.sim.lease.image import BrokerRegistration
-    from kraft.sim.lease.stand_ins import Record
 
 
 class BrokerControlState(enum.Enum):
@@ -100,16 +98,6 @@ def is_overdue(heartbeats: Heartbeats, broker_id: BrokerId, now_ms: int) -> bool
     return contact_time_ms is not None and not is_within_session(
         heartbeats, contact_time_ms, now_ms
     )
-
-
-def next_session_expiry_ms(heartbeats: Heartbeats) -> int | None:
-    """Return the first moment at which a session will have run out; None without sessions.
-
-    Kafka: BrokerHeartbeatTracker.isExpired.
-    """
-    contacts = (state.contact_time_ms for state in heartbeats.brokers.values())
-    first = min((contact for contact in contacts if contact is not None), default=None)
-    return None if first is None else first + heartbeats.session_timeout_ms + 1
 
 
 def overdue_brokers(heartbeats: Heartbeats, now_ms: int) -> tuple[BrokerId, ...]:
@@ -236,7 +224,7 @@ def end_session(heartbeats: Heartbeats, broker_id: BrokerId) -> Heartbeats:
 
 
 def after_record(
-    heartbeats: Heartbeats, before: LeaseView, after: LeaseView, record: Record | TypedRecord
+    heartbeats: Heartbeats, before: LeaseView, after: LeaseView, record: TypedRecord
 ) -> Heartbeats:
     """Return the soft state once replaying a record made the image `after` of `before`.
 

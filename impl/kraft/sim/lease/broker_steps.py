@@ -125,7 +125,7 @@ def deliver_response(cluster: Cluster, envelope: Envelope) -> Result:
     return _after_broker_step(delivered, process, taken), done(action)
 
 
-def _after_broker_step(cluster: Cluster, process: Process, taken: lease.Step) -> Cluster:
+def _after_broker_step(cluster: Cluster, process: Process, taken: lease.LeaseStep) -> Cluster:
     """Perform the effects of a broker's step, in order."""
     incarnation_id = process.lifecycle.incarnation_id
     network, next_message_id = cluster.network, cluster.next_message_id

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraft.controller.operations.cluster_control import can_elect
 from kraft.controller.operations.heartbeats import is_overdue
 from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
 from kraft.sim.common.step import Refused, done
 from kraft.sim.lease import active_controller
 from kraft.sim.lease.active_controller import Append
 from kraft.sim.lease.cluster import Cluster
+from kraft.sim.lease.image import can_elect
 from kraft.sim.lease.network import Envelope, take
 from kraft.sim.lease.replay import replay_log
 
@@ -69,12 +69,12 @@ def fail_over(cluster: Cluster, choice: choices.FailOver) -> Result:  # noqa: AR
     return _of_controller(cluster, active_controller.on_activation(image, timeout_ms, now_ms))
 
 
-def _of_controller(cluster: Cluster, taken: active_controller.Step) -> Result:
+def _of_controller(cluster: Cluster, taken: active_controller.ActiveControllerStep) -> Result:
     return _after_controller_step(cluster, taken, None), done(taken.decision.value)
 
 
 def _after_controller_step(
-    cluster: Cluster, taken: active_controller.Step, request: Envelope | None
+    cluster: Cluster, taken: active_controller.ActiveControllerStep, request: Envelope | None
 ) -> Cluster:
     """Perform the effects of the controller's step, in order: `request` is what it answers."""
     network, next_message_id = cluster.network, cluster.next_message_id

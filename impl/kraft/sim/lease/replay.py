@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
+from kraft.controller.operations.lease_view import BrokerRegistration
 from kraft.ids import Offset
 from kraft.records.lease import (
     ENTER_CONTROLLED_SHUTDOWN,
@@ -18,7 +19,7 @@ from kraft.records.lease import (
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
 )
-from kraft.sim.lease.image import EMPTY_IMAGE, BrokerRegistration, ClusterImage
+from kraft.sim.lease.image import EMPTY_IMAGE, ClusterImage
 from kraft.sim.lease.stand_ins import LeaderChangeMessage, LeadershipChange, Record
 
 if TYPE_CHECKING:

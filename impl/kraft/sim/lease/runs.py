@@ -7,7 +7,6 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from kraft.sim.common.recording import Recording
-from kraft.sim.common.step import StepResult
 from kraft.sim.lease.cluster import Cluster, first_cluster
 from kraft.sim.lease.faults import FaultPlan, draw_fault_plan
 from kraft.sim.lease.scheduler import Scheduler
@@ -16,6 +15,7 @@ from kraft.sim.lease.step import step
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kraft.sim.common.step import StepResult
     from kraft.sim.lease.choices import Choice
     from kraft.sim.lease.configuration import Configuration
 

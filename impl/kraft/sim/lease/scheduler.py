@@ -11,7 +11,6 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any, Final
 
 from kraft.broker.lease import BrokerState, is_awaited
-from kraft.controller.operations.cluster_control import can_elect
 from kraft.controller.operations.heartbeats import overdue_brokers
 from kraft.errors import ErrorCode
 from kraft.ids import NO_BROKER_EPOCH, BrokerId, IncarnationId, Offset
@@ -19,6 +18,7 @@ from kraft.rpc import BrokerHeartbeatResponse, BrokerRegistrationResponse
 from kraft.sim.lease import choices
 from kraft.sim.lease.cluster import Cluster, Process, is_running
 from kraft.sim.lease.configuration import broker_ids
+from kraft.sim.lease.image import can_elect
 from kraft.sim.lease.network import find, is_request
 
 if TYPE_CHECKING:

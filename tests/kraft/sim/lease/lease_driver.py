@@ -22,8 +22,8 @@ from kraft.sim.lease.active_controller import (
 )
 
 if TYPE_CHECKING:
+    from kraft.controller.operations.lease_view import BrokerRegistration
     from kraft.records.lease import LeaseRecord
-    from kraft.sim.lease.image import BrokerRegistration
 
 SESSION_TIMEOUT_MS = 9_000
 FIRST = IncarnationId("first-process-of-one-A")
