@@ -35,6 +35,11 @@ def mix(word: int) -> int:
     return word ^ (word >> 31)
 
 
+def advanced(word: int) -> int:
+    """Return the next word of a SplitMix64 sequence; `mix(word)` is the number drawn at `word`."""
+    return (word + _GAMMA) & MASK
+
+
 def derive(seed: int, *parts: int | str) -> int:
     """Return the seed of a stream of its own, named by numbers and words."""
     word = mix(seed & MASK)
@@ -101,7 +106,7 @@ class Stream:
 
     def word(self) -> int:
         """Return the next number from 0 to 2**64 - 1."""
-        self._word = (self._word + _GAMMA) & MASK
+        self._word = advanced(self._word)
         return mix(self._word)
 
     def below(self, bound: int) -> int:

@@ -24,13 +24,13 @@ _TAKES_OUT = ("RegisterBroker", "BeginControlledShutdown", "FenceOnRequest", "Sh
 
 
 def _renounce(function: Any) -> dict[str, Any]:
-    return {f"{_QUORUM}.machine.renounce": function, f"{_QUORUM}.writing.renounce": function}
+    return {f"{_QUORUM}.machine.renounce": function, f"{_QUORUM}.write_path.renounce": function}
 
 
 MUTANTS = (
     Mutant(
         "all silent brokers are fenced at once", "KAFKA-13173",
-        {"kraft.sim.cluster.operations.maybe_fence_stale_broker": bugs.fences_all_at_once},
+        {"kraft.controller.operation_table.maybe_fence_stale_broker": bugs.fences_all_at_once},
         ("FenceStaleBroker",), "written", profile="two-and-two",
     ),
     Mutant(
@@ -70,12 +70,12 @@ MUTANTS = (
     ),
     Mutant(
         "answered when it is written", "KIP-631",
-        {f"{_QUORUM}.writing.answer": bugs.answers_at_once},
+        {f"{_QUORUM}.write_path.answer": bugs.answers_at_once},
         _WRITES, "messages", profile="two-and-two",
     ),
     Mutant(
         "what writes nothing is answered at once", "DeferredEventQueue.highestPendingOffset",
-        {f"{_QUORUM}.writing.answer": bugs.answers_what_wrote_nothing_at_once},
+        {f"{_QUORUM}.write_path.answer": bugs.answers_what_wrote_nothing_at_once},
         _ANSWERS, "messages", profile="two-and-two",
     ),
     Mutant(

@@ -9,11 +9,11 @@ from tests.mutants.mutant import Mutant
 
 _QUORUM = "kraft.controller"
 _MACHINE = f"{_QUORUM}.machine"
-_WRITING = f"{_QUORUM}.writing"
+_WRITE_PATH = f"{_QUORUM}.write_path"
 
 
 def _renounce(function: Any) -> dict[str, Any]:
-    return {f"{_MACHINE}.renounce": function, f"{_WRITING}.renounce": function}
+    return {f"{_MACHINE}.renounce": function, f"{_WRITE_PATH}.renounce": function}
 
 
 _COMMIT = f"{_MACHINE}.handle_commit"
@@ -43,7 +43,7 @@ MUTANTS = (
     ),
     Mutant(
         "only the newest batch can be gone back to", "KAFKA-13114",
-        {f"{_WRITING}.append": bugs.remembers_the_last_batch_only},
+        {f"{_WRITE_PATH}.append": bugs.remembers_the_last_batch_only},
         ("HandleWrite", "BeginTransaction", "EndTransaction"), "timeline", profile="failovers",
     ),
     Mutant(
@@ -53,12 +53,12 @@ MUTANTS = (
     ),
     Mutant(
         "answered when it is appended", "KIP-631",
-        {f"{_WRITING}.answer": bugs.answers_at_once},
+        {f"{_WRITE_PATH}.answer": bugs.answers_at_once},
         ("HandleWrite",), "answers", breaks="ReplyOnlyAfterCommitInv", profile="failovers",
     ),
     Mutant(
         "what writes nothing is answered at once", "DeferredEventQueue.highestPendingOffset",
-        {f"{_WRITING}.answer": bugs.answers_what_wrote_nothing_at_once},
+        {f"{_WRITE_PATH}.answer": bugs.answers_what_wrote_nothing_at_once},
         ("AnswerUnchanged",), conjunct="stable_end[c] = write_end[c]", profile="failovers",
     ),
     Mutant(
@@ -78,7 +78,7 @@ MUTANTS = (
     ),
     Mutant(
         "half of a transaction is shown", "KIP-868",
-        {f"{_QUORUM}.committing.stable_end_of": bugs.shows_what_is_committed},
+        {f"{_QUORUM}.commit_path.stable_end_of": bugs.shows_what_is_committed},
         ("HandleCommit", "ReplayCommitted"), "stable_end", profile="transactions",
     ),
     Mutant(
@@ -118,7 +118,7 @@ MUTANTS = (
     ),
     Mutant(
         "a batch is appended in another epoch", "RaftClient.prepareAppend",
-        {f"{_WRITING}.append": bugs.appends_in_the_epoch_of_raft},
+        {f"{_WRITE_PATH}.append": bugs.appends_in_the_epoch_of_raft},
         ("RefuseAppend",), conjunct="MayAppend", profile="failovers",
     ),
     Mutant(
@@ -141,7 +141,7 @@ MUTANTS = (
     ),
     Mutant(
         "a write is checked against what is stable", "KIP-631",
-        {f"{_WRITING}.generate": bugs.reads_what_is_stable},
+        {f"{_WRITE_PATH}.generate": bugs.reads_what_is_stable},
         ("HandleWrite", "DelayUnchanged"), profile="failovers",
     ),
 )  # fmt: skip

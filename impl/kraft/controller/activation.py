@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kraft.controller.fault import FaultError
-from kraft.controller.memory import in_transaction, visible_of
+from kraft.controller.memory import FaultError, in_transaction, visible_of
 from kraft.controller.operations.broker_heartbeats import heartbeats_on_activation
 from kraft.controller.operations.defaults import MIN_INSYNC_REPLICAS
 from kraft.controller.operations.leader_eligibility import ELIGIBLE_LEADER_REPLICAS
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from kraft.controller.configuration import Configuration
     from kraft.controller.memory import Memory
     from kraft.controller.operation_table import Operations
-    from kraft.controller.turn import Turn
+    from kraft.controller.state import Turn
     from kraft.records.typed_record import TypedRecord
 
 _ABORT: Final = AbortTransactionRecord("Controller failover")

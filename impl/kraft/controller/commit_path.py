@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from immutables import Map
 
 from kraft.controller.effects import Reply
-from kraft.controller.fault import FaultError
 from kraft.controller.memory import (
+    FaultError,
     Memory,
     after_batch,
     after_control_batch,
@@ -32,7 +32,7 @@ from kraft.records.cluster import (
 
 if TYPE_CHECKING:
     from kraft.controller.events import CommittedBatch, SnapshotLoaded
-    from kraft.controller.turn import Turn
+    from kraft.controller.state import Turn
 
 
 def handle_commit(turn: Turn, batch: CommittedBatch) -> None:

@@ -11,16 +11,14 @@ from kraft.controller import events
 from kraft.controller.activation import claim
 from kraft.controller.commit_path import handle_commit, load_snapshot, replay_committed
 from kraft.controller.effects import Failure, Fatal, Reply
-from kraft.controller.fault import FaultError
-from kraft.controller.memory import in_transaction
+from kraft.controller.memory import FaultError, in_transaction
 from kraft.controller.operation_table import OPERATIONS, Operations
 from kraft.controller.operations.errors import ControllerError
 from kraft.controller.operations.result import Result
 from kraft.controller.resignation import NOT_CONTROLLER, renounce
 from kraft.controller.snapshots import create_snapshot, snapshot_deadline
-from kraft.controller.state import Step, is_active, visible
+from kraft.controller.state import Step, Turn, is_active, visible
 from kraft.controller.tasks import run_due_task, task_deadline
-from kraft.controller.turn import Turn
 from kraft.controller.write_path import write
 from kraft.errors import ErrorCode
 from kraft.records.cluster import BeginTransactionRecord

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from kraft.controller.fault import FaultError
 from kraft.controller.operations.written import NOTHING_WRITTEN, Written, replay_batch
 from kraft.ids import NO_OFFSET, Offset
 from kraft.image.errors import RefusedRecordError
@@ -27,6 +26,17 @@ if TYPE_CHECKING:
     from kraft.records.typed_record import TypedRecord
 
 _MARKERS: Final = (BeginTransactionRecord, EndTransactionRecord, AbortTransactionRecord)
+
+
+class FaultError(Exception):
+    """The reason to end the process: its memory would differ from the log.
+
+    Kafka: FaultHandler, ProcessTerminatingFaultHandler.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 from immutables import Map
 
 from kraft.controller.effects import Failure, Reply, Resign
-from kraft.controller.fault import FaultError
+from kraft.controller.memory import FaultError
 from kraft.controller.state import NO_EPOCH
 from kraft.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from kraft.controller.turn import Turn
+    from kraft.controller.state import Turn
 
 NOT_CONTROLLER: Final = Failure(ErrorCode.NOT_CONTROLLER, "this is not the active controller")
 

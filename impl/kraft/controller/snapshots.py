@@ -13,8 +13,7 @@ from kraft.ids import OffsetAndEpoch
 from kraft.image.snapshot import snapshot_records
 
 if TYPE_CHECKING:
-    from kraft.controller.state import ControllerState
-    from kraft.controller.turn import Turn
+    from kraft.controller.state import ControllerState, Turn
 
 
 def has_news(state: ControllerState) -> bool:

@@ -14,8 +14,7 @@ from kraft.controller.write_path import write
 
 if TYPE_CHECKING:
     from kraft.controller.operation_table import Operations
-    from kraft.controller.state import ControllerState
-    from kraft.controller.turn import Turn
+    from kraft.controller.state import ControllerState, Turn
 
 IMMEDIATE_PERIOD_MS: Final = 10
 """How soon a task comes again that left something. Kafka: PeriodicTask.DEFAULT_IMMEDIATE_PERIOD."""

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from kraft.controller.effects import Append, Failure, Reply
 from kraft.controller.memory import after_batch
 from kraft.controller.operation_context import OperationContext
+from kraft.controller.operations.broker_heartbeats import heartbeats_after
 from kraft.controller.operations.errors import ControllerError
 from kraft.controller.operations.heartbeats import begin_controlled_shutdown, touch
 from kraft.controller.operations.result import Generated, Result
 from kraft.controller.resignation import renounce
-from kraft.controller.soft_state import after_records
 from kraft.controller.state import Deferred, is_all_stable
 from kraft.errors import ErrorCode
 from kraft.ids import NO_OFFSET, Offset
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from kraft.controller.operation_context import Operation
     from kraft.controller.operations.heartbeats import Heartbeats
-    from kraft.controller.turn import Turn
+    from kraft.controller.state import Turn
     from kraft.records.typed_record import TypedRecord
 
 
@@ -112,7 +112,7 @@ def append(turn: Turn, records: Sequence[TypedRecord]) -> None:
     base_offset = max(before.end, turn.log_end or before.end)
     memory = after_batch(before, records, base_offset, state.claim_epoch)
     timeline = state.timeline.set(before.end, before).set(memory.end, memory)
-    heartbeats = after_records(_soft_state(turn), before.written, records, base_offset)
+    heartbeats = heartbeats_after(_soft_state(turn), before.written, records, base_offset)
     turn.change(written=memory, timeline=timeline, heartbeats=heartbeats)
     version = before.image.metadata_version or memory.image.metadata_version or 0
     turn.do(Append(state.claim_epoch, base_offset, tuple(records), version))

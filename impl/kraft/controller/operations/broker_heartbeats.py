@@ -8,7 +8,6 @@ Kafka: ReplicationControlManager.processBrokerHeartbeat, .maybeFenceOneStaleBrok
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kraft.controller.operations import cluster_control, leadership
@@ -50,32 +49,13 @@ if TYPE_CHECKING:
 
 _STALE: Final = BrokerHeartbeatResponse(ErrorCode.STALE_BROKER_EPOCH)
 _TIMED_OUT: Final = BrokerHeartbeatResponse(ErrorCode.REQUEST_TIMED_OUT)
-OF_BROKERS: Final = (
+_OF_BROKERS: Final = (
     RegisterBrokerRecord,
     UnregisterBrokerRecord,
     BrokerRegistrationChangeRecord,
     FenceBrokerRecord,
     UnfenceBrokerRecord,
 )
-"""The records after which something else is known of a broker."""
-
-
-def track_broker_heartbeat(
-    written: Written, heartbeats: Heartbeats, request: BrokerHeartbeatRequest, now_ms: int
-) -> Heartbeats:
-    """Return what is kept of brokers once a heartbeat has arrived, however long it then waits.
-
-    A controller that is behind with its work must not fence who has told that it lives
-    (KAFKA-17793). Of another epoch than the registered one nothing is kept: nobody would read it.
-
-    Spec: BrokerLease!RenewSession.
-    Kafka: ClusterControlManager.trackBrokerHeartbeat.
-    """
-    broker_id = request.broker_id
-    if not cluster_control.is_current_epoch(WrittenLease(written), broker_id, request.broker_epoch):
-        return heartbeats
-    state = replace(heartbeat_state(heartbeats, broker_id), contact_time_ms=now_ms)
-    return replace(heartbeats, brokers=heartbeats.brokers.set(broker_id, state))
 
 
 def process_broker_heartbeat(
@@ -206,10 +186,23 @@ def replay_with_heartbeats(
     """
     start = 0
     for index, record in enumerate(records):
-        if not isinstance(record, OF_BROKERS):
+        if not isinstance(record, _OF_BROKERS):
             continue
         before = replay_batch(written, records[start:index], Offset(base_offset + start))
         written = replay_batch(before, (record,), Offset(base_offset + index))
         heartbeats = after_record(heartbeats, WrittenLease(before), WrittenLease(written), record)
         start = index + 1
     return replay_batch(written, records[start:], Offset(base_offset + start)), heartbeats
+
+
+def heartbeats_after(
+    heartbeats: Heartbeats, before: Written, records: Sequence[TypedRecord], base_offset: Offset
+) -> Heartbeats:
+    """Return the soft state of the brokers after the records of a batch.
+
+    Raises RefusedRecordError if the records before it rule a record out.
+    Kafka: BrokerHeartbeatManager.register, BrokerHeartbeatManager.remove.
+    """
+    if not any(isinstance(record, _OF_BROKERS) for record in records):
+        return heartbeats
+    return replay_with_heartbeats(before, heartbeats, records, base_offset)[1]

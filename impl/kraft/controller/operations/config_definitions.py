@@ -20,7 +20,6 @@ from kraft.records.topics import BROKER_RESOURCE, TOPIC_RESOURCE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-BROKER_LOGGER_RESOURCE: Final = 8
 CLIENT_METRICS_RESOURCE: Final = 16
 GROUP_RESOURCE: Final = 32
 """Types of resources. Kafka: ConfigResource.Type."""

@@ -17,10 +17,7 @@ from kraft.errors import ErrorCode
 from kraft.image.metadata_image import METADATA_VERSION
 from kraft.image.versions import (
     IBP_3_7_IV0,
-    IBP_4_0_IV0,
     IBP_4_0_IV1,
-    IBP_4_0_IV2,
-    IBP_4_1_IV0,
     LATEST_METADATA_VERSION,
     OLDEST_METADATA_VERSION,
     is_metadata_lost,
@@ -50,13 +47,6 @@ SUPPORTED_FEATURES: Final[Mapping[str, tuple[int, int]]] = {
     TRANSACTION_VERSION: (0, 2),
 }
 """The lowest and the highest level that this controller supports, as Kafka 4.1 does."""
-
-_BY_DEFAULT: Final = (
-    (ELIGIBLE_LEADER_REPLICAS, 1, IBP_4_1_IV0),
-    (GROUP_VERSION, 1, IBP_4_0_IV0),
-    (TRANSACTION_VERSION, 2, IBP_4_0_IV2),
-)
-"""Levels that a new cluster begins with, each from a metadata version on."""
 
 _DEPENDENCIES: Final[Mapping[tuple[str, int], tuple[tuple[str, int], ...]]] = {
     (ELIGIBLE_LEADER_REPLICAS, 1): ((METADATA_VERSION, IBP_4_0_IV1),),
@@ -207,30 +197,3 @@ def _one_min_isr(image: MetadataImage, defaults: Defaults) -> Iterator[ConfigRec
 def _min_isr_of_all(defaults: Defaults) -> ConfigRecord:
     value = str(defaults.min_insync_replicas)
     return ConfigRecord(BROKER_RESOURCE, _EVERY_BROKER, MIN_INSYNC_REPLICAS, value)
-
-
-def default_features(metadata_version: int) -> dict[str, int]:
-    """Return the levels that a new cluster of a metadata version begins with.
-
-    Kafka: Feature.defaultLevel.
-    """
-    return {name: level for name, level, since in _BY_DEFAULT if metadata_version >= since}
-
-
-def bootstrap_records(
-    defaults: Defaults,
-    metadata_version: int = LATEST_METADATA_VERSION,
-    features: Mapping[str, int] | None = None,
-) -> tuple[TypedRecord, ...]:
-    """Return what the first controller of a cluster writes, without the marks of its transaction.
-
-    Without `features`, they are those by default.
-
-    Kafka: ActivationRecordsGenerator.recordsForEmptyLog, BootstrapMetadata.
-    """
-    levels = default_features(metadata_version) if features is None else features
-    records: list[TypedRecord] = [FeatureLevelRecord(METADATA_VERSION, metadata_version)]
-    records += [FeatureLevelRecord(name, levels[name]) for name in sorted(levels)]
-    if levels.get(ELIGIBLE_LEADER_REPLICAS, 0) > 0:
-        records.append(_min_isr_of_all(defaults))
-    return tuple(records)

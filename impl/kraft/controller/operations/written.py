@@ -20,12 +20,10 @@ from kraft.image.brokers_to_partitions import (
 from kraft.image.metadata_image import EMPTY_IMAGE, MetadataImage
 from kraft.image.replay import replay
 from kraft.records.lease import RegisterBrokerRecord, UnregisterBrokerRecord
-from kraft.records.topics import NO_LEADER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kraft.controller.operations.leader_eligibility import PartitionKey
     from kraft.ids import BrokerId
     from kraft.records.typed_record import TypedRecord
 
@@ -91,27 +89,3 @@ def leads_any(written: Written, broker_id: BrokerId) -> bool:
     Kafka: BrokersToIsrs.hasLeaderships.
     """
     return broker_id in written.index.leads
-
-
-def isr_partitions(written: Written, broker_id: BrokerId) -> list[PartitionKey]:
-    """Return the partitions whose ISR has a broker, in the order of their keys.
-
-    Kafka: BrokersToIsrs.partitionsWithBrokerInIsr.
-    """
-    return sorted(written.index.isr.get(broker_id, ()))
-
-
-def elr_partitions(written: Written, broker_id: BrokerId) -> list[PartitionKey]:
-    """Return the partitions that a broker is eligible to lead, in the order of their keys.
-
-    Kafka: BrokersToElrs.partitionsWithBrokerInElr.
-    """
-    return sorted(written.index.elr.get(broker_id, ()))
-
-
-def leaderless_partitions(written: Written) -> list[PartitionKey]:
-    """Return the partitions that nobody leads, in the order of their keys.
-
-    Kafka: BrokersToIsrs.partitionsWithNoLeader.
-    """
-    return sorted(written.index.leads.get(NO_LEADER, ()))

@@ -6,7 +6,7 @@ bugs than many runs with a few things on, because faults hide each other.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -34,9 +34,6 @@ class FaultPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     conflict_every_ms: int = 0
     fail_over_every_ms: int = 0
     unregister_every_ms: int = 0
-
-
-NO_FAULTS: Final = FaultPlan()
 
 
 def draw_fault_plan(random: Random, configuration: Configuration) -> FaultPlan:

@@ -13,7 +13,7 @@ from kraft.sim.common.recording import Recording, RecordingError, from_json, to_
 from kraft.sim.common.step import Done
 from kraft.sim.lease.cluster import digest
 from kraft.sim.lease.configuration import PROFILES, kafka_4_1, self_fencing
-from kraft.sim.lease.faults import NO_FAULTS
+from kraft.sim.lease.faults import FaultPlan
 from kraft.sim.lease.replay import replay_log
 from kraft.sim.lease.runs import run
 from kraft.sim.lease.step import replay_choices
@@ -118,7 +118,7 @@ def test_twenty_five_seeds_take_every_action_of_the_lease():
 
 
 def test_without_faults_every_broker_comes_up_and_stays():
-    last = run(kafka_4_1(), seed=1, steps=3_000, plan=NO_FAULTS).last
+    last = run(kafka_4_1(), seed=1, steps=3_000, plan=FaultPlan()).last
     registrations = last.controller.image.registrations
     assert set(registrations) == {1, 2, 3}
     assert not any(registration.fenced for registration in registrations.values())
