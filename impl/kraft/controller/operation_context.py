@@ -1,4 +1,4 @@
-"""What an operation is given, and how functions of other shapes become operations."""
+"""The input of an operation, and the ids that it can give to new things."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ if TYPE_CHECKING:
     from kraft.image.metadata_image import MetadataImage
 
 ANONYMOUS: Final = "User:ANONYMOUS"
-"""Who asks without having said who it is. Kafka: KafkaPrincipal.ANONYMOUS."""
+"""The principal of a client that did not authenticate. Kafka: KafkaPrincipal.ANONYMOUS."""
 
 
 @dataclass(frozen=True, slots=True)
 class OperationContext:
-    """What an operation may look at: the newest state, committed or not, and the request."""
+    """What an operation reads: the newest state, committed or not, the request and the time.
+
+    `chance` is the number from which `new_uuids` makes ids.
+    """
 
     written: Written
     heartbeats: Heartbeats
@@ -34,7 +37,7 @@ class OperationContext:
 
     @property
     def image(self) -> MetadataImage:
-        """The newest image."""
+        """The newest image, committed or not."""
         return self.written.image
 
 
@@ -42,25 +45,11 @@ Operation = Callable[[OperationContext], Result[Any] | Generated[Any]]
 Read = Callable[["MetadataImage", Any], Any]
 
 
-def of_image(operation: Callable[..., Result[Any]]) -> Operation:
-    """Return the operation of a function that takes image, defaults and request."""
-    return lambda asked: operation(asked.image, asked.defaults, asked.request)
-
-
-def of_brokers(operation: Callable[..., Generated[Any]]) -> Operation:
-    """Return the operation of one that takes written, heartbeats, defaults and request."""
-    return lambda asked: operation(asked.written, asked.heartbeats, asked.defaults, asked.request)
-
-
-def of_brokers_in_time(operation: Callable[..., Generated[Any]]) -> Operation:
-    """Return the operation of one that takes the time in milliseconds besides."""
-    return lambda asked: operation(
-        asked.written, asked.heartbeats, asked.defaults, asked.request, asked.now_ms
-    )
-
-
 def new_uuids(chance: int, count: int) -> tuple[Uuid, ...]:
-    """Return ids that nobody has yet, as long as no chance comes twice. Kafka: Uuid.randomUuid."""
+    """Return ids that are new as long as no event brings the same `chance` as another.
+
+    Kafka: Uuid.randomUuid.
+    """
     halves = [(derive(chance, "high", i), derive(chance, "low", i)) for i in range(count)]
     half = UUID_BYTES // 2
     return tuple(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kraft.chance import advanced, mix
 from kraft.raft.state import RaftState, Step
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from kraft.raft.roles import Role
     from kraft.raft.state import Connection, ListenerProgress
     from kraft.raft.voters import VoterSet
-
-_MASK = 2**64 - 1
 
 
 class Turn:
@@ -97,13 +96,11 @@ class Turn:
     def draw(self, bound: int) -> int:
         """Return a number from 0 to `bound` - 1 from the chance that the event brought.
 
-        Every call gives another number. SplitMix64, so that no release of Python changes a run.
+        Every call gives another number.
         """
-        self._chance = (self._chance + 0x9E3779B97F4A7C15) & _MASK
-        mixed = self._chance
-        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _MASK
-        return (mixed ^ (mixed >> 31)) % bound
+        drawn = mix(self._chance)
+        self._chance = advanced(self._chance)
+        return drawn % bound
 
     @property
     def voters(self) -> VoterSet:

@@ -10,7 +10,6 @@ from kraft.controller.operations.broker_heartbeats import (
     maybe_fence_stale_broker,
     replay_with_heartbeats,
 )
-from kraft.controller.operations.heartbeats import next_session_expiry_ms
 from kraft.controller.operations.lease_view import WrittenLease
 from kraft.errors import ErrorCode
 from kraft.ids import NO_OFFSET, PartitionId
@@ -204,22 +203,10 @@ def test_of_two_silent_equally_long_the_lesser_id_is_fenced_first():
 
 def test_nobody_is_fenced_at_the_last_millisecond_of_the_session():
     driver = ClusterDriver().unfenced(1)
-    assert next_session_expiry_ms(driver.heartbeats) == SESSION_TIMEOUT_MS + 1
     driver.now_ms = SESSION_TIMEOUT_MS
     assert not driver.fence_stale()
     driver.now_ms = SESSION_TIMEOUT_MS + 1
     assert driver.fence_stale()
-    assert next_session_expiry_ms(driver.heartbeats) is None
-
-
-def test_the_next_session_to_end_is_that_of_the_least_contact():
-    driver = ClusterDriver().unfenced(1)
-    driver.now_ms = 5
-    driver.unfenced(2)
-    driver.register(3)
-    assert next_session_expiry_ms(driver.heartbeats) == SESSION_TIMEOUT_MS + 1
-    driver.heartbeat(1)
-    assert next_session_expiry_ms(driver.heartbeats) == SESSION_TIMEOUT_MS + 6
 
 
 def test_a_heartbeat_that_waited_too_long_renews_the_session_and_nothing_else():

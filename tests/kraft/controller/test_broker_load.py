@@ -15,7 +15,6 @@ from tests.kraft.controller.partitions import LATEST, directory
 from kraft.controller.operations.broker_heartbeats import (
     maybe_fence_stale_broker,
     process_broker_heartbeat,
-    track_broker_heartbeat,
 )
 from kraft.controller.operations.broker_registration import register_broker, unregister_broker
 from kraft.controller.operations.leader_eligibility import default_directory
@@ -88,21 +87,6 @@ def test_no_heartbeat_goes_through_all_partitions(wish):
         written, driver.heartbeats, driver.defaults, registration, driver.now_ms
     )
     assert len(registered_anew.result.records) == 3
-
-
-@pytest.mark.parametrize(("difference", "is_kept"), [(0, True), (1, False), (-1, False)])
-def test_a_heartbeat_that_waits_keeps_its_broker_from_being_fenced(difference, is_kept):
-    driver = ClusterDriver().unfenced(1)
-    driver.now_ms = SESSION_TIMEOUT_MS
-    epoch = driver.registration().epoch + difference
-    request = BrokerHeartbeatRequest(1, epoch, 0, want_fence=False, want_shut_down=False)
-    before = driver.soft()
-    driver.heartbeats = track_broker_heartbeat(
-        driver.written, driver.heartbeats, request, driver.now_ms
-    )
-    assert driver.soft().metadata_offset == before.metadata_offset
-    driver.now_ms += 1
-    assert driver.fence_stale() is not is_kept
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from tests.kraft.controller.partitions import DEFAULTS, TOPIC, image_of
 
 from kraft.controller.operations import configurations
 from kraft.controller.operations.config_definitions import (
-    BROKER_LOGGER_RESOURCE,
     CLIENT_METRICS_RESOURCE,
     GROUP_RESOURCE,
     TOPIC_CONFIGS,
@@ -42,6 +41,8 @@ from kraft.rpc.topics import CreatableTopic, CreateTopicsRequest
 
 SET, DELETE, APPEND, SUBTRACT = ConfigOperation
 OF_TOPIC = TOPIC_RESOURCE, TOPIC
+# Kafka: ConfigResource.Type.BROKER_LOGGER.
+_BROKER_LOGGER_RESOURCE = 8
 
 
 def asked(resource, *changes):
@@ -145,7 +146,7 @@ def test_a_list_of_a_broker_is_appended_to_by_its_own_default():
         ((BROKER_RESOURCE, "one"), ("a", "5"), ErrorCode.INVALID_REQUEST),
         ((BROKER_RESOURCE, "9" * 12), ("a", "5"), ErrorCode.INVALID_REQUEST),
         ((BROKER_RESOURCE, "-1"), ("a", "5"), ErrorCode.INVALID_REQUEST),
-        ((BROKER_LOGGER_RESOURCE, "1"), ("a", "5"), ErrorCode.INVALID_REQUEST),
+        ((_BROKER_LOGGER_RESOURCE, "1"), ("a", "5"), ErrorCode.INVALID_REQUEST),
         ((GROUP_RESOURCE, ""), ("share.isolation.level", "x"), ErrorCode.INVALID_REQUEST),
         ((GROUP_RESOURCE, "g"), ("share.isolation.level", "x"), ErrorCode.INVALID_CONFIG),
         ((CLIENT_METRICS_RESOURCE, ""), ("metrics", "a"), ErrorCode.INVALID_REQUEST),

@@ -8,6 +8,9 @@ import pytest
 from msgspec.structs import replace
 from tests.kraft.controller.partitions import image_of
 
+from kraft.controller.activation import activation_records
+from kraft.controller.configuration import Configuration
+from kraft.controller.memory import EMPTY
 from kraft.controller.operations import features
 from kraft.controller.operations.controller_registration import register_controller
 from kraft.controller.operations.defaults import Defaults
@@ -15,7 +18,6 @@ from kraft.controller.operations.features import (
     GROUP_VERSION,
     SUPPORTED_FEATURES,
     TRANSACTION_VERSION,
-    bootstrap_records,
     update_features,
 )
 from kraft.controller.operations.leader_eligibility import ELIGIBLE_LEADER_REPLICAS
@@ -26,7 +28,7 @@ from kraft.image.replay import replay
 from kraft.image.snapshot import snapshot_records
 from kraft.image.versions import IBP_4_1_IV1, is_metadata_lost
 from kraft.log.segment import iter_batches
-from kraft.records.cluster import BeginTransactionRecord, FeatureLevelRecord
+from kraft.records.cluster import BeginTransactionRecord, EndTransactionRecord, FeatureLevelRecord
 from kraft.records.lease import Endpoint, FeatureRange
 from kraft.records.topics import BROKER_RESOURCE, ConfigRecord
 from kraft.rpc.controller_registration import ControllerRegistrationRequest
@@ -36,6 +38,12 @@ from kraft.rpc.update_features import FeatureUpdate, UpdateFeaturesRequest, Upgr
 RECORDED = Path(__file__).parents[3] / "traces" / "kafka-4.1"
 DEFAULTS = Defaults(node_id=NodeId(3000), quorum_node_ids=(NodeId(3000), NodeId(3001)))
 ALL = tuple(FeatureRange(name, *levels) for name, levels in sorted(SUPPORTED_FEATURES.items()))
+BOOTSTRAP = (
+    FeatureLevelRecord(METADATA_VERSION, IBP_4_1_IV1),
+    FeatureLevelRecord(ELIGIBLE_LEADER_REPLICAS, 1),
+    FeatureLevelRecord(GROUP_VERSION, 1),
+    FeatureLevelRecord(TRANSACTION_VERSION, 2),
+)
 SAFE, UNSAFE = UpgradeType.SAFE_DOWNGRADE, UpgradeType.UNSAFE_DOWNGRADE
 
 
@@ -189,22 +197,23 @@ def test_what_is_only_to_be_validated_writes_nothing():
     )
 
 
+def written_into_an_empty_log():
+    begin, *records, end = activation_records(EMPTY, Configuration(bootstrap=BOOTSTRAP)).records
+    assert (type(begin), type(end)) == (BeginTransactionRecord, EndTransactionRecord)
+    return tuple(records)
+
+
 def test_a_fresh_log_begins_as_kafka_4_1_begins_it():
-    records = bootstrap_records(Defaults())
+    records = written_into_an_empty_log()
     assert records == (
-        FeatureLevelRecord(METADATA_VERSION, IBP_4_1_IV1),
-        FeatureLevelRecord(ELIGIBLE_LEADER_REPLICAS, 1),
-        FeatureLevelRecord(GROUP_VERSION, 1),
-        FeatureLevelRecord(TRANSACTION_VERSION, 2),
+        *BOOTSTRAP,
         ConfigRecord(BROKER_RESOURCE, "", "min.insync.replicas", "1"),
     )
-    assert bootstrap_records(Defaults(), 22)[1:] == (FeatureLevelRecord(GROUP_VERSION, 1),)
-    assert len(bootstrap_records(Defaults(), 27, {})) == 1
     assert replay(EMPTY_IMAGE, records).metadata_version == 27
 
 
 def test_recorded_clusters_of_kafka_4_1_begin_with_these_records():
-    first = bootstrap_records(Defaults())
+    first = written_into_an_empty_log()
     met = 0
     for path in sorted(RECORDED.rglob("00000000000000000000.log")):
         records = [

@@ -10,7 +10,6 @@ from tests.kraft.controller.test_reassignments import joined, listed, moving
 from kraft.controller import events
 from kraft.controller.operations.elections import balance_partition_leaders
 from kraft.controller.operations.leadership import fence_broker, unfence_broker
-from kraft.controller.operations.written import elr_partitions
 from kraft.controller.state import is_active
 from kraft.errors import ErrorCode
 from kraft.image.metadata_image import EMPTY_IMAGE
@@ -49,9 +48,9 @@ def test_a_topic_that_is_deleted_has_nobody_eligible():
     driver = ClusterDriver(min_isr=2).unfenced(1, 2)
     driver.create((1, 2))
     driver.heartbeat(1, want_fence=True)
-    assert elr_partitions(driver.written, 1) == [KEY]
+    assert list(driver.written.index.elr[1]) == [KEY]
     driver.write(RemoveTopicRecord(TOPIC_ID))
-    assert elr_partitions(driver.written, 1) == []
+    assert not driver.written.index.elr.get(1)
 
 
 def test_a_leader_that_leaves_when_nobody_who_stays_can_lead_leads_no_more():

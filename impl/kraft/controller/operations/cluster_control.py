@@ -1,10 +1,9 @@
-"""The operations of the active controller on brokers: each generates records and a response.
+"""The rules of the lease: what the controller decides, writes and answers about one broker.
 
-None of them changes anything. The image changes when the records are replayed; the soft state,
-when `kraft.sim.lease.active_controller` has appended them.
-
-They know the lease alone. `kraft.controller.operations.broker_registration` and `.broker_heartbeats` ask them
-about an image of all metadata, and add what becomes of partitions.
+Each function generates records and a response, and changes nothing. The caller replays the records
+and updates the soft state. The functions see only a `LeaseView`. `broker_registration` and
+`broker_heartbeats` call them with a view of all metadata and add the records about partitions;
+`kraft.sim.lease.active_controller` calls them with the small image of the lease simulation.
 """
 
 from __future__ import annotations
@@ -38,20 +37,18 @@ from kraft.rpc import (
     BrokerRegistrationResponse,
     UnregisterBrokerRequest,
 )
-from kraft.sim.lease.image import is_active
-from kraft.sim.lease.stand_ins import LeaderChangeMessage, LeadershipChange, Record
 
 if TYPE_CHECKING:
     from kraft.controller.operations.heartbeats import Heartbeats
-    from kraft.controller.operations.lease_view import LeaseView
+    from kraft.controller.operations.lease_view import BrokerRegistration, LeaseView
     from kraft.ids import BrokerId
-    from kraft.sim.lease.image import BrokerRegistration, ClusterImage
+    from kraft.records.lease import LeaseRecord
 
 Response = BrokerRegistrationResponse | BrokerHeartbeatResponse
 
 
 class Decision(enum.Enum):
-    """What the controller decided; the values are the names of its actions in BrokerLease."""
+    """A decision of the controller; the values are the names of the actions in BrokerLease."""
 
     REGISTER_BROKER = "RegisterBroker"
     AMEND_REGISTRATION = "AmendRegistration"
@@ -72,13 +69,13 @@ class Decision(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class ControllerResult:
-    """What an operation would do: the records to append, in order, and the answer if one is due.
+    """The records that an operation would append, in order, and its answer, if any.
 
     Kafka: ControllerResult.
     """
 
     decision: Decision
-    records: tuple[Record, ...] = ()
+    records: tuple[LeaseRecord, ...] = ()
     response: Response | None = None
 
 
@@ -90,7 +87,7 @@ _FENCED_ANSWERS: Final = frozenset({BrokerControlState.FENCED, BrokerControlStat
 def register_broker(
     image: LeaseView, heartbeats: Heartbeats, request: BrokerRegistrationRequest, now_ms: int
 ) -> ControllerResult:
-    """Return the registration of a new incarnation, or again of the same, or a refusal.
+    """Return the registration of a new incarnation, an amended registration, or a refusal.
 
     Registering neither begins nor renews a session.
 
@@ -113,7 +110,7 @@ def register_broker(
 def _amend_registration(
     registration: BrokerRegistration, request: BrokerRegistrationRequest
 ) -> ControllerResult:
-    """Return the same registration as a new record (KAFKA-16952, KAFKA-16757)."""
+    """Return the same incarnation's registration as a new record (KAFKA-16952, KAFKA-16757)."""
     record = RegisterBrokerRecord(
         request.broker_id,
         registration.incarnation_id,
@@ -126,7 +123,7 @@ def _amend_registration(
 
 
 def epoch_for_new_incarnation(image: LeaseView) -> BrokerEpoch:
-    """Return the epoch of the next registration: the offset of its record, which is unique."""
+    """Return the epoch of the next registration: the unique offset of its record."""
     return BrokerEpoch(image.log_end)
 
 
@@ -167,7 +164,7 @@ def heartbeat_decision(
     broker_id: BrokerId,
     next_state: BrokerControlState,
 ) -> Decision:
-    """Return which of the seven ways to heed a heartbeat leads to `next_state`."""
+    """Return which of the seven decisions on a valid heartbeat leads to `next_state`."""
     was_fenced = image.registrations[broker_id].fenced
     match next_state:
         case BrokerControlState.FENCED:
@@ -182,8 +179,10 @@ def heartbeat_decision(
             return Decision.SHUT_DOWN_NOW
 
 
-def heartbeat_records(decision: Decision, request: BrokerHeartbeatRequest) -> tuple[Record, ...]:
-    """Return what a decision about a heartbeat writes; a broker that is fenced is fenced again.
+def heartbeat_records(
+    decision: Decision, request: BrokerHeartbeatRequest
+) -> tuple[LeaseRecord, ...]:
+    """Return the records of a heartbeat decision; ShutDownNow fences even a fenced broker.
 
     Spec: BrokerLease!UnfenceBroker, BrokerLease!FenceOnRequest,
     BrokerLease!BeginControlledShutdown, BrokerLease!ShutDownNow.
@@ -207,7 +206,7 @@ def heartbeat_records(decision: Decision, request: BrokerHeartbeatRequest) -> tu
 
 
 def fence_record(broker_id: BrokerId, epoch: BrokerEpoch) -> BrokerRegistrationChangeRecord:
-    """Return the record that fences a broker, and thereby takes away what it leads.
+    """Return the record that fences a broker, which also ends its leaderships.
 
     Spec: BrokerLease!WriteFence.
     Kafka: ReplicationControlManager.handleBrokerFenced.
@@ -218,7 +217,7 @@ def fence_record(broker_id: BrokerId, epoch: BrokerEpoch) -> BrokerRegistrationC
 def fence_stale_broker(
     image: LeaseView, heartbeats: Heartbeats, broker_id: BrokerId, now_ms: int
 ) -> ControllerResult:
-    """Return the record that fences a broker whose session ran out; one broker a time.
+    """Return the record that fences one broker whose session ran out.
 
     Spec: BrokerLease!FenceStaleBroker.
     Kafka: ReplicationControlManager.maybeFenceOneStaleBroker.
@@ -231,36 +230,12 @@ def fence_stale_broker(
 def unregister_broker(image: LeaseView, request: UnregisterBrokerRequest) -> ControllerResult:
     """Return the record that removes a registration, whatever its state.
 
-    The operator who asks is no process of the lease, and gets no answer.
+    The operator that asks is outside of the lease model, so there is no answer.
 
     Spec: BrokerLease!UnregisterBroker.
     Kafka: ReplicationControlManager.unregisterBroker.
     """
     registration = image.registrations.get(request.broker_id)
-    assert registration is not None, "an unknown id is refused before"
+    assert registration is not None, "the caller refuses an unknown id"
     record = UnregisterBrokerRecord(request.broker_id, registration.epoch)
     return ControllerResult(Decision.UNREGISTER_BROKER, (record,))
-
-
-def can_elect(image: ClusterImage, broker_id: BrokerId) -> bool:
-    """Return whether a broker may become a leader, and leads nothing yet."""
-    return is_active(image, broker_id) and broker_id not in image.leads
-
-
-def elect_leader(image: ClusterImage, broker_id: BrokerId) -> ControllerResult:
-    """Return the record by which a broker leads a partition.
-
-    Spec: BrokerLease!ElectLeader.
-    Kafka: ReplicationControlManager.electLeader.
-    """
-    assert can_elect(image, broker_id), "OnlyActiveBrokersLeadInv"
-    return ControllerResult(Decision.ELECT_LEADER, (LeadershipChange(broker_id),))
-
-
-def activate() -> ControllerResult:
-    """Return the record that opens the epoch of a new controller.
-
-    Spec: BrokerLease!FailOver.
-    Kafka: ClusterControlManager.activate.
-    """
-    return ControllerResult(Decision.FAIL_OVER, (LeaderChangeMessage(),))

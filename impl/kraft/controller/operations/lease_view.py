@@ -1,7 +1,7 @@
-"""What the rules of the lease ask of the metadata, and that as a view of all that is written.
+"""The metadata that the rules of the lease read, and a view of all metadata that provides it.
 
-The rules are written once, in `heartbeats` and `cluster_control`. `ClusterImage` has what they ask
-and nothing else; `WrittenLease` looks it up in an image of everything.
+`heartbeats` and `cluster_control` hold the rules. `WrittenLease` lets them read an image of all
+metadata; the lease simulation has an image of its own (`kraft.sim.lease.image`).
 """
 
 from __future__ import annotations
@@ -12,18 +12,37 @@ from typing import TYPE_CHECKING, Protocol
 
 from kraft.controller.operations.written import leads_any
 from kraft.ids import NO_OFFSET, BrokerId, Offset
-from kraft.sim.lease.image import BrokerRegistration
 
 if TYPE_CHECKING:
     from kraft.controller.operations.written import Written
+    from kraft.ids import BrokerEpoch, IncarnationId
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRegistration:
+    """The registration of one broker id, as far as the lease reads it.
+
+    `epoch` is the offset of the record that registered the incarnation. `record_offset` is the
+    offset of its last RegisterBrokerRecord; it is later than `epoch` if the same incarnation
+    registered again.
+
+    Spec: BrokerLease!Registration.
+    Kafka: BrokerRegistration.
+    """
+
+    incarnation_id: IncarnationId
+    epoch: BrokerEpoch
+    record_offset: Offset
+    fenced: bool = True
+    in_controlled_shutdown: bool = False
 
 
 class LeaseView(Protocol):
-    """Who is registered, who leads anything, and the offset of the next record."""
+    """The registrations, the brokers that lead a partition, and the offset of the next record."""
 
     @property
     def registrations(self) -> Mapping[BrokerId, BrokerRegistration]:
-        """The registrations, by id."""
+        """The registrations, by broker id."""
 
     @property
     def leads(self) -> Container[BrokerId]:
@@ -36,18 +55,18 @@ class LeaseView(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WrittenLease:
-    """A `LeaseView` of what is written. It copies nothing, and goes through no partitions."""
+    """A `LeaseView` of all metadata. It copies nothing and scans no partitions."""
 
     written: Written
 
     @property
     def registrations(self) -> Mapping[BrokerId, BrokerRegistration]:
-        """The registrations, made when they are asked for."""
+        """The registrations by broker id, built on access."""
         return _Registrations(self.written)
 
     @property
     def leads(self) -> Container[BrokerId]:
-        """The brokers that lead a partition, by the index."""
+        """The brokers that lead a partition, from the index."""
         return _Leading(self.written)
 
     @property

@@ -61,7 +61,7 @@ def _disconnected(cluster: Cluster, incarnation_id: IncarnationId) -> Cluster:
     return _with(after, after.brokers[incarnation_id], awaited=None)
 
 
-def _after(cluster: Cluster, broker: Broker, taken: broker_lease.Step) -> Cluster:
+def _after(cluster: Cluster, broker: Broker, taken: broker_lease.LeaseStep) -> Cluster:
     """Perform the effects of a step of a lease, in order; a process that ends knows nothing."""
     if broker_lease.is_live(taken.state):
         cluster = _with(cluster, broker, lifecycle=taken.state)

@@ -26,7 +26,6 @@ from kraft.sim.cluster.cluster import (
     partition_of,
 )
 from kraft.sim.cluster.step import step
-from kraft.sim.common.step import StepResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from kraft.ids import BrokerId, NodeId
     from kraft.sim.cluster.choices import Choice
     from kraft.sim.cluster.cluster import Broker
+    from kraft.sim.common.step import StepResult
 
 _WEIGHTS: Final = {
     "deliver": 46,

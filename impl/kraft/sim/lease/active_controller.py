@@ -1,8 +1,8 @@
-"""The active controller: what it knows, and what it does on each event.
+"""The active controller of the lease simulation: its state, and its handler of each event.
 
-A handler replays the records it generates into its own image before they are durable, as Kafka's
-controller does, and hands them out as an Append. The order of the effects is the durability
-contract: an answer that leaves before its records are appended could promise what a crash undoes.
+Like Kafka's controller, a handler replays its records into its own image before they are durable,
+and asks for an Append. The order of the effects is the durability contract: an answer that leaves
+before its records are appended could promise what a crash undoes.
 
 Kafka: QuorumController.ControllerWriteEvent.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kraft.controller.operations import cluster_control
-from kraft.controller.operations.cluster_control import ControllerResult, Decision, Response
+from kraft.controller.operations.cluster_control import Decision
 from kraft.controller.operations.heartbeats import (
     Heartbeats,
     after_record,
@@ -24,10 +24,12 @@ from kraft.controller.operations.heartbeats import (
 )
 from kraft.ids import NO_OFFSET, Offset
 from kraft.profile import KAFKA_4_1
-from kraft.sim.lease.image import EMPTY_IMAGE, ClusterImage
+from kraft.sim.lease.image import EMPTY_IMAGE, ClusterImage, can_elect
 from kraft.sim.lease.replay import replay
+from kraft.sim.lease.stand_ins import LeaderChangeMessage, LeadershipChange
 
 if TYPE_CHECKING:
+    from kraft.controller.operations.cluster_control import ControllerResult, Response
     from kraft.ids import BrokerId
     from kraft.profile import Profile
     from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ControllerState:
-    """Everything the active controller knows: what is in the log, and what is only in memory.
+    """The state of the active controller: the image of the log, and the soft state.
 
     Kafka: QuorumController.
     """
@@ -47,7 +49,7 @@ class ControllerState:
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """Make these records durable before any later effect happens; the first gets `base_offset`."""
+    """Make these records durable before any later effect; the first one gets `base_offset`."""
 
     base_offset: Offset
     records: tuple[Record, ...]
@@ -55,7 +57,7 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Answer the request that was the event."""
+    """Answer the request of this event."""
 
     response: Response
 
@@ -64,8 +66,8 @@ Effect = Append | Reply
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """What one event did: the next state, the effects to perform in order, and which action."""
+class ActiveControllerStep:
+    """The result of one event: the next state, the effects in order, and the decision."""
 
     state: ControllerState
     effects: tuple[Effect, ...]
@@ -73,7 +75,7 @@ class Step:
 
 
 def first_controller(session_timeout_ms: int) -> ControllerState:
-    """Return the state of the active controller of an empty log."""
+    """Return the active controller of an empty log."""
     return ControllerState(EMPTY_IMAGE, Heartbeats(session_timeout_ms))
 
 
@@ -82,8 +84,8 @@ def on_broker_registration_request(
     request: BrokerRegistrationRequest,
     now_ms: int,
     profile: Profile = KAFKA_4_1,
-) -> Step:
-    """Register a broker process, or refuse it. In KIP-631's profile its session begins with it.
+) -> ActiveControllerStep:
+    """Register a broker process, or refuse it. In KIP-631's profile this begins its session.
 
     Spec: BrokerLease!RegisterBroker, BrokerLease!AmendRegistration, BrokerLease!RefuseRegistration.
     Kafka: QuorumController.registerBroker.
@@ -98,8 +100,8 @@ def on_broker_registration_request(
 
 def on_broker_heartbeat_request(
     state: ControllerState, request: BrokerHeartbeatRequest, now_ms: int
-) -> Step:
-    """Hear a heartbeat: renew the session of its broker, and move it where it should be.
+) -> ActiveControllerStep:
+    """Handle a heartbeat: renew the session of its broker, and change the broker's state.
 
     Spec: BrokerLease!HeedHeartbeat, BrokerLease!RejectHeartbeat, BrokerLease!RenewSession.
     Kafka: QuorumController.processBrokerHeartbeat.
@@ -112,13 +114,17 @@ def on_broker_heartbeat_request(
     step = _write(ControllerState(state.image, touched), result)
     if result.decision is not Decision.BEGIN_CONTROLLED_SHUTDOWN:
         return step
-    # Only now is the offset known that the brokers who stay must reach.
+    # Only now is the offset known that the staying brokers must reach.
     last_offset = Offset(step.state.image.log_end - 1)
     heartbeats = begin_controlled_shutdown(step.state.heartbeats, broker_id, last_offset)
-    return Step(ControllerState(step.state.image, heartbeats), step.effects, step.decision)
+    return ActiveControllerStep(
+        ControllerState(step.state.image, heartbeats), step.effects, step.decision
+    )
 
 
-def on_session_expiry(state: ControllerState, broker_id: BrokerId, now_ms: int) -> Step:
+def on_session_expiry(
+    state: ControllerState, broker_id: BrokerId, now_ms: int
+) -> ActiveControllerStep:
     """Fence a broker whose session ran out, and end the session.
 
     Spec: BrokerLease!FenceStaleBroker.
@@ -128,8 +134,10 @@ def on_session_expiry(state: ControllerState, broker_id: BrokerId, now_ms: int) 
     return _write(ControllerState(state.image, end_session(state.heartbeats, broker_id)), result)
 
 
-def on_unregister_broker_request(state: ControllerState, request: UnregisterBrokerRequest) -> Step:
-    """Remove the registration of a broker, and all that is known of it.
+def on_unregister_broker_request(
+    state: ControllerState, request: UnregisterBrokerRequest
+) -> ActiveControllerStep:
+    """Remove the registration of a broker, and its soft state.
 
     Spec: BrokerLease!UnregisterBroker.
     Kafka: QuorumController.unregisterBroker.
@@ -137,35 +145,49 @@ def on_unregister_broker_request(state: ControllerState, request: UnregisterBrok
     return _write(state, cluster_control.unregister_broker(state.image, request))
 
 
-def on_election(state: ControllerState, broker_id: BrokerId) -> Step:
+def on_election(state: ControllerState, broker_id: BrokerId) -> ActiveControllerStep:
     """Make an active broker that leads nothing the leader of a partition.
 
     Spec: BrokerLease!ElectLeader.
     Kafka: ReplicationControlManager.electLeader.
     """
-    return _write(state, cluster_control.elect_leader(state.image, broker_id))
+    assert can_elect(state.image, broker_id), "OnlyActiveBrokersLeadInv"
+    return _append(state, Decision.ELECT_LEADER, (LeadershipChange(broker_id),))
 
 
-def on_activation(image: ClusterImage, session_timeout_ms: int, now_ms: int) -> Step:
+def on_activation(
+    image: ClusterImage, session_timeout_ms: int, now_ms: int
+) -> ActiveControllerStep:
     """Become the active controller of a log whose image is `image`.
 
     Spec: BrokerLease!FailOver.
     Kafka: QuorumController.claim, ClusterControlManager.activate.
     """
     heartbeats = fresh_heartbeats(image, session_timeout_ms, now_ms)
-    return _write(ControllerState(image, heartbeats), cluster_control.activate())
+    return _append(ControllerState(image, heartbeats), Decision.FAIL_OVER, (LeaderChangeMessage(),))
 
 
-def _write(state: ControllerState, result: ControllerResult) -> Step:
-    """Replay the generated records at their offsets; append them, and then answer."""
+def _write(state: ControllerState, result: ControllerResult) -> ActiveControllerStep:
+    """Append what a rule of the lease generated, and answer."""
+    return _append(state, result.decision, result.records, result.response)
+
+
+def _append(
+    state: ControllerState,
+    decision: Decision,
+    records: tuple[Record, ...],
+    response: Response | None = None,
+) -> ActiveControllerStep:
+    """Replay records at their offsets, append them, and then send the response."""
     base_offset = state.image.log_end
     image, heartbeats = state.image, state.heartbeats
-    for offset, record in enumerate(result.records, start=base_offset):
+    for offset, record in enumerate(records, start=base_offset):
         before, image = image, replay(image, record, Offset(offset))
-        heartbeats = after_record(heartbeats, before, image, record)
+        if not isinstance(record, LeadershipChange | LeaderChangeMessage):
+            heartbeats = after_record(heartbeats, before, image, record)
     effects: tuple[Effect, ...] = ()
-    if result.records:
-        effects += (Append(base_offset, result.records),)
-    if result.response is not None:
-        effects += (Reply(result.response),)
-    return Step(ControllerState(image, heartbeats), effects, result.decision)
+    if records:
+        effects += (Append(base_offset, records),)
+    if response is not None:
+        effects += (Reply(response),)
+    return ActiveControllerStep(ControllerState(image, heartbeats), effects, decision)

@@ -1,4 +1,4 @@
-"""The image of the cluster: what the records of the log say, and nothing else."""
+"""The image of the lease simulation: the part of the metadata that the lease reads."""
 
 from __future__ import annotations
 
@@ -10,25 +10,8 @@ from immutables import Map
 from kraft.ids import Offset
 
 if TYPE_CHECKING:
-    from kraft.ids import BrokerEpoch, BrokerId, IncarnationId
-
-
-@dataclass(frozen=True, slots=True)
-class BrokerRegistration:
-    """What the log says of one broker id.
-
-    `epoch` is the offset of the record that registered the incarnation; `record_offset` is that of
-    its last RegisterBrokerRecord, which is later if it registered again.
-
-    Spec: BrokerLease!Registration.
-    Kafka: BrokerRegistration.
-    """
-
-    incarnation_id: IncarnationId
-    epoch: BrokerEpoch
-    record_offset: Offset
-    fenced: bool = True
-    in_controlled_shutdown: bool = False
+    from kraft.controller.operations.lease_view import BrokerRegistration
+    from kraft.ids import BrokerId
 
 
 _NO_REGISTRATIONS: Final[Map[BrokerId, BrokerRegistration]] = Map()
@@ -62,3 +45,8 @@ def is_active(image: ClusterImage, broker_id: BrokerId) -> bool:
         and not registration.fenced
         and not registration.in_controlled_shutdown
     )
+
+
+def can_elect(image: ClusterImage, broker_id: BrokerId) -> bool:
+    """Return whether a broker may become a leader and leads nothing yet."""
+    return is_active(image, broker_id) and broker_id not in image.leads

@@ -1,4 +1,4 @@
-"""A whole run from a seed."""
+"""A whole run of the lease simulation from a seed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from kraft.sim.common.recording import Recording
-from kraft.sim.common.step import StepResult
 from kraft.sim.lease.cluster import Cluster, first_cluster
 from kraft.sim.lease.faults import FaultPlan, draw_fault_plan
 from kraft.sim.lease.scheduler import Scheduler
@@ -16,13 +15,14 @@ from kraft.sim.lease.step import step
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kraft.sim.common.step import StepResult
     from kraft.sim.lease.choices import Choice
     from kraft.sim.lease.configuration import Configuration
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run: what it was made from, and every step of it."""
+    """A run: its inputs, and every step of it."""
 
     configuration: Configuration
     seed: int
@@ -31,12 +31,12 @@ class Run:
 
     @property
     def choices(self) -> tuple[Choice, ...]:
-        """The choices, which with the configuration are all that reproduces the run."""
+        """The choices, which reproduce the run together with the configuration."""
         return tuple(result.choice for result in self.results)
 
     @property
     def recording(self) -> Recording[Configuration, Choice]:
-        """The run as data that can be kept in a file."""
+        """The run as data for a file."""
         return Recording(self.configuration, self.choices)
 
     @property
@@ -57,7 +57,7 @@ def run(configuration: Configuration, seed: int, steps: int, plan: FaultPlan | N
 def play(
     configuration: Configuration, random: Random, plan: FaultPlan, steps: int
 ) -> Iterator[StepResult[Cluster, Choice]]:
-    """Yield the steps of a scheduled run, without keeping them."""
+    """Yield the steps of a scheduled run without storing them."""
     scheduler = Scheduler(configuration, plan, random)
     cluster = first_cluster(configuration)
     for _ in range(steps):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from kraft.controller.memory import in_transaction
 from kraft.controller.state import NO_EPOCH, is_active
-from kraft.sim.common.step import StepResult
 from kraft.sim.metadata import choices
 from kraft.sim.metadata.cluster import (
     Cluster,
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from kraft.ids import NodeId
+    from kraft.sim.common.step import StepResult
     from kraft.sim.metadata.choices import Choice
 
 _WEIGHTS: Final = {

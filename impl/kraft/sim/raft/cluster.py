@@ -16,9 +16,9 @@ from kraft.sim.raft.configuration import Knobs, QuorumConfiguration, draw_knobs
 from kraft.sim.raft.damage_log import DamageLog
 from kraft.sim.raft.faults import LEADER, Plan, draw_plan
 from kraft.sim.raft.injection import Injector
-from kraft.sim.raft.kraft_core import KRAFT
+from kraft.sim.raft.kraft_core import KRAFT, Core
 from kraft.sim.raft.liveness import Liveness
-from kraft.sim.raft.machines import Connection, Core, Local, Machine, Process
+from kraft.sim.raft.machines import Connection, Local, Machine, Process
 from kraft.sim.raft.network import Network
 from kraft.sim.raft.process_events import RAFT_MESSAGES
 from kraft.sim.raft.processes import Processes

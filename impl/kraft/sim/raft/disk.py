@@ -169,13 +169,6 @@ class SimulatedDisk:
         file = self._for_writing(name)
         self._write(name, file, len(file.content), data)
 
-    def write_at(self, name: str, position: int, data: bytes) -> None:
-        """Write at a byte position, which is at most the file's size; creates it."""
-        file = self._for_writing(name)
-        if position > len(file.content):
-            raise ValueError(f"{name}: position {position} is after its {len(file.content)} bytes")
-        self._write(name, file, position, data)
-
     def truncate(self, name: str, size: int) -> None:
         """Cut a file to a size that is at most its own."""
         file = self._find(name)

@@ -1,9 +1,9 @@
-"""The code that is simulated unless a test gives another: `kraft.raft` on `kraft.log`'s storage."""
+"""The code under simulation: `kraft.raft` on `kraft.log`'s storage, unless a test gives another."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kraft.ids import NodeId, OffsetAndEpoch
 from kraft.log.identity import format_directory
@@ -12,14 +12,39 @@ from kraft.raft.boot import boot
 from kraft.raft.effect_storage import perform
 from kraft.raft.machine import is_busy, next_deadline, on_event
 from kraft.raft.snapshot_file import snapshot_bytes
-from kraft.sim.raft.machines import Core, Opened
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kraft.log.image import LogImage
     from kraft.log.storage_files import Files
+    from kraft.log.text_files import QuorumState
     from kraft.raft.configuration import Configuration
+    from kraft.raft.effects import Durable
+    from kraft.raft.events import Event
+    from kraft.raft.state import RaftState, Step
     from kraft.raft.voters import VoterSet
 
 _BOOTSTRAP: Final = OffsetAndEpoch(0, 0)
+
+
+class Opened(NamedTuple):
+    """An opened disk: the function that performs effects on it, its quorum state, and its log."""
+
+    perform: Callable[[Durable], object]
+    quorum_state: QuorumState | None
+    log: LogImage
+
+
+class Core(NamedTuple):
+    """The functions of the code under simulation; a test may replace one by a broken one."""
+
+    boot: Callable[[Configuration, QuorumState | None, LogImage, int, int], Step]
+    on_event: Callable[[RaftState, Event], Step]
+    next_deadline: Callable[[RaftState], int]
+    is_busy: Callable[[RaftState], bool]
+    format: Callable[[Files, Configuration, VoterSet | None], None]
+    open: Callable[[Files, Configuration, int], Opened]
 
 
 def format_log(files: Files, configuration: Configuration, voters: VoterSet | None) -> None:

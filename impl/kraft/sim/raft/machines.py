@@ -14,14 +14,8 @@ from kraft.rpc.endpoints import Endpoint
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kraft.log.image import LogImage
-    from kraft.log.storage_files import Files
-    from kraft.log.text_files import QuorumState
-    from kraft.raft.configuration import Configuration
     from kraft.raft.effects import Durable
-    from kraft.raft.events import Event
-    from kraft.raft.state import RaftState, Step
-    from kraft.raft.voters import VoterSet
+    from kraft.raft.state import RaftState
     from kraft.rpc.endpoints import Endpoints
     from kraft.sim.raft.clocks import Clock
     from kraft.sim.raft.disk import SimulatedDisk
@@ -32,25 +26,6 @@ if TYPE_CHECKING:
 _MULTIPLIER: Final = 2862933555777941757
 # Where a process listens at first.
 _PORT: Final = 9093
-
-
-class Opened(NamedTuple):
-    """What a start finds on a disk: how to perform effects on it, the vote, and the log."""
-
-    perform: Callable[[Durable], object]
-    quorum_state: QuorumState | None
-    log: LogImage
-
-
-class Core(NamedTuple):
-    """The code that is simulated, as functions; a test may put a broken one in their place."""
-
-    boot: Callable[[Configuration, QuorumState | None, LogImage, int, int], Step]
-    on_event: Callable[[RaftState, Event], Step]
-    next_deadline: Callable[[RaftState], int]
-    is_busy: Callable[[RaftState], bool]
-    format: Callable[[Files, Configuration, VoterSet | None], None]
-    open: Callable[[Files, Configuration, int], Opened]
 
 
 class Armed(NamedTuple):

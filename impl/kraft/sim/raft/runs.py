@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kraft.sim.raft.configuration import Knobs, QuorumConfiguration
     from kraft.sim.raft.damage_log import Damage
     from kraft.sim.raft.faults import Plan
-    from kraft.sim.raft.machines import Core
+    from kraft.sim.raft.kraft_core import Core
     from kraft.sim.raft.steps import SimStep
 
 _DIGEST_BYTES: Final = 16

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from kraft.controller.operations.partition_ask import in_progress
 from kraft.ids import BrokerEpoch, BrokerId
 from kraft.records.topics import NO_LEADER, RECOVERED, RECOVERING
-from kraft.sim.common.step import StepResult
 from kraft.sim.reassignment import choices
 from kraft.sim.reassignment.cluster import Cluster, Configuration, first_cluster, partition_of
 from kraft.sim.reassignment.step import step
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from kraft.image.entries import Partition
+    from kraft.sim.common.step import StepResult
     from kraft.sim.reassignment.choices import Choice
 
 _WEIGHTS: Final = {

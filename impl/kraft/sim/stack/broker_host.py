@@ -31,7 +31,7 @@ from kraft.sim.stack.hosts import Host, incarnation_of
 from kraft.sim.stack.replicas import Replicas
 
 if TYPE_CHECKING:
-    from kraft.broker.lifecycle_manager import BrokerProcess, Turn
+    from kraft.broker.lifecycle_manager import BrokerProcess, ProcessStep
     from kraft.broker.partition_leader import PartitionLeader
     from kraft.broker.partitions import BrokerPartitions, PartitionKey
     from kraft.broker.settings import BrokerSettings
@@ -266,7 +266,7 @@ class BrokerHost(Host):
         self._done(before, "directory failure")
         return True
 
-    def _live(self, turn: Turn) -> None:
+    def _live(self, turn: ProcessStep) -> None:
         epoch = self.life.broker_epoch
         self.life = turn.process
         for effect in turn.effects:

@@ -1,4 +1,4 @@
-"""Operators: what they ask of the controllers, and what they are answered.
+"""Clients: operators ask the controllers, and producers append to the leaders of partitions.
 
 An operator knows the cluster as it was shown a moment ago, by whoever was asked; it asks the
 controller that it takes for the active one, and now and then another.
@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kraft.chance import Stream
 from kraft.controller.effects import Failure
-from kraft.controller.operation_table import WRITES
+from kraft.controller.operation_table import OPERATIONS
 from kraft.controller.state import is_active, visible
 from kraft.ids import NodeId, ReplicaKey
 from kraft.raft.configuration import MILLISECOND
+from kraft.rpc.produce import ProduceRequest
 from kraft.sim.raft.workload import Acknowledged
+from kraft.sim.stack.broker_host import BrokerHost
 from kraft.sim.stack.controller_host import ControllerHost
 from kraft.sim.stack.requests import draw_request
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from kraft.sim.stack.configuration import StackKnobs
 
 NOBODY: Final = ReplicaKey(NodeId(-1))
+_RECORDS_MAXIMUM: Final = 3
 _ELSEWHERE: Final = 8
 """One request in so many goes to any controller."""
 
@@ -102,6 +105,34 @@ class Clients:
         self.asked[request.message_id] = asked._replace(response=response)
         if not isinstance(response, Failure):
             number = request.message_id
-            if type(asked.request) in WRITES:
+            if type(asked.request) in OPERATIONS.writes:
                 self.last_written = self._sim.time
             self._acknowledged[number] = Acknowledged(number, -1, -1, NOBODY, self._sim.time)
+
+
+class Producers:
+    """The producers of a run: they append with acks=all to the partitions that a broker leads."""
+
+    __slots__ = ("_chance", "_knobs", "_sim")
+
+    def __init__(self, sim: Simulation, knobs: StackKnobs) -> None:
+        self._sim = sim
+        self._knobs = knobs
+        self._chance = Stream(sim.seed, "producers")
+
+    def begin(self) -> None:
+        """Plan the first request."""
+        self._sim.schedule(
+            self._sim.time + self._knobs.produce_every_ms * MILLISECOND, self._produce, None
+        )
+
+    def _produce(self, _nothing: None) -> None:
+        self.begin()
+        for machine in self._sim.nodes:
+            process = machine.process
+            if process is None or machine.is_paused or not isinstance(process.listener, BrokerHost):
+                continue
+            keys = process.listener.replicas.leads
+            if keys:
+                records = tuple((*key, 1 + self._chance.below(_RECORDS_MAXIMUM)) for key in keys)
+                self._sim.ask(machine, ProduceRequest(self._knobs.session_timeout_ms, records))

@@ -16,12 +16,11 @@ from kraft.sim.raft.handler_error import handler_error
 from kraft.sim.raft.workload import CLUSTER_ID, Workload
 from kraft.sim.stack.broker_disk import BrokerDisk
 from kraft.sim.stack.broker_host import BrokerHost
-from kraft.sim.stack.clients import Clients, SentRequest
+from kraft.sim.stack.clients import Clients, Producers, SentRequest
 from kraft.sim.stack.configuration import StackKnobs, bootstrap_of, draw_stack_knobs
 from kraft.sim.stack.controller_host import ControllerHost
 from kraft.sim.stack.faults import HANDLERS
 from kraft.sim.stack.hosts import Decoder
-from kraft.sim.stack.producers import Producers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -28,7 +28,7 @@ _LEASE: Final = "kraft.broker.lease"
        )  # fmt: skip
 @wrong_answer
 def _stays_connected(_right: Any, state: Any) -> Any:
-    return lease.Step(replace(state, request=None))
+    return lease.LeaseStep(replace(state, request=None))
 
 
 @_seed("two-requests-in-flight", "KAFKA-15950", f"{_LEASE}:can_send_heartbeat",

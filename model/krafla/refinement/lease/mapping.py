@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
     from krafla.oracle import Spec, State
     from krafla.refinement.lease.vocabulary import Vocabulary
+    from kraft.controller.operations.lease_view import BrokerRegistration
     from kraft.ids import BrokerId
     from kraft.sim.lease.active_controller import ControllerState
     from kraft.sim.lease.choices import Choice
     from kraft.sim.lease.cluster import Cluster, Process
-    from kraft.sim.lease.image import BrokerRegistration, ClusterImage
+    from kraft.sim.lease.image import ClusterImage
 
 __all__ = ["LeaseMapping"]
 

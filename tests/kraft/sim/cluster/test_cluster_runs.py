@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from kraft.sim.cluster.recording import Recording, from_json, to_json
 
 from krafla.fuzz.cluster.profiles import CONFIGURATIONS
 from kraft.controller.state import is_active
@@ -13,6 +12,7 @@ from kraft.errors import ErrorCode
 from kraft.ids import BrokerId, IncarnationId, NodeId
 from kraft.sim.cluster import choices
 from kraft.sim.cluster.cluster import (
+    Configuration,
     active_controllers,
     digest,
     first_cluster,
@@ -21,7 +21,7 @@ from kraft.sim.cluster.cluster import (
 )
 from kraft.sim.cluster.scheduler import play
 from kraft.sim.cluster.step import step
-from kraft.sim.common.recording import RecordingError
+from kraft.sim.common.recording import Recording, RecordingError, from_json, to_json
 from kraft.sim.common.step import Done, Refused
 
 CONFIGURATION = CONFIGURATIONS["two-and-two"]
@@ -181,9 +181,13 @@ def test_a_seed_is_a_run(name):
     assert is_active(cluster.controllers[cluster.leader].state)
 
 
+def cluster_from_json(text):
+    return from_json(text, Configuration, choices.Choice, "a cluster")
+
+
 def test_a_recording_comes_back_as_it_was():
     chosen = tuple(one.choice for one in play(CONFIGURATION, random.Random(5), 200))
     recording = Recording(CONFIGURATION, chosen)
-    assert from_json(to_json(recording)) == recording
+    assert cluster_from_json(to_json(recording)) == recording
     with pytest.raises(RecordingError, match="not a recording of a cluster"):
-        from_json(b'{"choices": [{"choice": "Nothing"}]}')
+        cluster_from_json(b'{"choices": [{"choice": "Nothing"}]}')

@@ -8,10 +8,10 @@ from kraft.controller.operations.heartbeats import HeartbeatState, heartbeat_sta
 from kraft.ids import BrokerEpoch, BrokerId, IncarnationId, Offset
 from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
 from kraft.sim.lease.active_controller import (
+    ActiveControllerStep,
     Append,
     ControllerState,
     Reply,
-    Step,
     first_controller,
     on_activation,
     on_broker_heartbeat_request,
@@ -22,8 +22,8 @@ from kraft.sim.lease.active_controller import (
 )
 
 if TYPE_CHECKING:
+    from kraft.controller.operations.lease_view import BrokerRegistration
     from kraft.records.lease import LeaseRecord
-    from kraft.sim.lease.image import BrokerRegistration
 
 SESSION_TIMEOUT_MS = 9_000
 FIRST = IncarnationId("first-process-of-one-A")
@@ -36,7 +36,7 @@ class LeaseDriver:
     def __init__(self) -> None:
         self.state: ControllerState = first_controller(SESSION_TIMEOUT_MS)
         self.now_ms = 0
-        self.step: Step | None = None
+        self.step: ActiveControllerStep | None = None
 
     def register(self, broker: int = 1, incarnation_id: IncarnationId = FIRST):
         """Send a registration; return the response."""
@@ -89,7 +89,7 @@ class LeaseDriver:
         """Make another controller active."""
         self._take(on_activation(self.state.image, SESSION_TIMEOUT_MS, self.now_ms))
 
-    def _take(self, step: Step):
+    def _take(self, step: ActiveControllerStep):
         self.step, self.state = step, step.state
         replies = [effect.response for effect in step.effects if isinstance(effect, Reply)]
         return replies[0] if replies else None

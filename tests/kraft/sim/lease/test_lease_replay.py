@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.kraft.sim.lease.lease_driver import FIRST
 
+from kraft.controller.operations.lease_view import BrokerRegistration
 from kraft.records.lease import (
     BrokerRegistrationChangeRecord,
     FenceBrokerRecord,
@@ -13,7 +14,7 @@ from kraft.records.lease import (
     UnfenceBrokerRecord,
     UnregisterBrokerRecord,
 )
-from kraft.sim.lease.image import EMPTY_IMAGE, BrokerRegistration
+from kraft.sim.lease.image import EMPTY_IMAGE
 from kraft.sim.lease.replay import FatalReplayError, replay, replay_log
 from kraft.sim.lease.stand_ins import LeaderChangeMessage, LeadershipChange
 

@@ -1,4 +1,4 @@
-"""`python -m kraft.sim`."""
+"""`python -m kraft.sim.lease`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import pytest
 
 from kraft.sim.common.recording import from_json
 from kraft.sim.lease.__main__ import main
+from kraft.sim.lease.choices import Choice
 from kraft.sim.lease.cluster import digest
-from kraft.sim.lease.configuration import self_fencing
+from kraft.sim.lease.configuration import Configuration, self_fencing
 from kraft.sim.lease.runs import run
 from kraft.sim.lease.step import replay_choices
 
@@ -30,7 +31,7 @@ def test_it_keeps_a_run_that_can_be_played_again(tmp_path, capsys):
     path = tmp_path / "run.json"
     options = ["--seed", "3", "--steps", "400", "--profile", "self-fencing"]
     assert main([*options, "--record", str(path)]) == 0
-    recording = from_json(path.read_bytes())
+    recording = from_json(path.read_bytes(), Configuration, Choice, "the lease")
     *_, last = replay_choices(recording.configuration, recording.choices)
     assert f"digest: {digest(last.after)}" in capsys.readouterr().out
     assert digest(last.after) == digest(run(self_fencing(), 3, 400).last)
@@ -39,7 +40,7 @@ def test_it_keeps_a_run_that_can_be_played_again(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--brokers", "0"], "kraft.sim: processes: there is none\n"),
+        (["--brokers", "0"], "kraft.sim.lease: processes: there is none\n"),
         (["--record", "no/such/folder/run.json"], "No such file or directory\n"),
     ],
 )

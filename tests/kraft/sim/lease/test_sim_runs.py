@@ -11,18 +11,20 @@ import pytest
 
 from kraft.sim.common.recording import Recording, RecordingError, from_json, to_json
 from kraft.sim.common.step import Done
+from kraft.sim.lease.choices import Choice
 from kraft.sim.lease.cluster import digest
-from kraft.sim.lease.configuration import PROFILES, kafka_4_1, self_fencing
-from kraft.sim.lease.faults import NO_FAULTS
+from kraft.sim.lease.configuration import PROFILES, Configuration, kafka_4_1, self_fencing
+from kraft.sim.lease.faults import FaultPlan
 from kraft.sim.lease.replay import replay_log
 from kraft.sim.lease.runs import run
 from kraft.sim.lease.step import replay_choices
 
 PLAY = """
 import sys
+from kraft.sim.lease.choices import Choice
 from kraft.sim.lease.cluster import digest
 from kraft.sim.lease.runs import run
-from kraft.sim.lease.configuration import PROFILES
+from kraft.sim.lease.configuration import Configuration, PROFILES
 for profile in sorted(PROFILES):
     print(digest(run(PROFILES[profile](), seed=11, steps=600).last))
 """
@@ -59,9 +61,13 @@ def test_replaying_the_choices_of_a_run_reproduces_every_step(profile):
     assert replayed == played.results
 
 
+def lease_from_json(text):
+    return from_json(text, Configuration, Choice, "the lease")
+
+
 def test_a_recording_survives_its_file_and_reproduces_the_run():
     played = run(self_fencing(), seed=3, steps=800)
-    recording = from_json(to_json(played.recording))
+    recording = lease_from_json(to_json(played.recording))
     assert recording == Recording(played.configuration, played.choices)
     *_, last = replay_choices(recording.configuration, recording.choices)
     assert digest(last.after) == digest(played.last)
@@ -70,17 +76,17 @@ def test_a_recording_survives_its_file_and_reproduces_the_run():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (b"", "not a recording: Input data was truncated"),
-        (b"\xff\xfe", "not a recording: JSON is malformed"),
+        (b"", "not a recording of the lease: Input data was truncated"),
+        (b"\xff\xfe", "not a recording of the lease: JSON is malformed"),
         (b"[]", "Expected `object`, got `array`"),
-        (b"[" * 100_000, "not a recording: "),
+        (b"[" * 100_000, "not a recording of the lease: "),
         (b'{"configuration":{"processes":[]},"choices":[]}', r"there is none - at `\$.conf"),
         (b'{"configuration":{"processes":[],"speed":1},"choices":[]}', "unknown field `speed`"),
     ],
 )
 def test_what_is_no_recording_is_refused_with_its_place(text, reason):
     with pytest.raises(RecordingError, match=reason):
-        from_json(text)
+        lease_from_json(text)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +101,7 @@ def test_what_is_no_recording_is_refused_with_its_place(text, reason):
 def test_what_is_no_choice_is_refused_with_its_place(choice, reason):
     text = to_json(Recording(kafka_4_1(1, 1), ())).replace(b'"choices":[]', b'"choices":[%s]')
     with pytest.raises(RecordingError, match=reason):
-        from_json(text % choice)
+        lease_from_json(text % choice)
 
 
 def test_a_scheduled_run_chooses_only_what_is_possible():
@@ -118,7 +124,7 @@ def test_twenty_five_seeds_take_every_action_of_the_lease():
 
 
 def test_without_faults_every_broker_comes_up_and_stays():
-    last = run(kafka_4_1(), seed=1, steps=3_000, plan=NO_FAULTS).last
+    last = run(kafka_4_1(), seed=1, steps=3_000, plan=FaultPlan()).last
     registrations = last.controller.image.registrations
     assert set(registrations) == {1, 2, 3}
     assert not any(registration.fenced for registration in registrations.values())

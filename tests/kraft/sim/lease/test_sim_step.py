@@ -7,7 +7,6 @@ import pytest
 from kraft.broker.lease import BrokerState
 from kraft.errors import ErrorCode
 from kraft.sim.common.step import Done, Refused
-from kraft.sim.lease import step
 from kraft.sim.lease.choices import (
     Crash,
     Deliver,
@@ -27,7 +26,7 @@ from kraft.sim.lease.choices import (
 )
 from kraft.sim.lease.cluster import broker_time_ms, digest, first_cluster, status
 from kraft.sim.lease.configuration import kafka_4_1, self_fencing
-from kraft.sim.lease.step import replay_choices
+from kraft.sim.lease.step import replay_choices, step
 
 ONE = "broker-1-process-1---A"
 TWO = "broker-1-process-2---A"

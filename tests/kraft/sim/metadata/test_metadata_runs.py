@@ -5,11 +5,10 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from kraft.sim.metadata.recording import Recording, from_json, to_json
 
 from kraft.controller.events import RenounceRequested, SnapshotLoaded
 from kraft.ids import NodeId, OffsetAndEpoch
-from kraft.sim.common.recording import RecordingError
+from kraft.sim.common.recording import Recording, RecordingError, from_json, to_json
 from kraft.sim.common.step import Done, Refused
 from kraft.sim.metadata import choices
 from kraft.sim.metadata.cluster import Configuration, count_before, digest, first_cluster
@@ -50,7 +49,9 @@ def test_the_same_seed_is_the_same_run():
 
 def test_the_choices_of_a_run_make_it_again():
     taken = tuple(one.choice for one in play(_CONFIGURATION, Random(5), 120))
-    recording = from_json(to_json(Recording(_CONFIGURATION, taken)))
+    recording = from_json(
+        to_json(Recording(_CONFIGURATION, taken)), Configuration, choices.Choice, "a metadata log"
+    )
     cluster = first_cluster(recording.configuration)
     for choice in recording.choices:
         cluster = step(cluster, choice).after
@@ -60,7 +61,7 @@ def test_the_choices_of_a_run_make_it_again():
 
 def test_what_is_no_recording_is_refused():
     with pytest.raises(RecordingError, match="not a recording of a metadata log"):
-        from_json("{}")
+        from_json("{}", Configuration, choices.Choice, "a metadata log")
 
 
 def test_a_change_is_shown_by_a_broker_when_it_is_committed_and_handed_over():
