@@ -5,7 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.tidy import code_rules, document_rules, family_rules, spec_rules, text_rules
+from tests.tidy import (
+    code_rules,
+    document_rules,
+    family_rules,
+    generic_rules,
+    spec_rules,
+    text_rules,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -18,6 +25,7 @@ RULES = [
     (code_rules.errors_are_not_swallowed, "tests/tidy/*.py"),
     (code_rules.silenced_checks_give_a_reason, "tests/tidy/*.py"),
     (code_rules.tests_can_fail, "tests/**/test_*.py"),
+    (generic_rules.generic_rooms_know_no_protocol, "model/krafla/match/*.py"),
     (text_rules.no_forbidden_words, "README.md"),
     (spec_rules.spec_references_resolve, "impl/kraft/controller/*.py"),
     (spec_rules.kafka_references_name_a_class, "impl/kraft/records/*.py"),
@@ -43,7 +51,7 @@ def test_the_repository_keeps_the_rule(rule, guarded):
 
 
 def test_every_rule_is_applied():
-    modules = (code_rules, document_rules, family_rules, spec_rules, text_rules)
+    modules = (code_rules, document_rules, family_rules, generic_rules, spec_rules, text_rules)
     written = {
         value.__name__
         for module in modules

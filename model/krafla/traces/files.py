@@ -19,7 +19,7 @@ __all__ = ["read_text", "refuse_run", "write_file"]
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 # Such a file says so first; it is not a trace's, but easily taken for one.
-_RUN: Final = re.compile(rb'\s*\{\s*"format"\s*:\s*"krafla fuzz (raft|cluster)"')
+_RUN: Final = re.compile(rb'\s*\{\s*"format"\s*:\s*"krafla fuzz ([a-z]+)"')
 _PIECE: Final = 1024 * 1024
 # Lets zlib read the header and the checksum of gzip.
 _GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 from krafla.oracle import Spec
 from krafla.oracle.constants import pin_constants
 from krafla.oracle.loader import find_module
+from krafla.oracle.properties import Properties, properties_of
 from krafla.refinement.cluster.mapping import ClusterMapping
 from krafla.refinement.cluster.notation import supported_value
 from krafla.refinement.common.judged_spec import JudgedSpec
 from krafla.refinement.common.lockstep import Judge
-from krafla.refinement.lease.properties import Properties, properties_of
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.values import function
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from kraft.sim.cluster.cluster import Configuration
 
-__all__ = ["MODULE", "constants_of", "load_cluster", "cluster_judge", "cluster_properties"]
+__all__ = ["MODULE", "cluster_judge", "cluster_properties", "constants_of", "load_cluster"]
 
 MODULE: Final = "ClusterProperties"
 

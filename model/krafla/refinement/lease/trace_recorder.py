@@ -17,8 +17,8 @@ from kraft.sim.lease.choices import Deliver, DuplicateMessage, LoseMessage
 from kraft.sim.lease.network import find, is_request
 
 if TYPE_CHECKING:
+    from krafla.oracle.properties import Properties
     from krafla.refinement.common.judgement import Finding, Judgement
-    from krafla.refinement.lease.properties import Properties
     from krafla.refinement.lease.spec import LeaseSpec
     from krafla.values import Value
     from kraft.sim.common.step import StepResult

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from krafla.oracle import Spec
 from krafla.oracle.constants import pin_constants
 from krafla.oracle.loader import find_module, folders_for
+from krafla.oracle.properties import Properties, properties_of
 from krafla.refinement.common.judged_spec import JudgedSpec
 from krafla.refinement.common.lockstep import Judge
-from krafla.refinement.lease.properties import Properties, properties_of
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.refinement.metadata.mapping import MetadataMapping, node_value, request_value
 from krafla.values import fmt

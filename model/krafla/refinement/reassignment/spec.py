@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 from krafla.oracle import Spec
 from krafla.oracle.constants import pin_constants
 from krafla.oracle.loader import find_module
+from krafla.oracle.properties import Properties, properties_of
 from krafla.refinement.common.judged_spec import JudgedSpec
 from krafla.refinement.common.lockstep import Judge
-from krafla.refinement.lease.properties import BEGINNINGS, Properties, properties_of
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.refinement.reassignment.mapping import ReassignmentMapping
+from krafla.traces.spec_facts import facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -83,8 +84,8 @@ def load_reassignment(configuration: Configuration) -> JudgedSpec[ReassignmentMa
     mapping = ReassignmentMapping(configuration)
     module, constants = module_of(configuration), constants_of(configuration)
     properties = properties_of(find_module(module, None), left_out(configuration))
-    init, following = BEGINNINGS.get(module, ("Init", "Next"))
-    spec = Spec.load(module, constants, init=init, next=following)
+    facts = facts_of(module)
+    spec = Spec.load(module, constants, init=facts.init, next=facts.next)
     if configuration.min_isr is not None:
         properties = Properties(
             (*properties.invariants, "ElrTypeOK", *_ELR_INVARIANTS),

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 from krafla.oracle import Spec
 from krafla.oracle.constants import pin_constants
 from krafla.oracle.loader import find_module
+from krafla.oracle.properties import properties_of
 from krafla.refinement.common.judged_spec import JudgedSpec
 from krafla.refinement.common.lockstep import Judge
-from krafla.refinement.lease.properties import properties_of
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.refinement.registration.mapping import RegistrationMapping
 from krafla.values import function
