@@ -35,7 +35,7 @@ def behaviour_of(found: Refutation) -> Trace:
     if broken is None or path is None or broken.after is None:
         raise KraflaError(f"no behaviour refutes {found.proof.name}: there is none to save")
     spec = path[0][1].spec
-    name = _spec_alone(spec, found.proof.module.stem)
+    module = _spec_alone(spec, found.proof.module.stem)
     places = {one.name: f"{one.place.module}:{one.place.line}" for one in spec.actions}
     steps = [Step(INITIAL, (), path[0][1].as_function())]
     for (_, before), (name, after) in pairwise(path):
@@ -45,9 +45,9 @@ def behaviour_of(found: Refutation) -> Trace:
     assert action is not None, "a step breaks the claim"
     steps.append(Step(action, broken.parameters, broken.after.as_function(), places[action]))
     constants = tuple(sorted(broken.constants.items()))
-    claim = _claim(name, broken, constants, steps[-2:])
+    claim = _claim(module, broken, constants, steps[-2:])
     return Trace(
-        name, tuple(steps), constants, claim, origin=Origin("z3", digest=spec_digest(name))
+        module, tuple(steps), constants, claim, origin=Origin("z3", digest=spec_digest(module))
     )
 
 
