@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.tidy import code_rules, document_rules, family_rules, house_rules, spec_rules, text_rules
+from tests.tidy import (
+    code_rules,
+    document_rules,
+    family_rules,
+    generic_rules,
+    house_rules,
+    spec_rules,
+    text_rules,
+)
 from tests.tidy.commit_rules import subject_objection, subjects_since_the_rule
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,6 +30,7 @@ RULES = [
     (house_rules.rooms_have_one_word, house_rules.COMMAND),
     (house_rules.class_names_are_not_crowded, "impl/**/*.py"),
     (house_rules.public_names_have_callers, "impl/**/*.py"),
+    (generic_rules.generic_rooms_know_no_protocol, "model/krafla/match/*.py"),
     (text_rules.no_forbidden_words, "README.md"),
     (spec_rules.spec_references_resolve, "impl/kraft/controller/*.py"),
     (spec_rules.kafka_references_name_a_class, "impl/kraft/records/*.py"),
@@ -47,7 +56,15 @@ def test_the_repository_keeps_the_rule(rule, guarded):
 
 
 def test_every_rule_is_applied():
-    modules = (code_rules, document_rules, family_rules, house_rules, spec_rules, text_rules)
+    modules = (
+        code_rules,
+        document_rules,
+        family_rules,
+        generic_rules,
+        house_rules,
+        spec_rules,
+        text_rules,
+    )
     written = {
         value.__name__
         for module in modules

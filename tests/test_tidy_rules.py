@@ -6,7 +6,15 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.tidy import code_rules, document_rules, family_rules, house_rules, spec_rules, text_rules
+from tests.tidy import (
+    code_rules,
+    document_rules,
+    family_rules,
+    generic_rules,
+    house_rules,
+    spec_rules,
+    text_rules,
+)
 from tests.tidy.commit_rules import THIS_FILE, subject_objection, subjects_since_the_rule
 
 if TYPE_CHECKING:
@@ -33,6 +41,9 @@ SOUND = {
     "model/krafla/fuzz/stack/__init__.py": '"""The stack."""\n',
     house_rules.COMMAND: '"""Systems."""\nNAMES = ("lease", "stack")\n',
     "model/krafla/user.py": ('"""Uses what there is."""\n_USED = [fence, lease.Lease.renew]\n'),
+    "model/krafla/match/words.py": (
+        '"""May name a broker."""\n\nMEANT = "abroker epochal".partition(" ")\n'
+    ),
     "tests/test_lease.py": "def test_a_lease_ends():\n    assert 1 + 1 == 2\n",
     "tests/mutants/guards.py": 'MUTANTS = ["forgets-the-guard"]\n',
     "specs/lease/Lease.tla": (
@@ -210,6 +221,26 @@ PLANTED = [
     )
 ]
 PLANTED += [
+    (generic_rules.generic_rooms_know_no_protocol, f"model/krafla/{room}/p.py", text, message)
+    for room, text, message in (
+        ("match", "SPEC = 'BrokerLeaseProperties'\n", "broker is a word"),
+        ("tlc", "def run(by_broker): ...\n", "broker is a word"),
+        ("oracle", "class ISRShrinker: ...\n", "isr is a word"),
+        ("traces", "RUN = rb'krafla fuzz (raft|cluster)'\n", "raft is a word"),
+        ("report", "def show(log):\n    return log.metadata_log\n", "metadata is a word"),
+        ("shrink", "def far(one):\n    return one.partitions\n", "partition is a word"),
+        ("graph", "draw(quorums=2)\n", "quorum is a word"),
+        ("proofs", "import krafla.kraft as other\n", "kraft is a word"),
+    )
+] + [
+    (
+        generic_rules.generic_rooms_know_no_protocol,
+        "model/krafla/mutate/guards.py",
+        "WORDS = 'epoch'\n",
+        "quorum is an exception without need",
+    )
+]
+PLANTED += [
     (document_rules.differences_are_shown, "docs/kip-differences.md", text, "no such thing")
     for text in (
         f"{DIFFERENCES}| a | 631-002 |\n",
@@ -270,7 +301,15 @@ def test_only_the_script_of_ci_may_say_where_the_corpus_is(tmp_path):
 
 
 def test_every_rule_has_something_planted_for_it():
-    modules = (code_rules, document_rules, family_rules, house_rules, spec_rules, text_rules)
+    modules = (
+        code_rules,
+        document_rules,
+        family_rules,
+        generic_rules,
+        house_rules,
+        spec_rules,
+        text_rules,
+    )
     rules = {
         name
         for module in modules

@@ -151,7 +151,7 @@ def _result(name: str, proofs: Proofs, specs: Path, only: str | None) -> Any:
 
 def _agreement(proofs: Proofs) -> Sequence[ActionAgreement]:
     from krafla.proofs.agreement import agreement
-    from krafla.proofs.lease_instances import lease_instances
+    from krafla.refinement.lease.proof_instances import lease_instances
 
     # All proofs of a subject are about the same actions.
     theory = proofs.theory(proofs.plans[0])

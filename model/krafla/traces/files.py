@@ -51,7 +51,7 @@ def read_text(path: Path, most: int = MAX_BYTES) -> tuple[str, bool]:
 
 
 def refuse_run(data: bytes, path: Path) -> None:
-    """Raise ``TraceFormatError``, and say what to do, if this is a run that ``krafla fuzz`` kept."""
+    """Raise ``TraceFormatError`` with what to do if this is a run that ``krafla fuzz`` kept."""
     if _RUN.match(data):
         command = f"krafla replay {shlex.quote(str(path))}"
         raise TraceFormatError(

@@ -69,7 +69,7 @@ def test_a_step_without_parameters_is_found_among_the_steps_of_its_action():
 def judged_for_overlaps(monkeypatch):
     """Judge NoOverlapInv in every trace, whose condition the counterexamples do not meet."""
     both = read_properties(find_module(MODULE, None), also=["NoOverlapInv"])
-    monkeypatch.setattr(validation, "properties_of", lambda _: both)
+    monkeypatch.setattr(validation, "judged_properties", lambda _: both)
     # Judges are remembered, with the properties that they judge.
     trace_check._known_judge.cache_clear()
     yield

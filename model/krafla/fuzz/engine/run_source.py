@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from krafla.oracle.digest import spec_digest
+from krafla.traces.spec_facts import facts_files
 from kraft import errors
 
 if TYPE_CHECKING:
@@ -269,6 +270,7 @@ def judging_digest(modules: tuple[str, ...]) -> str:
     for room in ROOMS:
         rooms += (judge / room).rglob("*.py")
     code |= {f"krafla/{path.relative_to(judge)}": path for path in rooms}
+    code |= {f"specs/{path.parent.name}/{path.name}": path for path in facts_files()}
     content = hashlib.sha256()
     for module in modules:
         content.update(f"{module} {spec_digest(module)}\n".encode())

@@ -5,18 +5,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from krafla.oracle import EvaluationError
 from krafla.oracle.conjunction import Conjunction, variables_read
+from krafla.oracle.properties import holds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
 
     from krafla.oracle import Spec
+    from krafla.oracle.properties import Properties
     from krafla.oracle.state import State
-    from krafla.refinement.lease.properties import Properties
     from krafla.values import Value
 
-__all__ = ["Disagreement", "JudgedSpec", "StepMapping", "holds"]
+__all__ = ["Disagreement", "JudgedSpec", "StepMapping"]
 
 _REMEMBERED = 500_000
 T = TypeVar("T")
@@ -132,14 +132,6 @@ class JudgedSpec(Generic[Mapping]):
             *(name for name in self.properties.invariants if not holds(invariant, name, after)),
             *(name for name in self.properties.steps if not holds(step, name, before, after)),
         ]
-
-
-def holds(question: Callable[..., bool], *arguments: object) -> bool:
-    """Return the answer; a property that cannot be evaluated in a state does not hold there."""
-    try:
-        return question(*arguments)
-    except EvaluationError:
-        return False
 
 
 def _remember(known: set[T], one: T) -> None:

@@ -15,7 +15,7 @@ from krafla.values import Function
 if TYPE_CHECKING:
     from krafla.refinement.common.judged_spec import JudgedSpec
     from krafla.refinement.common.judgement import Finding, Judgement
-    from krafla.refinement.lease.properties import Properties
+    from krafla.oracle.properties import Properties
     from krafla.traces import Event
 
 __all__ = ["TraceRecorder"]

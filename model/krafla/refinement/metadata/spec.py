@@ -6,10 +6,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from krafla.oracle.loader import find_module
+from krafla.oracle.properties import Properties, properties_of
 from krafla.refinement.common.judged_spec import JudgedSpec
 from krafla.refinement.common.loading import load_generated
 from krafla.refinement.common.lockstep import judge_by
-from krafla.refinement.lease.properties import Properties, properties_of
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.refinement.metadata.mapping import MetadataMapping, node_value, request_value
 from krafla.values import fmt

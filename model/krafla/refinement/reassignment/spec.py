@@ -6,12 +6,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.oracle.loader import find_module
+from krafla.oracle.properties import Properties, properties_of
 from krafla.refinement.common.judged_spec import JudgedSpec
 from krafla.refinement.common.loading import load_pinned
 from krafla.refinement.common.lockstep import judge_by
-from krafla.refinement.lease.properties import BEGINNINGS, Properties, properties_of
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.refinement.reassignment.mapping import ReassignmentMapping
+from krafla.traces.spec_facts import facts_of
 
 if TYPE_CHECKING:
     from kraft.sim.reassignment.cluster import Configuration
@@ -75,8 +76,8 @@ def load(configuration: Configuration) -> JudgedSpec[ReassignmentMapping]:
     constants = constants_of(configuration)
     module = MODULE if configuration.min_isr is None else ELR_MODULE
     properties = properties_of(find_module(module, None), left_out(configuration))
-    init, following = BEGINNINGS.get(module, ("Init", "Next"))
-    spec = load_pinned(module, constants, init=init, next=following)
+    facts = facts_of(module)
+    spec = load_pinned(module, constants, init=facts.init, next=facts.next)
     if configuration.min_isr is not None:
         properties = Properties(
             (*properties.invariants, "ElrTypeOK", *_ELR_INVARIANTS),

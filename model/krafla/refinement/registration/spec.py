@@ -6,10 +6,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.oracle.loader import find_module
+from krafla.oracle.properties import properties_of
 from krafla.refinement.common.judged_spec import JudgedSpec
 from krafla.refinement.common.loading import load_pinned
 from krafla.refinement.common.lockstep import judge_by
-from krafla.refinement.lease.properties import properties_of
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.refinement.registration.mapping import RegistrationMapping
 from krafla.values import function

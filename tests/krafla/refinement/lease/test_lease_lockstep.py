@@ -7,19 +7,15 @@ from dataclasses import replace
 import pytest
 
 from krafla.oracle.difference import Difference
+from krafla.oracle.properties import Properties
 from krafla.refinement.common.judged_spec import JudgedSpec
 from krafla.refinement.common.judgement import Agreed, Divergence, PropertyViolated
 from krafla.refinement.common.lockstep import Judge
 from krafla.refinement.lease import spec as lease_spec
 from krafla.refinement.lease.mapping import LeaseMapping
-from krafla.refinement.lease.properties import (
-    CONDITIONAL,
-    LEFT_TO_MODELS,
-    MODULE,
-    Properties,
-    read_properties,
-)
+from krafla.refinement.lease.properties import MODULE, read_properties
 from krafla.refinement.lease.vocabulary import Vocabulary
+from krafla.traces.spec_facts import facts_of
 from krafla.values import same
 from krafla.verdict import KraflaError
 from kraft.controller.operations.heartbeats import HeartbeatState
@@ -190,7 +186,8 @@ def test_the_judge_holds_all_that_the_properties_module_defines():
     }
     named = {name for name in defined if name.endswith(("Inv", "Prop", "Reach"))}
     held = lease.properties
-    excused = {*CONDITIONAL, *LEFT_TO_MODELS}
+    facts = facts_of(MODULE)
+    excused = {*facts.conditional, *facts.left_to_models}
     assert excused <= named
     assert named - {*held.invariants, *held.steps, *held.witnesses} == excused
     assert "TypeOK" in held.invariants

@@ -1,4 +1,4 @@
-"""The small models in which the lease's actions are compared with TLC's."""
+"""Small models of the lease: in them `krafla prove` compares its actions with TLC's."""
 
 from __future__ import annotations
 
