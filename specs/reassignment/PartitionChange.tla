@@ -69,7 +69,7 @@ Partition(brokers) ==
    leader_epoch : Nat,                     \* Raised by every record with a leader field.
    partition_epoch : Nat,                  \* Raised by every record.
    adding : SUBSET brokers,                \* The replicas that a reassignment adds.
-   removing : SUBSET brokers,              \* The replicas that a reassignment removes when it completes.
+   removing : SUBSET brokers,              \* The replicas that it removes when complete.
    recovery : {"RECOVERED", "RECOVERING"}]
 
 (* A new partition: its active replicas are in sync. *)
