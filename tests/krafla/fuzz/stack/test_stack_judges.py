@@ -110,7 +110,7 @@ def test_the_log_of_a_run_is_excused_for_no_bug_of_older_releases():
 
 
 def test_every_property_is_in_the_documentation():
-    text = (REPOSITORY / "docs/internals/cluster-fuzzing.md").read_text(encoding="utf-8")
+    text = (REPOSITORY / "docs/internals/stack-fuzzing.md").read_text(encoding="utf-8")
     own = [name for name in PROPERTIES if name not in {*RAFT_PROPERTIES, *REGISTRY}]
     assert len(own) > 40
     assert [name for name in own if f"`{name}`" not in text] == []
