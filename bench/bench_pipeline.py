@@ -17,6 +17,7 @@ from pathlib import Path
 
 from bench_audit import LOG_NAME, provide
 
+from krafla.fuzz.engine.system import RunOptions, find_system
 from krafla.pipeline.campaign import CampaignPlan, run_campaign
 from krafla.pipeline.ingest import ingest, plan_ingest
 from krafla.pipeline.session import session
