@@ -1,47 +1,85 @@
 -------------------------------- MODULE Cluster --------------------------------
 (***************************************************************************)
 (* A whole cluster: the metadata log drives the leases of brokers, the     *)
-(* reassignment of one partition and the registration of controllers, by   *)
-(* records and by nothing else.                                            *)
+(* reassignment of one partition and the registration of controllers. Only *)
+(* records connect them.                                                   *)
 (*                                                                         *)
-(* The active controller judges each request by what it has written, which *)
-(* may never be committed; it appends a batch, replays it into its own     *)
-(* image, and answers when the batch is committed. Brokers and standbys    *)
-(* know only what is committed. Another controller may be elected at any   *)
-(* moment: it begins with what is committed, and the former, which may not *)
-(* have heard of it, goes on writing batches that never will be.           *)
+(* The active controller judges each request by its written image, which   *)
+(* includes records that may never be committed. It appends a batch,       *)
+(* replays it into its own image, and answers when the batch is committed. *)
+(* Brokers and standbys know only what is committed. Another controller    *)
+(* may be elected at any moment. It begins with what is committed. The     *)
+(* former controller may not have heard of it, and goes on writing batches *)
+(* that will never be committed.                                           *)
 (*                                                                         *)
-(* The log is kept as images, not as a sequence: committed is what its     *)
-(* committed part makes of it, like a snapshot, and tail holds the batches *)
-(* after it. What is decided where comes from other rooms: the rules of    *)
-(* heartbeats from BrokerLease, those of partitions from PartitionChange.  *)
+(* The log is kept as images, not as a sequence: committed is the image of *)
+(* its committed part, like a snapshot, and tail holds the batches after   *)
+(* it. The decisions come from other rooms: the rules of heartbeats from   *)
+(* BrokerLease, those of partitions from PartitionChange.                  *)
 (*                                                                         *)
 (* Sources: KIP-631, KIP-500, KIP-841, KIP-919, and Kafka 4.1 as built.    *)
 (*                                                                         *)
+(* Kafka's handler -> actions here                                         *)
+(*  - BrokerLifecycleManager.start -> StartBroker                          *)
+(*  - BrokerLifecycleManager.sendBrokerRegistration -> SendRegistration    *)
+(*  - BrokerLifecycleManager.sendBrokerHeartbeat -> SendHeartbeat          *)
+(*  - BrokerLifecycleManager.BrokerRegistrationResponseEvent ->            *)
+(*    HandleRegistrationResponse                                           *)
+(*  - BrokerLifecycleManager.BrokerHeartbeatResponseEvent ->               *)
+(*    HandleHeartbeatResponse                                              *)
+(*  - BrokerLifecycleManager, the onTimeout handlers -> RequestTimeout     *)
+(*  - BrokerLifecycleManager.beginControlledShutdown -> RequestShutdown    *)
+(*  - MetadataLoader.handleCommit -> ReplayMetadata                        *)
+(*  - AlterPartitionManager.submit -> SendAlterPartition                   *)
+(*  - AlterPartitionManager.handleAlterPartitionResponse ->                *)
+(*    HandleAlterPartitionResponse                                         *)
+(*  - ClusterControlManager.registerBroker -> RegisterBroker,              *)
+(*    AmendRegistration, RefuseRegistration                                *)
+(*  - ReplicationControlManager.processBrokerHeartbeat -> RejectHeartbeat, *)
+(*    KeepState, UnfenceBroker, BeginControlledShutdown, FenceOnRequest,   *)
+(*    ShutDownNow                                                          *)
+(*  - ReplicationControlManager.maybeFenceOneStaleBroker ->                *)
+(*    FenceStaleBroker                                                     *)
+(*  - ReplicationControlManager.alterPartition -> AlterPartition,          *)
+(*    RefuseAlterPartition                                                 *)
+(*  - ReplicationControlManager.changePartitionReassignment ->             *)
+(*    StartReassignment                                                    *)
+(*  - ReplicationControlManager.cancelPartitionReassignment ->             *)
+(*    CancelReassignment                                                   *)
+(*  - ClusterControlManager.registerController -> RegisterController       *)
+(*  - FeatureControlManager.updateFeatures -> UpgradeFeature               *)
+(*  - QuorumController.handleCommit, DeferredEventQueue.completeUpTo ->    *)
+(*    Commit                                                               *)
+(*  - QuorumController.claim, ClusterControlManager.activate ->            *)
+(*    ElectLeader                                                          *)
+(*  - QuorumController.renounce -> Renounce                                *)
+(*  - no handler -> Crash, SessionsRunOut, LoseMessage                     *)
+(*                                                                         *)
 (* What is not modelled                                                    *)
-(*  - Raft. A leader is elected at will, with all that is committed, and   *)
-(*    with as much of the former leader's tail as it pleases; its claim is *)
-(*    one step. specs/raft has how.                                        *)
-(*  - Standbys. They replay what is committed and do nothing by it, until  *)
-(*    they claim; so they have no variables.                               *)
-(*  - Requests to a controller that is not active: lost, to their sender.  *)
-(*    So are the answers that a controller owes when it renounces.         *)
+(*  - Raft. A leader is elected at will, with everything committed and     *)
+(*    with any part of the former leader's tail. Its claim is one step.    *)
+(*    specs/raft has the protocol.                                         *)
+(*  - Standbys. They replay what is committed and do nothing else until    *)
+(*    they claim, so they have no variables.                               *)
+(*  - Requests to a controller that is not active: to their sender they    *)
+(*    are lost. So are the answers that a controller owes when it          *)
+(*    renounces.                                                           *)
 (*  - Time. A session is valid or over, and may be over at any moment.     *)
 (*  - Requests of controllers: one may be handled at any moment.           *)
 (*  - More than one partition, the data in it, unclean elections, ELR.     *)
 (*  - A new target while a reassignment is in progress, the deletion of a  *)
 (*    topic, elections of the preferred replica.                           *)
 (*  - Unregistering brokers; a broker that fences itself (KIP-343).        *)
-(*  - A process has one request in flight, of whatever kind. Kafka's sends *)
+(*  - More than one request in flight. Kafka's process sends               *)
 (*    AlterPartition on a connection of its own.                           *)
-(*  - States between: a broker that replays at all replays all there is.   *)
+(*  - States in between: a broker that replays at all replays everything.  *)
 (***************************************************************************)
 EXTENDS Network, ClusterRecords
 
 CONSTANTS
   BrokerOf,            \* [Incarnation -> Broker].
-  RunningProcess,      \* [Controller -> ControllerProcess]: what runs under each id.
-  Replicas             \* The replicas of the partition at first, in order.
+  RunningProcess,      \* [Controller -> ControllerProcess]: the process of each id.
+  Replicas             \* The initial replicas of the partition, in order.
 
 ASSUME Constants ==
   /\ Broker # {} /\ IsFiniteSet(Broker)
@@ -59,19 +97,19 @@ ASSUME Constants ==
   /\ Replicas \in Partitions!Assignments(Broker)
 
 VARIABLES
-  committed,       \* The image at the high watermark: what all agree on.
+  committed,       \* The image at the high watermark: all agree on it.
   leader,          \* The controller whose appends can be committed.
   active,          \* The controllers that take themselves for active.
   stable,          \* [Controller -> image]: what it knows to be committed.
-  tail,            \* [Controller -> batches that it wrote after that].
-  written,         \* [Controller -> image]: with its tail replayed.
+  tail,            \* [Controller -> batches that it wrote after its stable image].
+  written,         \* [Controller -> image]: its stable image with its tail replayed.
   contact_age,     \* [Controller -> [Broker -> age]]: sessions in its memory.
   metadata_offset, \* [Controller -> [Broker -> offset]]: what each broker reported.
   controlled_shutdown_offset,  \* [Controller -> [Broker -> offset]]: what others must replay.
   status,          \* [Incarnation -> broker state].
-  broker_epoch,    \* [Incarnation -> epoch]: what its registration returned.
+  broker_epoch,    \* [Incarnation -> epoch]: from the answer to its registration.
   applied,         \* [Incarnation -> image]: what it has replayed, or Nil.
-  waiting,         \* [Incarnation -> whether it waits for an answer].
+  waiting,         \* [Incarnation -> BOOLEAN]: it waits for an answer.
   messages         \* The bag of messages in flight.
 
 log == <<committed, leader>>
@@ -92,8 +130,8 @@ Ages == {NoAge, Fresh, Overdue}
 Status == {"NOT_RUNNING", "STARTING", "RECOVERY", "RUNNING",
            "PENDING_CONTROLLED_SHUTDOWN", "SHUTTING_DOWN", "CRASHED"}
 
-(* The rules of the lease, as controller c applies them to what it has       *)
-(* written and keeps in memory. Only its pure operators are used.            *)
+(* The rules of the lease, as controller c applies them to its written image *)
+(* and its soft state. Only the pure operators of BrokerLease are used.      *)
 Lease(c) == INSTANCE BrokerLease WITH
   SessionTimeout <- 1, BrokerTimeout <- 1, MaxSkew <- 0, SelfFence <- FALSE, Reorder <- TRUE,
   registrations <- written[c].registrations,
@@ -122,7 +160,7 @@ HeartbeatResponse ==
   [type : {"HeartbeatResponse"}, incarnation : Incarnation,
    error : {"NONE", "STALE_BROKER_EPOCH"},
    is_caught_up : BOOLEAN, is_fenced : BOOLEAN, should_shut_down : BOOLEAN]
-(* isr: from each wanted member to the epoch under which it is known.        *)
+(* isr: maps each requested member to the epoch that the sender knows.       *)
 IsAlterPartitionRequest(m) ==
   /\ [m EXCEPT !.isr = {}] \in
        [type : {"AlterPartitionRequest"}, incarnation : Incarnation, awaited : BOOLEAN,
@@ -144,7 +182,7 @@ IsRequest(m) ==
   m.type \in {"RegistrationRequest", "HeartbeatRequest", "AlterPartitionRequest"}
 
 (* A batch of the tail, and the answer that is due when it is committed. A   *)
-(* batch without records only waits for those before it.                     *)
+(* batch without records only waits for the batches before it.               *)
 IsBatch(batch) == batch.reply \in Response \cup {Nil}
 
 TypeOK ==
@@ -163,14 +201,14 @@ TypeOK ==
   /\ waiting \in [Incarnation -> BOOLEAN]
   /\ \A m \in InFlight(messages) : IsMessage(m) /\ messages[m] \in Nat \ {0}
 ------------------------------------------------------------------------------
-(* What the nodes ask of their own state                                     *)
+(* Questions that a node answers from its own state                          *)
 
 Live(i) == status[i] \notin {"NOT_RUNNING", "SHUTTING_DOWN", "CRASHED"}
 
 (* The last offset that process i has replayed. *)
 AppliedOffset(i) == IF applied[i] = Nil THEN NoOffset ELSE applied[i].end - 1
 
-(* Process i takes its broker for the leader, by what it has replayed. *)
+(* By the metadata that process i has replayed, its broker is the leader. *)
 TakesItselfForLeader(i) ==
   /\ status[i] \in {"RUNNING", "PENDING_CONTROLLED_SHUTDOWN"}
   /\ applied[i] # Nil
@@ -179,7 +217,7 @@ TakesItselfForLeader(i) ==
 NoSessions == [b \in Broker |-> NoAge]
 NoOffsets == [b \in Broker |-> NoOffset]
 ------------------------------------------------------------------------------
-(* An empty log, and the first leader elected. *)
+(* The image of an empty log, with the first leader elected. *)
 EmptyImage ==
   [registrations |-> [b \in Broker |-> Nil],
    partition |-> Partitions!NewPartition(Replicas, {Replicas[1]}),
@@ -187,7 +225,7 @@ EmptyImage ==
    metadata_version |-> CHOOSE level \in Level : \A other \in Level : level <= other,
    end |-> 0]
 
-(* The partition was created, and its leader is gone. *)
+(* The image after the partition was created and lost its leader. *)
 FirstImage == [EmptyImage EXCEPT !.partition.leader = NoLeader]
 
 Init ==
@@ -206,8 +244,8 @@ Init ==
   /\ waiting = [i \in Incarnation |-> FALSE]
   /\ messages = NoMessages
 ------------------------------------------------------------------------------
-(* Broker processes. They know what they have replayed of the committed log, *)
-(* and what they were answered.                                              *)
+(* Broker processes. A process knows only what it has replayed of the        *)
+(* committed log, and its answers.                                           *)
 
 (***************************************************************************)
 (* A process starts.                                                       *)
@@ -225,7 +263,7 @@ Send(i, m) ==
   /\ messages' = Put(messages, m)
 
 (***************************************************************************)
-(* A process without an epoch asks for one.                                *)
+(* A process without an epoch sends a registration to get one.             *)
 (*                                                                         *)
 (* Kafka: BrokerLifecycleManager.sendBrokerRegistration.                   *)
 (***************************************************************************)
@@ -237,7 +275,7 @@ SendRegistration(i) ==
 
 (***************************************************************************)
 (* A registered process reports the offset that it has replayed, which is  *)
-(* committed, and says what it wants.                                      *)
+(* committed, and what it wants.                                           *)
 (*                                                                         *)
 (* Kafka: BrokerLifecycleManager.sendBrokerHeartbeat.                      *)
 (***************************************************************************)
@@ -250,9 +288,9 @@ SendHeartbeat(i) ==
               want_shut_down |-> status[i] = "PENDING_CONTROLLED_SHUTDOWN"])
   /\ UNCHANGED <<log, controllers, soft_state, status, broker_epoch, applied>>
 
-(* What a leader may ask its ISR to become: without the others, or with one  *)
-(* more that is active by what it has replayed. It names the epoch under     *)
-(* which it knows each member.                                               *)
+(* The ISRs that a leader may ask for: itself alone, or the present ISR with *)
+(* one more broker that is active by the leader's metadata. The request      *)
+(* contains the epoch of each member by that metadata.                       *)
 WantedIsrs(i) ==
   LET image == applied[i]
       self == BrokerOf[i]
@@ -293,8 +331,8 @@ HandleRegistrationResponse(m) ==
   /\ messages' = Take(messages, m)
   /\ UNCHANGED <<log, controllers, soft_state, status, applied>>
 
-(* What is left of a bag of messages when process i waits no longer: its     *)
-(* request may still arrive, an answer finds a closed connection.            *)
+(* The messages left in a bag after process i stops waiting: its request may *)
+(* still arrive, an answer finds a closed connection.                        *)
 Unawaited(bag, i) ==
   LET answers == {m \in InFlight(bag) : m.incarnation = i /\ ~IsRequest(m)}
       asked   == {m \in InFlight(bag) : m.incarnation = i /\ IsRequest(m) /\ m.awaited}
@@ -302,7 +340,7 @@ Unawaited(bag, i) ==
   IN  IF asked = {} THEN rest
       ELSE Put(rest, [(CHOOSE m \in asked : TRUE) EXCEPT !.awaited = FALSE])
 
-(* Nor will it take an answer that is still due. *)
+(* The process also takes no answer that is still due. *)
 UnawaitedReplies(batches, i) ==
   [k \in DOMAIN batches |->
      IF batches[k].reply # Nil /\ batches[k].reply.incarnation = i
@@ -313,7 +351,7 @@ Forget(i) ==
   /\ tail' = [c \in Controller |-> UnawaitedReplies(tail[c], i)]
   /\ waiting' = [waiting EXCEPT ![i] = FALSE]
 
-(* Process i ends, and with it all that it kept in memory.                   *)
+(* Process i ends and loses everything that it kept in memory.               *)
 Exit(i, last_status) ==
   /\ status' = [status EXCEPT ![i] = last_status]
   /\ broker_epoch' = [broker_epoch EXCEPT ![i] = NoEpoch]
@@ -324,7 +362,7 @@ Exit(i, last_status) ==
 StatusAfter(current, m) == Lease(CHOOSE c \in Controller : TRUE)!StatusAfter(current, m)
 
 (***************************************************************************)
-(* The answer to a heartbeat.                                              *)
+(* The answer to a heartbeat arrives.                                      *)
 (*                                                                         *)
 (* Kafka: BrokerLifecycleManager, BrokerHeartbeatResponseEvent.            *)
 (***************************************************************************)
@@ -344,8 +382,8 @@ HandleHeartbeatResponse(m) ==
   /\ UNCHANGED <<log, active, stable, written, soft_state>>
 
 (***************************************************************************)
-(* The answer to AlterPartition. What became of the partition, the leader  *)
-(* reads in the log.                                                       *)
+(* The answer to AlterPartition arrives. The leader learns the new state   *)
+(* of the partition from the log.                                          *)
 (*                                                                         *)
 (* Kafka: AlterPartitionManager.handleAlterPartitionResponse.              *)
 (***************************************************************************)
@@ -357,8 +395,8 @@ HandleAlterPartitionResponse(m) ==
   /\ UNCHANGED <<log, controllers, soft_state, status, broker_epoch, applied>>
 
 (***************************************************************************)
-(* A process stops waiting: the request, its answer or the controller that *)
-(* owed it is lost.                                                        *)
+(* A process stops waiting: the request, its answer, or the controller     *)
+(* that owed the answer is lost.                                           *)
 (*                                                                         *)
 (* Kafka: BrokerLifecycleManager, the onTimeout handlers.                  *)
 (***************************************************************************)
@@ -369,7 +407,7 @@ RequestTimeout(i) ==
   /\ UNCHANGED <<log, active, stable, written, soft_state, status, broker_epoch, applied>>
 
 (***************************************************************************)
-(* A process replays what is committed, whole batches at a time.           *)
+(* A process replays everything committed, in whole batches.               *)
 (*                                                                         *)
 (* Kafka: MetadataLoader.handleCommit.                                     *)
 (***************************************************************************)
@@ -380,7 +418,7 @@ ReplayMetadata(i) ==
   /\ UNCHANGED <<log, controllers, soft_state, status, broker_epoch, waiting, messages>>
 
 (***************************************************************************)
-(* The operator tells a broker that runs to stop.                          *)
+(* The operator tells a running broker to stop.                            *)
 (*                                                                         *)
 (* Kafka: BrokerLifecycleManager.beginControlledShutdown.                  *)
 (***************************************************************************)
@@ -390,17 +428,17 @@ RequestShutdown(i) ==
   /\ UNCHANGED <<log, controllers, soft_state, broker_epoch, applied, waiting, messages>>
 
 (***************************************************************************)
-(* A process dies. What it sent is still under way.                        *)
+(* A process crashes. The messages that it sent stay in flight.            *)
 (***************************************************************************)
 Crash(i) ==
   /\ Live(i)
   /\ Exit(i, "CRASHED")
   /\ UNCHANGED <<log, active, stable, written, soft_state>>
 ------------------------------------------------------------------------------
-(* Writing. Controller c takes itself for active.                            *)
+(* The write path. Controller c takes itself for active.                     *)
 
-(* It appends a batch, replays it, and keeps the answer until the batch is   *)
-(* committed.                                                                *)
+(* The controller appends a batch, replays it, and keeps the answer until    *)
+(* the batch is committed.                                                   *)
 (* Kafka: QuorumController, ControllerWriteEvent.                            *)
 Write(c, records, reply) ==
   /\ tail' = [tail EXCEPT ![c] = Append(@, [records |-> records, reply |-> reply])]
@@ -409,29 +447,30 @@ Write(c, records, reply) ==
 
 Reply(m, response) == IF m.awaited THEN response ELSE Nil
 
-(* It writes records because of request m.                                   *)
+(* The controller writes records because of request m.                       *)
 WriteFor(c, m, records, response) ==
   /\ Write(c, records, Reply(m, response))
   /\ messages' = Take(messages, m)
 
-(* It writes nothing. The answer may rest on what is not committed yet, so   *)
-(* that it waits for all that was written before (!).                        *)
+(* The controller writes no record. The answer may rest on uncommitted       *)
+(* records. So, unless its tail is empty (the test tail[c] = << >>), the     *)
+(* answer waits for everything written before.                               *)
 AnswerFor(c, m, response) ==
   IF ~m.awaited THEN messages' = Take(messages, m) /\ UNCHANGED controllers
-  ELSE IF tail[c] = << >>                                                  \* (!)
+  ELSE IF tail[c] = << >>
   THEN messages' = Answer(messages, m, response) /\ UNCHANGED controllers
   ELSE WriteFor(c, m, << >>, response)
 
 SetOf(c, variable, b, value) == [variable EXCEPT ![c][b] = value]
 ------------------------------------------------------------------------------
-(* The active controller and the leases of brokers. The header of each rule  *)
-(* is in BrokerLease; here it is judged by what is written, and its records  *)
-(* are one batch.                                                            *)
+(* The active controller and the leases of brokers. BrokerLease has the      *)
+(* header of each rule. Here the controller judges by its written image, and *)
+(* its records are one batch.                                                *)
 
 (***************************************************************************)
 (* A new incarnation registers. Its epoch is the offset at which its batch *)
-(* begins: if the batch is lost, another may get the same epoch, and so    *)
-(* nobody hears of it before the commit.                                   *)
+(* begins. If the batch is lost, another registration may get the same     *)
+(* epoch, so the answer waits for the commit.                              *)
 (*                                                                         *)
 (* Kafka: ClusterControlManager.registerBroker.                            *)
 (***************************************************************************)
@@ -488,7 +527,7 @@ RefuseRegistration(c, m) ==
                       error |-> "DUPLICATE_BROKER_REGISTRATION", epoch |-> NoEpoch])
   /\ UNCHANGED <<log, soft_state, processes>>
 
-(* The request names the registered epoch of its broker.                     *)
+(* The request has the registered epoch of its broker.                       *)
 (* Kafka: ClusterControlManager.checkBrokerEpoch.                            *)
 CurrentEpoch(c, m) ==
   LET b == BrokerOf[m.incarnation] IN
@@ -514,7 +553,7 @@ Heeds(c, m, next) ==
   /\ CurrentEpoch(c, m)
   /\ Lease(c)!NextBrokerState(BrokerOf[m.incarnation], m) = next
 
-(* What the heartbeat is answered once its step is committed.                *)
+(* The answer to the heartbeat, due once its step is committed.              *)
 HeartbeatReply(c, m, next) ==
   [type |-> "HeartbeatResponse", incarnation |-> m.incarnation, error |-> "NONE",
    is_caught_up |->
@@ -523,8 +562,8 @@ HeartbeatReply(c, m, next) ==
    should_shut_down |-> next = "SHUTDOWN_NOW"]
 
 (***************************************************************************)
-(* The broker stays what it is: fenced, unfenced, or on its way out. Only  *)
-(* the session is renewed, at once: what the controller keeps in memory    *)
+(* The broker keeps its state: fenced, unfenced, or in controlled          *)
+(* shutdown. Only its session is renewed, and at once, since soft state    *)
 (* waits for no commit.                                                    *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.processBrokerHeartbeat.                *)
@@ -544,8 +583,8 @@ KeepState(c, m) ==
   /\ UNCHANGED <<log, controlled_shutdown_offset, processes>>
 
 (***************************************************************************)
-(* The broker has replayed its registration, which therefore is committed, *)
-(* and is ready.                                                           *)
+(* The broker is ready and has replayed its registration, which therefore  *)
+(* is committed. It is unfenced.                                           *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.handleBrokerUnfenced.                  *)
 (***************************************************************************)
@@ -559,8 +598,9 @@ UnfenceBroker(c, m) ==
   /\ UNCHANGED <<log, controlled_shutdown_offset, processes>>
 
 (***************************************************************************)
-(* The broker leads something, and wants to go: others take over, and must *)
-(* have replayed that, up to the end of this batch.                        *)
+(* The broker leads something and wants to shut down. Others take over,    *)
+(* and must replay the records up to the end of this batch before it may   *)
+(* go.                                                                     *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.handleBrokerInControlledShutdown.      *)
 (***************************************************************************)
@@ -575,7 +615,8 @@ BeginControlledShutdown(c, m) ==
        SetOf(c, controlled_shutdown_offset, b, written'[c].end - 1)
   /\ UNCHANGED <<log, processes>>
 
-(* Broker b is fenced because of a heartbeat, which counts as contact.       *)
+(* The controller fences broker b because of a heartbeat, which also counts  *)
+(* as contact.                                                               *)
 FenceFor(c, m, next) ==
   LET b == BrokerOf[m.incarnation] IN
   /\ WriteFor(c, m, FenceRecords(written[c], b), HeartbeatReply(c, m, next))
@@ -595,7 +636,7 @@ FenceOnRequest(c, m) ==
   /\ FenceFor(c, m, "FENCED")
 
 (***************************************************************************)
-(* The broker may go, and is fenced in the same batch.                     *)
+(* The broker may shut down, and is fenced in the same batch.              *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.handleBrokerFenced, SHUTDOWN_NOW.      *)
 (***************************************************************************)
@@ -604,7 +645,7 @@ ShutDownNow(c, m) ==
   /\ FenceFor(c, m, "SHUTDOWN_NOW")
 
 (***************************************************************************)
-(* A session has run out.                                                  *)
+(* A session has expired, and the broker is fenced.                        *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.maybeFenceOneStaleBroker.              *)
 (***************************************************************************)
@@ -619,8 +660,9 @@ FenceStaleBroker(c, b) ==
   /\ UNCHANGED <<log, processes, messages>>
 
 (***************************************************************************)
-(* So much time passes at a controller that some of its sessions are over. *)
-(* They may have begun at one moment, with its claim, and end together.    *)
+(* Enough time passes at a controller for some of its sessions to expire.  *)
+(* Sessions may have begun at one moment, with its claim, and expire       *)
+(* together.                                                               *)
 (***************************************************************************)
 SessionsRunOut(c, silent) ==
   /\ c \in active
@@ -633,8 +675,8 @@ SessionsRunOut(c, silent) ==
 ------------------------------------------------------------------------------
 (* The active controller and the partition                                   *)
 
-(* The request comes from the registered process of its broker; else the     *)
-(* partition is not even looked at.                                          *)
+(* The request must come from the registered process of its broker.          *)
+(* Otherwise the controller does not look at the partition.                  *)
 AlterPartitionError(c, m) ==
   IF ~CurrentEpoch(c, m) THEN "STALE_BROKER_EPOCH"
   ELSE Partitions!AlterPartitionError(written[c].partition, m, Eligible(written[c]))
@@ -643,8 +685,8 @@ AlterPartitionReply(m, error) ==
   [type |-> "AlterPartitionResponse", incarnation |-> m.incarnation, error |-> error]
 
 (***************************************************************************)
-(* The ISR becomes what the leader asks for; a reassignment may be         *)
-(* complete with it.                                                       *)
+(* The ISR becomes the one that the leader asks for. This may complete a   *)
+(* reassignment.                                                           *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.alterPartition.                        *)
 (***************************************************************************)
@@ -662,8 +704,8 @@ AlterPartition(c, m) ==
   /\ UNCHANGED <<log, soft_state, processes>>
 
 (***************************************************************************)
-(* The request is refused, by what is written: it may be refused for a     *)
-(* change that is never committed.                                         *)
+(* The controller refuses the request, judging by its written image. The   *)
+(* reason may be a change that is never committed.                         *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.validateAlterPartitionData.            *)
 (***************************************************************************)
@@ -675,8 +717,8 @@ RefuseAlterPartition(c, m) ==
   /\ UNCHANGED <<log, soft_state, processes>>
 
 (***************************************************************************)
-(* The operator gives the partition other replicas, of brokers that are    *)
-(* registered, by what is written, fenced or not.                          *)
+(* The operator gives the partition other replicas. In the written image   *)
+(* their brokers are registered, fenced or not.                            *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.changePartitionReassignment.           *)
 (***************************************************************************)
@@ -694,7 +736,7 @@ StartReassignment(c, target) ==
   /\ UNCHANGED <<log, soft_state, processes, messages>>
 
 (***************************************************************************)
-(* The operator takes the reassignment back.                               *)
+(* The operator cancels the reassignment.                                  *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.cancelPartitionReassignment.           *)
 (***************************************************************************)
@@ -710,7 +752,8 @@ CancelReassignment(c) ==
 (* The active controller and the controllers                                 *)
 
 (***************************************************************************)
-(* A request of a controller process is handled, however old it is.        *)
+(* The controller handles a request of a controller process, however old   *)
+(* it is.                                                                  *)
 (*                                                                         *)
 (* Kafka: ClusterControlManager.registerController.                        *)
 (***************************************************************************)
@@ -721,8 +764,8 @@ RegisterController(c, i) ==
   /\ UNCHANGED <<log, soft_state, processes, messages>>
 
 (***************************************************************************)
-(* The metadata version is raised: all controllers support the level, by   *)
-(* what is written.                                                        *)
+(* The metadata version is raised. In the written image, all controllers   *)
+(* support the level.                                                      *)
 (*                                                                         *)
 (* Kafka: FeatureControlManager.updateFeatures.                            *)
 (***************************************************************************)
@@ -737,10 +780,10 @@ UpgradeFeature(c, level) ==
   /\ Write(c, <<FeatureLevelRecord(level)>>, Nil)
   /\ UNCHANGED <<log, soft_state, processes, messages>>
 ------------------------------------------------------------------------------
-(* Raft, as far as the controllers notice                                    *)
+(* Raft, as the controllers see it                                           *)
 
-(* How many batches are done with once the first is committed: those behind  *)
-(* it that hold no records only waited for that.                             *)
+(* The number of batches that are finished once the first is committed. The  *)
+(* batches directly behind it without records only waited for it.            *)
 DoneWithFirst(batches) ==
   CHOOSE count \in DOMAIN batches :
     /\ \A k \in 2 .. count : batches[k].records = << >>
@@ -753,8 +796,8 @@ GiveReplies(bag, batches) ==
        IN  GiveReplies(IF reply = Nil THEN bag ELSE Put(bag, reply), Tail(batches))
 
 (***************************************************************************)
-(* The first batch of the leader's tail is committed; the leader is the    *)
-(* first to know, and gives at once all answers that waited for it.        *)
+(* The first batch of the leader's tail is committed. The leader is the    *)
+(* first to know, and at once sends all answers that waited for it.        *)
 (*                                                                         *)
 (* Kafka: QuorumController, handleCommit, DeferredEventQueue.completeUpTo. *)
 (***************************************************************************)
@@ -769,8 +812,8 @@ Commit(c) ==
   /\ messages' = GiveReplies(messages, SubSeq(tail[c], 1, count))
   /\ UNCHANGED <<leader, active, written, soft_state, processes>>
 
-(* Who may be elected, and how many batches of the former leader's tail the  *)
-(* next one may hold. A model may take fewer of both.                        *)
+(* The controllers that may be elected, and how many batches of the former   *)
+(* leader's tail the new leader may hold. A model may allow fewer of both.   *)
 Candidates == Controller
 Survivors(count) == 0 .. count
 
@@ -779,12 +822,13 @@ RecordsOf(batches) ==
   IF batches = << >> THEN << >> ELSE Head(batches).records \o RecordsOf(Tail(batches))
 
 (***************************************************************************)
-(* Another controller is elected. It has all that is committed, and        *)
-(* perhaps some of what the former leader wrote besides: that survives,    *)
-(* though nobody is answered. The rest is lost. It claims when its first   *)
-(* record, and all before it, is committed. Each unfenced broker gets a    *)
-(* whole session; who was shutting down, and how far each broker had come, *)
-(* is forgotten. The former leader has not heard of it.                    *)
+(* Another controller is elected. It has everything committed, and perhaps *)
+(* some of the former leader's uncommitted batches. Those survive, though  *)
+(* their requests get no answer; the rest is lost. The new leader claims   *)
+(* when its first record, and everything before it, is committed. Each     *)
+(* unfenced broker gets a full session. The new leader does not know which *)
+(* brokers were shutting down, nor how far each had replayed. The former   *)
+(* leader has not heard of the election.                                   *)
 (*                                                                         *)
 (* Kafka: QuorumController.claim, ClusterControlManager.activate.          *)
 (***************************************************************************)
@@ -805,8 +849,8 @@ ElectLeader(c, survivors) ==
   /\ UNCHANGED <<tail, metadata_offset, controlled_shutdown_offset, processes, messages>>
 
 (***************************************************************************)
-(* A controller hears that another was elected: it throws away what is not *)
-(* committed, with all that it kept in memory, and owes no answer.         *)
+(* A controller hears that another was elected. It drops its uncommitted   *)
+(* batches and its soft state, and owes no answer any more.                *)
 (*                                                                         *)
 (* Kafka: QuorumController.renounce.                                       *)
 (***************************************************************************)

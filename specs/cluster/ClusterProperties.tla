@@ -1,53 +1,55 @@
 --------------------------- MODULE ClusterProperties ---------------------------
 (***************************************************************************)
-(* What must be true of Cluster: what neither the lease nor the partition  *)
-(* nor the log promises alone. Suffixes: Inv (every state), Prop (every    *)
-(* step), Live (in the end), Reach (must be possible). Each says what it   *)
-(* means, where it comes from, and what breaks it.                         *)
+(* The properties of Cluster: those that neither the lease nor the         *)
+(* partition nor the log has alone. Suffixes: Inv (every state), Prop      *)
+(* (every step), Live (in the end), Reach (must be possible). The          *)
+(* sentences above each property say what it means, where it comes from,   *)
+(* and what breaks it.                                                     *)
 (***************************************************************************)
 EXTENDS Cluster
 
-(* The images that somebody acts by or that count: what is committed, what a *)
-(* controller knows to be committed, what a broker has replayed.             *)
+(* The images that count or that a node acts by: the committed one, what     *)
+(* each controller knows to be committed, what each broker has replayed.     *)
 CommittedImages ==
   {committed} \cup (({stable[c] : c \in Controller} \cup {applied[i] : i \in Incarnation}) \ {Nil})
 ------------------------------------------------------------------------------
 (* The log                                                                   *)
 
-(* What an active controller has written is what is committed, as far as it  *)
-(* knows, with its tail replayed.                                            *)
+(* The written image of an active controller is its stable image with its    *)
+(* tail replayed.                                                            *)
 (* Source: KIP-631, the controller's state is a replay of its log. Broken    *)
-(* by: changing the image besides the records.                               *)
+(* by: changing the image in another way than by records.                    *)
 WrittenIsReplayOfLogInv ==
   \A c \in active :
     LET Replayed[k \in 0 .. Len(tail[c])] ==
           IF k = 0 THEN stable[c] ELSE ReplayBatch(Replayed[k - 1], tail[c][k].records)
     IN  written[c] = Replayed[Len(tail[c])]
 
-(* Whoever has replayed the committed log up to one offset knows the same.   *)
+(* All nodes that have replayed the committed log up to one offset have the  *)
+(* same image.                                                               *)
 (* Source: KIP-500, all nodes replay one log. Broken by: a broker that       *)
-(* replays what is only written; a controller that keeps its tail when it    *)
-(* is deposed and elected again.                                             *)
+(* replays what is only written; a controller that keeps its tail when it is *)
+(* deposed and elected again.                                                *)
 SameOffsetSameImageInv ==
   \A a, b \in CommittedImages : a.end = b.end => a = b
 
-(* Nobody acts by what is not committed.                                     *)
+(* No node acts by uncommitted records.                                      *)
 (* Source: KIP-631, brokers replay committed records. Broken by: replaying   *)
 (* the active controller's image.                                            *)
 CommittedOnlyInv == \A image \in CommittedImages : image.end <= committed.end
 
-(* The leader is active, and knows all that is committed.                    *)
-(* Source: Raft, leader completeness. Broken by: electing one that misses    *)
-(* what is committed.                                                        *)
+(* The leader is active, and knows everything that is committed.             *)
+(* Source: Raft, leader completeness. Broken by: electing a controller that  *)
+(* lacks a committed record.                                                 *)
 LeaderKnowsCommittedInv == leader \in active /\ stable[leader] = committed
 
-(* What is committed only grows.                                             *)
+(* The committed log only grows.                                             *)
 (* Source: Raft, state machine safety. Broken by: a deposed controller whose *)
 (* tail is committed.                                                        *)
 CommittedGrowsProp == [][committed'.end > committed.end]_committed
 
-(* A controller that renounces keeps nothing, and one that claims begins     *)
-(* with what is committed.                                                   *)
+(* A controller that renounces keeps nothing, and a controller that claims   *)
+(* begins with what is committed.                                            *)
 (* Source: Kafka, QuorumController.renounce. Broken by: keeping the tail, or *)
 (* the image with it.                                                        *)
 RenouncedKeepsNothingInv ==
@@ -57,8 +59,8 @@ RenouncedKeepsNothingInv ==
     /\ metadata_offset[c] = NoOffsets
     /\ controlled_shutdown_offset[c] = NoOffsets
 
-(* A process waits for whatever is under way that it would take an answer    *)
-(* of, and for the answer that a controller owes it.                         *)
+(* If a process would still take the answer to a message in flight, or a     *)
+(* controller owes it an answer, the process waits.                          *)
 (* Source: Kafka, BrokerLifecycleManager has one request in flight. Broken   *)
 (* by: a process that ends, and whose request is answered all the same.      *)
 AwaitedIsWaitedForInv ==
@@ -68,9 +70,9 @@ AwaitedIsWaitedForInv ==
 ------------------------------------------------------------------------------
 (* Leases and partitions together                                            *)
 
-(* In no image that anybody acts by does a broker lead, or keep others       *)
-(* company in the ISR, that is fenced, leaving or gone: fencing and the      *)
-(* moves of the partition are seen together or not at all.                   *)
+(* In every image that a node acts by, the leader is active, and so is every *)
+(* member of an ISR with several members. Fencing and the moves of the       *)
+(* partition become visible together.                                        *)
 (* Source: KIP-631 and KIP-841; KAFKA-18106. Broken by: fencing and moving   *)
 (* in two batches; registering a new incarnation without moving what the     *)
 (* previous one led.                                                         *)
@@ -81,7 +83,7 @@ BatchAtomicInv ==
     /\ Cardinality(p.isr) > 1 => p.isr \subseteq ActiveBrokers(image)
 
 (* Controller c gives answer m in this step: to a batch that commits, or at  *)
-(* once, with nothing in its tail, as it judges the request that m answers.  *)
+(* once, while its tail is empty, as it judges the request of m.             *)
 AnswersHeartbeat(c, m) ==
   \/ \E count \in DOMAIN tail[c] :
        /\ tail'[c] = SubSeq(tail[c], count + 1, Len(tail[c]))
@@ -91,9 +93,8 @@ AnswersHeartbeat(c, m) ==
            next \in {"FENCED", "UNFENCED", "CONTROLLED_SHUTDOWN"} :
           Heeds(c, request, next) /\ m = HeartbeatReply(c, request, next)
 
-(* A broker is told it is fenced, or is not, only when that is committed: in *)
-(* the image of the controller that answers, as far as it knows to be        *)
-(* committed.                                                                *)
+(* A broker is told that it is fenced, or that it is not, only when that is  *)
+(* committed: it stands in the stable image of the answering controller.     *)
 (* Source: KIP-631, answers wait for the commit. Broken by: answering when   *)
 (* the batch is written.                                                     *)
 FencedByCommitProp ==
@@ -111,7 +112,7 @@ EpochHeldIsCommittedInv ==
 
 (* No two processes hold one epoch.                                          *)
 (* Source: KIP-631. Broken by: answering a registration when it is written:  *)
-(* if it is lost, another gets its offset.                                   *)
+(* if it is lost, another process gets its offset.                           *)
 EpochUniqueInv ==
   /\ \A i, j \in Incarnation :
        (i # j /\ broker_epoch[i] # NoEpoch) => broker_epoch[i] # broker_epoch[j]
@@ -119,10 +120,10 @@ EpochUniqueInv ==
        (a # b /\ Registered(image, a) /\ Registered(image, b)) =>
          image.registrations[a].epoch # image.registrations[b].epoch
 
-(* An epoch is an offset of the log, not after that of its record; and who   *)
-(* holds the registered epoch is the registered incarnation.                 *)
-(* Source: KIP-631. Broken by: an epoch that is taken from what is           *)
-(* committed, not from what is written.                                      *)
+(* An epoch is an offset of the log, not after that of its record. The       *)
+(* process that holds the registered epoch is the registered incarnation.    *)
+(* Source: KIP-631. Broken by: an epoch that is taken from the committed log *)
+(* end, not from the written one.                                            *)
 EpochMatchesLogOffsetInv ==
   \A image \in CommittedImages : \A b \in Broker :
     LET r == image.registrations[b] IN
@@ -132,8 +133,8 @@ EpochMatchesLogOffsetInv ==
       /\ \A i \in Incarnation :
            (BrokerOf[i] = b /\ broker_epoch[i] = r.epoch) => r.incarnation = i
 
-(* The same of each commit: a new epoch lies in the batch that is committed, *)
-(* beyond all that was committed before.                                     *)
+(* For each commit: a new epoch lies in the committed batch, beyond          *)
+(* everything committed before.                                              *)
 EpochIsNewOffsetProp ==
   [][\A b \in Broker :
        LET old == committed.registrations[b] new == committed'.registrations[b] IN
@@ -144,8 +145,8 @@ EpochIsNewOffsetProp ==
 
 (* A broker is unfenced only after its process replayed the last record of   *)
 (* its registration, which is therefore committed.                           *)
-(* Source: KAFKA-13959. Broken by: unfencing at once: a registration that    *)
-(* was repeated may be written and not committed.                            *)
+(* Source: KAFKA-13959. Broken by: unfencing at once: a repeated             *)
+(* registration may be written and not committed.                            *)
 UnfencedSawCommittedRegistrationProp ==
   [][\A c \in active \cap active' : \A b \in Broker :
        LET old == written[c].registrations[b] new == written'[c].registrations[b] IN
@@ -161,17 +162,17 @@ UnfencedHasSessionInv ==
     (Registered(written[c], b) /\ ~written[c].registrations[b].fenced) =>
       contact_age[c][b] # NoAge
 
-(* The lease outlives a failover: a new controller gives each unfenced       *)
-(* broker a whole session, and nobody is fenced for silence but by the       *)
-(* controller to whom he was silent.                                         *)
+(* The lease survives a failover: a new controller gives each unfenced       *)
+(* broker a full session, and a broker is fenced for silence only by the     *)
+(* controller that did not hear from it.                                     *)
 (* Source: Kafka, ClusterControlManager.activate. Broken by: a claim that    *)
-(* takes sessions for over.                                                  *)
+(* treats sessions as over.                                                  *)
 LeaseOutlivesFailoverProp ==
   [][\A c \in active' \ active : \A b \in Broker :
        (Registered(written'[c], b) /\ ~written'[c].registrations[b].fenced) =>
          contact_age'[c][b] = Fresh]_active
 
-(* Controller c grants request m, and will say so. *)
+(* Controller c grants request m, and answers so now or at the commit. *)
 Granted(c, m) ==
   \E error \in {"NONE", "NEW_LEADER_ELECTED"} :
     LET response == AlterPartitionReply(m, error) IN
@@ -179,9 +180,9 @@ Granted(c, m) ==
     \/ Len(tail'[c]) > Len(tail[c]) /\ tail'[c][Len(tail'[c])].reply = response
 
 (* AlterPartition is granted only to the registered process of the leader,   *)
-(* for the partition as it is written, whatever is committed and whatever    *)
-(* another controller thinks.                                                *)
-(* Source: KIP-497, KIP-631. Broken by: judging by what is committed.        *)
+(* and for the partition of the written image, whatever is committed and     *)
+(* whatever another controller has written.                                  *)
+(* Source: KIP-497, KIP-631. Broken by: judging by the committed image.      *)
 AlterPartitionUsesCurrentEpochProp ==
   [][\A m \in InFlight(messages) \ InFlight(messages'), c \in active \cap active' :
        (m.type = "AlterPartitionRequest" /\ Granted(c, m)) =>
@@ -193,8 +194,8 @@ AlterPartitionUsesCurrentEpochProp ==
          /\ written[c].partition.leader_epoch = m.leader_epoch
          /\ written[c].partition.partition_epoch = m.partition_epoch]_<<messages, tail>>
 
-(* It is granted only for an ISR of active brokers, each under the epoch     *)
-(* that it is registered with.                                               *)
+(* AlterPartition is granted only for an ISR of active brokers, each under   *)
+(* its registered epoch.                                                     *)
 (* Source: KIP-903. Broken by: not looking at the members' epochs.           *)
 IsrJoinsByCurrentEpochProp ==
   [][\A m \in InFlight(messages) \ InFlight(messages'), c \in active \cap active' :
@@ -203,9 +204,10 @@ IsrJoinsByCurrentEpochProp ==
            /\ ActiveIn(written[c], b)
            /\ m.isr[b] = written[c].registrations[b].epoch]_<<messages, tail>>
 
-(* A new leader comes from the ISR that was written before; or from the one  *)
-(* that the former leader asked for, and that completes a reassignment. The  *)
-(* log commits in order, so no election costs what is committed.             *)
+(* A new leader comes from the ISR of the image written before, or from the  *)
+(* ISR that the former leader asked for in a request that completes a        *)
+(* reassignment. The log commits in order, so no election costs committed    *)
+(* data.                                                                     *)
 (* Source: KIP-631, clean elections. Broken by: electing any active replica. *)
 LeaderFromIsrProp ==
   [][\A c \in active \cap active' :
@@ -217,7 +219,7 @@ LeaderFromIsrProp ==
                /\ Partitions!InProgress(old) /\ ~Partitions!InProgress(new)]_written
 
 (* Two brokers may both take themselves for the leader of the partition, but *)
-(* never under one leader epoch: that is what protects the data.             *)
+(* never under one leader epoch. That protects the data.                     *)
 (* Source: KIP-631, leader epochs. Broken by: a new leader under the old     *)
 (* epoch.                                                                    *)
 LeaderEpochTellsApartInv ==
@@ -227,7 +229,7 @@ LeaderEpochTellsApartInv ==
      /\ TakesItselfForLeader(j)) =>
       applied[i].partition.leader_epoch # applied[j].partition.leader_epoch
 
-(* Not true of two processes of one broker id, and kept for that: see        *)
+(* Not true of two processes of one broker id, and kept to show that: see    *)
 (* broken/cluster/TwoOfOneId.cfg. The leader epoch does not tell them apart, *)
 (* since the log names a leader by its id; the broker epoch does.            *)
 OneLeaderPerEpochInv ==
@@ -235,8 +237,9 @@ OneLeaderPerEpochInv ==
     (i # j /\ TakesItselfForLeader(i) /\ TakesItselfForLeader(j)) =>
       applied[i].partition.leader_epoch # applied[j].partition.leader_epoch
 
-(* Not true of Kafka, and kept for that: see broken/cluster/TwoLeaders.cfg.  *)
-(* No two processes take themselves for the leader at once.                  *)
+(* Not true of Kafka, and kept to show that: see                             *)
+(* broken/cluster/TwoLeaders.cfg. No two processes take themselves for the   *)
+(* leader at once.                                                           *)
 OneLeaderInv ==
   \A i, j \in Incarnation : (TakesItselfForLeader(i) /\ TakesItselfForLeader(j)) => i = j
 
@@ -244,8 +247,8 @@ OneLeaderInv ==
 (* Source: Kafka without ELR. Broken by: an empty ISR.                       *)
 IsrNotEmptyInv == \A image \in CommittedImages : image.partition.isr # {}
 
-(* A process that stops with leave is fenced, and no active broker believes  *)
-(* any more that it leads.                                                   *)
+(* When a process stops with permission, it is fenced, and no active broker  *)
+(* still believes that it leads.                                             *)
 (* Source: KIP-631, controlled shutdown; KAFKA-14292. True without failover, *)
 (* and of brokers that were not fenced for their silence before: see         *)
 (* broken/cluster/ForgottenLeave.cfg and FencedLeave.cfg. Broken by: not     *)
@@ -271,8 +274,8 @@ RegistrationGatedByMvInv ==
   \A image \in CommittedImages \cup ({written[c] : c \in Controller} \ {Nil}) :
     (\E c \in Controller : image.controllers[c] # Nil) => image.metadata_version >= GateLevel
 
-(* A level is committed that each other controller registered to support, in *)
-(* the same log, before.                                                     *)
+(* A level is committed only if each other controller registered before, in  *)
+(* the same log, to support it.                                              *)
 (* Source: KIP-919, Fix compatibility gates. Broken by: judging an upgrade   *)
 (* by a registration that is lost.                                           *)
 UpgradeSupportedByCommittedProp ==
@@ -284,7 +287,7 @@ UpgradeSupportedByCommittedProp ==
 ------------------------------------------------------------------------------
 (* In the end. Under the fairness of MCClusterLive, once the faults are over *)
 
-(* The broker leads, by its own opinion and the log's, and its process is    *)
+(* The broker leads, by its own metadata and by the log, and its process is  *)
 (* the registered one.                                                       *)
 Serves(i) ==
   /\ status[i] = "RUNNING"
@@ -292,8 +295,8 @@ Serves(i) ==
   /\ committed.partition.leader = BrokerOf[i]
   /\ committed.registrations[BrokerOf[i]].epoch = broker_epoch[i]
 
-(* A partition of which an in-sync replica runs is served in the end,        *)
-(* whatever was lost with the former controller.                             *)
+(* If an in-sync replica of the partition runs, the partition is served in   *)
+(* the end, whatever was lost with the former controller.                    *)
 (* Source: KIP-500, failover. Broken by: a claim that begins no sessions: a  *)
 (* dead leader is never fenced; a process that waits for ever for the answer *)
 (* of a controller that is gone.                                             *)
@@ -308,13 +311,13 @@ ServesAgainLive ==
 ------------------------------------------------------------------------------
 (* Witnesses                                                                 *)
 
-(* Two controllers take themselves for active, and both have written what is *)
-(* not committed.                                                            *)
+(* Two controllers take themselves for active, and both have uncommitted     *)
+(* batches.                                                                  *)
 TwoActivesReach ==
   \E c, d \in active : c # d /\ tail[c] # << >> /\ tail[d] # << >>
 
-(* A controller that was deposed has fenced a broker that is not fenced, and *)
-(* never will be by that.                                                    *)
+(* A deposed controller has fenced a broker that is not fenced in the        *)
+(* committed log, and whose fencing will never be committed.                 *)
 UncommittedFencingLostReach ==
   \E c \in active \ {leader}, b \in Broker :
     /\ Registered(written[c], b) /\ written[c].registrations[b].fenced
@@ -322,7 +325,7 @@ UncommittedFencingLostReach ==
     /\ Registered(written[leader], b) /\ ~written[leader].registrations[b].fenced
     /\ committed.end > stable[c].end
 
-(* A controller that was deposed has unfenced a broker that stays fenced.    *)
+(* A deposed controller has unfenced a broker that stays fenced.             *)
 DeposedUnfenceLostReach ==
   \E c \in active \ {leader}, b \in Broker :
     /\ Registered(written[c], b) /\ ~written[c].registrations[b].fenced
@@ -330,8 +333,9 @@ DeposedUnfenceLostReach ==
     /\ Registered(committed, b) /\ committed.registrations[b].fenced
     /\ committed.end > stable[c].end
 
-(* What a leader wrote was committed by the next one, and it does not know:  *)
-(* whoever asked for it was not answered, and has it all the same.           *)
+(* The next leader committed what a former leader wrote, and the former      *)
+(* leader does not know: the request took effect, and its sender got no      *)
+(* answer.                                                                   *)
 SurvivedFailOverReach ==
   \E c \in active \ {leader} :
     /\ stable[c].registrations # written[c].registrations
@@ -342,8 +346,8 @@ StaleAlterPartitionRefusedReach ==
   \E m \in InFlight(messages) :
     m.type = "AlterPartitionResponse" /\ m.error = "STALE_BROKER_EPOCH"
 
-(* A request was refused by what was written, and the reason for that is not *)
-(* committed yet: the answer waits.                                          *)
+(* The controller refused a request because of its written image, and the    *)
+(* reason is not committed yet: the answer waits.                            *)
 RefusedByUncommittedReach ==
   \E c \in active : \E k \in DOMAIN tail[c] :
     /\ k > 1
@@ -352,16 +356,17 @@ RefusedByUncommittedReach ==
     /\ tail[c][k].reply.type = "AlterPartitionResponse"
     /\ tail[c][k].reply.error # "NONE"
 
-(* The reassignment has come to its end: other replicas than at first. *)
+(* The reassignment has completed: the replicas differ from the initial      *)
+(* ones.                                                                     *)
 ReassignedReach ==
   /\ ~Partitions!InProgress(committed.partition)
   /\ Partitions!Members(committed.partition.replicas) # Partitions!Members(Replicas)
 
-(* It came to its end under a controller that was elected. (Candidates: the  *)
-(* models that ask for this elect only who does not lead at first.)          *)
+(* It completed under a newly elected controller. (Candidates: the models    *)
+(* with this witness elect only a controller that does not lead at first.)   *)
 ReassignedAfterFailOverReach == ReassignedReach /\ leader \in Candidates
 
-(* A process stopped with leave after a controlled shutdown. *)
+(* A process stopped with permission after a controlled shutdown. *)
 StoppedWithLeaveReach ==
   \E i \in Incarnation :
     /\ status[i] = "SHUTTING_DOWN"
@@ -369,12 +374,12 @@ StoppedWithLeaveReach ==
     /\ committed.registrations[BrokerOf[i]].in_controlled_shutdown
     /\ committed.registrations[BrokerOf[i]].fenced
 
-(* A broker that starts has been unfenced, and leads. *)
+(* A starting broker has been unfenced, and leads. *)
 StartedAndLeadsReach ==
   \E i \in Incarnation : Serves(i) /\ committed.registrations[BrokerOf[i]].record_offset > 0
 
-(* A registration was lost with its controller, and the next one in the log  *)
-(* has the epoch that it would have had, or a later one.                     *)
+(* A registration was lost with its controller, and the next registration in *)
+(* the log has the same epoch as the lost one, or a later one.               *)
 RegistrationLostReach ==
   \E c \in active \ {leader}, b \in Broker :
     /\ Registered(written[c], b)

@@ -1,9 +1,9 @@
 ---------------------------- MODULE ClusterRecords ----------------------------
 (***************************************************************************)
-(* The metadata records of Cluster, and what replaying them makes of an    *)
+(* The metadata records of Cluster, and what replaying them does to an     *)
 (* image. Only this module says what a record does. The active controller  *)
-(* replays what it has just written, everybody else what is committed, and *)
-(* nobody changes an image otherwise.                                      *)
+(* replays what it has just written, every other node what is committed.   *)
+(* Nothing else changes an image.                                          *)
 (*                                                                         *)
 (* Sources: KIP-631 (records, broker epoch), KIP-841 (controlled shutdown  *)
 (* in the log), KIP-919 (controllers), and Kafka as built.                 *)
@@ -13,7 +13,7 @@ EXTENDS Integers, Sequences, FiniteSets, TLC
 CONSTANTS
   Broker,               \* The broker ids.
   BrokerOrder,          \* The same, as a sequence in ascending order.
-  Incarnation,          \* Every broker process there ever is.
+  Incarnation,          \* Every broker process that ever exists.
   Controller,           \* The controller ids.
   ControllerProcess,    \* Every controller process that ever registers.
   ControllerOf,         \* [ControllerProcess -> Controller].
@@ -47,7 +47,8 @@ Image ==
 
 Registered(image, b) == image.registrations[b] # Nil
 
-(* The broker may lead and be in sync: registered, unfenced and staying.     *)
+(* The broker may lead and be in sync: registered, unfenced, and not in      *)
+(* controlled shutdown.                                                      *)
 (* Kafka: ClusterControlManager.isActive.                                    *)
 ActiveIn(image, b) ==
   /\ Registered(image, b)
@@ -61,22 +62,23 @@ RegisterBrokerRecord(b, i, epoch, fenced, in_controlled_shutdown) ==
   [type |-> "RegisterBrokerRecord", broker |-> b, incarnation |-> i, epoch |-> epoch,
    fenced |-> fenced, in_controlled_shutdown |-> in_controlled_shutdown]
 
-(* fenced: what becomes of it, or NONE. A controlled shutdown is only begun. *)
+(* fenced: the new value, or NONE for no change. A controlled shutdown can   *)
+(* only begin.                                                               *)
 BrokerRegistrationChangeRecord(b, epoch, fenced, in_controlled_shutdown) ==
   [type |-> "BrokerRegistrationChangeRecord", broker |-> b, epoch |-> epoch,
    fenced |-> fenced, in_controlled_shutdown |-> in_controlled_shutdown]
 
-(* change: a function from the names of the fields that change.              *)
+(* change: a function from the names of the changed fields to their values.  *)
 PartitionChangeRecord(change) == [type |-> "PartitionChangeRecord", change |-> change]
 
 RegisterControllerRecord(i) == [type |-> "RegisterControllerRecord", incarnation |-> i]
 FeatureLevelRecord(level) == [type |-> "FeatureLevelRecord", level |-> level]
 
-(* Raft's own record at the beginning of an epoch takes an offset, and says  *)
-(* nothing to an image.                                                      *)
+(* Raft's own record at the beginning of an epoch takes an offset and does   *)
+(* not change an image.                                                      *)
 LeaderChangeRecord(c) == [type |-> "LeaderChangeRecord", leader |-> c]
 
-(* The record for a change of the partition, if it is one.                   *)
+(* The record for a change of the partition, or no record without a change.  *)
 PartitionRecords(change) ==
   IF change = Partitions!NoChange THEN << >> ELSE <<PartitionChangeRecord(change)>>
 ------------------------------------------------------------------------------
@@ -117,13 +119,14 @@ ReplayBatch(image, records) ==
   IF records = << >> THEN image
   ELSE ReplayBatch(ReplayRecord(image, Head(records)), Tail(records))
 ------------------------------------------------------------------------------
-(* What the controller writes about a broker, from what it has written       *)
-(* before. Each is one batch, so that nobody ever sees a part of it.         *)
+(* The records that the controller writes about a broker, given its written  *)
+(* image. Each group is one batch, so that no node ever sees a part of it.   *)
 
 ElectedWith(image, ask, acceptable) ==
   PartitionRecords(Partitions!Build(image.partition, ask, acceptable))
 
-(* Broker b leaves the ISR of what it is a replica of, and leads no more.    *)
+(* Broker b leaves the ISR of the partition, if it is a replica, and no      *)
+(* longer leads.                                                             *)
 (* Kafka: ReplicationControlManager.generateLeaderAndIsrUpdates.             *)
 WithoutBrokerRecords(image, b) ==
   IF b \in image.partition.isr
@@ -131,13 +134,14 @@ WithoutBrokerRecords(image, b) ==
                    ActiveBrokers(image) \ {b})
   ELSE << >>
 
-(* The partition moves first: whoever sees a broker fenced has seen that.    *)
+(* The partition moves first: a node that sees a broker fenced has seen the  *)
+(* move.                                                                     *)
 (* Kafka: ReplicationControlManager.handleBrokerFenced.                      *)
 FenceRecords(image, b) ==
   WithoutBrokerRecords(image, b)
   \o <<BrokerRegistrationChangeRecord(b, image.registrations[b].epoch, "FENCE", FALSE)>>
 
-(* A partition without a leader may have one now.                            *)
+(* A partition without a leader may now get one.                             *)
 (* Kafka: ReplicationControlManager.handleBrokerUnfenced.                    *)
 UnfenceRecords(image, b) ==
   <<BrokerRegistrationChangeRecord(b, image.registrations[b].epoch, "UNFENCE", FALSE)>>
@@ -151,14 +155,14 @@ ShutdownRecords(image, b) ==
   <<BrokerRegistrationChangeRecord(b, image.registrations[b].epoch, "NONE", TRUE)>>
   \o WithoutBrokerRecords(image, b)
 
-(* A new incarnation: what the previous one led moves first. The epoch is    *)
-(* the offset at which the batch begins.                                     *)
+(* A new incarnation. The leadership of the previous one moves first. The    *)
+(* epoch is the offset at which the batch begins.                            *)
 (* Kafka: ClusterControlManager.registerBroker.                              *)
 RegisterRecords(image, b, i) ==
   WithoutBrokerRecords(image, b)
   \o <<RegisterBrokerRecord(b, i, image.end, TRUE, FALSE)>>
 
-(* The same incarnation again: everything stays.                             *)
+(* The same incarnation again: its state stays.                              *)
 (* Kafka: ClusterControlManager.registerBroker.                              *)
 AmendRecords(image, b) ==
   LET r == image.registrations[b] IN

@@ -1,25 +1,26 @@
 --------------------------- MODULE ClusterRefinement ---------------------------
 (***************************************************************************)
-(* What is committed of a cluster, seen from each of the other rooms. Each *)
-(* mapping takes the committed image, or the committed records, and leaves *)
-(* the rest out.                                                           *)
+(* The committed log of a cluster, seen from each of the other rooms. Each *)
+(* mapping takes the committed image or the committed records, and leaves  *)
+(* out the rest.                                                           *)
 (*                                                                         *)
-(* The fine-grained modules themselves (BrokerLease, Reassignment,         *)
-(* ControllerRegistration, MetadataLog) are not what is committed: they    *)
-(* decide and answer in one step what a cluster decides when it writes and *)
-(* answers when it commits, and a deposed controller decides what never    *)
-(* happens. What the committed log shows is their abstraction, which each  *)
-(* of these rooms has.                                                     *)
+(* A cluster does not refine the fine-grained modules themselves           *)
+(* (BrokerLease, Reassignment, ControllerRegistration, MetadataLog). They  *)
+(* decide and answer in one step. A cluster decides when it writes and     *)
+(* answers when it commits, and some decisions of a deposed controller     *)
+(* never take effect. The committed log shows the abstraction of each      *)
+(* module, which each of these rooms has.                                  *)
 (***************************************************************************)
 EXTENDS ClusterHistory
 
 ------------------------------------------------------------------------------
-(* Cluster => ReplicatedLog: everybody knows a piece of one log. A standby   *)
-(* knows nothing until it claims, and a process that ends forgets. Of the    *)
-(* records before Init nobody remembers what they were. What a piece holds   *)
-(* is put in by the mapping, so that only ends are compared. That an image   *)
-(* is the replay of the log up to its end is SameOffsetSameImageInv; that it *)
-(* is of what is committed, CommittedOnlyInv.                                *)
+(* Cluster => ReplicatedLog: every node knows a piece of one log. A standby  *)
+(* knows nothing until it claims, and a process that ends forgets. The       *)
+(* contents of the records before Init are not kept. The mapping itself      *)
+(* supplies the contents of a piece, so that the refinement compares only    *)
+(* ends. SameOffsetSameImageInv says that an image is the replay of the log  *)
+(* up to its end; CommittedOnlyInv says that this part of the log is         *)
+(* committed.                                                                *)
 WholeLog == [k \in 1 .. HistoryStart |-> Nil] \o history
 UpTo(end) ==
   IF end <= Len(WholeLog) THEN SubSeq(WholeLog, 1, end)
@@ -36,9 +37,9 @@ Log == INSTANCE ReplicatedLog WITH
 RefinesReplicatedLogProp == [][Log!AxiomNext]_(Log!vars)
 ------------------------------------------------------------------------------
 (* Cluster => UntimedLease: what the records do to the registrations of      *)
-(* brokers. A batch is one step, and has one record at most that concerns    *)
-(* the lease. What follows it in its batch belongs to what comes next, so    *)
-(* the log ends, for the lease, after the last record that concerns it.      *)
+(* brokers. A batch is one step, and has at most one record of the lease.    *)
+(* Records after it in its batch belong to the next operation, so for the    *)
+(* lease the log ends after the last record of the lease.                    *)
 OfTheLease(r) == r.type \in {"RegisterBrokerRecord", "BrokerRegistrationChangeRecord"}
 LeaseEnd ==
   LET at == {k \in DOMAIN history : OfTheLease(history[k])} IN
@@ -54,9 +55,9 @@ LeaseLog == INSTANCE UntimedLease WITH
   log_end <- LeaseEnd,
   epoch_floor <- LeaseEnd
 
-(* A step of the lease: its record, the last that concerns the lease, says   *)
-(* which action it must be, as in an audit. (The actions of UntimedLease     *)
-(* allow any offset at or after the log's end, its Next tries the end only.) *)
+(* A step of the lease. Its record, the last record of the lease, determines *)
+(* the action, as in an audit. (The actions of UntimedLease allow any offset *)
+(* at or after the log's end; its Next tries only the end.)                  *)
 LeaseStep ==
   LET end == LeaseEnd'
       r == history'[end - HistoryStart]
@@ -73,19 +74,19 @@ LeaseStep ==
 
 RefinesUntimedLeaseProp == [][LeaseStep]_(LeaseLog!vars)
 
-(* What is committed in one step concerns the lease once at most. It may do  *)
-(* so more often when an election commits several batches of the former      *)
-(* leader at once; models let one of them survive.                           *)
+(* The records committed in one step contain at most one record of the       *)
+(* lease. There may be more when an election commits several batches of the  *)
+(* former leader at once; models let one batch survive.                      *)
 OneLeaseRecord ==
   [][Cardinality({k \in Len(history) + 1 .. Len(history') : OfTheLease(history'[k])})
        <= 1]_history
 
-(* The same of a model that begins with an empty log. *)
+(* The same, for a model that begins with an empty log. *)
 RefinesUntimedLeaseFromStartProp == LeaseLog!Init /\ RefinesUntimedLeaseProp
 ------------------------------------------------------------------------------
 (* Cluster => PartitionLog, with the step of ClusterPartitionLog. Both build *)
-(* a change by the same operators, so this says when one may be made, and    *)
-(* nothing of how it is built.                                               *)
+(* a change with the same operators, so the refinement says when a change    *)
+(* may be made, and nothing about how it is built.                           *)
 PartitionView == INSTANCE ClusterPartitionLog WITH
   UncleanEnabled <- FALSE,
   partition <- committed.partition,

@@ -9,6 +9,6 @@ NoForce == Never
 NoRestart(b) == Never
 NoRequestSent(b, isr) == Never
 
-(* KAFKA-19522: that it lives was only logged. *)
+(* KAFKA-19522: a dead replica was only logged, not refused. *)
 DeadOrAlive(r, acceptable) == TRUE
 ==============================================================================

@@ -22,8 +22,8 @@ NoCancellation == Never
 (* Only the first broker is fenced. *)
 FencingOfFirst(b) == b = b1 /\ FenceBroker(b) /\ UNCHANGED data_vars
 
-(* A restart that may lose the end of the log; of anybody, or of anybody but *)
-(* the last in sync.                                                         *)
+(* The log ends that a restart may leave, if it may lose the end of the log. *)
+(* AnyEnd: of any broker. AnyEndButTheLasts: of any broker outside the ISR.  *)
 AnyEnd(b) == 0 .. Len(log[b])
 AnyEndButTheLasts(b) == IF b \in partition.isr THEN {Len(log[b])} ELSE AnyEnd(b)
 

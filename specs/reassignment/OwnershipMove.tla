@@ -1,29 +1,30 @@
 ---------------------------- MODULE OwnershipMove ----------------------------
 (***************************************************************************)
-(* A set of replicas moves, and the committed data moves with it: every    *)
-(* replica that is in sync has all of it, throughout. There are no epochs, *)
-(* no leaders and no requests here: only who owns the data, who is in      *)
-(* sync, and how much each holds. ReplicatedPartition refines this module  *)
-(* (MCReplicatedPartitionRefinement), as long as no election is unclean.   *)
+(* A set of replicas moves, and the committed data moves with it. At all   *)
+(* times every in-sync replica has all of the data. There are no epochs,   *)
+(* no leaders and no requests here, only owners of the data, in-sync       *)
+(* replicas, and how much each holds. ReplicatedPartition refines this     *)
+(* module (MCReplicatedPartitionRefinement), as long as no election is     *)
+(* unclean.                                                                *)
 (*                                                                         *)
-(* Sources: KIP-455; KIP-966 for what being in sync means.                 *)
+(* Sources: KIP-455; KIP-966 for the meaning of being in sync.             *)
 (*                                                                         *)
 (* What is not modelled                                                    *)
 (*  - Everything that is not committed.                                    *)
 (*  - Unclean elections, and a topic that is deleted.                      *)
-(*  - How a replica comes by the data: what it holds, it holds.            *)
+(*  - How a replica gets the data: the model only says how much it holds.  *)
 (***************************************************************************)
 EXTENDS Integers, FiniteSets
 
-CONSTANT Node   \* Whoever can own the data.
+CONSTANT Node   \* The nodes that can own the data.
 
 VARIABLES
   owners,     \* The replicas.
-  arriving,   \* Those of them that a move brings in, and a cancelled move takes back.
-  leaving,    \* Those of them that a move takes out in the end.
-  in_sync,    \* Those of them that may be asked to lead.
+  arriving,   \* Owners that a move adds, and a cancelled move drops again.
+  leaving,    \* Owners that a move drops at its end.
+  in_sync,    \* Owners that may be asked to lead.
   committed,  \* How many records are committed.
-  holds       \* [Node -> Nat]: how many of the committed records each holds.
+  holds       \* [Node -> Nat]: how many of the committed records each node holds.
 
 vars == <<owners, arriving, leaving, in_sync, committed, holds>>
 
@@ -35,7 +36,7 @@ TypeOK ==
   /\ committed \in Nat
   /\ holds \in [Node -> 0 .. committed]
 
-(* Who is in sync holds all that is committed, and somebody is.              *)
+(* Every in-sync node holds everything committed, and some node is in sync.  *)
 InSyncHoldsAll ==
   /\ in_sync # {}
   /\ \A n \in in_sync : holds[n] = committed
@@ -51,8 +52,8 @@ Init ==
 data == <<committed, holds>>
 
 (***************************************************************************)
-(* A record is committed when everybody who is in sync has it. Others may  *)
-(* have it too.                                                            *)
+(* A record is committed when every in-sync node has it. Others may have   *)
+(* it too.                                                                 *)
 (***************************************************************************)
 Commit ==
   /\ committed' > committed
@@ -61,7 +62,7 @@ Commit ==
   /\ UNCHANGED <<owners, arriving, leaving, in_sync>>
 
 (***************************************************************************)
-(* Somebody comes to hold more; or less, if it is not in sync.             *)
+(* A node that is not in sync gets more of the data, or loses some.        *)
 (***************************************************************************)
 Copy(n) ==
   /\ n \notin in_sync
@@ -71,7 +72,8 @@ Copy(n) ==
   /\ UNCHANGED <<owners, arriving, leaving, in_sync, committed>>
 
 (***************************************************************************)
-(* Owners get in sync that hold all there is; others get out of it.        *)
+(* Owners that hold everything become in sync; others leave the in-sync    *)
+(* set.                                                                    *)
 (***************************************************************************)
 ChangeInSync ==
   /\ in_sync' \subseteq owners
@@ -79,7 +81,7 @@ ChangeInSync ==
   /\ UNCHANGED <<owners, arriving, leaving, data>>
 
 (***************************************************************************)
-(* A move begins, or gets another goal. Nobody is dropped by that.         *)
+(* A move begins, or gets another target. No owner is dropped.             *)
 (***************************************************************************)
 BeginMove ==
   /\ owners \subseteq owners'
@@ -91,10 +93,10 @@ BeginMove ==
   /\ UNCHANGED <<in_sync, data>>
 
 (***************************************************************************)
-(* A move ends: who leaves is dropped, and everybody who stays is in sync. *)
-(* It may end in the step in which it got its goal, so who leaves need not *)
-(* have been known before; and in the step in which the last one got in    *)
-(* sync.                                                                   *)
+(* A move ends: the leaving owners are dropped, and all that stay are in   *)
+(* sync. A move may end in the step that gave it its target, so the        *)
+(* leaving owners need not have been known before. It may also end in the  *)
+(* step in which the last node became in sync.                             *)
 (***************************************************************************)
 EndMove ==
   /\ owners' \subseteq owners
@@ -104,8 +106,8 @@ EndMove ==
   /\ UNCHANGED data
 
 (***************************************************************************)
-(* A move is taken back: who arrived is dropped, everybody else stays,     *)
-(* whether in sync or not; and somebody of them is.                        *)
+(* A move is cancelled: the arriving owners are dropped. All others stay,  *)
+(* in sync or not, and at least one of them is in sync.                    *)
 (***************************************************************************)
 CancelMove ==
   /\ arriving \cup leaving # {}
@@ -115,7 +117,7 @@ CancelMove ==
   /\ leaving' = {}
   /\ UNCHANGED data
 
-(* Each of these keeps the promise, so each is only a step if it does.       *)
+(* A step counts only if it keeps InSyncHoldsAll: Next demands it.           *)
 Step ==
   \/ Commit
   \/ \E n \in Node : Copy(n)

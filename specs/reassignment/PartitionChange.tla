@@ -1,14 +1,28 @@
 --------------------------- MODULE PartitionChange ---------------------------
 (***************************************************************************)
-(* How the controller changes a partition, as pure operators: what is      *)
-(* asked for becomes a PartitionChangeRecord, and only replaying that      *)
-(* record changes the partition. Reassignment uses them, and so can any    *)
-(* spec that has partitions and a log.                                     *)
+(* How the controller changes a partition, as pure operators. A request    *)
+(* becomes a PartitionChangeRecord, and only replaying that record changes *)
+(* the partition. Reassignment uses these operators, and so can any spec   *)
+(* that has partitions and a log.                                          *)
 (*                                                                         *)
 (* Sources: KIP-455 and KIP-631 (reassignment), KIP-497 (AlterPartition),  *)
-(* KIP-704 (recovery state), KIP-841 and KIP-903 (who may join the ISR),   *)
-(* and Kafka as built: PartitionChangeBuilder, PartitionReassignmentRepli- *)
-(* cas, PartitionReassignmentRevert, PartitionRegistration.merge.          *)
+(* KIP-704 (recovery state), KIP-841 and KIP-903 (which replicas may join  *)
+(* the ISR), and Kafka as built: PartitionChangeBuilder,                   *)
+(* PartitionReassignmentReplicas, PartitionReassignmentRevert,             *)
+(* PartitionRegistration.merge.                                            *)
+(*                                                                         *)
+(* Kafka's handler -> operators here                                       *)
+(*  - ReplicationControlManager.changePartitionReassignment,               *)
+(*    PartitionReassignmentReplicas -> NewAssignment                       *)
+(*  - PartitionReassignmentRevert -> RevertNeedsForce, Reverted            *)
+(*  - PartitionReassignmentReplicas.maybeCompleteReassignment ->           *)
+(*    Completable, Completed                                               *)
+(*  - PartitionChangeBuilder.electLeader -> Elected, CleanLeader,          *)
+(*    UncleanLeader                                                        *)
+(*  - PartitionChangeBuilder.build -> Build, ChangeRecord                  *)
+(*  - PartitionRegistration.merge -> Replay                                *)
+(*  - ReplicationControlManager.validateAlterPartitionData ->              *)
+(*    AlterPartitionError                                                  *)
 (*                                                                         *)
 (* What is not modelled                                                    *)
 (*  - Log directories: every replica's directory is online.                *)
@@ -29,12 +43,12 @@ Members(sequence) == {sequence[k] : k \in DOMAIN sequence}
 Without(sequence, set) == SelectSeq(sequence, LAMBDA r : r \notin set)
 InOrder(set) == SelectSeq(BrokerOrder, LAMBDA r : r \in set)
 
-(* The first of a list that is in a set, or nobody. *)
+(* The first of a list that is in a set, or NoLeader. *)
 FirstIn(sequence, set) ==
   LET found == SelectSeq(sequence, LAMBDA r : r \in set)
   IN  IF found = << >> THEN NoLeader ELSE found[1]
 
-(* A list of brokers, each at most once, and not empty. *)
+(* A non-empty list of brokers, each at most once. *)
 IsAssignment(list, brokers) ==
   /\ list \in Seq(brokers)
   /\ list # << >>
@@ -51,8 +65,8 @@ Partition(brokers) ==
    leader : brokers \cup {NoLeader},
    leader_epoch : Nat,                     \* Raised with every leader field written.
    partition_epoch : Nat,                  \* Raised with every record.
-   adding : SUBSET brokers,                \* What a reassignment brings in.
-   removing : SUBSET brokers,              \* What a reassignment takes out in the end.
+   adding : SUBSET brokers,                \* Replicas that a reassignment adds.
+   removing : SUBSET brokers,              \* Replicas that it drops at its end.
    recovery : {"RECOVERED", "RECOVERING"}]
 
 (* A new partition: the active members of its replicas are in sync. *)
@@ -63,17 +77,18 @@ NewPartition(replicas, active) ==
 
 InProgress(p) == p.adding # {} \/ p.removing # {}
 
-(* The assignment a reassignment leads to. *)
+(* The target assignment of a reassignment. *)
 TargetReplicas(p) == Without(p.replicas, p.removing)
 ------------------------------------------------------------------------------
-(* What is asked for: a partition's fields as they should become, and how to *)
-(* look for a leader. Unchanged asks for nothing.                            *)
+(* A request for a change: the partition's fields as they should become, and *)
+(* how to look for a leader. Unchanged asks for nothing.                     *)
 
 Unchanged(p) ==
   [replicas |-> p.replicas, isr |-> p.isr, adding |-> p.adding, removing |-> p.removing,
    recovery |-> p.recovery, election |-> "ONLINE"]
 
-(* By the topic's configuration the controller may look beyond the ISR. *)
+(* If the topic's configuration allows it, the controller may look for a     *)
+(* leader beyond the ISR.                                                    *)
 ElectionOf(unclean_enabled) == IF unclean_enabled THEN "UNCLEAN" ELSE "ONLINE"
 
 WithoutBroker(p, b, unclean_enabled) ==
@@ -85,10 +100,11 @@ NewIsr(p, isr, recovery, unclean_enabled) ==
 
 NewLeader(p, election) == [Unchanged(p) EXCEPT !.election = election]
 
-(* A target assignment. What leaves stays at the end of the list until then. *)
-(* "Current" counts what an earlier, unfinished reassignment brought in. A   *)
-(* set that comes out empty does not overwrite what is there (!): that is    *)
-(* Kafka as built, and makes adding and removing overlap, see StaleAdding.   *)
+(* A target assignment. Leaving replicas stay at the end of the list until   *)
+(* the reassignment ends. The current replicas include those that an         *)
+(* earlier, unfinished reassignment added. An empty set does not overwrite   *)
+(* the old one, as the conditions on removing and adding say: that is Kafka  *)
+(* as built, and makes adding and removing overlap, see StaleAdding.         *)
 (* Kafka: ReplicationControlManager.changePartitionReassignment,             *)
 (* PartitionReassignmentReplicas.                                            *)
 NewAssignment(p, target) ==
@@ -96,12 +112,12 @@ NewAssignment(p, target) ==
       adding   == Members(target) \ Members(p.replicas)
   IN  [Unchanged(p) EXCEPT
          !.replicas = target \o InOrder(removing),
-         !.removing = IF removing = {} THEN @ ELSE removing,                 \* (!)
-         !.adding   = IF adding = {} THEN @ ELSE adding]                     \* (!)
+         !.removing = IF removing = {} THEN @ ELSE removing,
+         !.adding   = IF adding = {} THEN @ ELSE adding]
 
-(* The way back: what was brought in goes. Who was there before keeps the    *)
-(* place it has in the list now, so the order is not restored. If nobody of  *)
-(* them is in sync, the first one is put there by force.                     *)
+(* A cancellation: the added replicas are dropped. The others keep their     *)
+(* present place in the list, so the order is not restored. If none of them  *)
+(* is in sync, the first one is put into the ISR by force.                   *)
 (* Kafka: PartitionReassignmentRevert.                                       *)
 RevertNeedsForce(p) == p.isr \ p.adding = {}
 Reverted(p, unclean_enabled) ==
@@ -113,10 +129,10 @@ Reverted(p, unclean_enabled) ==
          !.removing = {},
          !.election = ElectionOf(unclean_enabled)]
 ------------------------------------------------------------------------------
-(* From what is asked for to a record. Kafka: PartitionChangeBuilder.build.  *)
+(* From a request to a record. Kafka: PartitionChangeBuilder.build.          *)
 
 (* A reassignment is complete when every replica that stays is in sync       *)
-(* (KAFKA-15665); who leaves, leaves the ISR too.                            *)
+(* (KAFKA-15665). The leaving replicas also leave the ISR.                   *)
 (* Kafka: PartitionReassignmentReplicas.maybeCompleteReassignment.           *)
 Completable(ask) ==
   LET stays == Members(ask.replicas) \ ask.removing
@@ -124,8 +140,9 @@ Completable(ask) ==
       /\ stays # {}
       /\ stays \subseteq ask.isr \ ask.removing
 
-(* KIP-631 instead: what only takes replicas out is complete at once if one  *)
-(* in-sync replica stays. See broken/reassignment/KipCompletion.cfg.         *)
+(* KIP-631 differs: a reassignment that only drops replicas is complete at   *)
+(* once if one in-sync replica stays. See                                    *)
+(* broken/reassignment/KipCompletion.cfg.                                    *)
 KipCompletable(ask) ==
   LET stays == Members(ask.replicas) \ ask.removing
   IN  /\ InProgress(ask)
@@ -141,17 +158,17 @@ Completed(ask) ==
                    !.removing = {}]
 
 (* The leader that costs no data: the current one if it is valid. Only an    *)
-(* election for the preferred replica looks at that one first.               *)
+(* election of the preferred replica considers that replica first.           *)
 CleanLeader(p, ask, valid) ==
   IF ask.election = "PREFERRED" /\ ask.replicas[1] \in valid THEN ask.replicas[1]
   ELSE IF p.leader \in valid THEN p.leader
   ELSE FirstIn(ask.replicas, valid)
 
-(* The leader of last resort: any replica that lives. *)
+(* The leader of last resort: any live replica. *)
 UncleanLeader(ask, acceptable) ==
   IF ask.election = "UNCLEAN" THEN FirstIn(ask.replicas, acceptable) ELSE NoLeader
 
-(* Who leads, and whether that may cost data.                                *)
+(* The elected leader, and whether its election may cost data.               *)
 (* Kafka: PartitionChangeBuilder.electLeader.                                *)
 Elected(p, ask, acceptable) ==
   LET clean   == CleanLeader(p, ask, ask.isr \cap acceptable)
@@ -159,15 +176,15 @@ Elected(p, ask, acceptable) ==
   IN  IF clean # NoLeader THEN [leader |-> clean, unclean |-> FALSE]
       ELSE [leader |-> unclean, unclean |-> unclean # NoLeader]
 
-(* A PartitionChangeRecord: a function from the names of the fields that it  *)
-(* has to their values. A record without fields is not written.              *)
+(* A PartitionChangeRecord: a function from the names of its fields to their *)
+(* values. A record without fields is not written.                           *)
 NoChange == << >>
 Field(name, value, present) == IF present THEN name :> value ELSE NoChange
 
-(* The record for what is asked for, once it is known who leads. The leader  *)
-(* field, and with it a new leader epoch, is there also when a replica is    *)
-(* dropped: a leader that counted it must ask again. Unless an empty ISR is  *)
-(* allowed, the last member stays in it.                                     *)
+(* The record for a request, once the leader is elected. It contains the     *)
+(* leader field, which brings a new leader epoch, also when a replica is     *)
+(* dropped: a leader that counted that replica must ask again. Unless an     *)
+(* empty ISR is allowed, the last member stays in it.                        *)
 ChangeRecord(p, ask, election, empty_isr_allowed) ==
   LET changed == election.leader # p.leader
       dropped == ~(Members(p.replicas) \subseteq Members(ask.replicas))
@@ -182,15 +199,15 @@ ChangeRecord(p, ask, election, empty_isr_allowed) ==
       @@ Field("adding", ask.adding, ask.adding # p.adding)
       @@ Field("recovery", recovery, recovery # p.recovery)
 
-(* The whole way: complete, elect, write down what differs. acceptable: the  *)
+(* All steps: complete, elect, write the fields that differ. acceptable: the *)
 (* brokers that may lead.                                                    *)
 Build(p, ask, acceptable) ==
   LET done == Completed(ask)
   IN  ChangeRecord(p, done, Elected(p, done, acceptable), FALSE)
 
-(* What a record makes of a partition. Any record raises the partition       *)
-(* epoch, one with a leader also the leader epoch, even if it names the same *)
-(* leader. Kafka: PartitionRegistration.merge.                               *)
+(* The partition after a record. Every record raises the partition epoch. A  *)
+(* record with a leader also raises the leader epoch, even if it names the   *)
+(* same leader. Kafka: PartitionRegistration.merge.                          *)
 Replay(p, record) ==
   LET New(name, old) == IF name \in DOMAIN record THEN record[name] ELSE old
   IN  IF record = NoChange THEN p
@@ -203,11 +220,11 @@ Replay(p, record) ==
             removing |-> New("removing", p.removing),
             recovery |-> New("recovery", p.recovery)]
 ------------------------------------------------------------------------------
-(* AlterPartition: a leader m.broker asks for another ISR. m.isr gives each  *)
-(* member of it the broker epoch that the leader knows, or NoEpoch.          *)
-(* eligible: from each broker that may be in an ISR to its epoch.            *)
+(* AlterPartition: leader m.broker asks for another ISR. m.isr maps each     *)
+(* member of that ISR to the broker epoch that the leader knows, or NoEpoch. *)
+(* eligible: maps each broker that may be in an ISR to its epoch.            *)
 
-(* The answer for a partition, the first that applies.                       *)
+(* The answer for a partition: the first error that applies.                 *)
 (* Kafka: ReplicationControlManager.validateAlterPartitionData.              *)
 AlterPartitionError(p, m, eligible) ==
   IF m.leader_epoch > p.leader_epoch THEN "NOT_CONTROLLER"
@@ -225,8 +242,8 @@ AlterPartitionError(p, m, eligible) ==
        THEN "INELIGIBLE_REPLICA"
   ELSE "NONE"
 
-(* The answer to a request that was granted. The sender may lose leadership  *)
-(* by it, when it completes a reassignment that removes the sender.          *)
+(* The answer to a granted request. The sender may lose leadership by it,    *)
+(* when the request completes a reassignment that removes the sender.        *)
 AnswerAfter(m, record) ==
   IF "leader" \in DOMAIN record /\ record.leader # m.broker
   THEN "NEW_LEADER_ELECTED" ELSE "NONE"

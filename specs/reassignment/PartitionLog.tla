@@ -1,16 +1,30 @@
 ---------------------------- MODULE PartitionLog ----------------------------
 (***************************************************************************)
 (* A partition as a committed metadata log shows it. There are no requests *)
-(* and no views of brokers: each record is what PartitionChange builds of  *)
-(* something that somebody may ask for, given who is active. Reassignment  *)
-(* refines this module (MCReassignmentRefinement), and so must any other   *)
-(* spec that writes partition changes. The audit holds the changes of real *)
+(* and no views of brokers. Each record is what PartitionChange builds for *)
+(* some possible request, given the active brokers. Reassignment refines   *)
+(* this module (MCReassignmentRefinement), and so must any other spec that *)
+(* writes partition changes. The audit checks the changes of real          *)
 (* partitions against it, record by record.                                *)
 (*                                                                         *)
+(* Kafka's handler -> actions here                                         *)
+(*  - ReplicationControlManager.changePartitionReassignment -> NewTarget   *)
+(*  - ReplicationControlManager.cancelPartitionReassignment ->             *)
+(*    CancelTarget                                                         *)
+(*  - ReplicationControlManager.electLeader -> Elect                       *)
+(*  - ReplicationControlManager.alterPartition -> ChangeIsr                *)
+(*  - ReplicationControlManager.deleteTopics -> Delete                     *)
+(*  - ReplicationControlManager.handleBrokerFenced -> Fence                *)
+(*  - ReplicationControlManager.handleBrokerUnfenced -> Unfence            *)
+(*  - ReplicationControlManager.handleBrokerInControlledShutdown ->        *)
+(*    ShutDown                                                             *)
+(*  - ClusterControlManager.registerBroker -> Register                     *)
+(*  - ReplicationControlManager.handleBrokerUnregistered -> Unregister     *)
+(*                                                                         *)
 (* What is not modelled                                                    *)
-(*  - Why a leader asks for an ISR, and every request that is refused.     *)
-(*  - A batch of several records: what one event does to the partition and *)
-(*    to a registration is one step.                                       *)
+(*  - A leader's reasons to ask for an ISR, and every refused request.     *)
+(*  - A batch of several records: the effect of one event on the partition *)
+(*    and on a registration is one step.                                   *)
 (***************************************************************************)
 EXTENDS PartitionChange
 
@@ -31,13 +45,14 @@ Active(b) ==
   /\ ~registrations[b].in_controlled_shutdown
 ActiveBrokers == {b \in DOMAIN registrations : Active(b)}
 
-(* The partition changes as asked for; the registrations stay.               *)
+(* The partition changes as requested; the registrations stay.               *)
 WriteChange(ask, acceptable) ==
   /\ partition # Nil
   /\ partition' = Replay(partition, Build(partition, ask, acceptable))
   /\ UNCHANGED registrations
 
-(* The registration of one broker changes, and what becomes of the partition.*)
+(* The registration of one broker changes. LosesBroker says how the          *)
+(* partition changes with it.                                                *)
 WriteRegistration(b, registration) ==
   registrations' = [registrations EXCEPT ![b] = registration]
 
@@ -61,7 +76,7 @@ Elect(election) ==
   /\ election = "PREFERRED" \/ partition.leader = NoLeader
   /\ WriteChange(NewLeader(partition, election), ActiveBrokers)
 
-(* An ISR that its leader asked for: of active replicas, the leader too.     *)
+(* An ISR that the leader asked for: active replicas, including the leader.  *)
 ChangeIsr(isr) ==
   /\ partition # Nil
   /\ partition.leader \in isr

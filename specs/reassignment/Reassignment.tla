@@ -3,35 +3,65 @@
 (* One partition of one topic, as the controller has it, and as the        *)
 (* brokers that take themselves for its leader have it: reassignment,      *)
 (* leader election, the in-sync replicas, and every answer to a leader     *)
-(* that wants to change them.                                              *)
+(* that asks to change them.                                               *)
 (*                                                                         *)
 (* Sources: KIP-455, KIP-631 (partition reassignment, leader election),    *)
-(* KIP-497 (AlterPartition), KIP-841 and KIP-903 (who may join the ISR),   *)
-(* and Kafka 4.1 as built. Where they differ Kafka is followed, and        *)
-(* docs/kip-differences.md has the row.                                    *)
+(* KIP-497 (AlterPartition), KIP-841 and KIP-903 (which replicas may join  *)
+(* the ISR), and Kafka 4.1 as built. Where they differ, this module        *)
+(* follows Kafka, and docs/kip-differences.md has the row.                 *)
 (*                                                                         *)
-(* How a partition changes is in PartitionChange: this module says when.   *)
-(* What the replicas hold is in ReplicatedPartition, which extends it; the *)
-(* eligible leader replicas of KIP-966 are in ReassignmentElr.             *)
+(* PartitionChange says how a partition changes; this module says when.    *)
+(* ReplicatedPartition extends it with the data of the replicas, and       *)
+(* ReassignmentElr with the eligible leader replicas of KIP-966.           *)
+(*                                                                         *)
+(* Kafka's handler -> actions here                                         *)
+(*  - ReplicationControlManager.changePartitionReassignment ->             *)
+(*    StartReassignment                                                    *)
+(*  - ReplicationControlManager.cancelPartitionReassignment ->             *)
+(*    CancelReassignment                                                   *)
+(*  - ReplicationControlManager.electLeader, maybeBalancePartitionLeaders  *)
+(*    -> ElectPreferredLeader                                              *)
+(*  - ReplicationControlManager.electLeader, maybeElectUncleanLeaders ->   *)
+(*    ElectUncleanLeader                                                   *)
+(*  - ReplicationControlManager.deleteTopics -> DeleteTopic                *)
+(*  - ReplicationControlManager.handleBrokerFenced -> FenceBroker          *)
+(*  - ReplicationControlManager.handleBrokerUnfenced -> UnfenceBroker      *)
+(*  - ReplicationControlManager.handleBrokerInControlledShutdown ->        *)
+(*    BeginControlledShutdown                                              *)
+(*  - ClusterControlManager.registerBroker -> RegisterBroker               *)
+(*  - ReplicationControlManager.handleBrokerUnregistered ->                *)
+(*    UnregisterBroker                                                     *)
+(*  - ReplicationControlManager.alterPartition -> RefuseAlterPartition,    *)
+(*    GrantAlterPartition                                                  *)
+(*  - ReplicaManager.applyDelta, Partition.makeLeader, makeFollower ->     *)
+(*    LearnPartition                                                       *)
+(*  - Partition.submitAlterPartition, AlterPartitionManager.submit ->      *)
+(*    SendAlterPartition                                                   *)
+(*  - AlterPartitionManager, retry after a connection error ->             *)
+(*    RetryAlterPartition                                                  *)
+(*  - Partition.handleAlterPartitionUpdate, handleAlterPartitionError ->   *)
+(*    HandleAlterPartitionResponse                                         *)
+(*  - no handler -> SendStrayRequest                                       *)
 (*                                                                         *)
 (* What is not modelled                                                    *)
-(*  - Raft. What the controller writes is committed at once; it never      *)
-(*    fails over. So NOT_CONTROLLER answers only a request from the future.*)
+(*  - Raft. A record is committed as soon as the controller writes it, and *)
+(*    the controller never fails over. So NOT_CONTROLLER answers only a    *)
+(*    request whose epochs are ahead of the log.                           *)
 (*  - Leases: a broker is fenced and unfenced at will (specs/lease).       *)
-(*  - A batch of several records: what one event does to the partition and *)
-(*    to a registration is one step.                                       *)
+(*  - A batch of several records: the effect of one event on the partition *)
+(*    and on a registration is one step.                                   *)
 (*  - Errors of an operator's request, which change nothing: a target that *)
 (*    is empty, has a broker twice or one that is not registered           *)
 (*    (INVALID_REPLICA_ASSIGNMENT), a cancellation when there is nothing   *)
 (*    to cancel (NO_REASSIGNMENT_IN_PROGRESS). They are guards here.       *)
-(*  - Brokers that learn every version in turn: who learns at all, learns  *)
-(*    the latest. To learn an older one now is to have learned it then,    *)
-(*    unless an answer has moved the leader ahead since: then Kafka's      *)
-(*    leader passes over what is older (Partition.makeLeader), and here    *)
-(*    there is nothing to pass over.                                       *)
-(*  - Stale broker epochs at a leader: it asks for its members by the      *)
-(*    epochs they have in the registrations at that instant. Only a        *)
-(*    message gets old. ReplicatedPartition has the epochs from fetches.   *)
+(*  - Brokers that learn every version in turn: a broker that learns,      *)
+(*    learns the latest. Learning an older version now equals having       *)
+(*    learned it then, unless an answer has moved the leader ahead since.  *)
+(*    In that case Kafka's leader ignores the older version                *)
+(*    (Partition.makeLeader), and here no older version arrives.           *)
+(*  - Stale broker epochs at a leader: its request carries its members'    *)
+(*    epochs from the registrations at that instant. Only a message gets   *)
+(*    old. ReplicatedPartition takes the epochs from fetches.              *)
 (*  - A process that registers while its predecessor is still unfenced.    *)
 (*  - A request that its sender repeats and that overtakes the first copy, *)
 (*    unless a model asks for it (RetryAlterPartition).                    *)
@@ -44,7 +74,7 @@ CONSTANTS
   UncleanEnabled,   \* unclean.leader.election.enable of the topic.
   LateHeartbeats,   \* TRUE: a broker that is shutting down may be unfenced, by a heartbeat
                     \* that was overtaken (specs/lease, Reorder).
-  Nil               \* No partition; no leadership.
+  Nil               \* No partition, or no leadership.
 
 ASSUME Constants ==
   /\ IsFiniteSet(Broker)
@@ -57,33 +87,33 @@ VARIABLES
   partition,      \* The partition in the log; Nil once its topic is deleted.
   registrations,  \* [Broker -> registration]: the registrations in the log.
   leading,        \* [Broker -> view or Nil]: what a broker knows of the partition that,
-                  \* as far as it knows, it leads.
+                  \* to its knowledge, it leads.
   messages        \* The bag of AlterPartition requests and responses in flight.
 
 vars == <<partition, registrations, leading, messages>>
 ------------------------------------------------------------------------------
 (* Values                                                                    *)
 
-(* The epoch of a broker that is not registered is that of its last          *)
-(* registration: the next one is greater.                                    *)
+(* The epoch of an unregistered broker is that of its last registration. The *)
+(* next epoch is greater.                                                    *)
 Registration ==
   [epoch : Nat, registered : BOOLEAN, fenced : BOOLEAN, in_controlled_shutdown : BOOLEAN]
 
-(* pending: the ISR that it asked for and has no answer to; {}: it asked for *)
-(* nothing. Kafka: Partition.partitionState.                                 *)
+(* pending: the ISR that the leader asked for while it has no answer; {} if  *)
+(* it asked for nothing. Kafka: Partition.partitionState.                    *)
 View ==
   [leader_epoch : Nat, partition_epoch : Nat, replicas : SUBSET Broker, isr : SUBSET Broker,
    pending : SUBSET Broker]
 
-(* isr: in the message a function, from the members of the wanted ISR to the *)
-(* broker epochs that the sender knows.                                      *)
+(* isr: a function from the members of the requested ISR to the broker       *)
+(* epochs that the sender knows.                                             *)
 AlterPartitionRequest ==
   [type : {"AlterPartitionRequest"}, broker : Broker, broker_epoch : Nat, leader_epoch : Nat,
    partition_epoch : Nat, isr : SUBSET Broker, recovery : {"RECOVERED", "RECOVERING"}]
 
-(* leader_epoch, partition_epoch: those of the request, which tell to whom   *)
-(* it is an answer. new_isr, new_partition_epoch: what holds now, if it is   *)
-(* NONE.                                                                     *)
+(* leader_epoch, partition_epoch: those of the request, by which the sender  *)
+(* recognises the answer. new_isr, new_partition_epoch: the present ones, if *)
+(* the error is NONE.                                                        *)
 AlterPartitionResponse ==
   [type : {"AlterPartitionResponse"}, broker : Broker, leader_epoch : Nat,
    partition_epoch : Nat, error : {"NONE", "STALE_BROKER_EPOCH", "UNKNOWN_TOPIC_ID",
@@ -105,7 +135,7 @@ TypeOK ==
   /\ leading \in [Broker -> View \cup {Nil}]
   /\ \A m \in InFlight(messages) : IsMessage(m) /\ messages[m] \in Nat \ {0}
 ------------------------------------------------------------------------------
-(* What the controller asks of its own state                                 *)
+(* Questions that the controller answers from its own state                  *)
 
 Registered(b) == registrations[b].registered
 
@@ -119,12 +149,12 @@ Active(b) ==
 RegisteredBrokers == {b \in Broker : Registered(b)}
 ActiveBrokers == {b \in Broker : Active(b)}
 
-(* The partition becomes what the record for `ask` makes of it.              *)
+(* The partition after the record for request `ask`.                         *)
 ChangePartition(ask, acceptable) ==
   partition' = Replay(partition, Build(partition, ask, acceptable))
 
-(* Broker b may no longer lead or be in sync: out of the ISR with it, if it  *)
-(* is in. Kafka: ReplicationControlManager.generateLeaderAndIsrUpdates.      *)
+(* Broker b may no longer lead or be in sync. It leaves the ISR, if it is in *)
+(* it. Kafka: ReplicationControlManager.generateLeaderAndIsrUpdates.         *)
 TakeOutOfIsr(b) ==
   IF Exists /\ b \in partition.isr
   THEN ChangePartition(WithoutBroker(partition, b, UncleanEnabled), ActiveBrokers \ {b})
@@ -140,13 +170,13 @@ Init ==
 (* The operator, at the controller                                           *)
 
 (***************************************************************************)
-(* The operator gives the partition a new assignment. It may be complete   *)
-(* at once: a mere reordering, or a removal while everybody who stays is   *)
-(* in sync. Given while another reassignment is under way, it takes that   *)
-(* one's place. Targets may be fenced: then it waits for them. An election *)
-(* here never costs data, whatever the topic allows.                       *)
+(* The operator gives the partition a new assignment. The reassignment may *)
+(* be complete at once: if it only reorders the replicas, or only removes  *)
+(* some while all that stay are in sync. Given while another reassignment  *)
+(* is in progress, it replaces that one. Targets may be fenced: the        *)
+(* reassignment then waits for them. An election here never costs data,    *)
+(* whatever the topic allows.                                              *)
 (*                                                                         *)
-(* Python: alter_partition_reassignments.                                  *)
 (* Kafka: ReplicationControlManager.changePartitionReassignment.           *)
 (***************************************************************************)
 StartReassignment(target) ==
@@ -156,11 +186,10 @@ StartReassignment(target) ==
   /\ UNCHANGED <<registrations, leading, messages>>
 
 (***************************************************************************)
-(* The operator takes a reassignment back. If nobody who was there before  *)
-(* is in sync, that needs an unclean election, and the topic must allow    *)
-(* it: otherwise INVALID_REPLICA_ASSIGNMENT.                               *)
+(* The operator cancels a reassignment. If none of the original replicas   *)
+(* is in sync, the cancellation needs an unclean election, and the topic   *)
+(* must allow it. Otherwise the answer is INVALID_REPLICA_ASSIGNMENT.      *)
 (*                                                                         *)
-(* Python: alter_partition_reassignments.                                  *)
 (* Kafka: ReplicationControlManager.cancelPartitionReassignment.           *)
 (***************************************************************************)
 CancelReassignment ==
@@ -171,10 +200,10 @@ CancelReassignment ==
   /\ UNCHANGED <<registrations, leading, messages>>
 
 (***************************************************************************)
-(* The preferred replica, the first of the list, is to lead. If it cannot, *)
-(* this may still elect somebody else, but only out of the ISR.            *)
+(* An election of the preferred replica, the first of the list. If it      *)
+(* cannot lead, this may still elect another replica, but only out of the  *)
+(* ISR.                                                                    *)
 (*                                                                         *)
-(* Python: elect_leaders.                                                  *)
 (* Kafka: ReplicationControlManager.electLeader, and the periodic          *)
 (* maybeBalancePartitionLeaders.                                           *)
 (***************************************************************************)
@@ -185,10 +214,10 @@ ElectPreferredLeader ==
   /\ UNCHANGED <<registrations, leading, messages>>
 
 (***************************************************************************)
-(* The operator wants a leader at any price, or the controller does so by  *)
-(* itself where the topic allows it. Only for a partition without leader.  *)
+(* The operator wants a leader even at the cost of data, or the controller *)
+(* elects one by itself where the topic allows it. Only for a partition    *)
+(* without a leader.                                                       *)
 (*                                                                         *)
-(* Python: elect_leaders.                                                  *)
 (* Kafka: ReplicationControlManager.electLeader, and the periodic          *)
 (* maybeElectUncleanLeaders.                                               *)
 (***************************************************************************)
@@ -199,9 +228,8 @@ ElectUncleanLeader ==
   /\ UNCHANGED <<registrations, leading, messages>>
 
 (***************************************************************************)
-(* The topic is deleted, and with it any reassignment under way.           *)
+(* The topic is deleted, and with it any reassignment in progress.         *)
 (*                                                                         *)
-(* Python: delete_topics.                                                  *)
 (* Kafka: ReplicationControlManager.deleteTopics.                          *)
 (***************************************************************************)
 DeleteTopic ==
@@ -212,10 +240,9 @@ DeleteTopic ==
 (* Brokers come and go, at the controller                                    *)
 
 (***************************************************************************)
-(* A broker is fenced: it leaves the ISR and leadership first. The last    *)
-(* member stays in the ISR, and the partition has no leader.               *)
+(* A broker is fenced. It first leaves the ISR and loses its leadership.   *)
+(* The last member stays in the ISR, and the partition then has no leader. *)
 (*                                                                         *)
-(* Python: fence_broker.                                                   *)
 (* Kafka: ReplicationControlManager.handleBrokerFenced.                    *)
 (***************************************************************************)
 FenceBroker(b) ==
@@ -226,10 +253,10 @@ FenceBroker(b) ==
   /\ UNCHANGED <<leading, messages>>
 
 (***************************************************************************)
-(* A broker is unfenced. If the partition has no leader, it may become the *)
-(* leader. It never joins an ISR by this: a leader must ask for it.        *)
+(* A broker is unfenced. If the partition has no leader, the broker may    *)
+(* become the leader. It never joins an ISR by this: a leader must ask for *)
+(* it.                                                                     *)
 (*                                                                         *)
-(* Python: unfence_broker.                                                 *)
 (* Kafka: ReplicationControlManager.handleBrokerUnfenced.                  *)
 (***************************************************************************)
 UnfenceBroker(b) ==
@@ -244,9 +271,8 @@ UnfenceBroker(b) ==
   /\ UNCHANGED <<leading, messages>>
 
 (***************************************************************************)
-(* A broker wants to stop: the others take over what it leads.             *)
+(* A broker wants to stop: other replicas take over what it leads.         *)
 (*                                                                         *)
-(* Python: begin_controlled_shutdown.                                      *)
 (* Kafka: ReplicationControlManager.handleBrokerInControlledShutdown.      *)
 (***************************************************************************)
 BeginControlledShutdown(b) ==
@@ -255,14 +281,13 @@ BeginControlledShutdown(b) ==
   /\ TakeOutOfIsr(b)
   /\ UNCHANGED <<leading, messages>>
 
-(* The messages that process b would still have received. *)
+(* The messages still on their way to process b. *)
 AnswersTo(b) == {m \in InFlight(messages) : m.type = "AlterPartitionResponse" /\ m.broker = b}
 
 (***************************************************************************)
-(* A new process of broker b registers, under a greater epoch: the old one *)
-(* is gone, and what it asked for may still arrive.                        *)
+(* A new process of broker b registers, under a greater epoch. The old     *)
+(* process is gone, and its requests may still arrive.                     *)
 (*                                                                         *)
-(* Python: register_broker.                                                *)
 (* Kafka: ClusterControlManager.registerBroker.                            *)
 (***************************************************************************)
 RegisterBroker(b) ==
@@ -275,9 +300,9 @@ RegisterBroker(b) ==
   /\ UNCHANGED partition
 
 (***************************************************************************)
-(* The operator removes a broker. It stays in the list of replicas.        *)
+(* The operator removes a broker. The broker stays in the list of          *)
+(* replicas.                                                               *)
 (*                                                                         *)
-(* Python: unregister_broker.                                              *)
 (* Kafka: ReplicationControlManager.handleBrokerUnregistered.              *)
 (***************************************************************************)
 UnregisterBroker(b) ==
@@ -291,7 +316,7 @@ UnregisterBroker(b) ==
 
 EligibleEpochs == [b \in ActiveBrokers |-> registrations[b].epoch]
 
-(* The answer to request m, the first that applies.                          *)
+(* The answer to request m: the first error that applies.                    *)
 ErrorFor(m) ==
   IF ~Registered(m.broker) \/ registrations[m.broker].epoch # m.broker_epoch
   THEN "STALE_BROKER_EPOCH"
@@ -303,15 +328,14 @@ Response(m, error, isr, new_partition_epoch) ==
    partition_epoch |-> m.partition_epoch, error |-> error, new_isr |-> isr,
    new_partition_epoch |-> new_partition_epoch]
 
-(* An answer reaches the process that asked, if it is still there.           *)
+(* An answer reaches the process that sent the request, if it still runs.    *)
 Reply(m, response) ==
   IF registrations[m.broker].epoch = m.broker_epoch
   THEN Answer(messages, m, response) ELSE Take(messages, m)
 
 (***************************************************************************)
-(* A request is refused and changes nothing.                               *)
+(* The controller refuses a request. Nothing changes.                      *)
 (*                                                                         *)
-(* Python: validate_alter_partition.                                       *)
 (* Kafka: ReplicationControlManager.alterPartition.                        *)
 (***************************************************************************)
 RefuseAlterPartition(m) ==
@@ -321,11 +345,10 @@ RefuseAlterPartition(m) ==
   /\ UNCHANGED <<partition, registrations, leading>>
 
 (***************************************************************************)
-(* A request is granted. The ISR may come out smaller than asked for, when *)
-(* this completes a reassignment; the answer says what it is. If it is     *)
-(* what it was, nothing is written.                                        *)
+(* The controller grants a request. The new ISR may be smaller than the    *)
+(* requested one, when the request completes a reassignment. The answer    *)
+(* contains the new ISR. If nothing changes, no record is written.         *)
 (*                                                                         *)
-(* Python: alter_partition.                                                *)
 (* Kafka: ReplicationControlManager.alterPartition.                        *)
 (***************************************************************************)
 GrantAlterPartition(m) ==
@@ -346,14 +369,14 @@ GrantAlterPartition(m) ==
 
 Leads(b) == leading[b] # Nil
 
-(* What broker b knows once it has replayed partition p.                     *)
+(* What broker b knows after it has replayed partition p.                    *)
 ViewOf(b, p) ==
   IF p = Nil THEN Nil
   ELSE IF p.leader # b THEN Nil
   ELSE [leader_epoch |-> p.leader_epoch, partition_epoch |-> p.partition_epoch,
         replicas |-> Members(p.replicas), isr |-> p.isr, pending |-> {}]
 
-(* The latest metadata tells broker b something about its leadership.        *)
+(* The latest metadata changes what broker b knows about its leadership.     *)
 IsNews(b) ==
   LET new == ViewOf(b, partition)
   IN  IF new = Nil \/ ~Leads(b) THEN leading[b] # new
@@ -361,10 +384,9 @@ IsNews(b) ==
              # <<new.leader_epoch, new.partition_epoch>>
 
 (***************************************************************************)
-(* A broker replays the metadata: it begins to lead, no longer leads, or   *)
-(* learns of a change. What it had asked for is void then.                 *)
+(* A broker replays the metadata: it begins to lead, stops leading, or     *)
+(* learns of a change. Its pending request is then void.                   *)
 (*                                                                         *)
-(* Python: learn_partition.                                                *)
 (* Kafka: ReplicaManager.applyDelta, Partition.makeLeader, makeFollower.   *)
 (***************************************************************************)
 LearnPartition(b) ==
@@ -372,7 +394,7 @@ LearnPartition(b) ==
   /\ leading' = [leading EXCEPT ![b] = ViewOf(b, partition)]
   /\ UNCHANGED <<partition, registrations, messages>>
 
-(* An ISR that a leader asks for: one member more, or some less.             *)
+(* An ISR that a leader may ask for: one more member, or fewer members.      *)
 (* Kafka: Partition.maybeExpandIsr, maybeShrinkIsr.                          *)
 MayAskFor(view, b, isr) ==
   /\ b \in isr
@@ -380,8 +402,8 @@ MayAskFor(view, b, isr) ==
   /\ \/ \E r \in view.replicas \ view.isr : isr = view.isr \cup {r}
      \/ isr \subseteq view.isr /\ isr # view.isr
 
-(* A leader sends a request; epochs: from each member of the wanted ISR to   *)
-(* the broker epoch that the leader knows of it.                             *)
+(* A leader sends a request. epochs: maps each member of the requested ISR   *)
+(* to the broker epoch that the leader knows.                                *)
 RequestIsr(b, epochs) ==
   /\ leading[b].pending = {}
   /\ MayAskFor(leading[b], b, DOMAIN epochs)
@@ -395,11 +417,10 @@ RequestIsr(b, epochs) ==
   /\ UNCHANGED <<partition, registrations>>
 
 (***************************************************************************)
-(* A leader asks for another ISR. It knows its followers' broker epochs as *)
-(* they are now (in ReplicatedPartition: by their fetches), and that its   *)
-(* recovery is over. One request at a time.                                *)
+(* A leader asks for another ISR. It uses its followers' current broker    *)
+(* epochs (in ReplicatedPartition those of their fetches), and says that   *)
+(* its recovery is over. It has one request in flight at a time.           *)
 (*                                                                         *)
-(* Python: send_alter_partition.                                           *)
 (* Kafka: Partition.submitAlterPartition, AlterPartitionManager.submit.    *)
 (***************************************************************************)
 SendAlterPartition(b, isr) ==
@@ -407,7 +428,7 @@ SendAlterPartition(b, isr) ==
   /\ RequestIsr(b, [r \in isr |-> registrations[r].epoch])
 
 (***************************************************************************)
-(* A leader hears nothing and sends its request once more.                 *)
+(* A leader gets no answer and sends its request once more.                *)
 (*                                                                         *)
 (* Kafka: AlterPartitionManager, retry after an error of the connection.   *)
 (***************************************************************************)
@@ -420,7 +441,7 @@ RetryAlterPartition(m) ==
   /\ messages' = Put(messages, m)
   /\ UNCHANGED <<partition, registrations, leading>>
 
-(* Response m answers what its receiver waits for.                           *)
+(* The receiver of response m waits for it.                                  *)
 IsAwaited(m) ==
   /\ Leads(m.broker)
   /\ leading[m.broker].pending # {}
@@ -428,12 +449,13 @@ IsAwaited(m) ==
   /\ leading[m.broker].partition_epoch = m.partition_epoch
 
 (***************************************************************************)
-(* The answer arrives. Granted: the ISR is what the answer says. A replica *)
-(* that may not join: the ISR is what it was, and the leader may ask again *)
-(* later. Any other refusal tells of metadata that the leader has yet to   *)
-(* learn: until then it must reckon with both (!), and asks nothing.       *)
+(* The answer arrives. If the request was granted, the leader takes over   *)
+(* the ISR from the answer. If a replica may not join, the ISR stays and   *)
+(* the leader may ask again later. Any other refusal means that the leader *)
+(* has yet to learn newer metadata. Until then its view stays as it is,    *)
+(* with the request pending (the conjunct OTHER -> view): the leader must  *)
+(* take both ISRs into account and asks for nothing.                       *)
 (*                                                                         *)
-(* Python: on_alter_partition_response.                                    *)
 (* Kafka: Partition.handleAlterPartitionUpdate, handleAlterPartitionError. *)
 (***************************************************************************)
 HandleAlterPartitionResponse(m) ==
@@ -446,24 +468,25 @@ HandleAlterPartitionResponse(m) ==
                          [view EXCEPT !.isr = m.new_isr, !.pending = {},
                                       !.partition_epoch = m.new_partition_epoch]
                     [] m.error = "INELIGIBLE_REPLICA" -> [view EXCEPT !.pending = {}]
-                    [] OTHER -> view]                                        \* (!)
+                    [] OTHER -> view]
   /\ UNCHANGED <<partition, registrations>>
 
 (***************************************************************************)
-(* Somebody sends a request that no correct leader sends: the checks must  *)
-(* hold against it. A model says which.                                    *)
+(* A sender other than a correct leader sends a request that no correct    *)
+(* leader sends. The checks must refuse it. A model gives the set of these *)
+(* requests.                                                               *)
 (***************************************************************************)
 StrayRequests == {}
 SendStrayRequest(m) ==
   /\ messages' = Put(messages, m)
   /\ UNCHANGED <<partition, registrations, leading>>
 ------------------------------------------------------------------------------
-(* The ISR that a leader must reckon with: what it knows, and what the       *)
-(* controller may have made of it by now. The high watermark waits for all   *)
-(* of these. Kafka: PartitionState.maximalIsr.                               *)
+(* The ISR that a leader must take into account: the one it knows, and the   *)
+(* one it asked for, which the controller may have granted by now. The high  *)
+(* watermark waits for all of these. Kafka: PartitionState.maximalIsr.       *)
 MaximalIsr(b) == leading[b].isr \cup leading[b].pending
 
-(* The assignments an operator may think of. *)
+(* The assignments that an operator may ask for. *)
 SomeTargets == Assignments(Broker)
 
 OperatorNext ==

@@ -1,21 +1,21 @@
 --------------------------- MODULE ReassignmentElr ---------------------------
 (***************************************************************************)
-(* Reassignment with the eligible leader replicas of KIP-966. What the     *)
-(* brokers do, and who is told what, is as there; what the controller      *)
-(* writes is built by PartitionChangeElr, and says more.                   *)
+(* Reassignment with the eligible leader replicas of KIP-966. The brokers  *)
+(* act as in Reassignment and get the same answers. The controller's       *)
+(* records are built by PartitionChangeElr and contain more.               *)
 (*                                                                         *)
 (* Sources: KIP-966, and Kafka 4.1 as built with the feature               *)
 (* eligible.leader.replicas.version 1. Every restart counts as unclean.    *)
 (*                                                                         *)
-(* What is not modelled, besides that of Reassignment                      *)
+(* What is not modelled, besides the omissions of Reassignment             *)
 (*  - A broker that shows by its previous epoch that it stopped cleanly.   *)
 (*  - The effective min.insync.replicas counts the replicas of partition 0 *)
 (*    of a topic: this is partition 0.                                     *)
 (*  - Deleting the topic.                                                  *)
 (*  - Unregistering a broker, controlled shutdown, preferred elections,    *)
 (*    and requests that are repeated or strays.                            *)
-(*  - Cancellations by force, and whatever else needs a topic that allows  *)
-(*    unclean elections: no model does.                                    *)
+(*  - Cancellations by force, and everything else that needs a topic that  *)
+(*    allows unclean elections: no model allows them.                      *)
 (***************************************************************************)
 EXTENDS PartitionChangeElr, Reassignment
 
@@ -35,7 +35,7 @@ EffectiveMinIsr ==
 
 ElrInit == Init /\ eligibility = NoEligibility
 
-(* The partition becomes what the record for `ask` makes of it.              *)
+(* The partition and the eligibility after the record for request `ask`.     *)
 Change(ask, acceptable, unclean_shutdown) ==
   LET record == BuildElr(partition, eligibility, ask, acceptable, EffectiveMinIsr,
                          unclean_shutdown)
@@ -48,8 +48,8 @@ TakeOut(b, unclean_shutdown) ==
               unclean_shutdown)
   ELSE UNCHANGED <<partition, eligibility>>
 ------------------------------------------------------------------------------
-(* What Reassignment does, with the longer record. Each stands for the       *)
-(* action that its name begins with, and cites the same code of Kafka.       *)
+(* The actions of Reassignment, with the longer record. Each stands for the  *)
+(* action that its name begins with, and has the same code in Kafka.         *)
 
 StartReassignmentElr(target) ==
   /\ IsAssignment(target, RegisteredBrokers)
@@ -84,7 +84,7 @@ UnfenceBrokerElr(b) ==
   /\ UNCHANGED <<leading, messages>>
 
 (***************************************************************************)
-(* A new process registers. It may have lost what the old one had, so it   *)
+(* A new process registers. It may have lost the old one's data, so it     *)
 (* leaves the ISR and the ELR.                                             *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.handleBrokerShutdown.                  *)
@@ -113,7 +113,7 @@ GrantAlterPartitionElr(m) ==
        ELSE Response(m, error, {}, 0))
   /\ UNCHANGED <<registrations, leading>>
 
-(* What the brokers do is no other than without an ELR. *)
+(* The brokers act as they do without an ELR. *)
 PartitionLearned(b) == LearnPartition(b) /\ UNCHANGED eligibility
 RequestSent(b, isr) == SendAlterPartition(b, isr) /\ UNCHANGED eligibility
 RequestRefused(m) == RefuseAlterPartition(m) /\ UNCHANGED eligibility

@@ -1,34 +1,34 @@
 -------------------- MODULE ReplicatedPartitionProperties --------------------
 (***************************************************************************)
-(* What must be true of ReplicatedPartition, besides what is true of       *)
-(* Reassignment. Names that are published are kept: they are Raft's, of    *)
-(* Kafka's simulation test, or of the specs of Vanlightly and Gustafson.   *)
-(* Unless an election was unclean: a model that allows one leaves these    *)
-(* out.                                                                    *)
+(* The properties of ReplicatedPartition, besides those of Reassignment.   *)
+(* Published names are kept: they are from Raft, from Kafka's simulation   *)
+(* test, or from the specs of Vanlightly and Gustafson. They hold only     *)
+(* without unclean elections: a model that allows those leaves these       *)
+(* properties out.                                                         *)
 (***************************************************************************)
 EXTENDS ReplicatedPartition, ReassignmentProperties
 
-(* What was committed is on every replica that is in sync, so on every one   *)
-(* that may be elected.                                                      *)
-(* Source: KIP-966 (LeaderCandidateCompletenessProperty). Broken by: letting *)
-(* a follower in that has not come to the leader's epoch start; counting     *)
-(* only those that are known to be in sync while a request is under way.     *)
+(* Every in-sync replica, and so every one that may be elected, has all      *)
+(* committed records.                                                        *)
+(* Source: KIP-966 (LeaderCandidateCompletenessProperty). Broken by: adding  *)
+(* a follower that has not reached the leader's epoch start; counting only   *)
+(* the known in-sync replicas while a request is in flight.                  *)
 CommittedOnIsrInv ==
   Exists => \A r \in partition.isr : Holds(r, consumed)
 
-(* The elected leader has all that was committed.                            *)
+(* The elected leader has all committed records.                             *)
 (* Source: Raft, LeaderCompleteness. Broken by: electing outside the ISR.    *)
 LeaderCompletenessInv ==
   (Exists /\ partition.leader # NoLeader) => Holds(partition.leader, consumed)
 
-(* What was committed is somewhere among the replicas.                       *)
+(* Every committed record is on some replica.                                *)
 (* Source: KIP-966 (NoCommittedRecordLostGlobally). Broken by: dropping the  *)
 (* old replicas before a new one has caught up.                              *)
 NoCommittedRecordLostInv ==
   Exists => \E r \in Members(partition.replicas) : Holds(r, consumed)
 
-(* A record at an offset with an epoch is one record: who has it has the     *)
-(* same before it. Source: Raft, LogMatching; KIP-101.                       *)
+(* If two logs have the same epoch at an offset, they are the same up to     *)
+(* that offset. Source: Raft, LogMatching; KIP-101.                          *)
 (* Broken by: appending without comparing the last epoch.                    *)
 LogMatchingInv ==
   \A a, b \in Broker :
@@ -36,7 +36,7 @@ LogMatchingInv ==
       (log[a][k] = log[b][k]) => (SubSeq(log[a], 1, k) = SubSeq(log[b], 1, k))
 
 (* Epochs in a log never fall. Source: KIP-101, the leader epoch cache.      *)
-(* Broken by: a leader that appends what another wrote later.                *)
+(* Broken by: a leader that appends after a record of a later leader.        *)
 LogEpochsOrderedInv ==
   \A b \in Broker : \A k \in DOMAIN log[b] :
     k > 1 => log[b][k - 1] <= log[b][k]
@@ -47,8 +47,9 @@ LogEpochsOrderedInv ==
 HighWatermarkWithinLogInv ==
   \A b \in Broker : Leads(b) => replica_state[b].high_watermark <= Len(log[b])
 
-(* What was read once is read again: below their high watermarks, all that   *)
-(* take themselves for leaders have what clients were told.                  *)
+(* A committed record that was read is read again: below their high          *)
+(* watermarks, all brokers that take themselves for leaders have the records *)
+(* that clients were told.                                                   *)
 (* Source: ConsistentReadProperty (Vanlightly). Broken by: a deposed leader  *)
 (* that commits alone.                                                       *)
 ConsistentReadInv ==
@@ -60,9 +61,9 @@ ConsistentReadInv ==
 ------------------------------------------------------------------------------
 (* Steps                                                                     *)
 
-(* What clients were told is never taken back.                               *)
+(* A record that clients were told is never taken back.                      *)
 (* Source: Kafka's simulation test, ConsistentCommittedData. Broken by: a    *)
-(* leader that commits something else at an offset that is committed.        *)
+(* leader that commits another record at a committed offset.                 *)
 ConsumedGrowsProp ==
   [][/\ Len(consumed') > Len(consumed)
      /\ SubSeq(consumed', 1, Len(consumed)) = consumed]_consumed
@@ -80,13 +81,13 @@ LeaderAppendOnlyProp ==
 ------------------------------------------------------------------------------
 (* Must be possible                                                          *)
 
-(* The data moved to replicas that were not there in the beginning.          *)
+(* The data moved to replicas that are not among the initial ones.           *)
 DataMovedReach ==
   /\ MovedReach
   /\ consumed # << >>
   /\ \A b \in Members(InitialReplicas) \ Members(partition.replicas) : log[b] = << >>
 
-(* A record that was never committed is cut off.                             *)
+(* A record that was never committed is to be truncated.                     *)
 WillTruncateReach == \E f \in Broker : IsHeard(f) /\ Diverges(f)
 
 (* A deposed leader still appends.                                           *)
@@ -97,15 +98,15 @@ DeposedAppendsReach ==
     /\ partition.leader # b
     /\ Len(log[b]) > 0 /\ log[b][Len(log[b])] = leading[b].leader_epoch
 
-(* A replica that was not there before is in sync with a leader that was not *)
-(* the first, and has what was committed under the first.                    *)
+(* A replica that was not there at the start is in sync with a leader that   *)
+(* is not the first one, and has the records committed under the first.      *)
 JoinsUnderNewLeaderReach ==
   /\ Exists
   /\ partition.leader_epoch > 0
   /\ consumed # << >>
   /\ \E r \in partition.isr : r \notin Members(InitialReplicas)
 
-(* An unclean election lost what clients were told. *)
+(* An unclean election lost records that clients were told. *)
 UncleanLostReach ==
   Exists /\ partition.leader # NoLeader /\ ~Holds(partition.leader, consumed)
 
