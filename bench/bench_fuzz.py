@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING
 
 from krafla.fuzz.engine.choice_run import Player, play_seed
-from krafla.fuzz.engine.choice_system import DEFAULT_STEPS
+from krafla.fuzz.engine.choice_runs import DEFAULT_STEPS
 from krafla.fuzz.lease.profiles import DEFAULT_PROFILES
 from krafla.fuzz.lease.system import SYSTEM
 from krafla.refinement.lease.mapping import LeaseMapping

@@ -81,17 +81,14 @@ def command(
     and operators above it. Properties are checked after every event; after 30 seconds of faults a
     core is healed and must make progress. With --lockstep the specs judge every step as well.
 
-    A failing run is shrunk and shown; --save keeps it, --replay plays it again.
-
-    Exit status: 0 if everything held, every action was taken and every witness reached; 1: found;
-    2: could not run; 3: something was missed, raise --seconds; 130: Ctrl-C. --json prints a
-    document with "schema": 1.
+    A failing run is shrunk and shown; --save keeps it, --replay plays it again. Exit status: 0 if
+    everything held, every action was taken and every witness reached; 1: found; 2: could not run;
+    3: something was missed, raise --seconds; 130: Ctrl-C. --json prints a document of "schema": 1.
 
     \b
     Examples:
       krafla fuzz lease --seed 7 --seconds 600 --save found
       krafla fuzz raft --faults network,power-loss --seed 7 --examples 100 --lockstep
-      krafla fuzz raft --replay found/krafla-raft-7-3.json
       krafla fuzz stack --seconds 60 --workers 2
     """
     options = RunOptions(steps, profile, faults, chaos, lockstep)

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from krafla.fuzz.engine.campaign import BRIEF_STEPS
-from krafla.fuzz.engine.run_source import TALLIES, Kept, Seen
+from krafla.fuzz.engine.run_source import Kept
+from krafla.fuzz.engine.seen import TALLIES, Seen
 from krafla.pipeline import sketch
 from krafla.pipeline.campaign_task import ChunkTask, ShrinkTask, load_task, play_chunk, shrink_seed
 from krafla.pipeline.chunks import Chunk, chunks_of, committed, read_chunk, rows_digest
@@ -317,7 +318,7 @@ def _facts(
     steps = sum(row.steps for row in rows)
     seen = Seen(len(rows), steps, sketch.estimate(states), _tallies(rows), is_estimate=True)
     lost = [row for row in rows if row.verdict == Verdict.INCONCLUSIVE.value]
-    doubts = [*_lost(lost), *plan.runs.doubts(seen)]
+    doubts = [*_lost(lost), *seen.doubts]
     verdict = Verdict.VIOLATED if findings else Verdict.INCONCLUSIVE if doubts else Verdict.HELD
     found = "".join(
         f"{one['kind']} {one['shrunk_steps']} {one['faults_left']} {one['detail']}\n"
@@ -337,11 +338,11 @@ def _facts(
             "held": sum(row.verdict == Verdict.HELD.value for row in rows),
             "violated": sum(row.verdict == Verdict.VIOLATED.value for row in rows),
             "inconclusive": len(lost),
-            **plan.runs.counts(seen),
+            **seen.totals,
         },
         "tallies": seen.tallies,
-        "coverage": list(plan.runs.coverage_lines(seen)),
-        "summary": plan.runs.summary(seen),
+        "coverage": list(seen.lines()),
+        "summary": seen.summary(),
         "findings": findings,
         "doubts": doubts,
         "reproduce": _command(plan),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # pyarrow ships no types
 
-from krafla.fuzz.engine.run_source import TALLIES
+from krafla.fuzz.engine.seen import TALLIES
 from krafla.pipeline import sketch
 from krafla.verdict import Verdict
 

@@ -60,7 +60,7 @@ def fuzz_question(
             name,
             report.verdict,
             f"{report.examples:,} runs of {runs.bounds}, seed {seed}",
-            runs.evidence(report.seen),
+            report.seen.evidence,
             report.doubts if report.failure is None else (report.failure.detail,),
             report.reproduce,
             report.seconds,

@@ -10,10 +10,11 @@ from tests.krafla.fuzz.fuzz_runs import ALL, CHOICE_DRIVEN, ON_MACHINES, fuzz
 
 from krafla.fuzz.engine.campaign import Campaign, run_campaign
 from krafla.fuzz.engine.choice_run import play, play_seed, trace_of
-from krafla.fuzz.engine.choice_system import ChoiceRuns, find_profile
-from krafla.fuzz.engine.machine_system import MachineRuns
+from krafla.fuzz.engine.choice_runs import ChoiceRuns
+from krafla.fuzz.engine.choice_system import find_profile
+from krafla.fuzz.engine.machine_runs import MachineRuns
 from krafla.fuzz.engine.report import document, text_lines
-from krafla.fuzz.engine.run_source import TALLIES
+from krafla.fuzz.engine.seen import TALLIES
 from krafla.fuzz.engine.system import RunOptions, find_system
 from krafla.match.trace_check import check_trace
 from krafla.traces import dumps, loads

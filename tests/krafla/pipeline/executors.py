@@ -40,7 +40,7 @@ def with_deadly_seed(seed, function):
         import signal
         from unittest.mock import patch
 
-        from krafla.fuzz.engine.choice_system import ChoiceRuns
+        from krafla.fuzz.engine.choice_runs import ChoiceRuns
 
         right = ChoiceRuns.play
 

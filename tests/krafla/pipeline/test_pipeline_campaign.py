@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from tests.krafla.pipeline.executors import kill_a_worker, with_deadly_seed, with_mutant
 
-from krafla.fuzz.engine.choice_system import ChoiceRuns, play_file
+from krafla.fuzz.engine.choice_runs import ChoiceRuns
+from krafla.fuzz.engine.choice_system import play_file
 from krafla.fuzz.engine.system import RunOptions, find_system
 from krafla.pipeline import campaign as campaign_module
 from krafla.pipeline.campaign import SEED, CampaignPlan, parse_seeds, read_results, run_campaign

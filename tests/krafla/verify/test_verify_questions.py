@@ -13,8 +13,8 @@ from krafla.audit import run
 from krafla.audit.server_logs.counts import Counts
 from krafla.audit.server_logs.settings import ServerLogOptions
 from krafla.cli import verify as verify_command
-from krafla.fuzz.engine.choice_system import ChoiceRuns
-from krafla.fuzz.engine.machine_system import MachineRuns
+from krafla.fuzz.engine.choice_runs import ChoiceRuns
+from krafla.fuzz.engine.machine_runs import MachineRuns
 from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.engine.system import RunOptions, find_system
 from krafla.manifest import find_specs, load

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.fuzz.engine.run_source import TALLIES, Seen
+from krafla.fuzz.engine.seen import TALLIES, Seen
 from krafla.fuzz.engine.workers import played_by_workers
 from krafla.manifest import on_these_specs
 from krafla.verdict import ExitCode, Verdict
@@ -115,7 +115,7 @@ class Report:
     def doubts(self) -> tuple[str, ...]:
         """Return why the campaign shows less than it should."""
         interrupted = ("it was interrupted",) if self.is_interrupted else ()
-        return interrupted + self.campaign.runs.doubts(self.seen)
+        return interrupted + self.seen.doubts
 
     @property
     def verdict(self) -> Verdict:
@@ -140,7 +140,7 @@ class Report:
     @property
     def progress(self) -> str:
         """Return one line on how far the campaign is."""
-        summary = self.campaign.runs.summary(self.seen, max(self.seconds, 1e-9))
+        summary = self.seen.summary(max(self.seconds, 1e-9))
         return f"{self.examples:,} runs, {summary}"
 
 

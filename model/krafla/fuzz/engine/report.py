@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from krafla.fuzz.engine.run_source import TALLIES
+from krafla.fuzz.engine.seen import TALLIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,11 +19,11 @@ __all__ = ["document", "kept_lines", "text_lines"]
 
 def text_lines(report: Report) -> Iterator[str]:
     """Yield the report line by line: coverage, the finding, the verdict, the digest."""
-    runs, seen = report.campaign.runs, report.seen
-    yield from runs.coverage_lines(seen)
+    seen = report.seen
+    yield from seen.lines()
     if report.failure is not None:
         yield from report.failure.lines()
-    summary = runs.summary(seen, max(report.seconds, 1e-9))
+    summary = seen.summary(max(report.seconds, 1e-9))
     yield f"{report.verdict.name}  {report.examples:,} runs, {summary}"
     for doubt in report.doubts if report.failure is None else ():
         yield f"  {doubt}"
@@ -55,7 +55,7 @@ def document(report: Report, saved: tuple[str, ...] = ()) -> dict[str, Any]:
         "seed": runs.seed,
         "runs": report.examples,
         "seconds": round(report.seconds, 3),
-        **runs.counts(seen),
+        **seen.totals,
         **tallies,
         "doubts": list(report.doubts) if failure is None else [],
         "digest": report.digest,

@@ -13,26 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from krafla.fuzz.engine.seen import TALLIES
 from krafla.oracle.digest import spec_digest
 from krafla.traces.spec_facts import facts_files
 from kraft import errors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
-__all__ = [
-    "TALLIES",
-    "Failure",
-    "Kept",
-    "RunResult",
-    "RunSource",
-    "Seen",
-    "judging_digest",
-    "missed",
-]
+__all__ = ["Failure", "Kept", "RunResult", "RunSource", "judging_digest"]
 
-TALLIES: Final = ("actions", "witnesses", "faults", "hazards", "liveness", "totals")
-"""What can be counted in a run, each by name; see ``docs/internals/pipeline.md``."""
 # A verdict can depend on the code of these rooms and of no others; a test checks it.
 ROOMS: Final = ("audit", "fuzz", "match", "oracle", "refinement", "shrink", "tlc", "traces")
 
@@ -79,26 +69,6 @@ class RunResult:
             counts,
         )
         return hashlib.sha256(repr(content).encode()).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """The sum of many runs: how many, their steps, the distinct states, and all tallies.
-
-    ``states`` is an estimate where ``is_estimate`` says so. ``first_reached`` has for each witness
-    the judged step of the campaign that reached it first; it is None if only runs are counted.
-    """
-
-    runs: int
-    steps: int
-    states: int
-    tallies: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    is_estimate: bool = False
-    first_reached: Mapping[str, int] | None = None
-
-    def counts(self, tally: str) -> Mapping[str, int]:
-        """Return the counts of one tally, by name."""
-        return self.tallies.get(tally, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,37 +180,17 @@ class RunSource(ABC):
         """
 
     @abstractmethod
-    def play(self, number: int, reached: Collection[str] = ()) -> RunResult:
+    def play(self, number: int, reached: Collection[str] = (), /) -> RunResult:
         """Return the result of run ``number``; the witnesses in ``reached`` are not looked for."""
 
     @abstractmethod
     def failure(self, number: int) -> Failure:
         """Return the failure of run ``number``, which has a finding, before any shrinking."""
 
-    @abstractmethod
-    def doubts(self, seen: Seen) -> tuple[str, ...]:
-        """Return why the runs show less than they should."""
-
-    @abstractmethod
-    def coverage_lines(self, seen: Seen) -> Iterator[str]:
-        """Yield line by line what the runs covered."""
-
-    @abstractmethod
-    def counts(self, seen: Seen) -> dict[str, int]:
-        """Return the numbers that tell how much was played, by name."""
-
     @property
     @abstractmethod
     def bounds(self) -> str:
         """Return how large a run is at most."""
-
-    @abstractmethod
-    def evidence(self, seen: Seen) -> tuple[str, ...]:
-        """Return what a verdict on these runs rests on, one fact a line."""
-
-    @abstractmethod
-    def summary(self, seen: Seen, seconds: float | None = None) -> str:
-        """Return in a line how much was played and covered, with rates if ``seconds`` are given."""
 
     def judged_by(self) -> str:
         """Return the SHA-256 of the code that is judged, and of all code and specs that judge it.
@@ -248,17 +198,6 @@ class RunSource(ABC):
         Results with different digests belong to different campaigns.
         """
         return judging_digest(self.modules)
-
-
-def missed(counts: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the names that were never counted."""
-    return tuple(name for name, count in counts.items() if not count)
-
-
-def missed_doubts(actions: Sequence[str], witnesses: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return one sentence for the actions that were never taken, and one for the witnesses."""
-    both = ("actions never taken", actions), ("witnesses never reached", witnesses)
-    return tuple(f"{what}: {', '.join(names)}" for what, names in both if names)
 
 
 @functools.cache

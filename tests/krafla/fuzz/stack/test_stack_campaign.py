@@ -9,7 +9,7 @@ from krafla.fuzz.engine.campaign import Campaign, run_campaign
 from krafla.fuzz.engine.machine_run import Case
 from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.engine.run_file import replay_file
-from krafla.fuzz.engine.run_source import missed
+from krafla.fuzz.engine.seen import missed
 from krafla.fuzz.engine.system import RunOptions
 from krafla.fuzz.stack import system as stack_system
 from krafla.fuzz.stack.checks import PROPERTIES, StackChecks

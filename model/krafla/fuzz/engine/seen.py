@@ -1,0 +1,153 @@
+"""What many runs covered together, as numbers, as sentences, and as reasons to doubt them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["TALLIES", "Seen", "missed"]
+
+TALLIES: Final = ("actions", "witnesses", "faults", "hazards", "liveness", "totals")
+"""What can be counted in a run, each by name; see ``docs/internals/pipeline.md``."""
+_SECOND: Final = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The sum of many runs: how many, their steps, the distinct states, and all tallies.
+
+    ``states`` is an estimate where ``is_estimate`` says so. ``first_reached`` has for each witness
+    the judged step of the campaign that reached it first; it is None if only runs are counted.
+    """
+
+    runs: int
+    steps: int
+    states: int
+    tallies: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    is_estimate: bool = False
+    first_reached: Mapping[str, int] | None = None
+
+    def counts(self, tally: str) -> Mapping[str, int]:
+        """Return the counts of one tally, by name."""
+        found = self.tallies.get(tally, {})
+        if tally != "witnesses" or not self.first_reached:
+            return found
+        return {name: count or int(name in self.first_reached) for name, count in found.items()}
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Return the numbers that tell how much was played, by name."""
+        totals = dict(self.counts("totals"))
+        found = {"steps": self.steps, "judged": totals.pop("judged", 0)}
+        if self._on_machines:
+            return found | {
+                "unpromised": totals.get("unpromised", 0),
+                "simulated_seconds": totals.get("simulated_ns", 0) // _SECOND,
+                "acknowledged": totals.get("acknowledged", 0),
+            }
+        return found | {"refused": totals.get("refused", 0), "states": self.states}
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Return why the runs show less than they should."""
+        doubts = []
+        if not self.steps:
+            doubts.append("no step was taken")
+        elif self._on_machines and not self.counts("totals")["acknowledged"]:
+            doubts.append("no value was ever acknowledged")
+        elif self._on_machines and not self.counts("liveness").get("progress"):
+            doubts.append("no run came to its end and made progress there")
+        elif not self._on_machines and not self.totals["judged"]:
+            doubts.append("no step was judged")
+        for tally, what in (("actions", "taken"), ("witnesses", "reached")):
+            names = missed(self.counts(tally))
+            if names:
+                doubts.append(f"{tally} never {what}: {', '.join(names)}")
+        return tuple(doubts)
+
+    def lines(self) -> Iterator[str]:
+        """Yield how often each action was taken, where witnesses were reached, what faults did."""
+        for name, count in _most_first(self.counts("actions")):
+            yield f"  {count:>11,}  {name}"
+        for name, count in self.counts("witnesses").items():
+            first = (self.first_reached or {}).get(name)
+            where = f"{count:,} seeds" if self.first_reached is None else f"step {first or 0:,}"
+            yield f"  {where if count else 'never':>11}  {name}"
+        if self.counts("faults"):
+            yield "effects of faults, by kind:"
+        for name, count in _most_first(self.counts("faults")):
+            yield f"  {count:>11,}  {name}"
+        unpromised = self.counts("totals").get("unpromised")
+        if unpromised:
+            yield f"  {unpromised:>11,}  steps that promise less: a disk was damaged, or a"
+            yield f"  {'':>11}  sole voter lost what only it had"
+        for name, count in sorted(self.counts("hazards").items()):
+            yield f"  {count:>11,}  times {name} broke where it was promised no more"
+
+    def summary(self, seconds: float | None = None) -> str:
+        """Return in a line how much was played and covered, with rates if ``seconds`` are given."""
+
+        def rate(count: int) -> str:
+            return "" if seconds is None else f" ({count / seconds:,.0f}/s)"
+
+        totals, ends = self.totals, sorted(self.counts("liveness").items())
+        judged = f"{totals['judged']:,} steps judged by the spec{rate(totals['judged'])}"
+        parts = [judged] if totals["judged"] or not self._on_machines else []
+        if self._on_machines:
+            parts.insert(0, f"{self.steps:,} events{rate(self.steps)}")
+        if self.states:
+            parts.append(f"{'about ' * self.is_estimate}{self.states:,} distinct states")
+        parts += [
+            f"{tally} {len(counts) - len(missed(counts))}/{len(counts)}"
+            for tally in ("actions", "witnesses")
+            if (counts := self.counts(tally))
+        ]
+        if self._on_machines:
+            simulated = totals["simulated_seconds"]
+            parts += [
+                f"{simulated:,} simulated s{rate(simulated)}",
+                f"{sum(self.counts('faults').values()):,} effects of faults",
+                f"{totals['acknowledged']:,} values acknowledged",
+            ]
+        told = ", ".join(parts)
+        return told + (f"; at the end {_listed(ends)}" if ends else "")
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """Return what a verdict on these runs rests on, one fact a line."""
+        totals = self.totals
+        if self._on_machines:
+            faults = self.counts("faults")
+            return (
+                f"{self.steps:,} events, the properties asked after each",
+                f"{sum(faults.values()):,} effects of {len(faults)} kinds of faults",
+                f"{totals['acknowledged']:,} values acknowledged",
+                f"{totals['simulated_seconds']:,} simulated seconds",
+            )
+        actions, witnesses = self.counts("actions"), self.counts("witnesses")
+        return (
+            f"{totals['judged']:,} steps judged",
+            f"{len(actions) - len(missed(actions))} of {len(actions)} actions taken",
+            f"{len(witnesses) - len(missed(witnesses))} of {len(witnesses)} witnesses reached",
+            f"{self.states:,} distinct states of the spec",
+        )
+
+    @property
+    def _on_machines(self) -> bool:
+        return "acknowledged" in self.counts("totals")
+
+
+def missed(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the names that were never counted."""
+    return tuple(name for name, count in counts.items() if not count)
+
+
+def _most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _listed(counts: list[tuple[str, int]]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts)
