@@ -1,8 +1,8 @@
-"""Chance in integers only: the same on every machine, in every release of Python.
+"""Integer random numbers: the same on every machine, in every release of Python.
 
-There is no one stream for everything: each concern derives its own from the seed, and each message
-its own numbers from its link and its place on it. So what is taken out of a plan moves nothing
-else.
+There is no single stream. Each concern derives its own stream from the seed, and each message its
+own numbers from its link and its position there. So removing a fault from a plan does not change
+the others.
 
 SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
 """
@@ -20,7 +20,7 @@ MASK: Final = 2**64 - 1
 _GAMMA: Final = 0x9E3779B97F4A7C15
 _TABLE_BITS: Final = 10
 _UNIT_BITS: Final = 20
-# 2**40 times any initial delay is past every maximum that a configuration can hold.
+# 2**40 times any initial delay exceeds every configured maximum.
 _EXPONENT_MAX: Final = 40
 _MILLION: Final = 1_000_000
 # Kafka has 0.02 for brokers and for controllers.
@@ -28,7 +28,7 @@ _JITTER_PER_MILLION: Final = 20_000
 
 
 def mix(word: int) -> int:
-    """Return 64 well mixed bits of a number; a bijection of 64 bit numbers."""
+    """Return 64 well mixed bits of a number; a bijection on 64-bit numbers."""
     word = (word + _GAMMA) & MASK
     word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & MASK
     word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & MASK
@@ -41,7 +41,7 @@ def advanced(word: int) -> int:
 
 
 def derive(seed: int, *parts: int | str) -> int:
-    """Return the seed of a stream of its own, named by numbers and words."""
+    """Return the seed of a separate stream, named by numbers and words."""
     word = mix(seed & MASK)
     for part in parts:
         if isinstance(part, str):
@@ -77,7 +77,7 @@ _EXPONENTIAL: Final = tuple(
 
 
 def exponential(word: int, mean: int) -> int:
-    """Return an exponentially distributed number with this mean, decided by 64 bits of chance.
+    """Return an exponentially distributed number with this mean, determined by a 64-bit word.
 
     It is at most 7.7 times the mean: a table has the inverse of the distribution at 1024 points.
     """
@@ -85,9 +85,9 @@ def exponential(word: int, mean: int) -> int:
 
 
 def backoff_ms(initial_ms: int, maximum_ms: int, attempts: int, chance: int) -> int:
-    """Return milliseconds to wait after that many failed `attempts` before this one.
+    """Return milliseconds to wait after `attempts` failures.
 
-    `chance` is a number from 0 to 2**64 - 1, and moves the result by at most two hundredths.
+    `chance` is a number from 0 to 2**64 - 1; it changes the result by at most two hundredths.
 
     Kafka: ExponentialBackoff.backoff.
     """
@@ -97,7 +97,7 @@ def backoff_ms(initial_ms: int, maximum_ms: int, attempts: int, chance: int) -> 
 
 
 class Stream:
-    """A stream of numbers of its own."""
+    """A separate stream of random numbers."""
 
     __slots__ = ("_word",)
 
@@ -118,7 +118,7 @@ class Stream:
         return low + self.below(high - low + 1)
 
     def happens(self, per_million: int) -> bool:
-        """Return True in that many of a million calls."""
+        """Return True in `per_million` of a million calls."""
         return self.below(1_000_000) < per_million
 
     def exponential(self, mean: int) -> int:
@@ -130,7 +130,7 @@ class Stream:
         return items[self.below(len(items))]
 
     def shuffled(self, items: Sequence[_Item]) -> list[_Item]:
-        """Return the items in an order of chance."""
+        """Return the items in a random order."""
         left = list(items)
         for index in range(len(left) - 1, 0, -1):
             other = self.below(index + 1)

@@ -1,8 +1,8 @@
-"""Errors: the codes Kafka's controller answers with, and what a reader of its files can refuse.
+"""Errors: the codes in the controller's answers, and the refusals of readers of its files.
 
-Every refusal is one exception with one line: what is wrong, then the place (file, byte, batch,
-record, field). A place is filled in from the inside out: the codec knows the field, the batch knows
-the record, the reader knows the file; `located` adds what the outer one knows.
+Each refusal is an exception with one line: the reason, then the place (file, byte, batch, record,
+field). The place is completed from the inside out: the codec knows the field, the batch knows the
+record, the reader knows the file. `located` adds what the outer one knows.
 """
 
 from __future__ import annotations
@@ -93,10 +93,10 @@ class UnreadableFileError(Exception):
 
 
 class CorruptRecordError(Exception):
-    """Bytes that are not what Kafka writes, with the place where that was noticed.
+    """Bytes that Kafka does not write, with their place.
 
     `position` counts bytes from the start of the file; `offset` is the record's offset in the log;
-    `field` is a path such as `endPoints[0].port`. Whatever is not known is None.
+    `field` is a path such as `endPoints[0].port`. An unknown part of the place is None.
     """
 
     def __init__(
@@ -125,9 +125,9 @@ class CorruptRecordError(Exception):
         base_offset: int | None = None,
         offset: int | None = None,
     ) -> Self:
-        """Return this error after adding the outer place; what is already known is kept.
+        """Return this error with the outer place added; known parts are kept.
 
-        `shift` is added to `position`: where the enclosing bytes start in the next outer frame.
+        `shift` is added to `position`: the start of the enclosing bytes in the next outer frame.
         """
         if self.path is None:
             self.path = path
@@ -154,27 +154,27 @@ class CorruptRecordError(Exception):
 
 
 class UnsupportedVersionError(CorruptRecordError):
-    """Well-formed so far, but of a kind or version this reader does not know."""
+    """Well-formed so far, but of a kind or version that this reader does not know."""
 
 
 class LimitExceededError(CorruptRecordError):
-    """A size above a configured cap; nothing of that size was allocated."""
+    """A size above a configured limit; no memory of that size was allocated."""
 
 
 class TornTailError(CorruptRecordError):
-    """The file ends inside a batch: what a crash leaves behind, not corruption."""
+    """The file ends inside a batch: a crash leaves that behind; it is not corruption."""
 
 
 class DiscontinuityError(CorruptRecordError):
-    """Whole batches that do not follow each other: an offset gap or overlap, or an older epoch."""
+    """Whole batches that do not follow one another: an offset gap or overlap, or an older epoch."""
 
 
 class EpochFallsError(DiscontinuityError):
-    """A whole batch, at the right offset, of an older epoch than the one before it."""
+    """A whole batch at the right offset with an older epoch than its predecessor."""
 
 
 def printable(text: str) -> str:
-    r"""Return `text` on one line and without characters that steer a terminal (as `\x1b`)."""
+    r"""Return `text` on one line, without characters that control a terminal (as `\x1b`)."""
     return "".join(
         character if character.isprintable() else ascii(character)[1:-1] for character in text
     )

@@ -1,7 +1,7 @@
-"""Identifiers of a KRaft cluster: distinct types for the numbers and UUIDs that are easy to mix up.
+"""Identifiers of a KRaft cluster: distinct types for numbers and UUIDs that are easily confused.
 
-A UUID is kept as the text Kafka prints: 22 characters of URL-safe base64 without padding. Text is
-hashable, orders the same way everywhere, and reads the same in a record, in a trace and in a log.
+A UUID is kept as the text that Kafka prints: 22 characters of URL-safe base64 without padding. Text
+is hashable, sorts the same everywhere, and reads the same in a record, a trace and a log.
 
 Kafka: org.apache.kafka.common.Uuid.
 """
@@ -41,7 +41,7 @@ NO_OFFSET: Final = Offset(-1)
 
 @lru_cache(maxsize=65536)
 def uuid_text(raw: bytes) -> str:
-    """Return Kafka's 22 character text of a 16 byte UUID.
+    """Return Kafka's 22-character text of a 16-byte UUID.
 
     Raises ValueError if `raw` is not 16 bytes long.
     Kafka: Uuid.toString.
@@ -53,9 +53,9 @@ def uuid_text(raw: bytes) -> str:
 
 @lru_cache(maxsize=65536)
 def uuid_bytes(text: str) -> bytes:
-    """Return the 16 bytes of a UUID written as Kafka writes it.
+    """Return the 16 bytes of a UUID in Kafka's text.
 
-    Raises ValueError unless `text` is the one canonical spelling of its value.
+    Raises ValueError unless `text` is the canonical spelling of its value.
     Kafka: Uuid.fromString.
     """
     try:
@@ -68,10 +68,10 @@ def uuid_bytes(text: str) -> bytes:
 
 
 class ReplicaKey(NamedTuple):
-    """Who holds a copy of the log: a node, and the disk it has it on.
+    """A replica of the log: its node, and the directory that holds it.
 
-    `directory_id` is None where it is not known: voters of kraft.version 0 are known by their node
-    id alone.
+    `directory_id` is None if it is unknown: voters of kraft.version 0 are known by their node id
+    alone.
 
     Spec: KRaftVoters!NodeOf.
     Kafka: ReplicaKey.
@@ -82,7 +82,7 @@ class ReplicaKey(NamedTuple):
 
 
 class OffsetAndEpoch(NamedTuple):
-    """The end of a log, or of a snapshot: the first offset that is not in it, and the epoch before.
+    """The end of a log or a snapshot: the first offset after it, and the epoch before that offset.
 
     Spec: KRaftState!OffsetAndEpoch.
     Kafka: OffsetAndEpoch.

@@ -1,8 +1,8 @@
-"""Which text is followed: Kafka 4.1 as it is built, or KIP-631 as it was published.
+"""The source to follow: Kafka 4.1 as built, or KIP-631 as published.
 
-Whoever decides something that the two say differently asks a profile, `KAFKA_4_1` unless told
-otherwise. The specifications are of Kafka 4.1: runs with another profile are judged by nobody.
-`docs/kip-differences.md` has all differences, also those that no profile follows.
+Code whose behaviour differs between the two asks a profile, by default `KAFKA_4_1`. The
+specifications describe Kafka 4.1, so no judge covers runs with another profile.
+`docs/kip-differences.md` lists all differences, including those that no profile follows.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What the two texts say differently, and krafla can do either way. Times are in milliseconds.
+    """The differences between the two sources that krafla can follow. Times are in milliseconds.
 
     `frame_version` is the first number of a record's value. `wrong_cluster_error` and
-    `leader_left_out_error` are names of errors. `registration_is_contact` lets a registration begin
-    or renew a session; `one_survivor_completes` lets a reassignment end once somebody who stays,
-    and everybody who comes in, is in sync. `broker_timeout_ms` is None where brokers do not fence
-    themselves, as neither text has it; KIP-343 does.
+    `leader_left_out_error` are error names. `registration_is_contact` lets a registration begin or
+    renew a session. `one_survivor_completes` lets a reassignment complete once at least one staying
+    replica and every added replica are in sync. `broker_timeout_ms` is None where brokers do not
+    fence themselves; KIP-343 has such brokers, neither source does.
 
     Kafka: KafkaConfig, AbstractApiMessageSerde, ApiKeys, Errors. KIP-631, KIP-343.
     """
@@ -53,7 +53,7 @@ KAFKA_4_1: Final = Profile(
     registration_is_contact=False,
     one_survivor_completes=False,
 )
-"""Kafka 4.1: what runs, and what the specifications say."""
+"""Kafka 4.1 as built, which the specifications describe."""
 
 KIP_631: Final = Profile(
     name="kip631",
@@ -72,4 +72,4 @@ KIP_631: Final = Profile(
 """KIP-631 as published."""
 
 PROFILES: Final = {profile.name: profile for profile in (KAFKA_4_1, KIP_631)}
-"""By name."""
+"""The profiles by name."""

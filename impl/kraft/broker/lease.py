@@ -1,7 +1,7 @@
-"""The life of one broker process: it registers, heartbeats, and leaves with permission.
+"""The lease of one broker process: it registers, sends heartbeats, and asks to shut down.
 
 Every handler is a function from a state and an event to a LeaseStep. Times are integers in
-milliseconds by the process's own clock, which is never compared with another.
+milliseconds by the process's own clock, which is never compared with another clock.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class BrokerState(enum.Enum):
-    """Where a broker process is in its life, with the numbers of Kafka's metric.
+    """The states of a broker process, with the numbers of Kafka's metric.
 
     Kafka: BrokerState.
     """
@@ -35,7 +35,7 @@ class BrokerState(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class RequestInFlight:
-    """The one request whose answer the process waits for, and when it was sent."""
+    """The one request that awaits a response, and when it was sent."""
 
     correlation_id: int
     sent_ms: int
@@ -43,11 +43,11 @@ class RequestInFlight:
 
 @dataclass(frozen=True, slots=True)
 class BrokerLifecycle:
-    """Everything a broker process knows of its lease.
+    """The lease as one broker process knows it.
 
     `broker_timeout_ms` is None in a broker that, like Kafka's, does not fence itself.
-    `lease_start_ms` is when the last answered heartbeat was sent; None before, and in a broker that
-    does not fence itself.
+    `lease_start_ms` is the time at which the last answered heartbeat was sent. It is None before
+    the first answer, and in a broker that does not fence itself.
 
     Kafka: BrokerLifecycleManager.
     """
@@ -65,7 +65,7 @@ class BrokerLifecycle:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Put a request on the network and wait for its answer."""
+    """Send a request and await its response."""
 
     correlation_id: int
     request: BrokerRegistrationRequest | BrokerHeartbeatRequest
@@ -73,7 +73,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Disconnect:
-    """Close the connection: no answer to an earlier request arrives any more."""
+    """Close the connection: responses to earlier requests can no longer arrive."""
 
 
 Effect = Send | Disconnect
@@ -81,7 +81,7 @@ Effect = Send | Disconnect
 
 @dataclass(frozen=True, slots=True)
 class LeaseStep:
-    """What one event did: the next state, and the effects to perform in order."""
+    """The result of one event: the next state, and the effects to perform in order."""
 
     state: BrokerLifecycle
     effects: tuple[Effect, ...] = ()
@@ -97,7 +97,7 @@ def is_live(state: BrokerLifecycle) -> bool:
 
 
 def is_waiting(state: BrokerLifecycle) -> bool:
-    """Return whether the process waits for an answer.
+    """Return whether the process awaits a response.
 
     Spec: BrokerLease!Waiting.
     """
@@ -105,14 +105,15 @@ def is_waiting(state: BrokerLifecycle) -> bool:
 
 
 def can_send_registration(state: BrokerLifecycle) -> bool:
-    """Return whether the process has to ask for an epoch, and waits for no other answer."""
+    """Return whether the process runs without an epoch and awaits no response."""
     return is_live(state) and state.broker_epoch == NO_BROKER_EPOCH and not is_waiting(state)
 
 
 def can_send_heartbeat(state: BrokerLifecycle, *, want_fence: bool) -> bool:
-    """Return whether the process may send a heartbeat that wants this.
+    """Return whether the process may send a heartbeat with this wish.
 
-    While it catches up it wants to be fenced; in recovery, until it is ready; later it does not.
+    While it is STARTING it wants to be fenced. In RECOVERY it wants that until it is ready, later
+    not.
 
     Spec: BrokerLease!WantFence.
     """
@@ -128,7 +129,7 @@ def can_send_heartbeat(state: BrokerLifecycle, *, want_fence: bool) -> bool:
 
 
 def can_replay_metadata(state: BrokerLifecycle, offset: Offset) -> bool:
-    """Return whether `offset` is ahead of all that the process has replayed."""
+    """Return whether `offset` is ahead of everything that the process has replayed."""
     return is_live(state) and offset > state.applied_offset
 
 
@@ -138,9 +139,9 @@ def can_request_shutdown(state: BrokerLifecycle) -> bool:
 
 
 def lease_is_void(state: BrokerLifecycle, now_ms: int) -> bool:
-    """Return whether a broker that fences itself must not serve: it has no lease, or it ran out.
+    """Return whether a broker that fences itself must not serve, because it has no valid lease.
 
-    Kafka never asks; KIP-343 does.
+    Kafka's brokers never check this; those of KIP-343 do.
 
     Spec: BrokerLeaseProperties!Serving.
     """
@@ -150,7 +151,7 @@ def lease_is_void(state: BrokerLifecycle, now_ms: int) -> bool:
 
 
 def is_serving(state: BrokerLifecycle, now_ms: int) -> bool:
-    """Return whether the process takes itself for a broker that may lead.
+    """Return whether the process believes that it may lead.
 
     Spec: BrokerLeaseProperties!Serving.
     """
@@ -178,7 +179,7 @@ def send_registration(state: BrokerLifecycle, now_ms: int) -> LeaseStep:
 
 
 def send_heartbeat(state: BrokerLifecycle, *, want_fence: bool, now_ms: int) -> LeaseStep:
-    """Report the offset replayed, and what the process wants.
+    """Report the replayed offset and the wishes of the process.
 
     Spec: BrokerLease!SendHeartbeat.
     Kafka: BrokerLifecycleManager.sendBrokerHeartbeat.
@@ -197,7 +198,7 @@ def send_heartbeat(state: BrokerLifecycle, *, want_fence: bool, now_ms: int) -> 
 def on_registration_response(
     state: BrokerLifecycle, correlation_id: int, response: BrokerRegistrationResponse
 ) -> LeaseStep:
-    """Take the epoch, or stay without one and ask again later. A late answer is ignored.
+    """Take the epoch, or stay without one and ask again. A late response is ignored.
 
     Spec: BrokerLease!HandleRegistrationResponse.
     Kafka: BrokerLifecycleManager.BrokerRegistrationResponseEvent.
@@ -212,7 +213,7 @@ def on_registration_response(
 def on_heartbeat_response(
     state: BrokerLifecycle, correlation_id: int, response: BrokerHeartbeatResponse
 ) -> LeaseStep:
-    """Move on as the controller says, and renew the lease. A late answer is ignored.
+    """Change state as the controller says, and renew the lease. A late response is ignored.
 
     Spec: BrokerLease!HandleHeartbeatResponse.
     Kafka: BrokerLifecycleManager.BrokerHeartbeatResponseEvent.
@@ -231,20 +232,20 @@ def on_heartbeat_response(
 
 
 def is_awaited(state: BrokerLifecycle, correlation_id: int) -> bool:
-    """Return whether an answer belongs to the request the process waits on."""
+    """Return whether a response belongs to the awaited request."""
     return state.request is not None and state.request.correlation_id == correlation_id
 
 
 def lease_start_of(state: BrokerLifecycle, request: RequestInFlight) -> int | None:
-    """Return when the lease begins that the answer to a heartbeat grants: when that was sent.
+    """Return when the lease begins that a heartbeat's response grants: when the heartbeat was sent.
 
-    The controller heard it no earlier, so counting from there can only end the lease too soon.
+    The controller received it no earlier, so this can only end the lease too soon.
     """
     return None if state.broker_timeout_ms is None else request.sent_ms
 
 
 def state_after(current: BrokerState, response: BrokerHeartbeatResponse) -> BrokerState:
-    """Return the state a heartbeat's answer leads to. A RUNNING broker ignores that it is fenced.
+    """Return the state after a heartbeat response. A RUNNING broker ignores that it is fenced.
 
     Spec: BrokerLease!StatusAfter.
     Kafka: BrokerLifecycleManager.BrokerHeartbeatResponseEvent.
@@ -263,7 +264,7 @@ def state_after(current: BrokerState, response: BrokerHeartbeatResponse) -> Brok
 
 
 def on_request_timeout(state: BrokerLifecycle) -> LeaseStep:
-    """Stop waiting for an answer; the request may still arrive.
+    """Stop awaiting a response; the request may still arrive.
 
     Spec: BrokerLease!RequestTimeout.
     Kafka: BrokerLifecycleManager.BrokerHeartbeatResponseHandler.
@@ -274,7 +275,7 @@ def on_request_timeout(state: BrokerLifecycle) -> LeaseStep:
 
 
 def replay_metadata(state: BrokerLifecycle, offset: Offset) -> LeaseStep:
-    """Have replayed committed metadata up to and including `offset`.
+    """Replay committed metadata up to and including `offset`.
 
     Spec: BrokerLease!ReplayMetadata.
     Kafka: MetadataLoader.handleCommit.
@@ -284,7 +285,9 @@ def replay_metadata(state: BrokerLifecycle, offset: Offset) -> LeaseStep:
 
 
 def request_shutdown(state: BrokerLifecycle) -> LeaseStep:
-    """Stop: a RUNNING broker asks the controller for leave with its heartbeats, any other goes.
+    """Stop.
+
+    A RUNNING broker first asks the controller with its heartbeats; any other exits at once.
 
     Spec: BrokerLease!RequestShutdown.
     Kafka: BrokerLifecycleManager.beginControlledShutdown.
@@ -296,12 +299,12 @@ def request_shutdown(state: BrokerLifecycle) -> LeaseStep:
 
 
 def without_memory(state: BrokerLifecycle) -> BrokerLifecycle:
-    """Return the process as it was before it started: what it is, nothing it learned."""
+    """Return the process as it was before it started: its identity, and nothing it learned."""
     return BrokerLifecycle(state.broker_id, state.incarnation_id, state.broker_timeout_ms)
 
 
 def _exit(state: BrokerLifecycle) -> LeaseStep:
-    """Shut down; memory and connection end with the process.
+    """Exit; memory and connection end with the process.
 
     Spec: BrokerLease!Exit.
     """

@@ -1,10 +1,9 @@
-"""A broker process as it runs: when it speaks to the controller, and what else it says.
+"""A broker process: when it sends requests to the controller, and what they contain.
 
-Besides its lease it tells of listeners, features and directories, and of those that failed.
-What it does to its lease are the steps of `kraft.broker.lease`, and no others. Around them are
-the timers: when the next request goes out, how long an answer is waited for, and how long the first
-registration and the report of a failed directory may take. A chance number comes with each event
-after which the process may have to wait for a while that is not quite the same for everybody.
+The steps of its lease are those of `kraft.broker.lease`. Around them are the timers: when the next
+request is due, how long to await a response, and how long the first registration and the report of
+a failed directory may take. Its requests also carry listeners, features and log directories. A
+chance number comes with each event that may begin a back-off, for the jitter.
 
 Kafka: BrokerLifecycleManager, BrokerRegistrationTracker.
 """
@@ -30,14 +29,14 @@ if TYPE_CHECKING:
 DIRECTORIES_LEVEL: Final = 17
 """The first metadata version whose registrations name directories: 3.7-IV2. KIP-858."""
 _FIRST_BACKOFF_MS: Final = 100
-# A broker that starts hurries, and so does one that has asked for leave to stop for the first time.
+# A starting broker hurries, and so does one whose first request to shut down was answered.
 _STARTING_INTERVAL_MS: Final = 10
 _FIRST_SHUTDOWN_INTERVAL_MS: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
 class OfflineDirectory:
-    """A directory that failed, when the controller must know by, and whether it does."""
+    """A failed directory, the deadline to report it, and whether it is reported."""
 
     directory_id: DirectoryId
     deadline_ms: int
@@ -46,7 +45,7 @@ class OfflineDirectory:
 
 @dataclass(frozen=True, slots=True)
 class Halt:
-    """End the process at once, without leave: its replicas in a failed directory must not lead."""
+    """End the process at once, so that its replicas in a failed directory do not lead."""
 
     reason: str
 
@@ -56,12 +55,13 @@ Effect = Send | Disconnect | Halt
 
 @dataclass(frozen=True, slots=True)
 class BrokerProcess:
-    """Everything a broker process knows of its life.
+    """The state of a broker process.
 
-    `communication_ms` is when the next request is due; None while an answer is awaited or nothing
-    runs. `wants_sooner`: a request is to follow the answer at once. `registration_deadline_ms` is
-    None once the process was registered. `broker_epoch` is the last one given, also while the
-    process registers again. `reported` are the directories in the heartbeat that is under way.
+    `communication_ms` is when the next request is due; None while a response is awaited or the
+    process does not run. `wants_sooner` says that a request is to follow the response at once.
+    `registration_deadline_ms` is None once the process has registered. `broker_epoch` is the last
+    assigned epoch; it stays while the process registers again. `reported` has the directories in
+    the heartbeat that is under way.
 
     Kafka: BrokerLifecycleManager.
     """
@@ -81,14 +81,14 @@ class BrokerProcess:
 
 @dataclass(frozen=True, slots=True)
 class ProcessStep:
-    """What one event did: the next process, and the effects to perform in order."""
+    """The result of one event: the next process, and the effects to perform in order."""
 
     process: BrokerProcess
     effects: tuple[Effect, ...] = ()
 
 
 def start(process: BrokerProcess, now_ms: int) -> ProcessStep:
-    """Begin to run: ask for a registration, and be patient for as long as the settings say.
+    """Begin to run, and ask for a registration until the configured timeout.
 
     Kafka: BrokerLifecycleManager.StartupEvent.
     """
@@ -102,7 +102,7 @@ def start(process: BrokerProcess, now_ms: int) -> ProcessStep:
 
 
 def next_deadline(process: BrokerProcess) -> int | None:
-    """Return when `on_due` has something to do; None if only an event from outside can change that.
+    """Return when `on_due` has something to do; None if only an outside event can change that.
 
     Kafka: KafkaEventQueue.
     """
@@ -114,10 +114,10 @@ def next_deadline(process: BrokerProcess) -> int | None:
 
 
 def on_due(process: BrokerProcess, now_ms: int, chance: int) -> ProcessStep:
-    """Do everything whose time has come.
+    """Do everything that is due.
 
-    A process that is not registered in time shuts down. One whose controller has not heard of a
-    failed directory in time halts. A request without an answer is given up, as a failure.
+    A process that has not registered in time shuts down. A process whose controller has not heard
+    of a failed directory in time halts. A request without a response in time counts as a failure.
 
     Kafka: BrokerLifecycleManager.RegistrationTimeoutEvent, CommunicationEvent,
     OfflineDirBrokerFailureEvent.
@@ -128,7 +128,9 @@ def on_due(process: BrokerProcess, now_ms: int, chance: int) -> ProcessStep:
         return _ended(process, lease.request_shutdown(process.lifecycle))
     for one in process.offline_directories:
         if not one.is_delivered and _is_past(one.deadline_ms, now_ms):
-            return _halted(process, f"the controller was not told of directory {one.directory_id}")
+            return _halted(
+                process, f"directory {one.directory_id} was not reported to the controller in time"
+            )
     effects: tuple[Effect, ...] = ()
     if _is_past(_request_deadline(process), now_ms):
         given_up = lease.on_request_timeout(process.lifecycle)
@@ -173,7 +175,9 @@ def on_heartbeat_response(
     now_ms: int,
     chance: int,
 ) -> ProcessStep:
-    """Move on as the controller says. After any error, of a stale epoch too, try again later.
+    """Change state as the controller says.
+
+    After any error, also for a stale epoch, try again later.
 
     Kafka: BrokerLifecycleManager.BrokerHeartbeatResponseEvent.
     """
@@ -198,14 +202,14 @@ def on_heartbeat_response(
 
 
 def replay_metadata(process: BrokerProcess, offset: Offset) -> BrokerProcess:
-    """Have replayed committed metadata up to and including `offset`; later heartbeats say so."""
+    """Replay committed metadata up to and including `offset`; later heartbeats report it."""
     if not lease.can_replay_metadata(process.lifecycle, offset):
         return process
     return replace(process, lifecycle=lease.replay_metadata(process.lifecycle, offset).state)
 
 
 def set_ready_to_unfence(process: BrokerProcess, now_ms: int) -> BrokerProcess:
-    """Want to be unfenced from now on, and say so as soon as possible.
+    """Ask to be unfenced from now on, as soon as possible.
 
     Kafka: BrokerLifecycleManager.setReadyToUnfence.
     """
@@ -213,7 +217,7 @@ def set_ready_to_unfence(process: BrokerProcess, now_ms: int) -> BrokerProcess:
 
 
 def begin_controlled_shutdown(process: BrokerProcess, now_ms: int) -> ProcessStep:
-    """Ask for leave to stop, as soon as possible; whoever is not RUNNING stops without asking.
+    """Ask to shut down, as soon as possible; a process that is not RUNNING stops at once.
 
     Kafka: BrokerLifecycleManager.beginControlledShutdown.
     """
@@ -228,7 +232,7 @@ def begin_controlled_shutdown(process: BrokerProcess, now_ms: int) -> ProcessSte
 def on_directory_failure(
     process: BrokerProcess, directory_id: DirectoryId, now_ms: int
 ) -> BrokerProcess:
-    """Tell the controller of a failed directory, with this and every later heartbeat.
+    """Report a failed directory with this and every later heartbeat.
 
     Kafka: BrokerLifecycleManager.propagateDirectoryFailure. KIP-858.
     """
@@ -241,16 +245,16 @@ def on_directory_failure(
 
 
 def is_registered(process: BrokerProcess) -> bool:
-    """Return whether the process has an epoch, and need not ask for another one."""
+    """Return whether the process has an epoch."""
     return process.lifecycle.broker_epoch != NO_BROKER_EPOCH
 
 
 def needs_registration_again(
     metadata_version: int | None, registration: BrokerRegistration | None
 ) -> bool:
-    """Return whether a registered process must register again: no directory of it is recorded.
+    """Return whether a process must register again because its registration has no directories.
 
-    That is so once the metadata version was raised to one that knows of directories.
+    That happens after an upgrade to a metadata version that has directories.
 
     Kafka: BrokerRegistrationTracker.brokerRegistrationNeedsRefresh. KIP-858.
     """
@@ -260,10 +264,10 @@ def needs_registration_again(
 
 
 def register_again(process: BrokerProcess, now_ms: int) -> BrokerProcess:
-    """Ask for a registration once more, as the same incarnation, as soon as possible.
+    """Register once more as the same incarnation, as soon as possible.
 
-    The lease has no such step: to it the process is one that has no epoch yet. A request under way
-    is waited for first.
+    The lease has no such step: for the lease, the process is one without an epoch. A request under
+    way is awaited first.
 
     Kafka: BrokerLifecycleManager.resendBrokerRegistration.
     """
@@ -274,7 +278,7 @@ def register_again(process: BrokerProcess, now_ms: int) -> BrokerProcess:
 
 
 def _communicate(process: BrokerProcess, now_ms: int) -> ProcessStep:
-    """Send what is to be said now. Kafka: BrokerLifecycleManager.CommunicationEvent."""
+    """Send the request that is due. Kafka: BrokerLifecycleManager.CommunicationEvent."""
     state = process.lifecycle
     if is_registered(process):
         sent = lease.send_heartbeat(state, want_fence=_wants_fence(process), now_ms=now_ms)
@@ -292,7 +296,7 @@ def _communicate(process: BrokerProcess, now_ms: int) -> ProcessStep:
 def _wants_fence(process: BrokerProcess) -> bool:
     """Return whether the process wants to be fenced.
 
-    Kafka asks only whether it is ready: it never is before RECOVERY, and always is behind it.
+    Kafka only checks whether it is ready, which it never is before RECOVERY and always is after it.
     """
     match process.lifecycle.state:
         case BrokerState.STARTING:
@@ -304,7 +308,7 @@ def _wants_fence(process: BrokerProcess) -> bool:
 
 
 def _completed(settings: BrokerSettings, offline: tuple[DirectoryId, ...], send: Send) -> Send:
-    """Return a request with what it says besides the lease."""
+    """Return a request with the fields that the lease does not know."""
     request = send.request
     if not isinstance(request, BrokerRegistrationRequest):
         return replace(send, request=replace(request, offline_log_dirs=tuple(sorted(offline))))
@@ -328,7 +332,7 @@ def _scheduled(process: BrokerProcess, now_ms: int, interval_ms: int) -> BrokerP
 
 
 def _after_failure(process: BrokerProcess, now_ms: int, chance: int) -> BrokerProcess:
-    """Wait a while: a controller in trouble is not helped by requests that follow at once."""
+    """Back off before the next request, so that requests do not flood a controller in trouble."""
     delay_ms = backoff_ms(
         _FIRST_BACKOFF_MS,
         process.settings.broker_session_timeout_ms,
@@ -340,7 +344,7 @@ def _after_failure(process: BrokerProcess, now_ms: int, chance: int) -> BrokerPr
 
 
 def _sooner(process: BrokerProcess, now_ms: int) -> BrokerProcess:
-    """Return the process that speaks at once, or as soon as it has the answer it waits for."""
+    """Return the process with a request due at once, or as soon as the awaited response arrives."""
     if not lease.is_live(process.lifecycle):
         return process
     if lease.is_waiting(process.lifecycle):

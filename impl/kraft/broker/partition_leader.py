@@ -1,7 +1,7 @@
-"""What a broker knows of a partition that, as far as it knows, it leads.
+"""The leader's view of a partition.
 
-It asks the controller for another ISR when a follower has caught up or fallen behind, one request
-at a time, and until it has the answer it reckons with both.
+When a follower has caught up or fallen behind, the leader asks the controller for another ISR, one
+request at a time. Until the answer it counts the members of both ISRs.
 
 Kafka: Partition, AlterPartitionManager. KIP-497.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class PartitionLeader:
     """A leader's view of its partition.
 
-    `pending` is the ISR that it asked for and has no answer to; () if it asked for nothing.
+    `pending` is the requested ISR while the answer is awaited, else ().
 
     Spec: Reassignment!View.
     Kafka: Partition.partitionState.
@@ -40,7 +40,7 @@ class PartitionLeader:
 
 
 def view_of(broker_id: BrokerId, partition: Partition | None) -> PartitionLeader | None:
-    """Return what a broker knows once it has replayed a partition; None if it does not lead it.
+    """Return the broker's view once it has replayed a partition; None if it does not lead it.
 
     Spec: Reassignment!ViewOf.
     """
@@ -52,7 +52,7 @@ def view_of(broker_id: BrokerId, partition: Partition | None) -> PartitionLeader
 
 
 def is_news(broker_id: BrokerId, view: PartitionLeader | None, partition: Partition | None) -> bool:
-    """Return whether the latest metadata tells a broker something about its leadership.
+    """Return whether the latest metadata changes the broker's view of its leadership.
 
     Spec: Reassignment!IsNews.
     """
@@ -63,7 +63,7 @@ def is_news(broker_id: BrokerId, view: PartitionLeader | None, partition: Partit
 
 
 def learn_partition(broker_id: BrokerId, partition: Partition | None) -> PartitionLeader | None:
-    """Return the view after a replay: what was asked for before is void.
+    """Return the view after a replay; a pending request is void.
 
     Spec: Reassignment!LearnPartition.
     Kafka: ReplicaManager.applyDelta, Partition.makeLeader, Partition.makeFollower.
@@ -72,7 +72,9 @@ def learn_partition(broker_id: BrokerId, partition: Partition | None) -> Partiti
 
 
 def may_ask_for(broker_id: BrokerId, view: PartitionLeader, isr: tuple[BrokerId, ...]) -> bool:
-    """Return whether a leader may ask for an ISR: one member more, or some less; one at a time.
+    """Return whether a leader may ask for an ISR with one member more, or with fewer members.
+
+    It may not while a request is pending.
 
     Spec: Reassignment!MayAskFor.
     Kafka: Partition.maybeExpandIsr, Partition.maybeShrinkIsr.
@@ -90,9 +92,10 @@ def send_alter_partition(
     isr: tuple[BrokerId, ...],
     epochs: Mapping[BrokerId, BrokerEpoch],
 ) -> tuple[PartitionLeader, AlterPartitionData]:
-    """Return the view that waits for an answer, and what to ask; the leader's recovery is over.
+    """Return the view that awaits an answer, and the request.
 
-    `epochs` are the broker epochs that the leader knows of the members (KIP-903).
+    The request also ends the leader's recovery. `epochs` are the members' broker epochs that the
+    leader knows (KIP-903).
 
     Spec: Reassignment!SendAlterPartition.
     Kafka: Partition.submitAlterPartition, AlterPartitionManager.submit.
@@ -105,7 +108,7 @@ def send_alter_partition(
 
 
 def is_awaited(view: PartitionLeader | None, asked: AlterPartitionData) -> bool:
-    """Return whether the answer to a request is what a leader waits for.
+    """Return whether a leader awaits the answer to this request.
 
     Spec: Reassignment!IsAwaited.
     """
@@ -117,10 +120,10 @@ def is_awaited(view: PartitionLeader | None, asked: AlterPartitionData) -> bool:
 def on_alter_partition_response(
     view: PartitionLeader, error_code: ErrorCode, answer: AlteredPartition | None
 ) -> PartitionLeader:
-    """Return the view after the answer it waits for; `answer` is None if all was refused at once.
+    """Return the view after the awaited answer; `answer` is None if the whole request was refused.
 
-    Granted, the ISR is what the answer says. A replica that may not join leaves it as it was. Any
-    other refusal tells of metadata yet to be learned: until then the leader reckons with both.
+    If granted, the ISR is that of the answer. INELIGIBLE_REPLICA leaves the ISR as it was. After
+    any other refusal the request stays pending until the leader learns newer metadata.
 
     Spec: Reassignment!HandleAlterPartitionResponse.
     Kafka: Partition.handleAlterPartitionUpdate, Partition.handleAlterPartitionError.

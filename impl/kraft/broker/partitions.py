@@ -1,7 +1,6 @@
-"""All replicas of one broker: what it leads, follows, begins and drops as the metadata tells it.
+"""All replicas of one broker: the metadata makes them lead, follow, open or drop.
 
-A change of the metadata is applied whatever the broker is about to do: who shuts down still ceases
-to lead when it is told so (KAFKA-14296).
+A broker in shutdown still applies metadata changes: it ceases to lead when told (KAFKA-14296).
 
 Kafka: ReplicaManager, BrokerMetadataPublisher, LogManager.
 """
@@ -34,9 +33,9 @@ LEADS: Final = "leads"
 
 
 class ReplicaChange(msgspec.Struct, frozen=True, gc=False):
-    """What became of a replica: OPENED, with the log that it has; DROPPED; or LEADS, from a log on.
+    """A change of one replica: it was OPENED with its log, DROPPED, or now LEADS from its log on.
 
-    `leader_epoch` is that of a new leader, -1 in the other two.
+    `leader_epoch` is the epoch of a new leader, -1 in the other two cases.
     """
 
     what: str
@@ -46,7 +45,7 @@ class ReplicaChange(msgspec.Struct, frozen=True, gc=False):
 
 
 class BrokerPartitions(msgspec.Struct, frozen=True, gc=False):
-    """The replicas of a broker. `offline` has those that are in a directory that does not work.
+    """The replicas of a broker. `offline` has those in a failed directory.
 
     Kafka: ReplicaManager.allPartitions.
     """
@@ -61,11 +60,11 @@ def load(
     image: MetadataImage,
     logs: Mapping[DirectoryId, Mapping[PartitionKey, ReplicaLog]],
 ) -> tuple[BrokerPartitions, tuple[tuple[DirectoryId, PartitionKey], ...]]:
-    """Return the replicas that a broker finds on its disks at its start, and those that are stray.
+    """Return the replicas that a broker finds on its disks at its start, and the stray ones.
 
-    Stray is what belongs to a topic that is gone (one of the same name has another id), or what has
-    moved away from this broker. Of a replica that is in two directories the place that the metadata
-    names counts; the other one is stray.
+    A replica is stray if its topic is gone (a new topic of the same name has another id), or if it
+    has moved away from this broker. If a replica is in two directories, the one that the metadata
+    names counts and the other is stray.
 
     Kafka: LogManager.isStrayKraftReplica, BrokerMetadataPublisher.initializeManagers.
     """
@@ -95,10 +94,10 @@ def learn(
     failed: Collection[DirectoryId],
     now_ms: int,
 ) -> tuple[BrokerPartitions, tuple[ReplicaChange, ...]]:
-    """Return the replicas after a change of the metadata, and what became of which, in order.
+    """Return the replicas after a change of the metadata, and their changes in order.
 
-    `before` is the image that was learned last, None at first. `directories` are those that work,
-    `failed` those of this broker that do not.
+    `before` is the image learned last, None at first. `directories` are the working ones, `failed`
+    those of this broker that failed.
 
     Kafka: ReplicaManager.applyDelta.
     """
@@ -142,10 +141,10 @@ def _changed(
 
 
 def _learned(broker_id: BrokerId, replica: Replica, partition: Partition, now_ms: int) -> Replica:
-    """Return a replica that does what the metadata says, unless it knows of something newer.
+    """Return the replica after the metadata change, unless the replica knows of something newer.
 
-    The answer to an AlterPartition may come before the record: what is older than that is passed
-    over, and what is equal, too (KAFKA-13790).
+    The answer to an AlterPartition may arrive before its record. So a record that is older than the
+    replica's view, or equal to it, changes nothing (KAFKA-13790).
 
     Kafka: Partition.makeLeader, Partition.makeFollower.
     """
@@ -164,7 +163,7 @@ def _learned(broker_id: BrokerId, replica: Replica, partition: Partition, now_ms
 
 
 def _leads(key: PartitionKey, before: Replica, after: Replica) -> Iterator[ReplicaChange]:
-    """Yield that a replica leads in a new leader epoch, if it does."""
+    """Yield the change that a replica leads in a new leader epoch, if it does."""
     if isinstance(after.role, Leading):
         epoch = after.role.view.leader_epoch
         same = isinstance(before.role, Leading) and before.role.view.leader_epoch == epoch
@@ -173,7 +172,7 @@ def _leads(key: PartitionKey, before: Replica, after: Replica) -> Iterator[Repli
 
 
 def _place(broker_id: BrokerId, partition: Partition) -> DirectoryId:
-    """Return where the metadata says that a broker has its replica."""
+    """Return the directory that the metadata names for a broker's replica."""
     return partition.directories[partition.replicas.index(broker_id)]
 
 
@@ -184,10 +183,10 @@ def _directory(
     directories: Sequence[DirectoryId],
     failed: Collection[DirectoryId],
 ) -> DirectoryId:
-    """Return where a replica begins: in the directory that the metadata names, if it works.
+    """Return the directory of a new replica: the one that the metadata names, if it works.
 
-    If one has failed, the replica may be there still, and is not begun elsewhere: unless it never
-    had a place. Otherwise the directory with the fewest replicas is taken.
+    If a directory has failed, the replica may still be there, so it is not created elsewhere,
+    unless it never had a directory. Otherwise the directory with the fewest replicas is chosen.
 
     Kafka: Partition.createLogInAssignedDirectoryId, LogManager.nextLogDirs.
     """
@@ -201,7 +200,7 @@ def _directory(
 
 
 def lose_directory(own: BrokerPartitions, failed: DirectoryId) -> BrokerPartitions:
-    """Return the replicas after a directory has failed: what was in it neither leads nor follows.
+    """Return the replicas after a directory failed: those in it neither lead nor follow.
 
     Kafka: ReplicaManager.handleLogDirFailure. KIP-858.
     """
@@ -216,10 +215,10 @@ def lose_directory(own: BrokerPartitions, failed: DirectoryId) -> BrokerPartitio
 def unassigned(
     own: BrokerPartitions, image: MetadataImage
 ) -> tuple[tuple[DirectoryId, TopicId, PartitionId], ...]:
-    """Return the replicas that are elsewhere than the metadata says, and where they are.
+    """Return the replicas whose directory differs from the metadata, with their actual directory.
 
-    A replica whose directory failed before the metadata named it is LOST. What is no replica of
-    this broker any more is not told again (KAFKA-16886, KAFKA-17190).
+    A replica whose directory failed before the metadata named it is LOST. A replica that no longer
+    belongs to this broker is not reported (KAFKA-16886, KAFKA-17190).
 
     Kafka: AssignmentsManager, ReplicaManager.maybeUpdateTopicAssignment. KIP-858.
     """
@@ -242,7 +241,7 @@ def unassigned(
 
 
 def fetches(own: BrokerPartitions) -> dict[int, tuple[FetchPartition, ...]]:
-    """Return what to fetch now, by the broker id of the leader.
+    """Return the partitions to fetch now, by the broker id of the leader.
 
     Kafka: ReplicaFetcherThread.buildFetch.
     """

@@ -1,4 +1,4 @@
-"""Appends with acks=all that wait for their followers.
+"""The produce purgatory: appends with acks=all wait for the followers.
 
 Kafka: DelayedProduce, ReplicaManager.appendRecords.
 """
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class DelayedProduce(msgspec.Struct, frozen=True, gc=False):
-    """A request whose answer waits: what is known of each partition, None if nothing yet.
+    """A delayed produce request. `codes` has the result of each partition, None while it is open.
 
-    `ends` are where the records end that were appended. `token` says who is answered, and
-    `deadline_ms` when at the latest.
+    `ends` are the end offsets of the appended records. `token` identifies the request to answer, at
+    `deadline_ms` at the latest.
 
     Kafka: DelayedProduce.
     """
@@ -41,12 +41,12 @@ class DelayedProduce(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def is_done(self) -> bool:
-        """Whether it waits for nothing any more."""
+        """Whether every partition has a result."""
         return None not in self.codes
 
     @property
     def response(self) -> ProduceResponse:
-        """What is answered; what is still waited for was not done in time."""
+        """The response; a partition without a result has timed out."""
         return ProduceResponse(
             tuple(
                 ProducedPartition(*key, ErrorCode.REQUEST_TIMED_OUT if code is None else code, end)
@@ -62,7 +62,7 @@ def produce(
     min_isr: Callable[[PartitionKey], int],
     now_ms: int,
 ) -> tuple[Map[PartitionKey, Replica], DelayedProduce]:
-    """Return the replicas with the records of a request, and what waits for them to be committed.
+    """Return the replicas after a produce request, and the delayed request that awaits the commit.
 
     Kafka: ReplicaManager.appendRecords.
     """
@@ -89,10 +89,10 @@ def look_again(
     replicas: Map[PartitionKey, Replica],
     min_isr: Callable[[PartitionKey], int],
 ) -> DelayedProduce:
-    """Return the request after a look at how far its partitions have come.
+    """Return the request after another look at its partitions.
 
-    To be looked at as often as a replica may have ceased to lead: what it appended may be gone when
-    it leads again.
+    Call it whenever a replica may have ceased to lead: when it leads again, the appended records
+    may be gone.
 
     Kafka: DelayedProduce.tryComplete, Partition.checkEnoughReplicasReachOffset.
     """
@@ -106,7 +106,7 @@ def look_again(
 
 
 def _code(replica: Replica | None, end: int, min_isr: int) -> ErrorCode | None:
-    """Return what came of an append, None as long as that is open."""
+    """Return the result of an append, None while it is open."""
     if replica is None or not isinstance(replica.role, Leading):
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
     if replica.high_watermark < end:

@@ -1,7 +1,7 @@
-"""The data of one replica: records, each known by its offset and the epoch of its leader.
+"""The data of one replica: records, each identified by its offset and leader epoch.
 
-One leader writes in an epoch, so an offset and an epoch name one record, and two logs that have the
-same epoch somewhere have the same records up to there.
+Only one leader writes in an epoch, so an offset and an epoch identify a record. If two logs have
+the same epoch at an offset, they have the same records up to there.
 
 Kafka: UnifiedLog, LeaderEpochFileCache.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ReplicaLog(msgspec.Struct, frozen=True, gc=False):
-    """A log from offset 0 on; its runs are the lineage of the epochs that wrote it.
+    """A log that starts at offset 0; its runs are the epochs that wrote it.
 
     Spec: ReplicatedPartition!IsLog.
     """
@@ -28,7 +28,7 @@ class ReplicaLog(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def end_offset(self) -> int:
-        """The first offset that is not there."""
+        """The first offset that is not in the log."""
         return self.runs[-1][1] if self.runs else 0
 
     @property
@@ -41,7 +41,7 @@ EMPTY_LOG = ReplicaLog()
 
 
 def append(log: ReplicaLog, epoch: int, count: int) -> ReplicaLog:
-    """Return the log with so many more records of an epoch.
+    """Return the log with `count` more records of an epoch.
 
     Raises ValueError if the log has records of a later epoch.
     Spec: ReplicatedPartition!AppendRecord.
@@ -54,7 +54,7 @@ def append(log: ReplicaLog, epoch: int, count: int) -> ReplicaLog:
 
 
 def records_from(log: ReplicaLog, offset: int, maximum: int) -> Runs:
-    """Return at most so many records from an offset on, as runs that begin there.
+    """Return at most `maximum` records from an offset on, as runs.
 
     Kafka: UnifiedLog.read.
     """
@@ -69,7 +69,7 @@ def records_from(log: ReplicaLog, offset: int, maximum: int) -> Runs:
 
 
 def extend(log: ReplicaLog, records: Runs) -> ReplicaLog:
-    """Return the log with records that a leader has at its end.
+    """Return the log with a leader's records added at its end.
 
     Kafka: UnifiedLog.appendAsFollower.
     """
@@ -79,7 +79,7 @@ def extend(log: ReplicaLog, records: Runs) -> ReplicaLog:
 
 
 def end_of_epoch(log: ReplicaLog, epoch: int) -> EpochEnd:
-    """Return where the records of all epochs up to one end.
+    """Return the end of the records of all epochs up to one.
 
     Spec: ReplicatedPartition!EndOfEpoch.
     Kafka: LeaderEpochFileCache.endOffsetFor. KIP-101, KIP-279.
@@ -93,7 +93,7 @@ def end_of_epoch(log: ReplicaLog, epoch: int) -> EpochEnd:
 
 
 def truncate(log: ReplicaLog, end: int) -> ReplicaLog:
-    """Return the log without what it has from an offset on.
+    """Return the log without its records from an offset on.
 
     Kafka: UnifiedLog.truncateTo.
     """
@@ -103,7 +103,7 @@ def truncate(log: ReplicaLog, end: int) -> ReplicaLog:
 
 
 def diverging_epoch(log: ReplicaLog, end: int, last_epoch: int) -> EpochEnd | None:
-    """Return where a follower must look that has other records than a leader; None if it has none.
+    """Return where a follower's log diverges from the leader's; None if it does not.
 
     `end` and `last_epoch` are those of the follower's log, `log` is the leader's.
 
@@ -117,7 +117,7 @@ def diverging_epoch(log: ReplicaLog, end: int, last_epoch: int) -> EpochEnd | No
 
 
 def truncate_to_leader(log: ReplicaLog, leader: EpochEnd) -> ReplicaLog:
-    """Return a follower's log, cut back to where it may agree with what a leader said of its own.
+    """Return a follower's log cut back to where it may agree with the leader's answer.
 
     Spec: ReplicatedPartition!TruncateLog.
     Kafka: AbstractFetcherThread.getOffsetTruncationState.
@@ -127,7 +127,7 @@ def truncate_to_leader(log: ReplicaLog, leader: EpochEnd) -> ReplicaLog:
 
 
 def holds(log: ReplicaLog, other: ReplicaLog) -> bool:
-    """Return whether a log has all records of another, at the same places.
+    """Return whether a log has all records of another, at the same offsets.
 
     Spec: ReplicatedPartition!Holds.
     """

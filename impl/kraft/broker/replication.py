@@ -1,7 +1,7 @@
-"""How one replica leads or follows: its log, what it is asked by followers, what is committed.
+"""How one replica leads or follows: its log, the fetches of its followers, the high watermark.
 
-A leader commits what every replica has that may be in sync, and lets in who has caught up. Times
-are milliseconds by the broker's own clock.
+A leader commits what every replica that may be in sync has, and adds followers that have caught up
+to the ISR. Times are milliseconds by the broker's own clock.
 
 Kafka: Partition.makeLeader, Replica.updateFetchStateOrThrow. KIP-101, KIP-320, KIP-497, KIP-841,
 KIP-903.
@@ -33,11 +33,12 @@ UNKNOWN: Final = -1
 
 
 class FollowerState(msgspec.Struct, frozen=True, gc=False):
-    """What a leader knows of a follower, by its fetches in this leader epoch.
+    """A leader's knowledge of a follower, from its fetches in this leader epoch.
 
-    `end_offset` is where its log ended, UNKNOWN before the first; `leader_end_offset` where the
-    leader's ended then, `fetched_ms` when that was. `caught_up_ms` is when the follower had, as far
-    as is known, all that its leader had. `broker_epoch` is the one that it fetched under.
+    `end_offset` is the end of the follower's log at its last fetch, UNKNOWN before the first.
+    `leader_end_offset` and `fetched_ms` are the end of the leader's log and the time of that fetch.
+    `caught_up_ms` is the last time at which the follower is known to have had the whole log of the
+    leader. `broker_epoch` is the epoch that it fetched under.
 
     Spec: ReplicatedPartition!ReplicaState.
     Kafka: Replica.replicaState.
@@ -54,7 +55,9 @@ NOT_HEARD: Final = FollowerState()
 
 
 class Leading(msgspec.Struct, frozen=True, gc=False):
-    """What a leader has besides its log: `epoch_start` is where that ended as its epoch began.
+    """The state of a leader besides its log.
+
+    `epoch_start` is the end of the log when its epoch began.
 
     Kafka: Partition.leaderEpochStartOffsetOpt, Partition.remoteReplicasMap.
     """
@@ -65,7 +68,7 @@ class Leading(msgspec.Struct, frozen=True, gc=False):
 
 
 class Following(msgspec.Struct, frozen=True, gc=False):
-    """Whom a replica follows; the leader is -1 while there is none.
+    """The leader that a replica follows; -1 while there is none.
 
     Spec: ReplicatedPartition!following.
     """
@@ -75,7 +78,7 @@ class Following(msgspec.Struct, frozen=True, gc=False):
 
 
 class Replica(msgspec.Struct, frozen=True, gc=False):
-    """A replica on a broker: where it is, what it has, and what it does.
+    """A replica on a broker: its directory, its log, its high watermark and its role.
 
     Kafka: Partition, UnifiedLog.
     """
@@ -87,9 +90,11 @@ class Replica(msgspec.Struct, frozen=True, gc=False):
 
 
 def become_leader(replica: Replica, view: PartitionLeader, now_ms: int) -> Replica:
-    """Return the replica that leads by a view; in a new leader epoch it has heard nobody yet.
+    """Return the replica as a leader by this view.
 
-    Who is in sync has the time of a lag to be heard of.
+    In a new leader epoch no follower has fetched yet.
+
+    The members of the ISR count as caught up now, so they have the whole lag time to fetch.
 
     Spec: ReplicatedPartition!BecomeLeader.
     Kafka: Partition.makeLeader, Replica.resetReplicaState.
@@ -103,7 +108,7 @@ def become_leader(replica: Replica, view: PartitionLeader, now_ms: int) -> Repli
 
 
 def become_follower(replica: Replica, leader: int, leader_epoch: int) -> Replica:
-    """Return the replica that follows; where its log leaves the leader's it hears by fetching.
+    """Return the replica as a follower; its fetches tell where its log diverges from the leader's.
 
     Spec: ReplicatedPartition!BecomeFollower.
     Kafka: Partition.makeFollower.
@@ -113,7 +118,7 @@ def become_follower(replica: Replica, leader: int, leader_epoch: int) -> Replica
 
 
 def append_to_leader(replica: Replica, count: int, min_isr: int) -> tuple[Replica, ErrorCode]:
-    """Return the replica with so many more records, or why it takes none with acks=all.
+    """Return the replica with `count` more records, or the error that refuses them with acks=all.
 
     Spec: ReplicatedPartition!AppendRecord.
     Kafka: Partition.appendRecordsToLeader.
@@ -128,7 +133,7 @@ def append_to_leader(replica: Replica, count: int, min_isr: int) -> tuple[Replic
 
 
 def has_min_isr(view: PartitionLeader, min_isr: int) -> bool:
-    """Return whether enough replicas are in sync; a partition of fewer replicas needs all of them.
+    """Return whether enough replicas are in sync; all of them, if a partition has fewer replicas.
 
     Kafka: Partition.isUnderMinIsr, Partition.effectiveMinIsr.
     """
@@ -143,9 +148,9 @@ def on_fetch(
     now_ms: int,
     maximum: int,
 ) -> tuple[Replica, FetchedPartition]:
-    """Return the leader that has heard a follower, and its answer of at most `maximum` records.
+    """Return the leader after a follower's fetch, and its answer of at most `maximum` records.
 
-    A follower whose log is another one is told where it leaves the leader's, and not reckoned with.
+    A follower whose log diverges is told where, and its fetch does not count.
 
     Spec: ReplicatedPartition!FetchRecords, ReplicatedPartition!IsHeard.
     Kafka: Partition.fetchRecords, Partition.updateFollowerFetchState.
@@ -184,7 +189,7 @@ def _fetch_error(
     replica_id: BrokerId,
     replica_epoch: BrokerEpoch,
 ) -> ErrorCode:
-    """Return why a fetch is not heard. Kafka: Partition.checkCurrentLeaderEpoch (KIP-320)."""
+    """Return the error of a fetch, or NONE. Kafka: Partition.checkCurrentLeaderEpoch (KIP-320)."""
     if not isinstance(role, Leading):
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
     if ask.current_leader_epoch < role.view.leader_epoch:
@@ -200,7 +205,7 @@ def _fetch_error(
 def _caught_up_ms(known: FollowerState, offset: int, leader_end: int, now_ms: int) -> int | None:
     """Return when a follower was last caught up, after one more fetch from an offset.
 
-    Whoever has what its leader had at its last fetch was caught up then.
+    A follower that now has what the leader had at its last fetch was caught up at that time.
 
     Kafka: Replica.updateFetchStateOrThrow.
     """
@@ -212,10 +217,10 @@ def _caught_up_ms(known: FollowerState, offset: int, leader_end: int, now_ms: in
 
 
 def on_fetched(replica: Replica, asked: FetchPartition, answer: FetchedPartition) -> Replica:
-    """Return the follower after the answer to what it asked; a late one changes nothing.
+    """Return the follower after the answer to its fetch; a late answer changes nothing.
 
-    Nor does one with records of an earlier epoch than it has: there were two leaders in an epoch,
-    and Kafka follows no further then.
+    An answer with records of an earlier epoch than the log's last changes nothing either: two
+    replicas led in one epoch, and Kafka stops following then.
 
     Spec: ReplicatedPartition!FetchRecords, ReplicatedPartition!TruncateLog.
     Kafka: AbstractFetcherThread.processFetchRequest, ReplicaFetcherThread.processPartitionData.
@@ -241,7 +246,7 @@ def on_fetched(replica: Replica, asked: FetchPartition, answer: FetchedPartition
 
 
 def maximal_isr(view: PartitionLeader) -> tuple[BrokerId, ...]:
-    """Return all that may be in sync: the ISR, and what was asked for and is not answered.
+    """Return the replicas that may be in sync: the ISR and the pending ISR.
 
     Spec: Reassignment!MaximalIsr.
     Kafka: Partition.PartitionState.maximalIsr. KIP-497.
@@ -257,10 +262,11 @@ def advance_high_watermark(
     min_isr: int,
     waits_for: Callable[[BrokerId, FollowerState], bool],
 ) -> Replica:
-    """Return the leader with all committed that every replica has which may be in sync.
+    """Advance the high watermark to the lowest end offset among the replicas that may be in sync.
 
-    With too few in sync nothing is: else whoever is left out of the ISR then could not be an
-    eligible leader (KIP-966). `waits_for` tells of who will join soon.
+    It does not advance while fewer than the minimum are in sync: otherwise a replica that then
+    leaves the ISR could not be an eligible leader (KIP-966). `waits_for` says whether a follower
+    will soon join.
 
     Spec: ReplicatedPartition!AdvanceHighWatermark.
     Kafka: Partition.maybeIncrementLeaderHW.
@@ -284,7 +290,7 @@ def advance_high_watermark(
 
 
 def is_caught_up(replica: Replica, follower: FollowerState, now_ms: int, lag_ms: int) -> bool:
-    """Return whether a follower has all, or had all within the time of a lag.
+    """Return whether a follower has the whole log, or had it within the lag time.
 
     Kafka: Replica.ReplicaState.isCaughtUp.
     """
@@ -294,9 +300,9 @@ def is_caught_up(replica: Replica, follower: FollowerState, now_ms: int, lag_ms:
 
 
 def is_follower_in_sync(replica: Replica, follower: FollowerState) -> bool:
-    """Return whether a follower has all that may be committed.
+    """Return whether a follower has everything that may be committed.
 
-    What the leader held as its epoch began may be committed without its knowledge.
+    What the leader's log had when its epoch began may be committed without the leader's knowledge.
 
     Spec: ReplicatedPartition!CaughtUp.
     Kafka: Partition.isFollowerInSync.
@@ -308,10 +314,10 @@ def is_follower_in_sync(replica: Replica, follower: FollowerState) -> bool:
 
 
 def is_isr_eligible(image: MetadataImage, broker_id: BrokerId, follower: FollowerState) -> bool:
-    """Return whether a broker may be in sync, and is the one that has fetched.
+    """Return whether a broker may join the ISR with the data that it fetched.
 
-    It is neither fenced nor in controlled shutdown (KIP-841), and its registration has the epoch of
-    its last fetch: a broker that came back may have lost what it had then (KIP-903).
+    It must be neither fenced nor in controlled shutdown (KIP-841), and registered under the epoch
+    of its last fetch: a broker that came back may have lost that data (KIP-903).
 
     Kafka: Partition.isReplicaIsrEligible, Partition.isBrokerEpochIsrEligible.
     """
@@ -332,7 +338,7 @@ def wanted_isr(
 ) -> tuple[BrokerId, ...] | None:
     """Return the ISR that a leader wants instead of its own; None if it wants no other.
 
-    Who fell behind goes first; then one replica that has caught up is let in.
+    Lagging replicas are removed first; then one replica that has caught up is added.
 
     Spec: ReplicatedPartition!ShrinkIsr, ReplicatedPartition!ExpandIsr.
     Kafka: Partition.maybeShrinkIsr, Partition.maybeExpandIsr.

@@ -1,4 +1,4 @@
-"""What a broker process is configured with."""
+"""The configuration of a broker process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class BrokerSettings:
     """The static configuration of a broker process, with Kafka's defaults; times in milliseconds.
 
-    `previous_broker_epoch` was read from the file that a clean shutdown leaves, -1 without one.
+    `previous_broker_epoch` was read from the file of a clean shutdown; it is -1 without one.
 
     Kafka: KafkaConfig, AbstractKafkaConfig, CleanShutdownFileHandler.
     """
@@ -36,7 +36,7 @@ class BrokerSettings:
 
 
 def with_profile(settings: BrokerSettings, profile: Profile) -> BrokerSettings:
-    """Return settings whose times are those of a text. KIP-631 "Configurations"."""
+    """Return settings with the times of a profile. KIP-631 "Configurations"."""
     return replace(
         settings,
         broker_heartbeat_interval_ms=profile.heartbeat_interval_ms,

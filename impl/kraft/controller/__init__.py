@@ -1,10 +1,11 @@
-"""The controller: operations that generate records, and the machine that runs them over the log.
+"""The controller: the operations that generate records, and the machine that runs them.
 
-An operation takes the image of all metadata (`kraft.image`) and a request, and changes nothing;
-`kraft.controller` replays what it generates, appends that, and answers when it is committed.
-Operations on brokers (`broker_registration`, `broker_heartbeats`) ask the rules of the lease about
-a view of the image (`lease_view`), and add what becomes of partitions.
+An operation reads the image of all metadata (`kraft.image`) and a request, and changes nothing. The
+machine replays the generated records, appends them, and answers once they are committed.
 
-`kraft.sim.lease.active_controller` has the handlers of the lease alone, on an image of its own
-(`kraft.sim.lease.image`), for the simulation that `BrokerLease.tla` judges.
+Operations on brokers (`broker_registration`, `broker_heartbeats`) apply the rules of the lease to a
+view of the image (`lease_view`), and add the records about partitions.
+
+`kraft.sim.lease.active_controller` handles the lease alone, on a small image of its own, for the
+simulation that `BrokerLease.tla` judges.
 """

@@ -36,9 +36,9 @@ _BEGIN: Final = BeginTransactionRecord("Bootstrap records")
 
 
 def claim(turn: Turn, epoch: int, operations: Operations) -> None:
-    """Become active in an epoch, and write what must come first, before any request is heard.
+    """Become active in an epoch and write the first records of the epoch, before any request.
 
-    Raises FaultError if a transaction is open that the metadata version does not know.
+    Raises FaultError if a transaction is open and the metadata version has no transactions.
     Spec: MetadataLog!Claim, MetadataLog!ClaimWithOpenTransaction.
     Kafka: QuorumController.claim, QuorumController.CompleteActivationEvent.
     """
@@ -54,13 +54,14 @@ def claim(turn: Turn, epoch: int, operations: Operations) -> None:
 
 
 def activation_records(memory: Memory, configuration: Configuration) -> Result[None]:
-    """Return what a new active controller writes first.
+    """Return the first records that a new active controller writes.
 
-    Into an empty log, the bootstrap records; if a transaction is open, its abort. A log is empty as
-    long as it says no metadata version outside of an open transaction. Kafka 4.1 looks into that,
-    too, so it aborts a half bootstrap and leaves it at that.
+    They are the bootstrap records if the log is empty, and an abort if a transaction is open. A log
+    counts as empty while it has no metadata version outside an open transaction. Kafka 4.1 also
+    looks inside the open transaction: it aborts a half-written bootstrap and does not write it
+    again.
 
-    Raises FaultError if a transaction is open that the metadata version does not know.
+    Raises FaultError if a transaction is open and the metadata version has no transactions.
     Kafka: ActivationRecordsGenerator.generate.
     """
     version = visible_of(memory).image.metadata_version
@@ -87,7 +88,7 @@ def _check_transaction(memory: Memory, version: int) -> None:
 
 
 def _level(configuration: Configuration, feature: str) -> int:
-    """Return the level that the bootstrap records give a feature, 0 if none."""
+    """Return the level of a feature in the bootstrap records, 0 if they do not set it."""
     levels = [
         record.feature_level
         for record in configuration.bootstrap
@@ -97,7 +98,7 @@ def _level(configuration: Configuration, feature: str) -> int:
 
 
 def _min_isr(configuration: Configuration) -> tuple[TypedRecord, ...]:
-    """Return what all must agree on where there are eligible leader replicas (KIP-966)."""
+    """Return the cluster-wide min.insync.replicas that eligible leader replicas need (KIP-966)."""
     if not _level(configuration, ELIGIBLE_LEADER_REPLICAS):
         return ()
     value = str(configuration.defaults.min_insync_replicas)

@@ -1,4 +1,4 @@
-"""What Raft hands over: committed batches, and snapshots.
+"""The commit path: Raft hands over committed batches and snapshots.
 
 Kafka: QuorumController.QuorumMetaLogListener.
 """
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 
 def handle_commit(turn: Turn, batch: CommittedBatch) -> None:
-    """Let the active controller hear that what it has replayed already is committed.
+    """Let the active controller note that a batch it has already replayed is committed.
 
-    What is stable moves, and whoever waited for that is answered. Batches of Raft's own are no
-    part of that: nothing was remembered at their ends (KAFKA-17608).
+    The last stable offset advances, and the answers that waited for it are sent. Raft's own control
+    batches only count towards the snapshot size: no state was kept at their ends (KAFKA-17608).
 
     Raises FaultError for a batch that this controller did not append.
     Spec: MetadataLog!HandleCommit, MetadataLog!MoveStable.
@@ -71,16 +71,18 @@ def handle_commit(turn: Turn, batch: CommittedBatch) -> None:
 
 
 def replay_committed(turn: Turn, batch: CommittedBatch) -> None:
-    """Let a standby replay a batch; what is of an open transaction it keeps to itself.
+    """Let a standby replay a batch. Records of an open transaction stay invisible.
 
-    Raises FaultError if the records before rule one of these out.
+    Raises FaultError if the records before it rule a record out.
     Spec: MetadataLog!ReplayCommitted, MetadataLog!Hold.
     Kafka: QuorumController.QuorumMetaLogListener.handleCommit, MetadataBatchLoader.
     """
     _count_bytes(turn, batch)
     written = turn.state.written
     if batch.base_offset < written.end:
-        raise FaultError(f"a batch at offset {batch.base_offset}, all before {written.end} is here")
+        raise FaultError(
+            f"a batch at offset {batch.base_offset}, but offsets up to {written.end} are replayed"
+        )
     if batch.records:
         memory = after_batch(written, batch.records, batch.base_offset, batch.epoch)
     else:
@@ -94,7 +96,7 @@ def end_of(batch: CommittedBatch) -> Offset:
 
 
 def _hold(turn: Turn, memory: Memory) -> None:
-    """Keep one state to be seen. Spec: MetadataLog!Hold."""
+    """Make one state the only one that can be read. Spec: MetadataLog!Hold."""
     state = turn.state
     stable_end = max(state.stable_end, stable_end_of(memory))
     stable = state.timeline[stable_end] if stable_end == state.stable_end else visible_of(memory)
@@ -107,27 +109,29 @@ def _hold(turn: Turn, memory: Memory) -> None:
 
 
 def _count_bytes(turn: Turn, batch: CommittedBatch) -> None:
-    # Whether the controller is active, or stops to be, does not matter (KAFKA-14300).
+    # Active controllers and standbys count alike, also across a change of role (KAFKA-14300).
     turn.change(bytes_since_snapshot=turn.state.bytes_since_snapshot + batch.size_bytes)
 
 
 def load_snapshot(turn: Turn, event: SnapshotLoaded) -> None:
-    """Begin anew from a snapshot: what it does not say is gone (KAFKA-14894).
+    """Replace all state by a snapshot: what the snapshot omits is gone (KAFKA-14894).
 
-    Each broker counts as registered at the last offset that the snapshot stands for.
+    Each broker counts as registered at the last offset that the snapshot covers.
 
-    Raises FaultError on an active controller, for a snapshot of the past, one with transactions in
-    it, and one that cannot be replayed.
+    Raises FaultError on an active controller, and for a snapshot that is older than the committed
+    log, contains transaction records, or cannot be replayed.
     Spec: MetadataLog!LoadSnapshot.
     Kafka: QuorumController.QuorumMetaLogListener.handleLoadSnapshot.
     """
     state, (end_offset, epoch) = turn.state, event.snapshot_id
     if is_active(state):
         raise FaultError(
-            f"asked to load snapshot {end_offset}-{epoch}, but active in epoch {state.claim_epoch}"
+            f"snapshot {end_offset}-{epoch} for a controller active in epoch {state.claim_epoch}"
         )
     if end_offset < state.committed_end:
-        reason = f"snapshot {end_offset}-{epoch} is of the past, {state.committed_end} is reached"
+        reason = (
+            f"snapshot {end_offset}-{epoch} is older than the committed end {state.committed_end}"
+        )
         raise FaultError(reason)
     markers = (BeginTransactionRecord, EndTransactionRecord, AbortTransactionRecord)
     odd = next((one for one in event.records if isinstance(one, markers)), None)

@@ -1,4 +1,4 @@
-"""What a quorum controller is started with."""
+"""The static configuration of a quorum controller."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DEFAULTS: Final = Defaults()
 class Configuration:
     """The static configuration of a quorum controller, with Kafka's defaults.
 
-    `bootstrap` are the records that the first controller of a cluster writes into its empty log.
+    `bootstrap` holds the records that the first controller of a cluster writes into its empty log.
     Times are in milliseconds; a period of 0 turns a task off.
 
     Kafka: QuorumController.Builder, KafkaConfig.

@@ -1,4 +1,4 @@
-"""What a quorum controller wants done, in this order."""
+"""The effects that a quorum controller asks for, to be performed in order."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """Raft is to append one batch, if it leads in this epoch; else `AppendRefused` comes at once.
+    """Append one batch to Raft's log if Raft leads in `epoch`; otherwise report `AppendRefused`.
 
-    After a refusal the effects that follow are not performed. `metadata_version` says in which
-    version each record is written. Kafka: RaftClient.prepareAppend, schedulePreparedAppend.
+    The report comes at once, and the effects after a refused append are not performed.
+    `metadata_version` determines the version in which each record is written. Kafka:
+    RaftClient.prepareAppend, schedulePreparedAppend.
     """
 
     epoch: int
@@ -29,14 +30,14 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class Resign:
-    """Raft is to lead no longer, if it leads in this epoch. Kafka: RaftClient.resign."""
+    """Make Raft resign its leadership if it leads in `epoch`. Kafka: RaftClient.resign."""
 
     epoch: int
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What is answered in place of a response: an error for the whole request.
+    """An error for the whole request, sent instead of a response.
 
     Kafka: ApiException.
     """
@@ -47,7 +48,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The request that came with this token is answered, with its response or with a Failure."""
+    """Answer the request that came with `token`, with its response or a Failure."""
 
     token: Hashable
     response: Any
@@ -55,7 +56,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class CreateSnapshot:
-    """A snapshot of all before `snapshot_id.end_offset` is to be written.
+    """Write a snapshot of the log before `snapshot_id.end_offset`.
 
     Kafka: RaftClient.createSnapshot.
     """
@@ -67,7 +68,7 @@ class CreateSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class Fatal:
-    """The process must end; the state is as it was. Kafka: ProcessTerminatingFaultHandler."""
+    """End the process; the state is unchanged. Kafka: ProcessTerminatingFaultHandler."""
 
     reason: str
 

@@ -1,11 +1,12 @@
-"""What happens to a quorum controller. Each event brings the controller's clock, in milliseconds.
+"""The events of a quorum controller. Each one carries the controller's clock, in milliseconds.
 
-Events are taken one at a time and run to their end, in the order in which they come: whoever hosts
-the controller keeps their queue. What Kafka prepends to its queue, the completion of an activation,
-is done with the change of leader here.
+The host of the controller keeps the queue of events. It delivers them one at a time, in order.
+Kafka prepends the completion of an activation to its queue; here the change of leader includes it.
 
-`log_end` is where the next batch of Raft's log would begin, as Raft says when a batch is prepared;
-None if that is where the last one of this controller ended. They differ after control records.
+`log_end` is the offset at which Raft would place the next batch, as Raft says when it prepares a
+batch. It is None if that is where this controller's last batch ended. The two differ after control
+records.
+
 Kafka: RaftClient.prepareAppend, KafkaEventQueue.
 """
 
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CommittedBatch:
-    """A batch that is committed; one of Raft's own control records has no `records`.
+    """A committed batch. `records` is empty for one of Raft's own control batches.
 
-    `count` is how many offsets it has, `size_bytes` its size in the log.
+    `count` is its number of offsets, `size_bytes` its size in the log.
     """
 
     base_offset: Offset
@@ -38,7 +39,9 @@ class CommittedBatch:
 
 @dataclass(frozen=True, slots=True)
 class LeaderChanged:
-    """Raft says who leads; this node only once it has handed over what was committed before.
+    """Raft reports the leader of an epoch.
+
+    Raft names this node only after it has handed over all batches that were committed before.
 
     Kafka: RaftClient.Listener.handleLeaderChange.
     """
@@ -59,7 +62,7 @@ class BatchesCommitted:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotLoaded:
-    """Raft hands over a snapshot: what was in memory before is no more.
+    """Raft hands over a snapshot, which replaces all state in memory.
 
     Kafka: RaftClient.Listener.handleLoadSnapshot.
     """
@@ -71,7 +74,10 @@ class SnapshotLoaded:
 
 @dataclass(frozen=True, slots=True)
 class RequestReceived:
-    """A client asks; `token` comes back with the answer. `chance` is any number, for new ids."""
+    """A client sends a request; the answer carries the same `token`.
+
+    `chance` is any number; new ids are derived from it.
+    """
 
     now_ms: int
     token: Hashable
@@ -82,7 +88,9 @@ class RequestReceived:
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """Something may be due: the first thing that is gets done, and only that.
+    """The deadline of the controller may have passed.
+
+    It runs the first task that is due, and no other.
 
     Kafka: PeriodicTaskControlManager.PeriodicTaskOperation.
     """
@@ -93,14 +101,14 @@ class Poll:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRequested:
-    """A snapshot is wanted, if there is news since the last. Kafka: SnapshotGenerator.run."""
+    """Write a snapshot if there is news since the last one. Kafka: SnapshotGenerator.run."""
 
     now_ms: int
 
 
 @dataclass(frozen=True, slots=True)
 class TransactionMarked:
-    """An operation of many batches begins, or ends; nobody sees it before. KIP-868."""
+    """A transaction of several batches begins or ends; readers see it after its end. KIP-868."""
 
     now_ms: int
     record: BeginTransactionRecord | EndTransactionRecord
@@ -109,7 +117,7 @@ class TransactionMarked:
 
 @dataclass(frozen=True, slots=True)
 class AppendRefused:
-    """Raft took no batch of an epoch, in which it does not lead. Kafka: NotLeaderException."""
+    """Raft refused a batch because it does not lead in `epoch`. Kafka: NotLeaderException."""
 
     now_ms: int
     epoch: int
@@ -117,7 +125,7 @@ class AppendRefused:
 
 @dataclass(frozen=True, slots=True)
 class RenounceRequested:
-    """Something outside went wrong: the controller is to step back, if it is active."""
+    """The host had a failure: the controller must step back if it is active."""
 
     now_ms: int
 

@@ -1,4 +1,4 @@
-"""One controller: what every event makes of it.
+"""The controller as a state machine: what it does on each event.
 
 Spec: MetadataLog!Next. Kafka: QuorumController.
 """
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 def on_event(
     state: ControllerState, event: events.Event, operations: Operations = OPERATIONS
 ) -> Step:
-    """Return the controller after an event, and what it wants done, in this order.
+    """Return the controller after an event, and its effects in order.
 
-    A controller that cannot go on has the one effect Fatal, and is as it was.
+    A controller that cannot go on has the single effect Fatal; its state is unchanged.
 
     Spec: MetadataLog!Next. Kafka: QuorumController.
     """
@@ -46,9 +46,9 @@ def on_event(
 
 
 def next_deadline(state: ControllerState) -> int:
-    """Return when the controller must be polled, in milliseconds, or NEVER.
+    """Return when the host must poll the controller, in milliseconds, or NEVER.
 
-    A time that has passed means that something is due. Kafka: PeriodicTaskControlManager.
+    A deadline in the past means that a task is due. Kafka: PeriodicTaskControlManager.
     """
     return min(task_deadline(state), snapshot_deadline(state))
 
@@ -80,9 +80,10 @@ def _handle(turn: Turn, event: events.Event, operations: Operations) -> None:
 
 
 def on_leader_changed(turn: Turn, event: events.LeaderChanged, operations: Operations) -> None:
-    """Hear who leads: step back, become active, or take note of a new epoch.
+    """Become active, step back, or note the new epoch.
 
-    Who is active and leads on in a later epoch, with nobody in between, goes on in that.
+    An active controller that is re-elected with no other leader in between stays active under the
+    new epoch.
 
     Kafka: QuorumController.QuorumMetaLogListener.handleLeaderChange.
     """
@@ -97,9 +98,9 @@ def on_leader_changed(turn: Turn, event: events.LeaderChanged, operations: Opera
 
 
 def on_request(turn: Turn, event: events.RequestReceived, operations: Operations) -> None:
-    """Answer a read of what is stable; let the active controller write.
+    """Answer a read from the stable state; run a write if this is the active controller.
 
-    Whether it is active is asked now, not when the request came in.
+    A request that waited in the queue is judged by the controller's role now.
 
     Kafka: QuorumController.ControllerReadEvent, QuorumController.ControllerWriteEvent.
     """
@@ -113,7 +114,7 @@ def on_request(turn: Turn, event: events.RequestReceived, operations: Operations
         return
     operation = operations.writes.get(type(event.request))
     if operation is None:
-        reason = f"nobody here knows what a {type(event.request).__name__} is"
+        reason = f"this controller does not know {type(event.request).__name__}"
         turn.do(Reply(event.token, Failure(ErrorCode.UNSUPPORTED_VERSION, reason)))
     elif not is_active(turn.state):
         turn.do(Reply(event.token, NOT_CONTROLLER))
@@ -122,7 +123,7 @@ def on_request(turn: Turn, event: events.RequestReceived, operations: Operations
 
 
 def on_poll(turn: Turn, operations: Operations) -> None:
-    """Do the first thing that is due: a snapshot, or a periodic task."""
+    """Run the first thing that is due: a snapshot, or a periodic task."""
     if snapshot_deadline(turn.state) <= turn.now_ms:
         create_snapshot(turn)
     else:
@@ -130,7 +131,7 @@ def on_poll(turn: Turn, operations: Operations) -> None:
 
 
 def on_transaction_marked(turn: Turn, event: events.TransactionMarked) -> None:
-    """Begin a transaction, or end it, if the controller is active and that can be.
+    """Write the marker if this is the active controller and the marker is legal now.
 
     Spec: MetadataLog!BeginTransaction, MetadataLog!EndTransaction.
     Kafka: OffsetControlManager.replay.
@@ -140,12 +141,12 @@ def on_transaction_marked(turn: Turn, event: events.TransactionMarked) -> None:
         write(turn, _marker, event.record)
 
 
-def _marker(asked: OperationContext) -> Result[None]:
-    return Result((asked.request,), None)
+def _marker(context: OperationContext) -> Result[None]:
+    return Result((context.request,), None)
 
 
 def on_append_refused(turn: Turn, event: events.AppendRefused) -> None:
-    """Step back: Raft leads no longer in the epoch of the claim.
+    """Step back if Raft no longer leads in the epoch of the claim.
 
     Spec: MetadataLog!RefuseAppend.
     Kafka: QuorumController.handleEventException, NotLeaderException.

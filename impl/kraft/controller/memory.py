@@ -1,8 +1,8 @@
-"""What is in memory at one end of the log: the image, and the transaction that it is in.
+"""The state at one end of the log: the image, and the open transaction if there is one.
 
-All that depends on the offset is in one value, so that whoever goes back goes back with all of it.
-Kafka keeps the start of a transaction beside its timeline, and forgets to go back with it
-(specs/broken/metadata/DeadStandby.cfg).
+Everything that depends on the offset is in one value, so a controller that goes back to an earlier
+offset goes back with all of it. Kafka keeps the start of a transaction beside its timeline and does
+not reset it (specs/broken/metadata/DeadStandby.cfg).
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class FaultError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """All that was replayed, and where a transaction began that has not ended.
+    """All that was replayed up to `end`, and where the open transaction began.
 
-    `epoch` is that of the last batch. In a transaction `before` is what there was when it began.
-    `is_aligned`: the end is that of a batch.
+    `epoch` is the epoch of the last batch. `before` is the state before the open transaction began.
+    `is_aligned` says whether the end is the end of a batch.
 
     Spec: MetadataLog!Between. Kafka: OffsetControlManager.
     """
@@ -62,7 +62,7 @@ class Memory:
 
     @property
     def image(self) -> MetadataImage:
-        """The image of all that was replayed, in a transaction or not."""
+        """The image of everything that was replayed, an open transaction included."""
         return self.written.image
 
 
@@ -70,7 +70,7 @@ EMPTY: Final = Memory()
 
 
 def in_transaction(memory: Memory) -> bool:
-    """Return whether a transaction has begun and has neither ended nor been aborted.
+    """Return whether a transaction is open.
 
     Spec: MetadataLog!InTransaction. Kafka: OffsetControlManager.transactionStartOffset.
     """
@@ -78,7 +78,7 @@ def in_transaction(memory: Memory) -> bool:
 
 
 def stable_end_of(memory: Memory) -> Offset:
-    """Return where that ends which is of no open transaction.
+    """Return the end of the part that belongs to no open transaction.
 
     Spec: MetadataLog!StableEnd. Kafka: OffsetControlManager.maybeAdvanceLastStableOffset.
     """
@@ -86,7 +86,7 @@ def stable_end_of(memory: Memory) -> Offset:
 
 
 def visible_of(memory: Memory) -> Memory:
-    """Return what may be seen of it: nothing of an open transaction.
+    """Return the state that may be read: the one before the open transaction, if there is one.
 
     Spec: MetadataLog!VisibleOf.
     """
@@ -96,9 +96,9 @@ def visible_of(memory: Memory) -> Memory:
 def after_batch(
     memory: Memory, records: Sequence[TypedRecord], base_offset: Offset, epoch: int
 ) -> Memory:
-    """Return what is in memory after a batch.
+    """Return the state after a batch.
 
-    Raises FaultError, with the offset, if the records before rule one of these out.
+    Raises FaultError, with the offset, if the records before it rule a record out.
     Spec: MetadataLog!ReplayRecords.
     Kafka: QuorumController.replay, OffsetControlManager.replay.
     """
@@ -114,7 +114,7 @@ def after_batch(
 
 
 def after_control_batch(memory: Memory, end: Offset, epoch: int) -> Memory:
-    """Return what is in memory after a batch of Raft's own: the same, further on."""
+    """Return the state after one of Raft's control batches: only the end moves."""
     return replace(memory, written=replace(memory.written, end=end), epoch=epoch)
 
 
@@ -130,7 +130,7 @@ def _replayed(memory: Memory, records: Sequence[TypedRecord], epoch: int) -> Mem
 
 
 def _marked(memory: Memory, record: TypedRecord, epoch: int) -> Memory:
-    """Return what is in memory after the begin, the end or the abort of a transaction.
+    """Return the state after the record that begins, ends or aborts a transaction.
 
     Spec: MetadataLog!ReplayRecord, MetadataLog!CannotReplay.
     """

@@ -1,4 +1,4 @@
-"""Records as the bytes of their values, and back: the edge to Raft, which knows no records."""
+"""Records as bytes, and back: Raft stores the values of records, not records."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def encode_records(records: Iterable[TypedRecord], metadata_version: int) -> tuple[bytes, ...]:
-    """Return the value of each record, in the version that a metadata version prescribes.
+    """Return the value of each record, in the version that the metadata version prescribes.
 
-    Raises ValueError for a record that there is not yet under it, or that says what that version
-    cannot say. Kafka: MetadataRecordSerde.write.
+    Raises ValueError for a record that does not exist under that metadata version, or that has a
+    field which its version cannot carry. Kafka: MetadataRecordSerde.write.
     """
     values = []
     for record in records:
@@ -30,9 +30,10 @@ def encode_records(records: Iterable[TypedRecord], metadata_version: int) -> tup
 
 
 def decode_records(values: Sequence[bytes], base_offset: int) -> tuple[TypedRecord, ...]:
-    """Return the records of a batch whose first one is at `base_offset`.
+    """Return the records of a batch whose first record is at `base_offset`.
 
-    Raises CorruptRecordError or UnsupportedVersionError, with the offset, for what is no record.
+    Raises CorruptRecordError or UnsupportedVersionError, with the offset, for invalid bytes. Kafka:
+    MetadataRecordSerde.read.
     Kafka: MetadataRecordSerde.read.
     """
     records = []

@@ -1,7 +1,8 @@
-"""How a controller process gets itself registered, and stays so.
+"""A controller process keeps itself registered.
 
-It looks for its own incarnation in the metadata that it replays, and asks the active controller for
-as long as it does not find it. An answer ends the waiting, and says nothing of the log.
+It looks for its own incarnation in the metadata that it replays, and asks the active controller
+until it finds it there. A response only ends the wait for that request: whether the process is
+registered, only the log says.
 
 Kafka: ControllerRegistrationManager. KIP-919.
 """
@@ -27,13 +28,13 @@ if TYPE_CHECKING:
 
 _FIRST_BACKOFF_MS: Final = 100
 _BACKOFF_MAX_MS: Final = 120_000
-# How long Kafka's channel to the active controller tries for one request.
+# Kafka's channel to the active controller retries one request for this long.
 _REQUEST_TIMEOUT_MS: Final = 60_000
 
 
 @dataclass(frozen=True, slots=True)
 class PendingRequest:
-    """The one request whose answer the process waits for, and when it was sent."""
+    """The one request that awaits a response, and when it was sent."""
 
     correlation_id: int
     sent_ms: int
@@ -41,11 +42,11 @@ class PendingRequest:
 
 @dataclass(frozen=True, slots=True)
 class RegistrationSender:
-    """What a controller process knows of its registration; times are of its own clock, in ms.
+    """The registration state of a controller process. Times are by its own clock, in ms.
 
-    `registered_incarnation` and `metadata_version` are what it has replayed: who is registered
-    under its id, and whether there are registrations at all. `not_before_ms` is the end of the
-    back-off after a failure.
+    `registered_incarnation` is the incarnation that the replayed log has under its id.
+    `metadata_version` is the replayed metadata version; it decides whether controllers register at
+    all. `not_before_ms` is the end of the back-off after a failure.
 
     Spec: ControllerRegistration!Image.
     Kafka: ControllerRegistrationManager.
@@ -64,7 +65,7 @@ class RegistrationSender:
 
 
 def is_registered_in_log(sender: RegistrationSender) -> bool:
-    """Return whether the process has read in the log that it is registered.
+    """Return whether the replayed log has this incarnation of the process.
 
     Kafka: ControllerRegistrationManager.registeredInLog.
     """
@@ -72,7 +73,7 @@ def is_registered_in_log(sender: RegistrationSender) -> bool:
 
 
 def wants_registration(sender: RegistrationSender) -> bool:
-    """Return whether the process has to ask, and waits for no answer.
+    """Return whether the process must send a registration and awaits no response.
 
     Kafka: ControllerRegistrationManager.maybeSendControllerRegistration.
     """
@@ -81,7 +82,7 @@ def wants_registration(sender: RegistrationSender) -> bool:
 
 
 def next_deadline(sender: RegistrationSender) -> int | None:
-    """Return when there is something to do: to ask, or to wait no longer; None if nothing."""
+    """Return when to send a request or to time one out; None if there is nothing to do."""
     if sender.pending is not None:
         return sender.pending.sent_ms + _REQUEST_TIMEOUT_MS
     return sender.not_before_ms if wants_registration(sender) else None
@@ -90,7 +91,7 @@ def next_deadline(sender: RegistrationSender) -> int | None:
 def on_due(
     sender: RegistrationSender, now_ms: int, chance: int
 ) -> tuple[RegistrationSender, ControllerRegistrationRequest | None]:
-    """Return the sender after all whose time has come, and the request to send, if any."""
+    """Return the sender after what is due now, and the request to send, if any."""
     deadline_ms = next_deadline(sender)
     if deadline_ms is None or now_ms < deadline_ms:
         return sender, None
@@ -102,7 +103,7 @@ def on_due(
 def send_registration(
     sender: RegistrationSender, now_ms: int
 ) -> tuple[RegistrationSender, ControllerRegistrationRequest]:
-    """Return the sender that waits for an answer, and its request.
+    """Return the sender that awaits a response, and its request.
 
     Spec: ControllerRegistration!SendRegistration.
     Kafka: ControllerRegistrationManager.sendControllerRegistration.
@@ -130,10 +131,10 @@ def on_registration_response(
     now_ms: int,
     chance: int,
 ) -> RegistrationSender:
-    """Return the sender that waits no longer. Only the log can tell it that it is registered.
+    """Return the sender after a response. Only the log can tell it that it is registered.
 
-    Told NONE, it asks again no sooner than after the first back-off: the record is on its way.
-    Kafka asks again with the next change of the metadata.
+    After NONE it asks again no sooner than after the first back-off, because the record is on its
+    way. Kafka asks again at the next change of the metadata.
 
     Spec: ControllerRegistration!HandleRegistrationResponse.
     Kafka: ControllerRegistrationManager.RegistrationResponseHandler.
@@ -147,9 +148,9 @@ def on_registration_response(
 
 
 def on_request_timeout(sender: RegistrationSender, now_ms: int, chance: int) -> RegistrationSender:
-    """Return the sender that gave its request up; that may still arrive.
+    """Return the sender after its request timed out; the request may still arrive.
 
-    Kafka's, up to 4.1, goes on taking itself for one that waits, and never asks again.
+    Kafka's sender, up to 4.1, still believes that it awaits a response, and never asks again.
 
     Spec: ControllerRegistration!RequestTimeout.
     Kafka: ControllerRegistrationManager.RegistrationResponseHandler.
@@ -159,9 +160,11 @@ def on_request_timeout(sender: RegistrationSender, now_ms: int, chance: int) -> 
 
 
 def can_replay(sender: RegistrationSender, image: MetadataImage) -> bool:
-    """Return whether the software of the process supports the metadata version of an image.
+    """Return whether the process supports the metadata version of an image.
 
-    One that does not halts. Spec: ControllerRegistration!HaltUnsupported.
+    A process that does not support it halts.
+
+    Spec: ControllerRegistration!HaltUnsupported.
     Kafka: FeatureControlManager.replay.
     """
     level = image.metadata_version
@@ -171,9 +174,9 @@ def can_replay(sender: RegistrationSender, image: MetadataImage) -> bool:
 def on_metadata_update(
     sender: RegistrationSender, image: MetadataImage, now_ms: int
 ) -> RegistrationSender:
-    """Return the sender that has replayed an image.
+    """Return the sender after it replayed an image.
 
-    What it newly reads there may ask for a request at once: that is no failure to be waited for.
+    A changed registration or metadata version ends the back-off: the sender may ask at once.
 
     Spec: ControllerRegistration!ReplayMetadata.
     Kafka: ControllerRegistrationManager.MetadataUpdateEvent.

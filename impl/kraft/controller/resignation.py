@@ -21,19 +21,20 @@ NOT_CONTROLLER: Final = Failure(ErrorCode.NOT_CONTROLLER, "this is not the activ
 
 
 def renounce(turn: Turn) -> None:
-    """Give up being active: make Raft resign, forget the future, fail whoever waits, in order.
+    """Step back: make Raft resign, drop the uncommitted state, and fail the waiting requests.
 
-    The controller goes back to what is committed. If that is in a transaction it stays there: the
-    records that close it are still to come; Kafka goes back to where that began, and fails on them.
+    The controller goes back to the committed state. If a transaction is open there, it stays open:
+    the records that close it are still to come. Kafka goes back to the start of the transaction and
+    fails when those records arrive.
 
-    Raises FaultError if there is nothing to go back to.
+    Raises FaultError if no state is kept at the committed end.
     Spec: MetadataLog!Renounce, MetadataLog!GiveUp, MetadataLog!Forget.
     Kafka: QuorumController.renounce, OffsetControlManager.deactivate.
     """
     state = turn.state
     before = state.timeline.get(state.committed_end)
     if before is None:
-        raise FaultError(f"nothing is remembered of offset {state.committed_end} to go back to")
+        raise FaultError(f"no state is kept at offset {state.committed_end} to go back to")
     turn.do(Resign(state.claim_epoch))
     turn.change(
         claim_epoch=NO_EPOCH,

@@ -1,4 +1,4 @@
-"""When a controller writes a snapshot, and of what.
+"""When a controller writes a snapshot, and what the snapshot contains.
 
 Kafka: SnapshotGenerator.
 """
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 
 def has_news(state: ControllerState) -> bool:
-    """Return whether a snapshot of what may be seen would be newer than the last.
+    """Return whether a snapshot now would be newer than the last one.
 
-    None is cut in the middle of a batch (KAFKA-17713), so none where a transaction began there.
+    A snapshot never ends in the middle of a batch (KAFKA-17713), so none ends where a transaction
+    began in one.
+
     Kafka: SnapshotGenerator.publishLogDelta.
     """
     return state.snapshot_end < state.stable_end and visible(state).is_aligned
@@ -41,7 +43,7 @@ def snapshot_deadline(state: ControllerState) -> int:
 
 
 def create_snapshot(turn: Turn) -> None:
-    """Ask for a snapshot of what may be seen, in the fewest records; its end is exclusive.
+    """Ask for a snapshot of the visible state, in the fewest records; its end is exclusive.
 
     Spec: MetadataLog!CreateSnapshot.
     Kafka: SnapshotGenerator.run, RaftSnapshotWriter (KAFKA-14618).

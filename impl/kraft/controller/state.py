@@ -1,4 +1,4 @@
-"""The state of a quorum controller, as a value, and what it says of itself."""
+"""The state of a quorum controller, and the turn in which a handler changes it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NO_TASKS: Final[Map[str, int]] = Map()
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """An answer that waits until all before `end` is stable. Kafka: DeferredEventQueue."""
+    """An answer that waits until everything before `end` is stable. Kafka: DeferredEventQueue."""
 
     token: Hashable
     end: Offset
@@ -38,11 +38,12 @@ class Deferred:
 
 @dataclass(frozen=True, slots=True)
 class ControllerState:
-    """What a controller knows.
+    """The state of a quorum controller.
 
-    `timeline` has, by end, what can be gone back to; the newest is `written`. `heartbeats`, and the
-    times of its `tasks`, are there while it is active. `snapshot_end` is that of the newest
-    snapshot, `snapshot_ms` when that was, `bytes_since_snapshot` what was committed after it.
+    `timeline` maps an end offset to the state that the controller can go back to; the newest is
+    `written`. `heartbeats` and the times of `tasks` exist only while it is active. `snapshot_end`
+    is the end of the newest snapshot, `snapshot_ms` its time, and `bytes_since_snapshot` the size
+    of the batches committed since.
 
     Spec: MetadataLog!vars. Kafka: QuorumController, OffsetControlManager.
     """
@@ -75,7 +76,10 @@ class Step:
 
 
 class Turn:
-    """Never leaves its handler; `log_end` as the event said."""
+    """The state that a handler has changed so far, and the effects that it has asked for.
+
+    A turn never leaves its handler. `log_end` comes from the event.
+    """
 
     __slots__ = ("effects", "log_end", "now_ms", "state")
 
@@ -86,20 +90,20 @@ class Turn:
         self.effects: list[Effect] = []
 
     def change(self, **fields: Any) -> None:
-        """Put other values in place of fields of the state."""
+        """Replace fields of the state."""
         self.state = replace(self.state, **fields)
 
     def do(self, effect: Effect) -> None:
-        """Ask for an effect, after all that were asked for before."""
+        """Add an effect, after all earlier ones."""
         self.effects.append(effect)
 
     def step(self) -> Step:
-        """Return what the turn comes to."""
+        """Return the state and the effects of the turn."""
         return Step(self.state, tuple(self.effects))
 
 
 def first_state(configuration: Configuration, memory: Memory = EMPTY) -> ControllerState:
-    """Return a controller that has read nothing yet; `memory` is what an empty log stands for.
+    """Return a controller that has read nothing yet; `memory` is the state of the empty log.
 
     Spec: MetadataLog!Init.
     """
@@ -110,7 +114,7 @@ def first_state(configuration: Configuration, memory: Memory = EMPTY) -> Control
 
 
 def is_active(state: ControllerState) -> bool:
-    """Return whether the controller takes itself for active; another may, too.
+    """Return whether the controller believes that it is active; another one may believe so too.
 
     Spec: MetadataLog!IsActive. Kafka: QuorumController.isActiveController.
     """
@@ -118,14 +122,14 @@ def is_active(state: ControllerState) -> bool:
 
 
 def is_all_stable(state: ControllerState) -> bool:
-    """Return whether all that is in memory may be read. Spec: MetadataLog!AllStable."""
+    """Return whether everything in memory may be read. Spec: MetadataLog!AllStable."""
     return state.stable_end == state.write_end
 
 
 def visible(state: ControllerState) -> Memory:
-    """Return what anybody may read: nothing that could be lost, and no half of a transaction.
+    """Return the state that any client may read: committed, and without an open transaction.
 
-    A standby in a transaction shows what was before it; Kafka's shows the newest.
+    During a transaction a standby here shows the state before it; Kafka's shows the newest.
 
     Spec: MetadataLog!Visible. Kafka: QuorumController.ControllerReadEvent.
     """

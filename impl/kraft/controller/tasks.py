@@ -1,4 +1,4 @@
-"""What an active controller does by itself, from time to time.
+"""The periodic tasks of an active controller.
 
 Kafka: PeriodicTaskControlManager.
 """
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from kraft.controller.state import ControllerState, Turn
 
 IMMEDIATE_PERIOD_MS: Final = 10
-"""How soon a task comes again that left something. Kafka: PeriodicTask.DEFAULT_IMMEDIATE_PERIOD."""
+"""When to run a task again that has more to do. Kafka: PeriodicTask.DEFAULT_IMMEDIATE_PERIOD."""
 
 
 def schedule_all(turn: Turn, operations: Operations) -> None:
-    """Plan each task for the first time. Kafka: PeriodicTaskControlManager.activate."""
+    """Schedule the first run of each task. Kafka: PeriodicTaskControlManager.activate."""
     configuration = turn.state.configuration
     periods = {task.name: task.period_ms(configuration) for task in operations.tasks}
     turn.change(
@@ -35,7 +35,7 @@ def task_deadline(state: ControllerState) -> int:
 
 
 def run_due_task(turn: Turn, operations: Operations) -> None:
-    """Run the task that has been due for longest, and plan it anew.
+    """Run the task that has been due longest, and schedule its next run.
 
     Kafka: PeriodicTaskControlManager.PeriodicTaskOperation.
     """

@@ -1,4 +1,4 @@
-"""The write path: an operation is generated, replayed, appended, and its answer parked.
+"""The write path: generate the records of an operation, replay them, append them, defer its answer.
 
 Kafka: QuorumController.ControllerWriteEvent, QuorumController.appendRecords.
 """
@@ -33,12 +33,12 @@ def write(
 ) -> Any:
     """Run an operation on the newest state; return its response, None if it failed.
 
-    What it answers is told to `token`, unless that is None, when all that it rests on is stable. A
-    refusal rests on what was seen, like any answer that writes nothing; Kafka gives one that is
-    thrown at once. Whatever else goes wrong makes the controller step back: what the operation saw
-    or did is not to be trusted.
+    `token` gets the answer once all state that the operation read is stable; a token of None gets
+    no answer. A refusal waits like any answer that writes nothing; Kafka sends a refusal that is
+    thrown at once. Any other exception makes the controller step back, because the operation may
+    have read or written a wrong state.
 
-    Raises FaultError if a record cannot be replayed that was just made.
+    Raises FaultError if a generated record cannot be replayed.
     Spec: MetadataLog!HandleWrite, MetadataLog!AnswerUnchanged, MetadataLog!DelayUnchanged.
     Kafka: QuorumController.ControllerWriteEvent.run, QuorumController.handleEventException.
     """
@@ -67,43 +67,46 @@ def write(
 def generate(
     turn: Turn, operation: Operation, request: Any, chance: int
 ) -> Generated[Any] | Failure:
-    """Return what an operation comes to; a Failure if it must not be trusted."""
+    """Return what an operation generates; a Failure if its result must not be trusted."""
     state = turn.state
     heartbeats = _soft_state(turn)
     written, defaults = state.written.written, state.configuration.defaults
-    asked = OperationContext(written, heartbeats, defaults, request, turn.now_ms, chance)
+    context = OperationContext(written, heartbeats, defaults, request, turn.now_ms, chance)
     try:
-        found = operation(asked)
+        found = operation(context)
     except ControllerError as error:
         return Generated(Result((), Failure(error.code, error.reason)), heartbeats)
-    except Exception as error:  # noqa: BLE001 - Kafka, too, survives any mistake of an operation
+    except Exception as error:  # noqa: BLE001 - Kafka survives an operation that throws, too
         return Failure(ErrorCode.UNKNOWN_SERVER_ERROR, f"{type(error).__name__}: {error}")
     generated = found if isinstance(found, Generated) else Generated(found, heartbeats)
     count, most = len(generated.result.records), state.configuration.max_records_per_batch
     if generated.result.is_atomic and count > most:
-        reason = f"{count} records in one batch, which holds {most}"
+        reason = f"{count} records for one batch, which holds at most {most}"
         return Failure(ErrorCode.UNKNOWN_SERVER_ERROR, reason)
     return generated
 
 
 def _batches(turn: Turn, result: Result[Any]) -> list[tuple[TypedRecord, ...]]:
-    """Return the records in the batches they go in; a prefix of several may be all that remains."""
+    """Return the records split into batches.
+
+    After a crash, only a prefix of the batches may remain.
+    """
     records, most = result.records, turn.state.configuration.max_records_per_batch
     return [records[start : start + most] for start in range(0, len(records), most)]
 
 
 def _soft_state(turn: Turn) -> Heartbeats:
     heartbeats = turn.state.heartbeats
-    assert heartbeats is not None, "an active controller knows its brokers"
+    assert heartbeats is not None, "an active controller has heartbeats"
     return heartbeats
 
 
 def append(turn: Turn, records: Sequence[TypedRecord]) -> None:
-    """Replay one batch at the offsets it will have, and have Raft append it in the claim epoch.
+    """Replay one batch at the offsets it will have, and ask Raft to append it in the claim epoch.
 
-    What was in memory before it, and after it, can be gone back to.
+    The states before and after the batch are kept in the timeline.
 
-    Raises FaultError if it cannot be replayed.
+    Raises FaultError if the batch cannot be replayed.
     Spec: MetadataLog!AppendBatch, MetadataLog!Remember.
     Kafka: QuorumController.ControllerWriteEvent.run, OffsetControlManager.handleScheduleAppend.
     """
@@ -119,7 +122,7 @@ def append(turn: Turn, records: Sequence[TypedRecord]) -> None:
 
 
 def answer(turn: Turn, token: Hashable, response: Any) -> None:
-    """Answer now if all in memory is stable; else park the answer behind all that is not.
+    """Reply now if everything in memory is stable; otherwise defer the reply until it is.
 
     Spec: MetadataLog!AllStable. Kafka: DeferredEventQueue.highestPendingOffset.
     """

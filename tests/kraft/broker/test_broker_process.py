@@ -228,7 +228,7 @@ def test_a_broker_halts_that_cannot_report_a_failed_directory_in_time():
     assert now_ms == 30_010
     assert effects == (
         Disconnect(),
-        Halt("the controller was not told of directory second-directory-of-1A"),
+        Halt("directory second-directory-of-1A was not reported to the controller in time"),
     )
     assert next_deadline(process) is None
 

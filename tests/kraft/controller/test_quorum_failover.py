@@ -200,7 +200,7 @@ def test_a_batch_that_was_handed_over_before_is_fatal() -> None:
     player = active()
     player.follow(2)
     player.committed = 0
-    assert "all before" in reason(player.commit())
+    assert "are replayed" in reason(player.commit())
 
 
 def test_the_soft_state_follows_the_records_and_ends_with_the_claim() -> None:
@@ -252,5 +252,5 @@ def test_an_offset_that_cannot_be_gone_back_to_is_fatal() -> None:
     player = active()
     player.ask(put(a="1"))
     player.state = replace(player.state, committed_end=Offset(player.log_end + 1))
-    assert "nothing is remembered" in reason(player.follow(2))
+    assert "no state is kept" in reason(player.follow(2))
     assert not any(isinstance(one, Reply) for one in player.effects)

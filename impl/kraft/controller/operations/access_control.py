@@ -1,4 +1,4 @@
-"""Entries of access control are created, and deleted by filters.
+"""Access control entries: create them, and delete those that match filters.
 
 Kafka: AclControlManager.
 """
@@ -42,11 +42,13 @@ if TYPE_CHECKING:
 def create_acls(
     image: MetadataImage, request: CreateAclsRequest, entry_ids: tuple[Uuid, ...]
 ) -> Result[CreateAclsResponse]:
-    """Return new entries, one answer for each; one that exists, or comes twice, is written once.
+    """Return the new entries, one result per entry.
 
-    `entry_ids` are new ones, as many as entries.
+    An existing or repeated entry is not written again.
 
-    Raises ControllerError (POLICY_VIOLATION) if that takes too many records.
+    `entry_ids` are new ids, one per entry.
+
+    Raises ControllerError (POLICY_VIOLATION) if the request needs too many records.
     Kafka: AclControlManager.createAcls.
     """
     existing = set(image.access_control_entries.values())
@@ -66,9 +68,9 @@ def create_acls(
 
 
 def delete_acls(image: MetadataImage, request: DeleteAclsRequest) -> Result[DeleteAclsResponse]:
-    """Return the end of the entries that filters meet, of each entry once (KAFKA-13892).
+    """Return the removal of the entries that the filters match, each entry once (KAFKA-13892).
 
-    Raises ControllerError (INVALID_REQUEST) if they are too many.
+    Raises ControllerError (INVALID_REQUEST) if too many entries match.
     Kafka: AclControlManager.deleteAcls.
     """
     results = []
@@ -86,7 +88,7 @@ def delete_acls(image: MetadataImage, request: DeleteAclsRequest) -> Result[Dele
         ]
         deleted |= dict.fromkeys(entry_id for entry_id, _ in matching)
         if len(deleted) > MAX_RECORDS_PER_USER_OP:
-            reason = f"more than {MAX_RECORDS_PER_USER_OP} entries would go in one request"
+            reason = f"one request would delete more than {MAX_RECORDS_PER_USER_OP} entries"
             raise ControllerError(ErrorCode.INVALID_REQUEST, reason)
         results.append(
             DeleteAclsFilterResult(matching_acls=tuple(_binding(entry) for _, entry in matching))
@@ -96,7 +98,7 @@ def delete_acls(image: MetadataImage, request: DeleteAclsRequest) -> Result[Dele
 
 
 def matches(asked: AclFilter, entry: AccessControlEntry) -> bool:
-    """Return whether a filter meets an entry.
+    """Return whether a filter matches an entry.
 
     Kafka: AclBindingFilter.matches, ResourcePatternFilter.matches.
     """
@@ -112,7 +114,7 @@ def matches(asked: AclFilter, entry: AccessControlEntry) -> bool:
 
 
 def _matches_name(asked: AclFilter, entry: AccessControlEntry) -> bool:
-    """Return whether the name is meant; MATCH means all patterns that a name falls under."""
+    """Return whether the names match; a MATCH filter finds every pattern that covers its name."""
     name = asked.resource_name
     if name is None or name == entry.resource_name:
         return True
@@ -124,37 +126,37 @@ def _matches_name(asked: AclFilter, entry: AccessControlEntry) -> bool:
 
 
 def _validate(binding: AclBinding) -> None:
-    """Return if an entry may be created.
+    """Check that an entry may be created; raise ControllerError otherwise.
 
     Kafka: AclControlManager.validateNewAcl.
     """
     for number, last, what in (
-        (binding.resource_type, MAX_RESOURCE_TYPE, "type of resource"),
+        (binding.resource_type, MAX_RESOURCE_TYPE, "resource type"),
         (binding.operation, MAX_OPERATION, "operation"),
     ):
         if not ANY < number <= last:
             raise ControllerError(ErrorCode.INVALID_REQUEST, f"no {what} for an entry: {number}")
     if binding.pattern_type not in {LITERAL, PREFIXED}:
-        reason = f"no type of pattern for an entry: {binding.pattern_type}"
+        reason = f"no pattern type for an entry: {binding.pattern_type}"
         raise ControllerError(ErrorCode.INVALID_REQUEST, reason)
     if binding.permission_type not in {ALLOW, DENY}:
         reason = f"no permission for an entry: {binding.permission_type}"
         raise ControllerError(ErrorCode.INVALID_REQUEST, reason)
     if not binding.resource_name:
-        raise ControllerError(ErrorCode.INVALID_REQUEST, "the name of a resource is not empty")
+        raise ControllerError(ErrorCode.INVALID_REQUEST, "the resource name is empty")
     if ":" not in binding.principal:
         reason = f"a principal is a type, a colon and a name, not {binding.principal!r}"
         raise ControllerError(ErrorCode.INVALID_REQUEST, reason)
 
 
 def _validate_filter(asked: AclFilter) -> None:
-    """Return if all of a filter's numbers are known.
+    """Check that a filter has only known enumeration values; raise ControllerError otherwise.
 
     Kafka: AclControlManager.validateFilter.
     """
     for number, last, what in (
-        (asked.resource_type, MAX_RESOURCE_TYPE, "type of resource"),
-        (asked.pattern_type, MAX_PATTERN_TYPE, "type of pattern"),
+        (asked.resource_type, MAX_RESOURCE_TYPE, "resource type"),
+        (asked.pattern_type, MAX_PATTERN_TYPE, "pattern type"),
         (asked.operation, MAX_OPERATION, "operation"),
         (asked.permission_type, MAX_PERMISSION_TYPE, "permission"),
     ):

@@ -1,4 +1,4 @@
-"""Leaders ask for other in-sync replicas.
+"""Leaders ask for another ISR.
 
 Kafka: ReplicationControlManager.alterPartition.
 """
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 def alter_partition(
     image: MetadataImage, defaults: Defaults, request: AlterPartitionRequest
 ) -> Result[AlterPartitionResponse]:
-    """Return the changes a leader asks for, one answer for each partition.
+    """Return the changes that a leader asks for, one answer per partition.
 
-    The ISR may come out smaller than asked for, if that completes a reassignment; the answer says
-    what it is. If nothing changes, nothing is written.
+    If the new ISR completes a reassignment, the resulting ISR may be smaller than requested; the
+    answer has the resulting one. If nothing changes, no record is written.
 
     Spec: Reassignment!GrantAlterPartition, Reassignment!RefuseAlterPartition.
     Kafka: ReplicationControlManager.alterPartition.
@@ -58,18 +58,18 @@ def _alter_one(
     image: MetadataImage, defaults: Defaults, sender: BrokerId, asked: AlterPartitionData
 ) -> tuple[PartitionChangeRecord | None, AlteredPartition]:
     if asked.topic_id not in image.topics:
-        raise ControllerError(ErrorCode.UNKNOWN_TOPIC_ID, "there is no such topic")
+        raise ControllerError(ErrorCode.UNKNOWN_TOPIC_ID, "unknown topic id")
     key = asked.topic_id, asked.partition_index
     partition = image.partitions.get(key)
     if partition is None:
-        raise ControllerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no such partition")
+        raise ControllerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "unknown partition")
     validate_alter_partition(image, partition, sender, asked)
     isr = tuple(member.broker_id for member in asked.new_isr_with_epochs)
     enabled = may_elect_uncleanly(image, defaults, key)
     ask = new_isr(partition, isr, asked.leader_recovery_state, unclean_enabled=enabled)
     record = change_of(image, defaults, key, ask)
     if record is not None and record.leader not in {sender, NO_LEADER_CHANGE}:
-        # It completed a reassignment that removes its sender, who is to look for a successor.
+        # The change completed a reassignment that removes the sender from the replicas.
         code = ErrorCode[defaults.profile.leader_left_out_error]
         return record, AlteredPartition(*key, code)
     return record, _granted(asked, partition if record is None else merged(partition, record))
@@ -91,7 +91,9 @@ def _granted(asked: AlterPartitionData, partition: Partition) -> AlteredPartitio
 def validate_alter_partition(
     image: MetadataImage, partition: Partition, sender: BrokerId, asked: AlterPartitionData
 ) -> None:
-    """Return if a leader may have the ISR that it asks for; else ControllerError, the first reason.
+    """Check that a leader may have the ISR that it asks for; raise ControllerError otherwise.
+
+    If several reasons apply, the error has the first one.
 
     Spec: PartitionChange!AlterPartitionError.
     Kafka: ReplicationControlManager.validateAlterPartitionData.
@@ -100,7 +102,7 @@ def validate_alter_partition(
     recovering = asked.leader_recovery_state == RECOVERING
     known_as_recovered = partition.leader_recovery_state == RECOVERED
     refusals = (
-        # Whoever knows a later epoch has heard of a later controller (KAFKA-14154).
+        # A sender with a later epoch has heard from a later controller (KAFKA-14154).
         (asked.leader_epoch > partition.leader_epoch, ErrorCode.NOT_CONTROLLER),
         (asked.partition_epoch > partition.partition_epoch, ErrorCode.NOT_CONTROLLER),
         (asked.leader_epoch < partition.leader_epoch, ErrorCode.FENCED_LEADER_EPOCH),
@@ -120,7 +122,7 @@ def validate_alter_partition(
 
 
 def _is_eligible(image: MetadataImage, broker_id: BrokerId, broker_epoch: int) -> bool:
-    """Return whether a broker may be in sync: active, and the process that the leader knows.
+    """Return whether a broker may join the ISR: it is active, under the epoch that the leader sent.
 
     Spec: Reassignment!EligibleEpochs.
     Kafka: ReplicationControlManager.ineligibleReplicasForIsr. KIP-841, KIP-903.

@@ -1,7 +1,7 @@
-"""Brokers are heard from, or not, with all that this does to partitions.
+"""Brokers send heartbeats or stay silent, and partitions change accordingly.
 
-What a heartbeat comes to is decided by the rules of the lease (`kraft.controller.operations.cluster_control`,
-`kraft.controller.operations.heartbeats`); here are the records of partitions around that of the lease.
+The rules of the lease (`cluster_control`, `heartbeats`) decide about the broker. This module adds
+the records about partitions.
 
 Kafka: ReplicationControlManager.processBrokerHeartbeat, .maybeFenceOneStaleBroker.
 """
@@ -65,14 +65,14 @@ def process_broker_heartbeat(
     request: BrokerHeartbeatRequest,
     now_ms: int,
 ) -> Generated[BrokerHeartbeatResponse]:
-    """Return what a heartbeat makes the controller write and answer; its session begins anew.
+    """Return what a heartbeat makes the controller write and answer. It renews the session.
 
-    `now_ms` is when it arrived.
+    `now_ms` is when the heartbeat arrived.
 
-    Directories that failed are looked at last, by the partitions as they are after the rest. Kafka
-    looks at them as they were before all of it: a heartbeat that unfences a broker, and tells of a
-    directory, leaves it the leader of what is in there; one that begins a shutdown says the same
-    change twice.
+    Failed directories are handled last, on the partitions after all other changes. Kafka handles
+    them on the partitions before those changes: there, a heartbeat that unfences a broker and
+    reports a failed directory leaves the broker leading the partitions in that directory, and one
+    that begins a controlled shutdown writes the same change twice.
 
     Spec: BrokerLease!HeedHeartbeat, BrokerLease!RejectHeartbeat.
     Kafka: ReplicationControlManager.processBrokerHeartbeat.
@@ -101,7 +101,7 @@ def process_broker_heartbeat(
 def _records_of(
     decision: Decision, written: Written, defaults: Defaults, broker_id: BrokerId
 ) -> tuple[TypedRecord, ...]:
-    """Return what the decision about a heartbeat writes, partitions included."""
+    """Return the records of a decision about a heartbeat, partitions included."""
     image, index = written.image, written.index
     match decision:
         case Decision.UNFENCE_BROKER:
@@ -117,13 +117,13 @@ def _records_of(
 def process_expired_broker_heartbeat(
     written: Written,
     heartbeats: Heartbeats,
-    defaults: Defaults,  # noqa: ARG001 - like the other operations
+    defaults: Defaults,  # noqa: ARG001 - the signature of the other operations
     request: BrokerHeartbeatRequest,
     now_ms: int,
 ) -> Generated[BrokerHeartbeatResponse]:
-    """Return what comes of a heartbeat that waited for too long: its broker lives, nothing else.
+    """Return the result of a heartbeat that waited too long: it only renews the session.
 
-    Whoever sent it has given up on the answer (KAFKA-15019). `now_ms` is when it arrived.
+    The sender no longer waits for the answer (KAFKA-15019). `now_ms` is when the heartbeat arrived.
 
     Kafka: ReplicationControlManager.processExpiredBrokerHeartbeat.
     """
@@ -138,14 +138,14 @@ def process_expired_broker_heartbeat(
 def maybe_fence_stale_broker(
     written: Written, heartbeats: Heartbeats, defaults: Defaults, now_ms: int
 ) -> Generated[bool]:
-    """Return the fencing of the broker that was silent longest, and whether to come again at once.
+    """Return the fencing of the broker that was silent longest, and whether to run again at once.
 
-    One broker at a time: the next one has to see what became of the partitions (KAFKA-13173). Of
-    two silent equally long, that of the lesser id is first. A broker that is fenced already is
-    fenced once more when the session runs out that it still had.
+    It fences one broker at a time, because the next one must see the changed partitions
+    (KAFKA-13173). Of two brokers that were silent equally long, the one with the lower id goes
+    first. A broker that is already fenced is fenced again when its session runs out.
 
     Spec: BrokerLease!FenceStaleBroker.
-    Kafka: ReplicationControlManager.maybeFenceOneStaleBroker, where hashing decides who is first.
+    Kafka: ReplicationControlManager.maybeFenceOneStaleBroker, where hashing decides which is first.
     """
     overdue = overdue_brokers(heartbeats, now_ms)
     if not overdue:
@@ -153,7 +153,7 @@ def maybe_fence_stale_broker(
 
     def silent_since(broker_id: BrokerId) -> tuple[int, BrokerId]:
         contact_time_ms = heartbeat_state(heartbeats, broker_id).contact_time_ms
-        assert contact_time_ms is not None, "who is overdue had a session"
+        assert contact_time_ms is not None, "an overdue broker had a session"
         return contact_time_ms, broker_id
 
     broker_id = min(overdue, key=silent_since)
@@ -165,9 +165,9 @@ def maybe_fence_stale_broker(
 
 
 def heartbeats_on_activation(written: Written, defaults: Defaults, now_ms: int) -> Heartbeats:
-    """Return what a new active controller knows of brokers: a whole session for each unfenced one.
+    """Return the soft state of a new active controller: a whole session for each unfenced broker.
 
-    Of those that are fenced it knows that they are there, and of none what it had replayed.
+    A fenced broker has no session. No broker has reported an offset yet.
 
     Spec: BrokerLease!FailOver.
     Kafka: ClusterControlManager.activate.
@@ -179,9 +179,9 @@ def heartbeats_on_activation(written: Written, defaults: Defaults, now_ms: int) 
 def replay_with_heartbeats(
     written: Written, heartbeats: Heartbeats, records: Sequence[TypedRecord], base_offset: Offset
 ) -> tuple[Written, Heartbeats]:
-    """Return what is in memory after a batch, and what is kept of the brokers that it is about.
+    """Return the state and the soft state of the brokers after a batch.
 
-    Raises RefusedRecordError if a record is ruled out by those before it.
+    Raises RefusedRecordError if the records before it rule a record out.
     Kafka: ClusterControlManager.replay, BrokerHeartbeatManager.register.
     """
     start = 0

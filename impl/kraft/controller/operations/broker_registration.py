@@ -1,7 +1,6 @@
-"""Brokers register, and are forgotten, with all that this does to partitions.
+"""Brokers register and are unregistered, and partitions change accordingly.
 
-Who may have an id, and under which epoch, is decided by the rules of the lease
-(`kraft.controller.operations.cluster_control`).
+The rules of the lease (`cluster_control`) decide who may have an id, and under which epoch.
 
 Kafka: ClusterControlManager.registerBroker, ReplicationControlManager.unregisterBroker.
 """
@@ -52,12 +51,12 @@ def register_broker(
 ) -> Generated[BrokerRegistrationResponse]:
     """Return the registration of a broker, or the first reason to refuse it.
 
-    The last process of the broker leaves every ISR before the new one is there, by records that
-    come first: so the epoch, which is the offset of the first of all, may be less than that of the
-    registration. A broker that tells the epoch that is registered stopped cleanly, and stays
-    eligible to lead. In KIP-631's profile its session begins with the registration.
+    Records before the registration take the broker's previous process out of every ISR. The broker
+    epoch is the offset of the first of all these records, so it may be less than the offset of the
+    registration. A broker that sends its registered epoch as the previous one stopped cleanly and
+    stays eligible to lead. In KIP-631's profile the registration begins a session.
 
-    Raises ControllerFaultError for a listener that cannot be.
+    Raises ControllerFaultError for an invalid listener.
     Spec: BrokerLease!RegisterBroker, Reassignment!RegisterBroker.
     Kafka: ClusterControlManager.registerBroker. KIP-631, KIP-966.
     """
@@ -103,7 +102,7 @@ def _filled_in(
     lease: ControllerResult,
     kraft_version: int,
 ) -> RegisterBrokerRecord:
-    """Return the record of the lease with what the lease does not know."""
+    """Return the lease's record with the fields that the lease does not know."""
     (record,) = lease.records
     assert isinstance(record, RegisterBrokerRecord)
     has_directories = metadata_version_of(image) >= IBP_3_7_IV2
@@ -122,8 +121,8 @@ def unregister_broker(
 ) -> Generated[UnregisterBrokerResponse]:
     """Return the end of a registration, whatever its state; the broker stays a replica.
 
-    It is refused if nobody is registered under the id (BROKER_ID_NOT_REGISTERED), or if that would
-    take more records than an operator's request may (POLICY_VIOLATION).
+    The answer is BROKER_ID_NOT_REGISTERED for an unknown id, and POLICY_VIOLATION if the operation
+    needs more records than one operator's request may write.
 
     Spec: BrokerLease!UnregisterBroker, Reassignment!UnregisterBroker.
     Kafka: ReplicationControlManager.unregisterBroker.
@@ -136,7 +135,7 @@ def unregister_broker(
         request = UnregisterBrokerRequest(broker_id)
         lease = cluster_control.unregister_broker(WrittenLease(written), request)
         records = leadership.unregister_broker(written.image, defaults, broker_id, written.index)
-        assert records[-1] == lease.records[-1], "what is written last is the lease's"
+        assert records[-1] == lease.records[-1], "the last record is the lease's"
         try:
             UserBatch().add(records)
         except ControllerError as error:

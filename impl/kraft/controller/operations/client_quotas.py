@@ -1,4 +1,4 @@
-"""Quotas of users, clients and addresses are set and removed.
+"""Client quotas of users, clients and addresses: set and remove them.
 
 Kafka: ClientQuotaControlManager. KIP-546, KIP-612.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 USER: Final = "user"
 CLIENT_ID: Final = "client-id"
 IP: Final = "ip"
-"""Types of entities. Kafka: ClientQuotaEntity."""
+"""Entity types. Kafka: ClientQuotaEntity."""
 
 
 class _Kind(enum.Enum):
@@ -45,19 +45,18 @@ _USER_AND_CLIENT_QUOTAS: Final[Mapping[str, _Kind]] = {
 }
 _IP_QUOTAS: Final[Mapping[str, _Kind]] = {"connection_creation_rate": _Kind.INT}
 _CLOSE: Final = 1e-6
-"""How far from a whole number a quota may be that has to be one."""
+"""The tolerance for a quota that must be a whole number."""
 
 
 def alter_client_quotas(
     image: MetadataImage, request: AlterClientQuotasRequest
 ) -> Result[AlterClientQuotasResponse]:
-    """Return changes of quotas, one answer for each entity: of one, all changes are made or none.
+    """Return the changes of quotas, one answer per entity. The changes of one entity are atomic.
 
-    A value that is set already, and a quota that is removed and not there, write nothing. If an
-    entity comes a second time, that is its answer; what was asked of it first is written, as Kafka
-    does.
+    Setting the present value, or removing a quota that is not set, writes nothing. If an entity
+    occurs twice, the answer reports that; its first changes are written, as in Kafka.
 
-    Raises ControllerError (POLICY_VIOLATION) if that takes too many records.
+    Raises ControllerError (POLICY_VIOLATION) if the request needs too many records.
     Kafka: ClientQuotaControlManager.alterClientQuotas.
     """
     batch = UserBatch()
@@ -78,18 +77,18 @@ def alter_client_quotas(
 
 def _validate_first(answers: dict[QuotaKey, ClientQuotaResult], key: QuotaKey) -> None:
     if key in answers:
-        raise ControllerError(ErrorCode.INVALID_REQUEST, "the entity comes twice in the request")
+        raise ControllerError(ErrorCode.INVALID_REQUEST, "the entity occurs twice in the request")
 
 
 def _changes(
     image: MetadataImage, alteration: ClientQuotaAlteration, key: QuotaKey
 ) -> list[ClientQuotaRecord]:
-    """Return the records of one entity; ControllerError if one of its quotas cannot be.
+    """Return the records of one entity; raise ControllerError if one of its quotas is invalid.
 
     Kafka: ClientQuotaControlManager.alterClientQuotaEntity.
     """
     if any(times > 1 for times in Counter(name for name, _ in alteration.ops).values()):
-        raise ControllerError(ErrorCode.INVALID_REQUEST, "a quota comes twice for an entity")
+        raise ControllerError(ErrorCode.INVALID_REQUEST, "a quota occurs twice for an entity")
     known = _known_quotas(alteration.entity)
     present = image.client_quotas.get(key, Map())
     entity = tuple(QuotaEntity(*one) for one in alteration.entity)
@@ -106,7 +105,7 @@ def _changes(
 
 
 def _known_quotas(entity: QuotaKey) -> Mapping[str, _Kind]:
-    """Return the quotas that an entity may have; ControllerError if it is none.
+    """Return the quotas that an entity may have; raise ControllerError for an invalid entity.
 
     Kafka: ClientQuotaControlManager.validateEntity, .configKeysForEntityType.
     """
@@ -120,18 +119,18 @@ def _known_quotas(entity: QuotaKey) -> Mapping[str, _Kind]:
             _refuse(f"the name of {entity_type} is empty")
         names[entity_type] = name
     if not names:
-        _refuse("an entity is empty")
+        _refuse("the entity is empty")
     if IP not in names:
         return _USER_AND_CLIENT_QUOTAS
     if len(names) > 1:
-        _refuse("an address has no user and no client")
+        _refuse("an address goes with no user and no client")
     if not _is_address(names[IP]):
-        _refuse(f"{names[IP]!r} is no address")
+        _refuse(f"{names[IP]!r} is not an address")
     return _IP_QUOTAS
 
 
 def _is_address(name: str | None) -> bool:
-    """Return whether a text is an address, or None; Kafka takes a host that it can resolve too."""
+    """Return whether the text is an IP address or None; Kafka also resolves host names."""
     if name is None:
         return True
     try:
@@ -142,7 +141,7 @@ def _is_address(name: str | None) -> bool:
 
 
 def _validate_value(known: Mapping[str, _Kind], name: str, value: float) -> None:
-    """Return if a quota may have a value. What is no number Kafka lets through; here it is refused.
+    """Check that a quota may have a value. NaN is refused here; Kafka accepts it.
 
     Kafka: ClientQuotaControlManager.validateQuotaKeyValue.
     """

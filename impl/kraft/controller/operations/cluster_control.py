@@ -48,7 +48,7 @@ Response = BrokerRegistrationResponse | BrokerHeartbeatResponse
 
 
 class Decision(enum.Enum):
-    """What the controller decided; the values are the names of its actions in BrokerLease."""
+    """A decision of the controller; the values are the names of the actions in BrokerLease."""
 
     REGISTER_BROKER = "RegisterBroker"
     AMEND_REGISTRATION = "AmendRegistration"
@@ -69,7 +69,7 @@ class Decision(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class ControllerResult:
-    """What an operation would do: the records to append, in order, and the answer if one is due.
+    """The records that an operation would append, in order, and its answer, if any.
 
     Kafka: ControllerResult.
     """
@@ -87,7 +87,7 @@ _FENCED_ANSWERS: Final = frozenset({BrokerControlState.FENCED, BrokerControlStat
 def register_broker(
     image: LeaseView, heartbeats: Heartbeats, request: BrokerRegistrationRequest, now_ms: int
 ) -> ControllerResult:
-    """Return the registration of a new incarnation, or again of the same, or a refusal.
+    """Return the registration of a new incarnation, an amended registration, or a refusal.
 
     Registering neither begins nor renews a session.
 
@@ -110,7 +110,7 @@ def register_broker(
 def _amend_registration(
     registration: BrokerRegistration, request: BrokerRegistrationRequest
 ) -> ControllerResult:
-    """Return the same registration as a new record (KAFKA-16952, KAFKA-16757)."""
+    """Return the same incarnation's registration as a new record (KAFKA-16952, KAFKA-16757)."""
     record = RegisterBrokerRecord(
         request.broker_id,
         registration.incarnation_id,
@@ -123,7 +123,7 @@ def _amend_registration(
 
 
 def epoch_for_new_incarnation(image: LeaseView) -> BrokerEpoch:
-    """Return the epoch of the next registration: the offset of its record, which is unique."""
+    """Return the epoch of the next registration: the unique offset of its record."""
     return BrokerEpoch(image.log_end)
 
 
@@ -164,7 +164,7 @@ def heartbeat_decision(
     broker_id: BrokerId,
     next_state: BrokerControlState,
 ) -> Decision:
-    """Return which of the seven ways to heed a heartbeat leads to `next_state`."""
+    """Return which of the seven decisions on a valid heartbeat leads to `next_state`."""
     was_fenced = image.registrations[broker_id].fenced
     match next_state:
         case BrokerControlState.FENCED:
@@ -182,7 +182,7 @@ def heartbeat_decision(
 def heartbeat_records(
     decision: Decision, request: BrokerHeartbeatRequest
 ) -> tuple[LeaseRecord, ...]:
-    """Return what a decision about a heartbeat writes; a broker that is fenced is fenced again.
+    """Return the records of a heartbeat decision; ShutDownNow fences even a fenced broker.
 
     Spec: BrokerLease!UnfenceBroker, BrokerLease!FenceOnRequest,
     BrokerLease!BeginControlledShutdown, BrokerLease!ShutDownNow.
@@ -206,7 +206,7 @@ def heartbeat_records(
 
 
 def fence_record(broker_id: BrokerId, epoch: BrokerEpoch) -> BrokerRegistrationChangeRecord:
-    """Return the record that fences a broker, and thereby takes away what it leads.
+    """Return the record that fences a broker, which also ends its leaderships.
 
     Spec: BrokerLease!WriteFence.
     Kafka: ReplicationControlManager.handleBrokerFenced.
@@ -217,7 +217,7 @@ def fence_record(broker_id: BrokerId, epoch: BrokerEpoch) -> BrokerRegistrationC
 def fence_stale_broker(
     image: LeaseView, heartbeats: Heartbeats, broker_id: BrokerId, now_ms: int
 ) -> ControllerResult:
-    """Return the record that fences a broker whose session ran out; one broker a time.
+    """Return the record that fences one broker whose session ran out.
 
     Spec: BrokerLease!FenceStaleBroker.
     Kafka: ReplicationControlManager.maybeFenceOneStaleBroker.
@@ -230,12 +230,12 @@ def fence_stale_broker(
 def unregister_broker(image: LeaseView, request: UnregisterBrokerRequest) -> ControllerResult:
     """Return the record that removes a registration, whatever its state.
 
-    The operator who asks is no process of the lease, and gets no answer.
+    The operator that asks is outside of the lease model, so there is no answer.
 
     Spec: BrokerLease!UnregisterBroker.
     Kafka: ReplicationControlManager.unregisterBroker.
     """
     registration = image.registrations.get(request.broker_id)
-    assert registration is not None, "an unknown id is refused before"
+    assert registration is not None, "the caller refuses an unknown id"
     record = UnregisterBrokerRecord(request.broker_id, registration.epoch)
     return ControllerResult(Decision.UNREGISTER_BROKER, (record,))

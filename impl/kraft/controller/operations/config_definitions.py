@@ -1,7 +1,7 @@
-"""Which configurations there are, of which types, and which values they may have.
+"""The configurations of topics, groups and client metrics: their types and valid values.
 
-What is set for brokers is checked by them, not by the controller: only their lists are known here.
-Numbers are read as Java reads them; NaN, which Kafka lets pass as a ratio, is none here.
+Brokers check their own settings, the controller does not: of those, it knows only which are lists.
+Numbers are read as Java reads them, except that NaN is refused; Kafka accepts it as a ratio.
 
 Kafka: LogConfig, GroupConfig, ClientMetricsConfigs, KafkaConfigSchema.
 """
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 CLIENT_METRICS_RESOURCE: Final = 16
 GROUP_RESOURCE: Final = 32
-"""Types of resources. Kafka: ConfigResource.Type."""
+"""Resource types. Kafka: ConfigResource.Type."""
 
 _INT_MAX: Final = 2**31 - 1
 _LONG_MAX: Final = 2**63 - 1
 
 
 class ConfigType(enum.Enum):
-    """How a value is read. Kafka: ConfigDef.Type."""
+    """The type of a value. Kafka: ConfigDef.Type."""
 
     BOOLEAN = enum.auto()
     STRING = enum.auto()
@@ -41,10 +41,10 @@ class ConfigType(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class ConfigDefinition:
-    """The values of one configuration: numbers within bounds, or some words.
+    """The valid values of one configuration: numbers within bounds, or some words.
 
-    `besides` is a number that may be also, out of the bounds. `pattern` is what each of a list has
-    to be, if the list is not `*` alone.
+    `besides` is one more valid number, outside the bounds. Each element of a list must match
+    `pattern`, unless the list is `*` alone.
 
     Kafka: ConfigDef.ConfigKey.
     """
@@ -129,14 +129,14 @@ GROUP_CONFIGS: Final[Mapping[str, ConfigDefinition]] = {
     "streams.num.standby.replicas": _number(_T.INT, 0, 0, 2),
     "streams.session.timeout.ms": _number(_T.INT, 45_000, 45_000, 60_000),
 }
-"""The configurations of a group, within the bounds that a broker has by default."""
+"""The configurations of a group, within the default bounds of a broker."""
 
 CLIENT_METRICS_CONFIGS: Final[Mapping[str, ConfigDefinition]] = {
     "interval.ms": _number(_T.INT, 300_000, 100, 3_600_000),
     "match": ConfigDefinition(_T.LIST),
     "metrics": ConfigDefinition(_T.LIST),
 }
-"""The configurations of a subscription to clients' metrics. KIP-714."""
+"""The configurations of a client metrics subscription. KIP-714."""
 
 _BROKER_LISTS: Final[Mapping[str, str]] = {
     "controller.quorum.bootstrap.servers": "",
@@ -156,7 +156,7 @@ _BROKER_LISTS: Final[Mapping[str, str]] = {
 
 
 def default_of_list(resource_type: int, name: str) -> str | None:
-    """Return the default of a configuration that is a list; None if it is none that can be altered.
+    """Return the default of a list configuration; None if it cannot be appended to.
 
     Lists of groups and client metrics cannot be appended to.
 
@@ -171,9 +171,9 @@ def default_of_list(resource_type: int, name: str) -> str | None:
 
 
 def validate_values(definitions: Mapping[str, ConfigDefinition], values: Mapping[str, str]) -> None:
-    """Return if each value is one that its configuration may have.
+    """Check that each value is valid for its configuration.
 
-    Raises ControllerError (INVALID_CONFIG) with the name of the first that is not.
+    Raises ControllerError (INVALID_CONFIG) with the name of the first one that is not.
     Kafka: ConfigDef.parse.
     """
     for name in sorted(values):
@@ -182,12 +182,12 @@ def validate_values(definitions: Mapping[str, ConfigDefinition], values: Mapping
             raise ControllerError(ErrorCode.INVALID_CONFIG, f"unknown configuration {name}")
         fault = _fault(definition, values[name].strip())
         if fault is not None:
-            reason = f"{values[name]!r} is no value of {name}: {fault}"
+            reason = f"{values[name]!r} is not a value of {name}: {fault}"
             raise ControllerError(ErrorCode.INVALID_CONFIG, reason)
 
 
 def _fault(definition: ConfigDefinition, text: str) -> str | None:
-    """Return why a text is no value of a configuration, or None."""
+    """Return why a text is an invalid value of a configuration, or None."""
     match definition.type:
         case ConfigType.BOOLEAN:
             return None if text.lower() in {"true", "false"} else "it must be true or false"
@@ -207,7 +207,7 @@ def _fault(definition: ConfigDefinition, text: str) -> str | None:
 
 
 def split_value(text: str) -> list[str]:
-    """Return the parts of a list's value, without the blanks around them."""
+    """Return the elements of a list value, without surrounding blanks."""
     return [one.strip() for one in text.split(",")] if text.strip() else []
 
 

@@ -1,4 +1,4 @@
-"""Whether a resource may have a configuration: its name, its values, and what they say together.
+"""Whether a resource may have a configuration: its name, its values, and their combination.
 
 Kafka: ControllerConfigurationValidator, ConfigResourceExistenceChecker.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kraft.image.metadata_image import MetadataImage
 
 READ_BY_CONTROLLER: Final = (MIN_INSYNC_REPLICAS, UNCLEAN_LEADER_ELECTION)
-"""What the controller itself reads of the configuration of brokers."""
+"""The broker configurations that the controller itself reads."""
 _NODE_ID: Final = re.compile(r"[+-]?0*\d{1,10}")
 _MAX_NODE_ID: Final = 2**31 - 1
 _CLIENT_SELECTORS: Final = frozenset(
@@ -43,11 +43,11 @@ _CLIENT_SELECTORS: Final = frozenset(
         "client_source_port",
     }
 )
-"""What of a client a subscription to metrics may ask for. Kafka: ClientMetricsConfigs."""
+"""The client attributes that a metrics subscription may match. Kafka: ClientMetricsConfigs."""
 
 
 def validate_configuration(resource_type: int, name: str, values: Mapping[str, str]) -> None:
-    """Return if a resource of this name may have these values, all that are set of it.
+    """Check that a resource of this name may have these values, which are all that it will have.
 
     Raises ControllerError: INVALID_REQUEST or INVALID_TOPIC_EXCEPTION for the resource,
     INVALID_CONFIG for a value.
@@ -62,8 +62,9 @@ def validate_configuration(resource_type: int, name: str, values: Mapping[str, s
             _validate_topic(values)
         case _ if resource_type == BROKER_RESOURCE:
             _validate_node_id(name)
-            # Brokers check the rest of theirs. Kafka leaves these to them, too: asked directly, its
-            # controller takes what it cannot read, and so ends whoever becomes active after it.
+            # Brokers check their other settings. In Kafka they check these, too: a request sent
+            # directly to the controller can set a value that it cannot read. The next controller
+            # to become active then ends.
             read_here = {one: values[one] for one in READ_BY_CONTROLLER if one in values}
             validate_values(TOPIC_CONFIGS, read_here)
         case _ if resource_type == CLIENT_METRICS_RESOURCE:
@@ -79,7 +80,7 @@ def validate_configuration(resource_type: int, name: str, values: Mapping[str, s
 def validate_existence(
     image: MetadataImage, defaults: Defaults, resource_type: int, name: str
 ) -> None:
-    """Return if a resource is there: topics and nodes are asked for, groups and the like are not.
+    """Check that a topic or a node exists; groups and other resources need not exist.
 
     Raises ControllerError (UNKNOWN_TOPIC_OR_PARTITION, BROKER_ID_NOT_REGISTERED).
     Kafka: ConfigResourceExistenceChecker.accept.
@@ -99,13 +100,13 @@ def _validate_node_id(name: str) -> None:
     if not name:
         return
     if not _NODE_ID.fullmatch(name) or int(name) > _MAX_NODE_ID:
-        _refuse(f"{name!r} is no id of a node")
+        _refuse(f"{name!r} is not a node id")
     if int(name) < 0:
-        _refuse(f"the id of a node is not negative, as {name} is")
+        _refuse(f"a node id is not negative, as {name} is")
 
 
 def _validate_topic(values: Mapping[str, str]) -> None:
-    """Return if the values of a topic go together.
+    """Check that the values of a topic are consistent.
 
     Kafka: LogConfig.validateTopicLogConfigValues, without tiered storage: it is off by default.
     """
@@ -122,9 +123,9 @@ _COMPACTION_LAGS: Final = ("min.compaction.lag.ms", "max.compaction.lag.ms")
 
 
 def _validate_client_metrics(name: str, values: Mapping[str, str]) -> None:
-    """Return if a subscription to metrics is one. Kafka: ClientMetricsConfigs.validate."""
+    """Check that a metrics subscription is valid. Kafka: ClientMetricsConfigs.validate."""
     if not name:
-        _refuse("a subscription to metrics has a name")
+        _refuse("a metrics subscription needs a name")
     for key in sorted(values):
         if key not in CLIENT_METRICS_CONFIGS:
             _refuse(f"unknown configuration {key} of client metrics")

@@ -1,6 +1,6 @@
-"""The configuration of resources changes: one by one, or all that a resource has at once.
+"""Configurations of resources change: incrementally, or all of one resource at once.
 
-Of one resource all changes are made or none; one resource that is refused keeps no other out.
+The changes of one resource are atomic. A refused resource does not affect the others.
 
 Kafka: ConfigurationControlManager.
 """
@@ -41,18 +41,18 @@ if TYPE_CHECKING:
     )
 
 MAX_VALUE_BYTES: Final = 32_767
-"""How long a value may be: a record has no room for a longer one."""
+"""The longest value that a record can hold."""
 
 
 def incremental_alter_configs(
     image: MetadataImage, defaults: Defaults, request: IncrementalAlterConfigsRequest
 ) -> Result[AlterConfigsResponse]:
-    """Return the changes of resources, one answer for each of them.
+    """Return the changes of resources, one answer per resource.
 
-    What stays as it is writes nothing, except of brokers: they reread a file of secrets then
-    (KAFKA-14136).
+    An unchanged value writes nothing, except for a broker: the record makes it reread its secret
+    files (KAFKA-14136).
 
-    Raises ControllerError (POLICY_VIOLATION) if that takes too many records.
+    Raises ControllerError (POLICY_VIOLATION) if the request needs too many records.
     Kafka: ConfigurationControlManager.incrementalAlterConfigs.
     """
 
@@ -65,9 +65,9 @@ def incremental_alter_configs(
 def legacy_alter_configs(
     image: MetadataImage, defaults: Defaults, request: AlterConfigsRequest
 ) -> Result[AlterConfigsResponse]:
-    """Return the changes by which resources have what is given, and nothing else.
+    """Return the changes that replace the whole configuration of each resource.
 
-    Raises ControllerError (POLICY_VIOLATION) if that takes too many records.
+    Raises ControllerError (POLICY_VIOLATION) if the request needs too many records.
     Kafka: ConfigurationControlManager.legacyAlterConfigs.
     """
 
@@ -108,9 +108,9 @@ def _validate_once(times: int, what: str, where: str) -> None:
 def clear_elr_records(
     image: MetadataImage, records: Sequence[ConfigRecord]
 ) -> list[ClearElrRecord]:
-    """Return what forgets eligible leader replicas that another minimum of the ISR has let in.
+    """Return the records that clear the eligible leader replicas after a change of the minimum ISR.
 
-    Of one topic, or of all if it is the minimum of the cluster.
+    They clear those of one topic, or of all topics if the cluster's minimum changes.
 
     Kafka: ConfigurationControlManager.createClearElrRecordsAsNeeded. KIP-966.
     """
@@ -130,7 +130,7 @@ def altered_configuration(
     *,
     is_new: bool = False,
 ) -> list[ConfigRecord]:
-    """Return the changes of one resource; it need not be there if it `is_new`.
+    """Return the changes of one resource; it need not exist if it `is_new`.
 
     Raises ControllerError, also POLICY_VIOLATION from the operator's policy.
     Kafka: ConfigurationControlManager.incrementalAlterConfigResource.
@@ -149,14 +149,14 @@ def altered_configuration(
 
 
 def _altered(resource_type: int, present: str | None, config: AlterableConfig) -> str | None:
-    """Return what the value of a configuration becomes; None if it is its default again."""
+    """Return the new value of a configuration; None if it returns to its default."""
     if config.config_operation is ConfigOperation.SET:
         return config.value
     if config.config_operation is ConfigOperation.DELETE:
         return None
     default = default_of_list(resource_type, config.name)
     if default is None or config.value is None:
-        reason = f"{config.config_operation.name} is for lists, and {config.name} is none"
+        reason = f"{config.config_operation.name} is for lists, but {config.name} is not a list"
         raise ControllerError(ErrorCode.INVALID_CONFIG, reason)
     parts = [one for one in (default if present is None else present).split(",") if one]
     for one in _java_split(config.value):
@@ -168,7 +168,7 @@ def _altered(resource_type: int, present: str | None, config: AlterableConfig) -
 
 
 def _java_split(text: str) -> list[str]:
-    """Return the parts between commas without empty ones at the end: Java's `String.split`."""
+    """Return the parts between commas, as Java's `String.split`: without trailing empty ones."""
     parts = text.split(",")
     while len(text) > 0 and parts and not parts[-1]:
         parts.pop()
@@ -178,7 +178,7 @@ def _java_split(text: str) -> list[str]:
 def _replaced(
     image: MetadataImage, defaults: Defaults, resource: ReplacedConfigs
 ) -> list[ConfigRecord]:
-    """Return the changes by which a resource has what is given, and nothing else.
+    """Return the changes that replace the whole configuration of one resource.
 
     Kafka: ConfigurationControlManager.legacyAlterConfigResource.
     """
@@ -204,7 +204,7 @@ def _validate(
     *,
     is_new: bool,
 ) -> None:
-    """Return if a resource may change so; what it did not ask for, its policy does not see.
+    """Check that a resource may change so; its policy sees only the requested changes.
 
     Kafka: ConfigurationControlManager.validateAlterConfig. KAFKA-14195.
     """
@@ -228,7 +228,7 @@ def _validate(
 
 
 def _validate_min_isr(image: MetadataImage, record: ConfigRecord) -> None:
-    """Return unless a minimum of the ISR would differ from broker to broker, with an ELR.
+    """Check that, with ELR, the minimum ISR stays the same on all brokers.
 
     Kafka: ConfigurationControlManager.isDisallowedBrokerMinIsrTransition,
     .isDisallowedClusterMinIsrTransition.

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from kraft.rpc.node_description import SupportedFeature
 
 REGISTRATION_LEVEL: Final = IBP_3_7_IV0
-"""The first metadata version with registrations of controllers."""
+"""The first metadata version with controller registrations."""
 
 
 def is_registration_supported(metadata_version: int | None) -> bool:
-    """Return whether a metadata version has registrations of controllers.
+    """Return whether a metadata version has controller registrations.
 
     Spec: ControllerRegistration!RegistrationSupported.
     Kafka: MetadataVersion.isControllerRegistrationSupported.
@@ -38,15 +38,15 @@ def is_registration_supported(metadata_version: int | None) -> bool:
 def register_controller(
     image: MetadataImage, request: ControllerRegistrationRequest
 ) -> Result[ControllerRegistrationResponse]:
-    """Return the registration of a controller, whoever was registered under its id: the last wins.
+    """Return the registration of a controller. It replaces any earlier one under the same id.
 
-    Nobody migrates from ZooKeeper any more, whatever the request says.
+    The record never says that the controller migrates from ZooKeeper, whatever the request says.
 
     Spec: ControllerRegistration!RegisterController, ControllerRegistration!RefuseRegistration.
     Kafka: ClusterControlManager.registerController.
     """
     if not is_registration_supported(image.metadata_version):
-        reason = "the metadata version has no registrations of controllers yet"
+        reason = "the metadata version has no controller registrations yet"
         return Result((), ControllerRegistrationResponse(ErrorCode.UNSUPPORTED_VERSION, reason))
     record = RegisterControllerRecord(
         request.controller_id,
@@ -59,7 +59,7 @@ def register_controller(
 
 
 def supports_level(features: Collection[FeatureRange | SupportedFeature], level: int) -> bool:
-    """Return whether software with these features can run with a metadata version."""
+    """Return whether software with these features supports a metadata version."""
     return any(
         one.name == METADATA_VERSION and one.minimum <= level <= one.maximum for one in features
     )

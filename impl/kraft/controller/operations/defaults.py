@@ -1,4 +1,4 @@
-"""What the controller's own configuration says, where no record says anything else."""
+"""The controller's static configuration, which applies where no record says otherwise."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 UNCLEAN_LEADER_ELECTION: Final = "unclean.leader.election.enable"
 MIN_INSYNC_REPLICAS: Final = "min.insync.replicas"
 AlterConfigPolicy: TypeAlias = "Callable[[int, str, Mapping[str, str | None]], str | None]"
-"""The operator's own say: from the type and name of a resource and what is to be set of it, why
-that may not be; None if it may. Kafka: AlterConfigPolicy. KIP-133."""
+"""The operator's policy.
+
+It gets the type and name of a resource and the requested values, and returns a reason to refuse
+them, or None. Kafka: AlterConfigPolicy. KIP-133.
+"""
 
 _CLUSTER: Final = ""
 _FIRST_NODE: Final = NodeId(0)
@@ -28,9 +31,10 @@ _FIRST_NODE: Final = NodeId(0)
 class Defaults:
     """The static configuration of a controller, with Kafka's defaults.
 
-    `node_id` is the controller's own: some configurations may be set for one node. `profile` is the
-    text that is followed where Kafka and its KIPs differ. `quorum_node_ids` are the voters that the
-    configuration names, none if the log does. Without a secret key there are no delegation tokens.
+    `node_id` is the controller's own id: some configurations can be set for one node. `profile`
+    decides where Kafka and its KIPs differ. `quorum_node_ids` are the voters named by the
+    configuration; it is empty if the log names the voters. Without a secret key there are no
+    delegation tokens.
 
     Kafka: KafkaConfig, ControllerConfigurationManager.
     """
@@ -40,14 +44,14 @@ class Defaults:
     min_insync_replicas: int = 1
     num_partitions: int = 1
     default_replication_factor: int = 1
-    # Of which cluster the controller is: brokers of another one may not register.
+    # The controller's cluster; brokers of other clusters may not register.
     cluster_id: str = ""
-    # How long a broker may be silent before it is fenced.
+    # A broker that is silent for longer is fenced.
     broker_session_timeout_ms: int = KAFKA_4_1.session_timeout_ms
     profile: Profile = KAFKA_4_1
     quorum_node_ids: tuple[NodeId, ...] = ()
     alter_config_policy: AlterConfigPolicy | None = None
-    # The levels of each feature that the controller's software supports; None for those of 4.1.
+    # The supported levels of each feature; None for those of Kafka 4.1.
     supported_features: Mapping[str, tuple[int, int]] | None = None
     delegation_token_secret_key: str | None = None
     delegation_token_max_lifetime_ms: int = 7 * 24 * 60 * 60 * 1000
@@ -55,13 +59,13 @@ class Defaults:
 
 
 def with_profile(defaults: Defaults, profile: Profile) -> Defaults:
-    """Return a configuration that follows a text, also in how long a session lasts."""
+    """Return a configuration that follows a profile, including its session timeout."""
     timeout_ms = profile.session_timeout_ms
     return replace(defaults, profile=profile, broker_session_timeout_ms=timeout_ms)
 
 
 def is_unclean_election_enabled(image: MetadataImage, defaults: Defaults, topic: str) -> bool:
-    """Return whether the controller may by itself elect a leader of a topic that costs data.
+    """Return whether the controller may hold unclean elections for a topic by itself.
 
     Kafka: ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic.
     """
@@ -70,7 +74,7 @@ def is_unclean_election_enabled(image: MetadataImage, defaults: Defaults, topic:
 
 
 def min_isr_of(image: MetadataImage, defaults: Defaults, topic: str) -> int:
-    """Return how many replicas of a topic's partitions must be in sync for a commit.
+    """Return how many replicas of a topic's partitions must be in sync to commit a record.
 
     Kafka: ConfigurationControlManager.getTopicConfig.
     """
@@ -79,7 +83,7 @@ def min_isr_of(image: MetadataImage, defaults: Defaults, topic: str) -> int:
 
 
 def _configured(image: MetadataImage, defaults: Defaults, topic: str, name: str) -> str | None:
-    """Return what is set for a topic, else for this node, else for all brokers; None if nothing."""
+    """Return the value set for a topic, else for this node, else for all brokers; else None."""
     for resource in (
         (TOPIC_RESOURCE, topic),
         (BROKER_RESOURCE, str(defaults.node_id)),

@@ -1,4 +1,4 @@
-"""Delegation tokens begin, are renewed, and end. `now_ms` is the time, in ms since 1970.
+"""Delegation tokens are created, renewed and expired. `now_ms` is the time in ms since 1970.
 
 Kafka: DelegationTokenControlManager. KIP-48, KIP-900.
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
 
 MAX_EXPIRED: Final = 1000
-"""How many tokens one sweep removes at most."""
+"""The most tokens that one sweep removes."""
 
 _USER: Final = "User:"
 _FAR_AWAY: Final = 2**63 - 1
@@ -43,9 +43,9 @@ def create_delegation_token(
     token_id: Uuid,
     now_ms: int,
 ) -> Result[CreateDelegationTokenResponse]:
-    """Return a new token of the owner, whom `principal` asks for.
+    """Return a new token of the owner, requested by `principal`.
 
-    `token_id` is a new one. Only users may renew a token.
+    `token_id` is a new id. Only users may renew a token.
 
     Kafka: DelegationTokenControlManager.createDelegationToken.
     """
@@ -79,7 +79,7 @@ def renew_delegation_token(
     principal: str,
     now_ms: int,
 ) -> Result[TokenExpiryResponse]:
-    """Return a token that is good for longer, but never beyond its own end.
+    """Return a token with a later expiry, but not beyond its maximum lifetime.
 
     Kafka: DelegationTokenControlManager.renewDelegationToken.
     """
@@ -102,7 +102,7 @@ def expire_delegation_token(
     principal: str,
     now_ms: int,
 ) -> Result[TokenExpiryResponse]:
-    """Return a token that is good for so long from now on, or its end; it may have expired.
+    """Return a token that expires after the given period, or its removal; it may have expired.
 
     Kafka: DelegationTokenControlManager.expireDelegationToken.
     """
@@ -123,7 +123,9 @@ def expire_delegation_token(
 def sweep_expired_delegation_tokens(
     image: MetadataImage, now_ms: int, most: int = MAX_EXPIRED
 ) -> Result[bool]:
-    """Return the end of tokens that have expired, at most so many, and whether to come again soon.
+    """Return the removal of expired tokens, and whether to sweep again soon.
+
+    At most `most` tokens are removed.
 
     Kafka: DelegationTokenControlManager.sweepExpiredDelegationTokens.
     """
@@ -139,7 +141,7 @@ def sweep_expired_delegation_tokens(
 
 
 def _secret_key(image: MetadataImage, defaults: Defaults) -> str:
-    """Return what tokens are signed with; ControllerError if there are no tokens."""
+    """Return the key that signs tokens; raise ControllerError if tokens are disabled."""
     if not defaults.delegation_token_secret_key:
         reason = "the controller has no secret key for delegation tokens"
         raise ControllerError(ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED, reason)
@@ -152,7 +154,7 @@ def _secret_key(image: MetadataImage, defaults: Defaults) -> str:
 def _token_of(
     image: MetadataImage, defaults: Defaults, secret: bytes
 ) -> tuple[str, DelegationToken]:
-    """Return the id and the token that a secret is of; ControllerError if there is none."""
+    """Return the id and the token of a secret; raise ControllerError if there is none."""
     secret_key = _secret_key(image, defaults)
     for token_id, token in sorted(image.delegation_tokens.items()):
         if hmac.compare_digest(_hmac(secret_key, token_id), secret):
@@ -175,7 +177,7 @@ def _validate_alive(token: DelegationToken, now_ms: int) -> None:
 
 
 def _validate_allowed(token: DelegationToken, principal: str) -> None:
-    """Return if somebody may renew a token; who only asked for it may not.
+    """Check that a principal may renew a token; the requester of a token may not.
 
     Kafka: DelegationTokenControlManager.allowedToRenew.
     """
@@ -195,5 +197,5 @@ def _expiring_at(
 
 
 def _after(now_ms: int, period_ms: int) -> int:
-    """Return the end of a period; no later than a record can say."""
+    """Return the end of a period, capped at what a record can hold."""
     return min(now_ms + period_ms, _FAR_AWAY)

@@ -1,4 +1,4 @@
-"""Log directories fail, and brokers say in which of them their replicas are. KIP-858.
+"""Log directories fail, and brokers report where their replicas are. KIP-858.
 
 Kafka: ReplicationControlManager.handleDirectoriesOffline, .handleAssignReplicasToDirs.
 """
@@ -42,10 +42,10 @@ def directories_offline(
     offline: Collection[DirectoryId],
     index: BrokersToPartitions | None = None,
 ) -> tuple[TypedRecord, ...]:
-    """Return the records by which directories of a broker are no more, and others lead instead.
+    """Return the records that remove a broker's failed directories and move its leaderships.
 
-    What is not registered, or was reported before, is passed over. `index` is that of the image, if
-    somebody keeps one.
+    Directories that are not registered, or were reported before, are ignored. `index` is the index
+    of the image; it is built if omitted.
 
     Kafka: ReplicationControlManager.handleDirectoriesOffline.
     """
@@ -80,9 +80,12 @@ def _leave(
 def assign_replicas_to_dirs(
     image: MetadataImage, defaults: Defaults, request: AssignReplicasToDirsRequest
 ) -> Result[AssignReplicasToDirsResponse]:
-    """Return the new places of replicas; then who is in a directory that failed leaves the ISR.
+    """Return the new directories of replicas.
 
-    The second change is made of the partition as it was: no record of this request is replayed yet.
+    Replicas assigned to a failed directory leave the ISR.
+
+    The change that takes a replica out of the ISR starts from the partition before this request,
+    because its records are not replayed yet.
 
     Kafka: ReplicationControlManager.handleAssignReplicasToDirs.
     """

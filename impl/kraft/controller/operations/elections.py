@@ -1,4 +1,4 @@
-"""Elections that an operator asks for, and those that the controller holds from time to time.
+"""Elections that an operator requests, and those that the controller holds periodically.
 
 Kafka: ReplicationControlManager.electLeaders, .maybeBalancePartitionLeaders,
 .maybeElectUncleanLeaders.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kraft.rpc.elect_leaders import ElectLeadersRequest
 
 MAX_ELECTIONS: Final = 1000
-"""How many partitions one pass of the controller's own elections changes at most."""
+"""The most partitions that one periodic pass changes."""
 
 _ELECTIONS: Final = {
     PREFERRED_ELECTION: (Election.PREFERRED, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE),
@@ -43,11 +43,11 @@ _ELECTIONS: Final = {
 def elect_leaders(
     image: MetadataImage, defaults: Defaults, request: ElectLeadersRequest
 ) -> Result[ElectLeadersResponse]:
-    """Return the elections an operator asks for, one answer for each partition.
+    """Return the elections that an operator requests, one answer per partition.
 
-    What the topic's configuration says of unclean elections does not matter here.
+    The topic's unclean.leader.election.enable does not matter here.
 
-    Raises ControllerError (POLICY_VIOLATION) if that takes too many records.
+    Raises ControllerError (POLICY_VIOLATION) if the request needs too many records.
     Spec: Reassignment!ElectPreferredLeader, Reassignment!ElectUncleanLeader.
     Kafka: ReplicationControlManager.electLeaders.
     """
@@ -78,7 +78,7 @@ def elect_leaders(
 def _elect_leader(
     image: MetadataImage, defaults: Defaults, name: str, index: PartitionId, election_type: int
 ) -> PartitionChangeRecord:
-    """Return the record of an election; ControllerError if there is none to hold."""
+    """Return the record of an election; raise ControllerError if none is needed or possible."""
     topic_id = image.topic_ids.get(name)
     if topic_id is None:
         raise ControllerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"no such topic as {name}")
@@ -92,19 +92,21 @@ def _elect_leader(
     else:
         needed = partition.leader == NO_LEADER
     if not needed:
-        raise ControllerError(ErrorCode.ELECTION_NOT_NEEDED, "the partition has such a leader")
+        raise ControllerError(
+            ErrorCode.ELECTION_NOT_NEEDED, "the partition does not need this election"
+        )
     record = _election_of(image, defaults, image.topics[topic_id], index, election)
     if record is None:
-        raise ControllerError(not_available, "no replica that may lead is available")
+        raise ControllerError(not_available, "no replica is available that may lead")
     return record
 
 
 def balance_partition_leaders(
     image: MetadataImage, defaults: Defaults, most: int = MAX_ELECTIONS
 ) -> Result[bool]:
-    """Return elections of preferred leaders, at most so many, and whether to come again soon.
+    """Return elections of preferred leaders, and whether to run again soon.
 
-    After as many as that it does not look for more.
+    It stops after `most` elections.
 
     Spec: Reassignment!ElectPreferredLeader.
     Kafka: ReplicationControlManager.maybeBalancePartitionLeaders.
@@ -126,9 +128,9 @@ def balance_partition_leaders(
 def elect_unclean_leaders(
     image: MetadataImage, defaults: Defaults, most: int = MAX_ELECTIONS
 ) -> Result[bool]:
-    """Return elections where nobody leads and topics allow the cost, and whether to come again.
+    """Return unclean elections of partitions without a leader, and whether to run again soon.
 
-    After as many as `most` it does not look for more.
+    Only topics that allow unclean elections take part. It stops after `most` elections.
 
     Spec: Reassignment!ElectUncleanLeader.
     Kafka: ReplicationControlManager.maybeElectUncleanLeaders.

@@ -1,4 +1,4 @@
-"""A request that the controller refuses."""
+"""Refusals and faults of operations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class ControllerError(Exception):
-    """Why a request, or a part of one, is refused: its error code, and a sentence for people.
+    """The refusal of a request, or of a part of one: its error code and a sentence for people.
 
     Kafka: ApiException, ApiError.
     """
@@ -24,7 +24,7 @@ class ControllerError(Exception):
 
 
 class ControllerFaultError(Exception):
-    """What no controller goes on after: it answers UNKNOWN_SERVER_ERROR, and resigns.
+    """A fault that makes the controller answer UNKNOWN_SERVER_ERROR and step back.
 
-    Kafka: EventHandlerExceptionInfo, for what is no ApiException.
+    Kafka: EventHandlerExceptionInfo, for an exception that is no ApiException.
     """

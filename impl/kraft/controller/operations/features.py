@@ -1,4 +1,4 @@
-"""Levels of features are finalized, and what a fresh log begins with.
+"""Feature levels are finalized.
 
 Kafka: FeatureControlManager, ConfigurationControlManager.updateFeatures. KIP-584, KIP-778.
 """
@@ -46,12 +46,12 @@ SUPPORTED_FEATURES: Final[Mapping[str, tuple[int, int]]] = {
     SHARE_VERSION: (0, 1),
     TRANSACTION_VERSION: (0, 2),
 }
-"""The lowest and the highest level that this controller supports, as Kafka 4.1 does."""
+"""The lowest and the highest supported level of each feature, as in Kafka 4.1."""
 
 _DEPENDENCIES: Final[Mapping[tuple[str, int], tuple[tuple[str, int], ...]]] = {
     (ELIGIBLE_LEADER_REPLICAS, 1): ((METADATA_VERSION, IBP_4_0_IV1),),
 }
-"""Levels of other features that a level needs at least."""
+"""The minimum levels of other features that a level needs."""
 
 _NOT_SUPPORTED: Final = (0, 0)
 _EVERY_BROKER: Final = ""
@@ -60,10 +60,10 @@ _EVERY_BROKER: Final = ""
 def update_features(
     image: MetadataImage, defaults: Defaults, request: UpdateFeaturesRequest
 ) -> Result[UpdateFeaturesResponse]:
-    """Return new levels of features: of all that the request names, or of none.
+    """Return new levels of features. The update is atomic.
 
-    Where the eligible leader replicas are asked for, the minimum of the ISR is made one for all
-    brokers before. A level that a feature has already is written again.
+    If the request enables eligible leader replicas, records before it set one minimum ISR for all
+    brokers. A level that a feature already has is written again.
 
     Spec: ControllerRegistration!UpgradeFeature, ControllerRegistration!RefuseUpgrade.
     Kafka: ConfigurationControlManager.updateFeatures, FeatureControlManager.updateFeatures.
@@ -99,20 +99,20 @@ def _reason_against(
         metadata_version_of(image) if name == METADATA_VERSION else image.features.get(name, 0)
     )
     if update.upgrade_type is UpgradeType.UNKNOWN:
-        return "the type of the upgrade is unknown"
+        return "the upgrade type is unknown"
     if level < 0:
         return "a level is not negative"
     reason = reason_not_supported(image, defaults, name, level)
     if reason is not None:
         return reason
     if level < present and update.upgrade_type is UpgradeType.UPGRADE:
-        return f"it has level {present}, and a downgrade must be asked for"
+        return f"it has level {present}, and the request is not a downgrade"
     if level > present and update.upgrade_type is not UpgradeType.UPGRADE:
-        return f"it has level {present}, and a downgrade does not lead to a newer one"
+        return f"it has level {present}, and a downgrade cannot raise it"
     if name == METADATA_VERSION:
         return _reason_against_metadata_version(present, level, update.upgrade_type)
     if name not in SUPPORTED_FEATURES:
-        return "there is no such feature"
+        return "unknown feature"
     for other, least in _DEPENDENCIES.get((name, level), ()):
         if proposed.get(other, 0) < least:
             return f"it needs {other} of at least {least}"
@@ -122,7 +122,7 @@ def _reason_against(
 def _reason_against_metadata_version(
     present: int, level: int, upgrade_type: UpgradeType
 ) -> str | None:
-    """Return why there is no way from one metadata version to another, or None if there is.
+    """Return why the metadata version cannot change to this level, or None if it can.
 
     Kafka: FeatureControlManager.updateMetadataVersion.
     """
@@ -130,16 +130,16 @@ def _reason_against_metadata_version(
         return None
     if upgrade_type is UpgradeType.UNSAFE_DOWNGRADE:
         return "an unsafe downgrade of metadata is not supported"
-    return "metadata might get lost"
+    return "metadata might be lost"
 
 
 def reason_not_supported(
     image: MetadataImage, defaults: Defaults, name: str, level: int
 ) -> str | None:
-    """Return which node does not support a level, or which is not known to; None if there is none.
+    """Return which node does not support a level, or has not registered; None if all support it.
 
-    Controllers register from a metadata version on; under an older one they are not asked. The
-    active controller asks itself, not the log.
+    Controllers count only from the metadata version on that has controller registrations. The
+    active controller uses its own features, not its registration.
 
     Spec: ControllerRegistration!LevelSupported.
     Kafka: FeatureControlManager.reasonNotSupported, QuorumFeatures.reasonNotSupported.
@@ -158,7 +158,7 @@ def reason_not_supported(
 def _ranges(
     image: MetadataImage, defaults: Defaults, name: str
 ) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Yield each node and what it supports of a feature, the local one first."""
+    """Yield each node and its supported levels of a feature, the local node first."""
     own = SUPPORTED_FEATURES if defaults.supported_features is None else defaults.supported_features
     yield f"controller {defaults.node_id}", own.get(name, _NOT_SUPPORTED)
     for broker_id, broker in sorted(image.brokers.items()):
@@ -178,7 +178,7 @@ def _range_of(features: tuple[FeatureRange, ...], name: str) -> tuple[int, int]:
 
 
 def _one_min_isr(image: MetadataImage, defaults: Defaults) -> Iterator[ConfigRecord]:
-    """Yield what makes the minimum of the ISR the same on all brokers: no ELR can do without.
+    """Yield the records that set one minimum ISR for all brokers, which ELR needs.
 
     Kafka: ConfigurationControlManager.maybeGenerateElrSafetyRecords. KIP-966.
     """

@@ -1,4 +1,4 @@
-"""What a controller keeps of brokers in memory only: their sessions and what they reported.
+"""The soft state of brokers, which only the active controller has: sessions and reported offsets.
 
 A new controller starts without it. Times are integers in milliseconds by the controller's clock.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class BrokerControlState(enum.Enum):
-    """Where a heartbeat leaves its broker; SHUTDOWN_NOW is only ever an answer.
+    """The state of a broker after a heartbeat; SHUTDOWN_NOW occurs only in answers.
 
     Kafka: BrokerControlState.
     """
@@ -43,8 +43,8 @@ class BrokerControlState(enum.Enum):
 class HeartbeatState:
     """The soft state of one registered broker.
 
-    `contact_time_ms` is None while there is no session. It is the session of the registered epoch:
-    contacts of other epochs are never read, so they are not kept.
+    `contact_time_ms` is None while there is no session. The session belongs to the registered
+    epoch; contacts under other epochs are not kept, because nothing reads them.
 
     Kafka: BrokerHeartbeatManager.BrokerHeartbeatState, BrokerHeartbeatTracker.
     """
@@ -60,7 +60,7 @@ _NO_BROKERS: Final[Map[BrokerId, HeartbeatState]] = Map()
 
 @dataclass(frozen=True, slots=True)
 class Heartbeats:
-    """The soft state of every registered broker, and how long a session lasts.
+    """The soft state of every registered broker, and the session timeout.
 
     Kafka: BrokerHeartbeatManager.
     """
@@ -70,12 +70,12 @@ class Heartbeats:
 
 
 def heartbeat_state(heartbeats: Heartbeats, broker_id: BrokerId) -> HeartbeatState:
-    """Return what is kept of a broker; of an unregistered one, that is nothing."""
+    """Return the soft state of a broker; an empty one if it is not registered."""
     return heartbeats.brokers.get(broker_id, _NO_STATE)
 
 
 def has_valid_session(heartbeats: Heartbeats, broker_id: BrokerId, now_ms: int) -> bool:
-    """Return whether the registered epoch was heard from within the timeout, both ends included.
+    """Return whether the broker sent a heartbeat within the session timeout, its end included.
 
     Spec: BrokerLease!HasValidSession.
     Kafka: BrokerHeartbeatTracker.hasValidSession.
@@ -90,7 +90,7 @@ def is_within_session(heartbeats: Heartbeats, contact_time_ms: int, now_ms: int)
 
 
 def is_overdue(heartbeats: Heartbeats, broker_id: BrokerId, now_ms: int) -> bool:
-    """Return whether a broker has a session that ran out, and is to be fenced.
+    """Return whether a broker's session ran out, so that it is to be fenced.
 
     Kafka: BrokerHeartbeatTracker.maybeRemoveExpired.
     """
@@ -110,7 +110,7 @@ def overdue_brokers(heartbeats: Heartbeats, now_ms: int) -> tuple[BrokerId, ...]
 
 
 def is_shutting_down(heartbeats: Heartbeats, broker_id: BrokerId) -> bool:
-    """Return whether this controller remembers that the broker is on its way out.
+    """Return whether this controller knows that the broker is in controlled shutdown.
 
     Spec: BrokerLease!ShuttingDown.
     Kafka: BrokerHeartbeatState.shuttingDown.
@@ -119,7 +119,7 @@ def is_shutting_down(heartbeats: Heartbeats, broker_id: BrokerId) -> bool:
 
 
 def lowest_active_offset(image: LeaseView, heartbeats: Heartbeats) -> Offset | None:
-    """Return the least offset that the brokers staying in the cluster reported; None of none.
+    """Return the lowest offset reported by brokers that stay in the cluster; None without any.
 
     Spec: BrokerLease!StayingBrokers.
     Kafka: BrokerHeartbeatManager.lowestActiveOffset.
@@ -135,7 +135,7 @@ def lowest_active_offset(image: LeaseView, heartbeats: Heartbeats) -> Offset | N
 
 
 def is_shutdown_seen(image: LeaseView, heartbeats: Heartbeats, broker_id: BrokerId) -> bool:
-    """Return whether all who stay have replayed what took the broker's leaderships away.
+    """Return whether every staying broker has replayed the loss of this broker's leaderships.
 
     Spec: BrokerLease!CaughtUpWithShutdown.
     Kafka: BrokerHeartbeatManager.calculateNextBrokerState.
@@ -192,7 +192,7 @@ def _next_state_of_fenced(
 def touch(
     heartbeats: Heartbeats, broker_id: BrokerId, metadata_offset: Offset, now_ms: int
 ) -> Heartbeats:
-    """Return the soft state after a heartbeat: the session begins anew, the offset is noted.
+    """Return the soft state after a heartbeat: it renews the session and notes the offset.
 
     Kafka: BrokerHeartbeatManager.touch.
     """
@@ -205,7 +205,7 @@ def touch(
 def begin_controlled_shutdown(
     heartbeats: Heartbeats, broker_id: BrokerId, offset: Offset
 ) -> Heartbeats:
-    """Return the soft state in which the others must reach `offset` before the broker may go.
+    """Return the soft state in which the broker may stop once the others have reached `offset`.
 
     Kafka: BrokerHeartbeatManager.maybeUpdateControlledShutdownOffset.
     """
@@ -215,7 +215,7 @@ def begin_controlled_shutdown(
 
 
 def end_session(heartbeats: Heartbeats, broker_id: BrokerId) -> Heartbeats:
-    """Return the soft state in which a broker has no session.
+    """Return the soft state without a session of a broker.
 
     Kafka: BrokerHeartbeatTracker.maybeRemoveExpired.
     """
@@ -226,10 +226,10 @@ def end_session(heartbeats: Heartbeats, broker_id: BrokerId) -> Heartbeats:
 def after_record(
     heartbeats: Heartbeats, before: LeaseView, after: LeaseView, record: TypedRecord
 ) -> Heartbeats:
-    """Return the soft state once replaying a record made the image `after` of `before`.
+    """Return the soft state after a record whose replay turned the image `before` into `after`.
 
-    Each record about a broker makes the controller forget the offset it had reported. A session
-    outlives all but another incarnation and the end of the registration.
+    A record about a broker clears the offset that the broker had reported. A session ends only with
+    another incarnation or with the registration.
 
     Spec: BrokerLease!WriteRegistrationChange, BrokerLease!WriteFence, BrokerLease!ForgetSession.
     Kafka: BrokerHeartbeatManager.register, BrokerHeartbeatManager.remove.
@@ -258,7 +258,7 @@ def after_record(
 
 
 def fresh_heartbeats(image: LeaseView, session_timeout_ms: int, now_ms: int) -> Heartbeats:
-    """Return what a new controller starts with: a whole session for each unfenced broker.
+    """Return the soft state of a new controller: a whole session for each unfenced broker.
 
     Kafka: ClusterControlManager.activate.
     """

@@ -1,4 +1,4 @@
-"""Who may lead and be in sync, by an image, and the rules by which a partition changes."""
+"""Which brokers may lead and be in sync, and the rules by which a partition changes."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _FIRST_PARTITION: Final = 0
 
 
 def metadata_version_of(image: MetadataImage) -> int:
-    """Return the metadata version of an image; the least that KRaft has, before any is set."""
+    """Return the metadata version of an image; KRaft's lowest if none is set."""
     version = image.metadata_version
     return IBP_3_0_IV1 if version is None else version
 
 
 def is_elr_enabled(image: MetadataImage) -> bool:
-    """Return whether there are eligible leader replicas (KIP-966)."""
+    """Return whether eligible leader replicas are enabled (KIP-966)."""
     return image.features.get(ELIGIBLE_LEADER_REPLICAS, 0) > 0
 
 
@@ -51,7 +51,7 @@ def is_active(image: MetadataImage, broker_id: BrokerId) -> bool:
 
 
 def is_online(image: MetadataImage, broker_id: BrokerId, directory: DirectoryId) -> bool:
-    """Return whether a directory of a registered broker works, as far as is known.
+    """Return whether a directory of a registered broker works, as far as the image says.
 
     Kafka: BrokerRegistration.hasOnlineDir.
     """
@@ -70,9 +70,10 @@ def acceptable_leader(
     counted_in: BrokerId | None = None,
     left_out: BrokerId | None = None,
 ) -> Callable[[BrokerId], bool]:
-    """Return who of a partition's replicas may lead: who is active, on a directory that works.
+    """Return a function that says whether a replica of a partition may lead.
 
-    `counted_in` may lead though it is still fenced, `left_out` may not.
+    A leader must be active, and its replica's directory must work. `counted_in` may lead although
+    it is still fenced, `left_out` may not.
 
     Spec: Reassignment!ActiveBrokers.
     Kafka: ReplicationControlManager.isAcceptableLeader.
@@ -83,14 +84,14 @@ def acceptable_leader(
         if broker_id == left_out:
             return False
         active = broker_id == counted_in or is_active(image, broker_id)
-        # Where a replica that comes in will be, is not known to be broken.
+        # The directory of an added replica is not known yet, so it counts as working.
         return active and is_online(image, broker_id, directories.get(broker_id, UNASSIGNED))
 
     return is_acceptable
 
 
 def default_directory(image: MetadataImage, broker_id: BrokerId) -> DirectoryId:
-    """Return where a new replica will be: in the broker's one directory, or the broker chooses.
+    """Return the directory of a new replica: the broker's only one; else the broker chooses.
 
     Kafka: ClusterControlManager.defaultDir. KIP-858.
     """
@@ -105,7 +106,7 @@ def default_directory(image: MetadataImage, broker_id: BrokerId) -> DirectoryId:
 def change_rules(image: MetadataImage, defaults: Defaults, topic: Topic) -> ChangeRules:
     """Return the rules by which the partitions of a topic change now.
 
-    The replicas of the first partition count for all of them: that is Kafka as built.
+    The number of replicas of the first partition counts for all partitions, as in Kafka.
 
     Spec: ReassignmentElr!EffectiveMinIsr.
     Kafka: ReplicationControlManager.getTopicEffectiveMinIsr.
@@ -124,7 +125,7 @@ def change_rules(image: MetadataImage, defaults: Defaults, topic: Topic) -> Chan
 
 
 def may_elect_uncleanly(image: MetadataImage, defaults: Defaults, key: PartitionKey) -> bool:
-    """Return whether a leader may be looked for beyond the ISR when the controller looks itself."""
+    """Return whether the controller may hold an unclean election for a partition by itself."""
     return is_unclean_election_enabled(image, defaults, image.topics[key[0]].name)
 
 
@@ -137,9 +138,9 @@ def change_of(
     counted_in: BrokerId | None = None,
     left_out: BrokerId | None = None,
 ) -> PartitionChangeRecord | None:
-    """Return the record by which a partition becomes what is asked; None if nothing changes.
+    """Return the record that makes the requested change to a partition; None if nothing changes.
 
-    `counted_in` and `left_out` as in `acceptable_leader`.
+    `counted_in` and `left_out` are those of `acceptable_leader`.
     """
     partition = image.partitions[key]
     acceptable = acceptable_leader(image, partition, counted_in=counted_in, left_out=left_out)

@@ -1,11 +1,10 @@
-"""Brokers come and go, and the partitions that they led or were in sync with follow.
+"""The partitions that a broker leads, or is in sync with, follow its changes of state.
 
-Each function returns the records in the order of what Kafka writes: a prefix of them may be all
-that a failover leaves. Changes of partitions come in the order of their ids, where Kafka has that
-of a hash map.
+Each function returns its records in Kafka's order; after a failover only a prefix of them may
+remain. Changes of partitions are in the order of their ids; Kafka has the order of a hash map.
 
-Who keeps an index of brokers and partitions gives it, and no function here goes through partitions
-that do not matter; else they make one.
+`index` maps brokers to their partitions. With it, a function looks only at the partitions
+concerned. It is built if omitted.
 
 Kafka: ReplicationControlManager.handleBrokerFenced and the like.
 """
@@ -53,7 +52,7 @@ def fence_broker(
     broker_id: BrokerId,
     index: BrokersToPartitions | None = None,
 ) -> tuple[TypedRecord, ...]:
-    """Return the records by which a broker leads nothing, is in sync with nobody, and is fenced.
+    """Return the records that fence a broker, after taking it out of every ISR and leadership.
 
     Spec: Reassignment!FenceBroker.
     Kafka: ReplicationControlManager.handleBrokerFenced.
@@ -71,9 +70,9 @@ def unfence_broker(
     broker_id: BrokerId,
     index: BrokersToPartitions | None = None,
 ) -> tuple[TypedRecord, ...]:
-    """Return the records by which a broker is unfenced, and may lead what nobody leads.
+    """Return the records that unfence a broker and make it lead partitions without a leader.
 
-    It joins no ISR by this: a leader has to ask for it.
+    The broker joins no ISR: a leader must ask for that.
 
     Spec: Reassignment!UnfenceBroker.
     Kafka: ReplicationControlManager.handleBrokerUnfenced.
@@ -93,7 +92,7 @@ def begin_controlled_shutdown(
     broker_id: BrokerId,
     index: BrokersToPartitions | None = None,
 ) -> tuple[TypedRecord, ...]:
-    """Return the records by which others take over what a broker leads that wants to stop.
+    """Return the records that begin a controlled shutdown and move the broker's leaderships.
 
     Spec: Reassignment!BeginControlledShutdown.
     Kafka: ReplicationControlManager.handleBrokerInControlledShutdown.
@@ -117,11 +116,11 @@ def register_broker(
     *,
     clean: bool = False,
 ) -> tuple[TypedRecord, ...]:
-    """Return the records by which a new process of a broker registers.
+    """Return the records that register a new process of a broker.
 
-    The old one is in sync with nobody before the new one is there. With eligible leader replicas it
-    may have lost what it had, and is not eligible either, unless it is known to have stopped
-    cleanly (`clean`).
+    Records before the registration take the previous process out of every ISR. With eligible leader
+    replicas they also end its eligibility, because it may have lost data, unless it stopped cleanly
+    (`clean`).
 
     Spec: Reassignment!RegisterBroker, ReassignmentElr!RegisterBrokerElr.
     Kafka: ClusterControlManager.registerBroker, ReplicationControlManager.handleBrokerShutdown.
@@ -137,10 +136,10 @@ def unregister_broker(
     broker_id: BrokerId,
     index: BrokersToPartitions | None = None,
 ) -> tuple[TypedRecord, ...]:
-    """Return the records by which a broker is registered no more; it stays a replica.
+    """Return the records that remove a registration; the broker stays a replica.
 
-    Where it is eligible, a leader is looked for too. It stays eligible, and so is its next process:
-    that is Kafka as built.
+    Where the broker is an eligible leader, the partition gets an election too. The broker stays
+    eligible, and so does its next process, as in Kafka.
 
     Spec: Reassignment!UnregisterBroker.
     Kafka: ReplicationControlManager.handleBrokerUnregistered.
@@ -163,10 +162,10 @@ def take_out_of_isr(
     *,
     unclean: bool = False,
 ) -> tuple[PartitionChangeRecord, ...]:
-    """Return the changes by which a broker is in no ISR, and leads nothing.
+    """Return the changes that take a broker out of every ISR and leadership.
 
-    `unclean`: it may have lost what it had, so that it is no eligible leader either; where it was
-    one comes last.
+    With `unclean` the broker may have lost data, so it also leaves every ELR. Those changes come
+    last.
 
     Spec: Reassignment!TakeOutOfIsr, ReassignmentElr!TakeOut.
     Kafka: ReplicationControlManager.generateLeaderAndIsrUpdates, .handleBrokerShutdown.

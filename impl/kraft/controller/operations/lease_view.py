@@ -38,11 +38,11 @@ class BrokerRegistration:
 
 
 class LeaseView(Protocol):
-    """Who is registered, who leads anything, and the offset of the next record."""
+    """The registrations, the brokers that lead a partition, and the offset of the next record."""
 
     @property
     def registrations(self) -> Mapping[BrokerId, BrokerRegistration]:
-        """The registrations, by id."""
+        """The registrations, by broker id."""
 
     @property
     def leads(self) -> Container[BrokerId]:
@@ -55,18 +55,18 @@ class LeaseView(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WrittenLease:
-    """A `LeaseView` of what is written. It copies nothing, and goes through no partitions."""
+    """A `LeaseView` of all metadata. It copies nothing and scans no partitions."""
 
     written: Written
 
     @property
     def registrations(self) -> Mapping[BrokerId, BrokerRegistration]:
-        """The registrations, made when they are asked for."""
+        """The registrations by broker id, built on access."""
         return _Registrations(self.written)
 
     @property
     def leads(self) -> Container[BrokerId]:
-        """The brokers that lead a partition, by the index."""
+        """The brokers that lead a partition, from the index."""
         return _Leading(self.written)
 
     @property

@@ -1,6 +1,6 @@
-"""What is asked of a partition: its fields as they should become, and how to look for a leader.
+"""A requested change of a partition: its fields afterwards, and how to elect a leader.
 
-Nothing here changes a partition: `kraft.controller.operations.partition_change` makes the record of it.
+`partition_change` makes the record of it.
 
 Kafka: PartitionChangeBuilder's setters, PartitionReassignmentReplicas, PartitionReassignmentRevert.
 """
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class Election(enum.Enum):
-    """Where to look for a leader, with the names of the spec.
+    """The kinds of election, with the names of the spec.
 
-    ONLINE keeps the leader if it can stay, else takes the first in sync. PREFERRED takes the first
-    of the replicas, if it is in sync. UNCLEAN may take one that is not in sync.
+    ONLINE keeps the leader if it can stay, else it takes the first in-sync replica. PREFERRED takes
+    the first replica if it is in sync. UNCLEAN may take a replica that is not in sync.
 
     Kafka: PartitionChangeBuilder.Election.
     """
@@ -37,10 +37,10 @@ class Election(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class PartitionAsk:
-    """The fields of a partition as they should become.
+    """The fields that a partition should have after a change.
 
-    `directory` is a replica and the directory it is in from now on; other replicas stay where they
-    are. `unclean_shutdown` are replicas that may have lost what they had.
+    `directory` is a replica and its new directory; other replicas stay where they are.
+    `unclean_shutdown` has the replicas that may have lost data.
 
     Spec: PartitionChange!Unchanged.
     """
@@ -56,7 +56,7 @@ class PartitionAsk:
 
 
 def without(replicas: tuple[BrokerId, ...], gone: Collection[BrokerId]) -> tuple[BrokerId, ...]:
-    """Return who stays of a list, in its order.
+    """Return the remaining replicas, in their order.
 
     Spec: PartitionChange!Without.
     Kafka: Replicas.copyWithout.
@@ -74,7 +74,7 @@ def in_progress(partition: Partition | PartitionAsk) -> bool:
 
 
 def unchanged(partition: Partition) -> PartitionAsk:
-    """Return what asks for nothing.
+    """Return the request that changes nothing.
 
     Spec: PartitionChange!Unchanged.
     """
@@ -88,7 +88,7 @@ def unchanged(partition: Partition) -> PartitionAsk:
 
 
 def election_of(*, unclean_enabled: bool) -> Election:
-    """Return how the controller looks for a leader by itself, by the topic's configuration.
+    """Return how the controller elects a leader by itself, by the topic's configuration.
 
     Spec: PartitionChange!ElectionOf.
     """
@@ -98,7 +98,7 @@ def election_of(*, unclean_enabled: bool) -> Election:
 def without_broker(
     partition: Partition, broker_id: BrokerId, *, unclean_enabled: bool, unclean: bool = False
 ) -> PartitionAsk:
-    """Return that a broker leave the ISR; `unclean` if it may have lost what it had.
+    """Return the request that a broker leave the ISR; `unclean` if it may have lost data.
 
     Spec: PartitionChange!WithoutBroker.
     Kafka: ReplicationControlManager.generateLeaderAndIsrUpdates.
@@ -114,7 +114,7 @@ def without_broker(
 def new_isr(
     partition: Partition, isr: tuple[BrokerId, ...], recovery_state: int, *, unclean_enabled: bool
 ) -> PartitionAsk:
-    """Return what a leader wants: another ISR, and the end of its recovery.
+    """Return a leader's request: another ISR, and the end of its recovery.
 
     Spec: PartitionChange!NewIsr.
     Kafka: ReplicationControlManager.alterPartition.
@@ -128,7 +128,7 @@ def new_isr(
 
 
 def new_leader(partition: Partition, election: Election) -> PartitionAsk:
-    """Return that a leader be looked for.
+    """Return the request for an election.
 
     Spec: PartitionChange!NewLeader.
     Kafka: ReplicationControlManager.electLeader.
@@ -137,11 +137,13 @@ def new_leader(partition: Partition, election: Election) -> PartitionAsk:
 
 
 def new_assignment(partition: Partition, target: tuple[BrokerId, ...]) -> PartitionAsk:
-    """Return a target assignment; who leaves stays at the end of the replicas until then.
+    """Return the request for a target assignment.
 
-    "Current" replicas count those that an unfinished reassignment brought in. What comes out empty
-    does not overwrite what is there, so a replica may be coming in and going out at once: that is
-    Kafka as built.
+    Removed replicas stay at the end until it completes.
+
+    Replicas that an unfinished reassignment added count as current. An empty list of added or
+    removed replicas does not replace the previous one, so a replica may be both added and removed,
+    as in Kafka.
 
     Spec: PartitionChange!NewAssignment.
     Kafka: ReplicationControlManager.changePartitionReassignment, PartitionReassignmentReplicas.
@@ -157,7 +159,7 @@ def new_assignment(partition: Partition, target: tuple[BrokerId, ...]) -> Partit
 
 
 def revert_needs_force(partition: Partition) -> bool:
-    """Return whether nobody is in sync who was there before the reassignment.
+    """Return whether no replica from before the reassignment is in sync.
 
     Spec: PartitionChange!RevertNeedsForce.
     Kafka: PartitionReassignmentRevert.unclean.
@@ -166,15 +168,15 @@ def revert_needs_force(partition: Partition) -> bool:
 
 
 def reverted(partition: Partition, *, unclean_enabled: bool) -> PartitionAsk:
-    """Return the way back from a reassignment: what came in goes, in the order of now.
+    """Return the request to cancel a reassignment: added replicas go, the others keep their order.
 
-    Raises ControllerError (INVALID_REPLICA_ASSIGNMENT) if nobody was there before it.
+    Raises ControllerError (INVALID_REPLICA_ASSIGNMENT) if no replica from before it remains.
     Spec: PartitionChange!Reverted.
     Kafka: ReplicationControlManager.cancelPartitionReassignment, PartitionReassignmentRevert.
     """
     replicas = without(partition.replicas, partition.adding_replicas)
     if not replicas:
-        reason = "every replica of the partition came in by reassignments that were changed midway"
+        reason = "reassignments that were changed midway added every replica of the partition"
         raise ControllerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, reason)
     isr = without(partition.isr, partition.adding_replicas)
     return replace(

@@ -1,4 +1,4 @@
-"""From what is asked of a partition to the record of it: complete, elect, write what differs.
+"""The record of a requested change: complete a reassignment, elect a leader, write what differs.
 
 Kafka: PartitionChangeBuilder.
 """
@@ -31,11 +31,11 @@ def _unassigned(_: BrokerId) -> DirectoryId:
 
 @dataclass(frozen=True, slots=True)
 class ChangeRules:
-    """What a change of a partition depends on besides the partition.
+    """The settings that a change depends on besides the partition.
 
-    `min_isr` is how many must be in sync so that anything is committed; None while there are no
-    eligible leader replicas. `default_directory` is where a replica that comes in will be. With
-    `one_survivor_completes`, as in KIP-631, a reassignment does not wait for all who stay.
+    `min_isr` is the number of in-sync replicas that a commit needs; None while eligible leader
+    replicas are off. `default_directory` gives the directory of an added replica. With
+    `one_survivor_completes`, as in KIP-631, a reassignment does not wait for every staying replica.
     """
 
     metadata_version: int
@@ -45,14 +45,14 @@ class ChangeRules:
 
 
 class Elected(NamedTuple):
-    """Who leads, NO_LEADER if nobody can; and whether that may cost data."""
+    """The leader, NO_LEADER if there is none, and whether its election may lose data."""
 
     leader: BrokerId
     unclean: bool
 
 
 def is_completable(ask: PartitionAsk) -> bool:
-    """Return whether everybody who stays in a reassignment is in sync (KAFKA-15665).
+    """Return whether every staying replica of a reassignment is in sync (KAFKA-15665).
 
     Spec: PartitionChange!Completable.
     Kafka: PartitionReassignmentReplicas.maybeCompleteReassignment.
@@ -62,9 +62,9 @@ def is_completable(ask: PartitionAsk) -> bool:
 
 
 def has_survivor(ask: PartitionAsk) -> bool:
-    """Return whether somebody who stays in a reassignment, and everybody who comes in, is in sync.
+    """Return whether every added replica, and at least one replica that stays, is in sync.
 
-    Kafka 4.1 waits for all who stay (`is_completable`).
+    Kafka 4.1 waits for every staying replica (`is_completable`).
 
     Kafka: PartitionReassignmentReplicas, before KAFKA-15665. KIP-631 "Partition Reassignment".
     """
@@ -73,7 +73,7 @@ def has_survivor(ask: PartitionAsk) -> bool:
 
 
 def completed(ask: PartitionAsk) -> PartitionAsk:
-    """Return what is asked for with the reassignment at its end, if it can be.
+    """Return the request with its reassignment completed, if it is completable.
 
     Spec: PartitionChange!Completed.
     """
@@ -81,7 +81,7 @@ def completed(ask: PartitionAsk) -> PartitionAsk:
 
 
 def ended(ask: PartitionAsk) -> PartitionAsk:
-    """Return what is asked for with the reassignment at its end, whoever is in sync."""
+    """Return the request with its reassignment ended, whichever replicas are in sync."""
     return replace(
         ask,
         replicas=without(ask.replicas, ask.removing_replicas),
@@ -92,10 +92,11 @@ def ended(ask: PartitionAsk) -> PartitionAsk:
 
 
 def next_elr(partition: Partition, ask: PartitionAsk, min_isr: int | None) -> tuple[BrokerId, ...]:
-    """Return who may lead besides the ISR once the ISR is as asked for; in ascending order.
+    """Return the eligible leader replicas for the requested ISR, in ascending order.
 
-    Nobody while enough are in sync; else who was in sync, or eligible, and has lost nothing. Who is
-    no replica any more stays: that is Kafka as built.
+    There are none while enough replicas are in sync. Otherwise they are the replicas that were in
+    sync or eligible and have not lost data. A broker that is no longer a replica stays, as in
+    Kafka.
 
     Spec: PartitionChangeElr!NextElr.
     Kafka: PartitionChangeBuilder.maybePopulateTargetElr. KIP-966.
@@ -114,7 +115,7 @@ def elected(
     *,
     elr_enabled: bool,
 ) -> Elected:
-    """Return who leads: without cost if possible, then the last leader, then any replica at all.
+    """Return the leader: of a clean election if possible, else the last known, else any replica.
 
     Spec: PartitionChange!Elected, PartitionChangeElr!ElectedElr.
     Kafka: PartitionChangeBuilder.electLeader.
@@ -125,7 +126,7 @@ def elected(
         return Elected(leader, unclean=False)
     last_known = partition.last_known_elr
     nobody_is_known = elr_enabled and not ask.isr and not elr
-    # It must live: KAFKA-19522.
+    # The last known leader must be alive (KAFKA-19522).
     if nobody_is_known and len(last_known) == 1 and acceptable(last_known[0]):
         return Elected(last_known[0], unclean=True)
     if ask.election is Election.UNCLEAN:
@@ -134,7 +135,7 @@ def elected(
 
 
 def _clean_leader(partition: Partition, ask: PartitionAsk, valid: set[BrokerId]) -> BrokerId:
-    """Return the leader that costs no data.
+    """Return the leader that loses no data, NO_LEADER if there is none.
 
     Spec: PartitionChange!CleanLeader.
     """
@@ -153,9 +154,9 @@ def build(
     acceptable: Callable[[BrokerId], bool],
     rules: ChangeRules,
 ) -> PartitionChangeRecord | None:
-    """Return the record of what is asked for; None if nothing changes.
+    """Return the record of the requested change; None if nothing changes.
 
-    `acceptable` says of a broker whether it may lead.
+    `acceptable` says whether a broker may lead.
 
     Spec: PartitionChange!Build, PartitionChangeElr!BuildElr.
     Kafka: PartitionChangeBuilder.build.
@@ -167,7 +168,7 @@ def build(
     election = elected(partition, done, elr, acceptable, elr_enabled=elr_enabled)
     leads_anew = election.leader != partition.leader
     if leads_anew and (election.unclean or election.leader in elr):
-        # Alone in sync: nobody else is known to have what it has.
+        # The new leader is alone in the ISR: no other replica is known to have its data.
         done = replace(done, isr=(election.leader,))
         elr = () if election.unclean else without(elr, (election.leader,))
     fields = _assignment_fields(partition, done, rules)
@@ -212,7 +213,7 @@ def _must_ask_again(
 ) -> bool:
     """Return whether a leader that stays takes a new epoch.
 
-    It does when a replica is dropped that it counted; before 3.6 also when the ISR shrinks.
+    It does when one of its replicas is dropped. Before 3.6 it also does when the ISR shrinks.
 
     Spec: PartitionChange!ChangeRecord.
     Kafka: PartitionChangeBuilder.triggerLeaderEpochBumpForReplicaReassignmentIfNeeded.
@@ -230,7 +231,7 @@ def _eligibility_fields(
     *,
     elr_enabled: bool,
 ) -> dict[str, Any]:
-    """Return the fields of KIP-966: who else may lead, and who led last.
+    """Return the fields of KIP-966: the eligible leader replicas and the last known leader.
 
     Kafka: PartitionChangeBuilder.maybeUpdateRecordElr, maybeUpdateLastKnownLeader.
     """

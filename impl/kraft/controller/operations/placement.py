@@ -1,7 +1,7 @@
-"""Where the replicas of new partitions go: over racks and brokers in turn.
+"""The placement of new partitions: racks and brokers take turns.
 
-Kafka draws where to begin, and draws the order anew when each unfenced broker could have led once.
-Here all of that follows from a number that the caller brings.
+Kafka draws where to begin. It shuffles again once each unfenced broker could have led once. Here
+all draws follow from a number that the caller brings.
 
 Kafka: StripedReplicaPlacer.
 """
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 def place(
     image: MetadataImage, partition_count: int, replication_factor: int, chance: int
 ) -> tuple[tuple[BrokerId, ...], ...]:
-    """Return the replicas of each new partition, each in as many racks as there are.
+    """Return the replicas of each new partition, spread over as many racks as possible.
 
-    Who is shutting down gets none; who is fenced gets some, but is never the first. All that Kafka
-    would draw follows from `chance`, which is any number.
+    A broker in controlled shutdown gets none. A fenced broker is never the first replica. All draws
+    follow from `chance`, which is any number.
 
     Raises ControllerError (INVALID_REPLICATION_FACTOR) if there are too few brokers, or all are
     fenced.
@@ -45,9 +45,9 @@ def place(
 
 
 class _Brokers:
-    """The fenced or the unfenced brokers of one rack, which take their turns.
+    """The fenced or the unfenced brokers of one rack, which take turns.
 
-    In each round each of them is there once, and the round begins with another one than the last.
+    Each round has every broker once; it begins one broker later than the last round.
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class _Brokers:
         self._taken = 0
 
     def next(self, number: int) -> BrokerId | None:
-        """Return whose turn it is in the round with this number, if anybody is left in it."""
+        """Return the next broker of the round with this number, None if the round is over."""
         if not self.ids:
             return None
         if number != self._round:
@@ -70,7 +70,9 @@ class _Brokers:
 
 
 class _Racks:
-    """The racks, by name, no rack first; whoever is not shutting down is `usable`.
+    """The racks by name; brokers without a rack come first.
+
+    `usable` counts the brokers that are not in controlled shutdown.
 
     Kafka: StripedReplicaPlacer.RackList.
     """
@@ -91,7 +93,10 @@ class _Racks:
         self._round = 0
 
     def place(self, replication_factor: int) -> tuple[BrokerId, ...]:
-        """Return the replicas of the next partition; there must be enough who can be."""
+        """Return the replicas of the next partition.
+
+        The caller has checked that there are enough brokers.
+        """
         if self._round == self.unfenced > 1:
             self._shuffle()
         begin = self._offset % len(self._racks)
@@ -102,7 +107,7 @@ class _Racks:
             if (broker := self._racks[index][0].next(self._round)) is not None
         )
         replicas = [leader]
-        # The leader's rack is passed over once.
+        # The leader's rack is skipped once.
         in_turn = [index for index in from_here if index != first]
         while len(replicas) < replication_factor:
             for index in in_turn:
@@ -122,7 +127,7 @@ class _Racks:
         return fenced.next(self._round) if broker is None else broker
 
     def _shuffle(self) -> None:
-        """Begin the rounds again in another order, lest the same placements come again."""
+        """Start new rounds in another order, so that placements do not repeat."""
         self._racks = self._chance.shuffled(self._racks)
         for brokers in self._lists():
             brokers.ids = self._chance.shuffled(brokers.ids)

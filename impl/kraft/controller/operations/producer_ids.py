@@ -1,4 +1,4 @@
-"""Brokers get blocks of producer ids; no id is given twice.
+"""Blocks of producer ids: each id is allocated once.
 
 Kafka: ProducerIdControlManager. KIP-730.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kraft.rpc.allocate_producer_ids import AllocateProducerIdsRequest
 
 BLOCK_SIZE: Final = 1000
-"""How many ids a broker gets at a time. Kafka: ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE."""
+"""The ids per block. Kafka: ProducerIdsBlock.PRODUCER_ID_BLOCK_SIZE."""
 
 _LAST: Final = 2**63 - 1
 
@@ -25,7 +25,7 @@ _LAST: Final = 2**63 - 1
 def allocate_producer_ids(
     image: MetadataImage, request: AllocateProducerIdsRequest
 ) -> Result[AllocateProducerIdsResponse]:
-    """Return the next block, for the broker that asks under its present epoch.
+    """Return the next block for a broker that asks under its registered epoch.
 
     Kafka: ProducerIdControlManager.generateNextProducerId.
     """

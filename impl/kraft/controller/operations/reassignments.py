@@ -1,4 +1,4 @@
-"""An operator moves partitions to other brokers, takes that back, and looks how far it is.
+"""An operator starts, cancels and lists reassignments of partitions.
 
 Kafka: ReplicationControlManager.alterPartitionReassignments. KIP-455.
 """
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 def alter_partition_reassignments(
     image: MetadataImage, defaults: Defaults, request: AlterPartitionReassignmentsRequest
 ) -> Result[AlterPartitionReassignmentsResponse]:
-    """Return the reassignments an operator begins or cancels, one answer for each partition.
+    """Return the reassignments that an operator starts or cancels, one answer per partition.
 
-    What one partition is refused for does not keep the others from moving.
+    A refused partition does not affect the others.
 
     Spec: Reassignment!StartReassignment, Reassignment!CancelReassignment.
     Kafka: ReplicationControlManager.alterPartitionReassignments.
@@ -88,38 +88,38 @@ def _reassign(
 def _start(
     image: MetadataImage, partition: Partition, target: tuple[BrokerId, ...], *, may_resize: bool
 ) -> PartitionAsk:
-    """Return the ask for a target assignment, whose brokers are registered, fenced or not.
+    """Return the request for a target assignment; its brokers must be registered, fenced or not.
 
     Spec: Reassignment!StartReassignment.
     Kafka: ReplicationControlManager.changePartitionReassignment.
     """
     validate_assignment(image, target)
-    # What a reassignment under way leads to, not what it began with.
+    # The target of a reassignment under way counts, not its original assignment.
     due = {*partition.replicas, *partition.adding_replicas} - {*partition.removing_replicas}
     if not may_resize and len(target) != len(due):
-        reason = f"{len(target)} replicas instead of {len(due)}, and no change of that was allowed"
+        reason = f"{len(target)} replicas instead of {len(due)}, and another number is not allowed"
         raise ControllerError(ErrorCode.INVALID_REPLICATION_FACTOR, reason)
     return new_assignment(partition, target)
 
 
 def _cancellation(partition: Partition, *, unclean_enabled: bool) -> PartitionAsk:
-    """Return the ask for the way back.
+    """Return the request to cancel a reassignment.
 
     Spec: Reassignment!CancelReassignment.
     Kafka: ReplicationControlManager.cancelPartitionReassignment.
     """
     if not in_progress(partition):
-        reason = "no reassignment of it is in progress"
+        reason = "the partition has no reassignment in progress"
         raise ControllerError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, reason)
     ask = reverted(partition, unclean_enabled=unclean_enabled)
     if revert_needs_force(partition) and not unclean_enabled:
-        reason = "nobody who was there before is in sync, and the topic allows no unclean election"
+        reason = "no original replica is in sync, and the topic allows no unclean election"
         raise ControllerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, reason)
     return ask
 
 
 def validate_assignment(image: MetadataImage, replicas: tuple[BrokerId, ...]) -> None:
-    """Return if a list of brokers may hold a partition; else INVALID_REPLICA_ASSIGNMENT.
+    """Check that brokers may hold a partition; raise INVALID_REPLICA_ASSIGNMENT otherwise.
 
     Spec: PartitionChange!IsAssignment.
     Kafka: ReplicationControlManager.validateManualPartitionAssignment.
@@ -127,7 +127,7 @@ def validate_assignment(image: MetadataImage, replicas: tuple[BrokerId, ...]) ->
     if not replicas:
         reason = "the list of replicas is empty"
     elif len(set(replicas)) < len(replicas):
-        reason = f"a broker is there twice: {list(replicas)}"
+        reason = f"a broker occurs twice: {list(replicas)}"
     elif any(broker_id not in image.brokers for broker_id in replicas):
         unknown = sorted(set(replicas) - set(image.brokers))
         reason = f"not registered: {', '.join(map(str, unknown))}"
@@ -139,9 +139,9 @@ def validate_assignment(image: MetadataImage, replicas: tuple[BrokerId, ...]) ->
 def list_partition_reassignments(
     image: MetadataImage, request: ListPartitionReassignmentsRequest
 ) -> ListPartitionReassignmentsResponse:
-    """Return the partitions that are being moved; `image` is what is committed (KAFKA-15048).
+    """Return the partitions under reassignment; `image` is the committed one (KAFKA-15048).
 
-    Names that are not known are passed over.
+    Unknown names are ignored.
 
     Kafka: ReplicationControlManager.listPartitionReassignments.
     """

@@ -1,4 +1,4 @@
-"""Why a broker may not register, whoever else has its id: its cluster, disks, listeners, features.
+"""Reasons to refuse a registration besides its id: cluster, directories, listeners, features.
 
 Kafka: ClusterControlManager.registerBroker, .processRegistrationFeature.
 """
@@ -30,7 +30,7 @@ _LAST_PORT: Final = 2**16 - 1
 
 
 def check_cluster(defaults: Defaults, request: BrokerRegistrationRequest) -> None:
-    """Return if a broker is of the controller's cluster (KAFKA-13528).
+    """Check that a broker belongs to the controller's cluster (KAFKA-13528).
 
     Raises ControllerError (INCONSISTENT_CLUSTER_ID).
     Kafka: ClusterControlManager.registerBroker.
@@ -41,14 +41,14 @@ def check_cluster(defaults: Defaults, request: BrokerRegistrationRequest) -> Non
 
 
 def check_directories(image: MetadataImage, request: BrokerRegistrationRequest) -> None:
-    """Return if a broker names its log directories, and nobody else's. KIP-858.
+    """Check that a broker names its log directories, and no other broker's. KIP-858.
 
     Raises ControllerError: BROKER_ID_NOT_REGISTERED for a broker that still migrates from
     ZooKeeper, INVALID_REGISTRATION for its directories.
     Kafka: ClusterControlManager.registerBroker.
     """
     if request.is_migrating_zk_broker:
-        reason = "no broker of ZooKeeper registers any more"
+        reason = "a broker that migrates from ZooKeeper cannot register"
         raise ControllerError(ErrorCode.BROKER_ID_NOT_REGISTERED, reason)
     if metadata_version_of(image) < IBP_3_7_IV2:
         return
@@ -67,7 +67,7 @@ def check_directories(image: MetadataImage, request: BrokerRegistrationRequest) 
 
 
 def is_reserved(directory: DirectoryId) -> bool:
-    """Return whether an id is one of those that stand for no directory.
+    """Return whether a directory id is reserved.
 
     Kafka: DirectoryId.reserved.
     """
@@ -75,7 +75,7 @@ def is_reserved(directory: DirectoryId) -> bool:
 
 
 def directory_owners(image: MetadataImage) -> dict[DirectoryId, BrokerId]:
-    """Return whose each directory is.
+    """Return the broker that owns each directory.
 
     Kafka: ClusterControlManager.directoryToBroker.
     """
@@ -87,19 +87,19 @@ def directory_owners(image: MetadataImage) -> dict[DirectoryId, BrokerId]:
 
 
 def endpoints_of(request: BrokerRegistrationRequest) -> tuple[Endpoint, ...]:
-    """Return where a broker listens; of two listeners of a name, the last.
+    """Return the endpoints of a broker; of two listeners with one name, the last counts.
 
-    Raises ControllerFaultError for what cannot be: Kafka's controller does not refuse it.
+    Raises ControllerFaultError for an invalid listener, which Kafka's controller does not refuse.
     Kafka: ListenerInfo.fromBrokerRegistrationRequest, .toBrokerRegistrationRecord.
     """
     for listener in request.listeners:
         if listener.security_protocol not in _SECURITY_PROTOCOLS:
             number = listener.security_protocol
-            raise ControllerFaultError(f"no security protocol has the number {number}")
+            raise ControllerFaultError(f"unknown security protocol {number}")
     listeners = {listener.name: listener for listener in request.listeners}
     for listener in listeners.values():
         if not 0 < listener.port <= _LAST_PORT:
-            raise ControllerFaultError(f"{listener.port} is no port")
+            raise ControllerFaultError(f"{listener.port} is not a port")
         if not listener.host.strip():
             raise ControllerFaultError(f"listener {listener.name!r} has no host")
     return tuple(
@@ -110,12 +110,12 @@ def endpoints_of(request: BrokerRegistrationRequest) -> tuple[Endpoint, ...]:
 def features_of(
     image: MetadataImage, request: BrokerRegistrationRequest, kraft_version: int
 ) -> tuple[FeatureRange, ...]:
-    """Return the features of a broker, if it supports what is in use.
+    """Return the features of a broker if it supports all finalized levels.
 
-    A feature that it does not name is one of which it supports level 0 only (KAFKA-17305).
+    A feature that it does not name counts as supported at level 0 only (KAFKA-17305).
 
-    Raises ControllerError: UNSUPPORTED_VERSION, or INVALID_REGISTRATION if it says nothing of the
-    metadata version.
+    Raises ControllerError: UNSUPPORTED_VERSION for an unsupported level, INVALID_REGISTRATION if
+    metadata.version is not named.
     Kafka: ClusterControlManager.processRegistrationFeature.
     """
     levels = {

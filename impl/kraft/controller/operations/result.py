@@ -1,4 +1,4 @@
-"""What an operation of the controller comes to: the records to write, and the answer."""
+"""The result of an operation: the records to write, and the answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Response = TypeVar("Response")
 class Result(Generic[Response]):
     """The records to write, in order, and the answer once they are committed.
 
-    If `is_atomic`, either all of the records count or none.
+    If `is_atomic`, either all records take effect or none.
 
     Kafka: ControllerResult.
     """
@@ -29,10 +29,11 @@ class Result(Generic[Response]):
 
 @dataclass(frozen=True, slots=True)
 class Generated(Generic[Response]):
-    """A result, and what is kept of brokers in memory once it was generated, before any replay.
+    """A result, and the soft state of the brokers before its records are replayed.
 
-    `shutting_down` is a broker whose controlled shutdown begins with the last of the records; its
-    offset is known when they are written. `heard` is one whose session begins once they are.
+    `shutting_down` is a broker whose controlled shutdown begins with the last record; the offset is
+    known once that is written. `heard` is a broker whose session begins once the records are
+    written.
 
     Kafka: QuorumController.ControllerWriteOperation.
     """

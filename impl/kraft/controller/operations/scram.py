@@ -1,4 +1,4 @@
-"""Credentials of users for SCRAM are set and deleted.
+"""SCRAM credentials of users: set and delete them.
 
 Kafka: ScramControlManager. KIP-554, KIP-900.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MIN_ITERATIONS: Final = 4096
 MAX_ITERATIONS: Final = 16_384
-"""How often a password is hashed, at least and at most, with each of the mechanisms."""
+"""The least and the most iterations, by mechanism."""
 
 _HASHES: Final = {SCRAM_SHA_256: "sha256", SCRAM_SHA_512: "sha512"}
 
@@ -41,10 +41,10 @@ _Record = RemoveUserScramCredentialRecord | UserScramCredentialRecord
 def alter_user_scram_credentials(
     image: MetadataImage, request: AlterUserScramCredentialsRequest
 ) -> Result[AlterUserScramCredentialsResponse]:
-    """Return changes of credentials, one answer for each user.
+    """Return changes of credentials, one answer per user.
 
-    A user who is named twice is refused, with what is asked of them first too; if the first was
-    refused already, with its reason.
+    A user that occurs twice is refused, the first change included. If the first change was already
+    refused, its reason stays.
 
     Kafka: ScramControlManager.alterCredentials.
     """
@@ -73,30 +73,30 @@ def alter_user_scram_credentials(
 
 def _validate_first(accepted: dict[str, _Record], user: str) -> None:
     if user in accepted:
-        reason = "the credentials of a user change at most once in a request"
+        reason = "a request changes the credentials of a user at most once"
         raise ControllerError(ErrorCode.DUPLICATE_RESOURCE, reason)
 
 
 def _record(image: MetadataImage, change: _Change) -> _Record:
-    """Return the record of a change; ControllerError if it cannot be made."""
+    """Return the record of a change; raise ControllerError if it is invalid."""
     if metadata_version_of(image) < IBP_3_5_IV2:
-        reason = "the metadata version has no credentials for SCRAM yet"
+        reason = "the metadata version has no SCRAM credentials yet"
         raise ControllerError(ErrorCode.UNSUPPORTED_VERSION, reason)
     if not change.name:
-        raise ControllerError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "the name of a user is not empty")
+        raise ControllerError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "the user name is empty")
     if change.mechanism not in _HASHES:
         reason = f"SCRAM has no mechanism {change.mechanism}"
         raise ControllerError(ErrorCode.UNSUPPORTED_SASL_MECHANISM, reason)
     if isinstance(change, ScramCredentialUpsertion):
         return _upsertion(change)
     if (change.mechanism, change.name) not in image.scram_credentials:
-        reason = "there is no such credential to delete"
+        reason = "the user has no such credential"
         raise ControllerError(ErrorCode.RESOURCE_NOT_FOUND, reason)
     return RemoveUserScramCredentialRecord(change.name, change.mechanism)
 
 
 def _upsertion(change: ScramCredentialUpsertion) -> UserScramCredentialRecord:
-    """Return a credential; the password itself cannot be read from it.
+    """Return a credential; it does not contain the password itself.
 
     Kafka: ScramControlManager.validateUpsertion, .finishUpsertion, ScramFormatter. RFC 5802.
     """
@@ -104,7 +104,7 @@ def _upsertion(change: ScramCredentialUpsertion) -> UserScramCredentialRecord:
         reason = f"{change.iterations} iterations, not {MIN_ITERATIONS} to {MAX_ITERATIONS}"
         raise ControllerError(ErrorCode.UNACCEPTABLE_CREDENTIAL, reason)
     if not change.salted_password:
-        # Java makes no key of it, and Kafka has no word of its own for that.
+        # Java refuses an empty key, and Kafka has no error of its own for that.
         raise ControllerError(ErrorCode.UNKNOWN_SERVER_ERROR, "the salted password is empty")
     algorithm = _HASHES[change.mechanism]
     client_key = hmac.digest(change.salted_password, b"Client Key", algorithm)

@@ -1,4 +1,4 @@
-"""Which names a topic may have.
+"""Valid topic names.
 
 Kafka: Topic.validate.
 """
@@ -15,14 +15,14 @@ _LEGAL_NAME: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
 def validate_topic_name(name: str) -> None:
-    """Return if a topic may be called so.
+    """Check that a topic may have this name.
 
     Raises ControllerError (INVALID_TOPIC_EXCEPTION).
     Kafka: Topic.validate.
     """
     if not _LEGAL_NAME.fullmatch(name) or name in {".", ".."}:
         reason = (
-            f"{name!r} is no name for a topic: 1 to 249 letters, digits and ._-, "
+            f"{name!r} is not a topic name: it needs 1 to 249 letters, digits and ._-, "
             "and neither . nor .."
         )
         raise ControllerError(ErrorCode.INVALID_TOPIC_EXCEPTION, reason)

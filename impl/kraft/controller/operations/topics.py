@@ -1,4 +1,4 @@
-"""Topics begin, get more partitions, and end.
+"""Topics are created, get more partitions, and are deleted.
 
 Kafka: ReplicationControlManager.createTopics, .createPartitions, .deleteTopics.
 """
@@ -52,12 +52,14 @@ def create_topics(
     topic_ids: tuple[TopicId, ...],
     chance: int = 0,
 ) -> Result[CreateTopicsResponse]:
-    """Return the topics of a request, one answer for each; the refused ones keep nobody else out.
+    """Return the topics of a request, one answer per topic.
 
-    `topic_ids` are new ones, as many as topics; all that Kafka would draw follows
-    from `chance`, which is any number.
+    A refused topic does not affect the others.
 
-    Raises ControllerError (POLICY_VIOLATION) if that takes too many records.
+    `topic_ids` are new ids, one per topic. All that Kafka draws follows from `chance`, which is any
+    number.
+
+    Raises ControllerError (POLICY_VIOLATION) if the request needs too many records.
     Kafka: ReplicationControlManager.createTopics.
     """
     names: set[str] = set()
@@ -87,10 +89,10 @@ def create_topics(
 
 
 def _validate_name(image: MetadataImage, asked: set[str], name: str) -> None:
-    """Return if a new topic may have a name beside those that are there; else ControllerError.
+    """Check that a new topic may have a name; raise ControllerError otherwise.
 
-    Metrics have `_` for each `.`, so two names must differ by more than that. Of names in one
-    request Kafka does not ask it.
+    Metrics show `.` as `_`, so a name must differ from every existing one by more than that. Kafka
+    does not compare the names within one request.
 
     Kafka: ReplicationControlManager.validateNewTopicNames, Topic.validate.
     """
@@ -114,7 +116,7 @@ def _create_topic(
     for name, value in topic.configs:
         if value is None:
             raise ControllerError(ErrorCode.INVALID_CONFIG, f"no value for {name}")
-    # Of a configuration that is given twice, Kafka reads the first.
+    # If a configuration occurs twice, Kafka uses the first.
     given = {name: AlterableConfig(name, value) for name, value in reversed(topic.configs)}
     configs = tuple(given[name] for name in dict.fromkeys(name for name, _ in topic.configs))
     resource = AlterConfigsResource(TOPIC_RESOURCE, topic.name, configs)
@@ -180,7 +182,7 @@ def _new_partition(
     replicas: tuple[BrokerId, ...],
     code: ErrorCode,
 ) -> PartitionRecord:
-    """Return a new partition: those of its replicas that are active are in sync, the first leads.
+    """Return a new partition: its active replicas are the ISR, and the first of them leads.
 
     Spec: PartitionChange!NewPartition.
     Kafka: ReplicationControlManager.buildPartitionRegistration.
@@ -207,10 +209,11 @@ def _new_partition(
 def create_partitions(
     image: MetadataImage, request: CreatePartitionsRequest, chance: int = 0
 ) -> Result[CreatePartitionsResponse]:
-    """Return more partitions of topics, one answer for each topic; `chance` as in `create_topics`.
+    """Return more partitions for topics, one answer per topic; `chance` as in `create_topics`.
 
-    A topic that there is no room for in the batch is refused, and nothing of it is written; Kafka
-    writes its first partitions.
+    A topic that does not fit into the batch is refused and writes nothing; Kafka writes its first
+    partitions.
+
     Kafka: ReplicationControlManager.createPartitions.
     """
     batch = UserBatch()
@@ -238,7 +241,7 @@ def _create_partitions(
     present = image.topics[topic_id].partition_ids
     added = asked.count - len(present)
     if added <= 0:
-        reason = f"the topic has {len(present)} partitions, and must get more"
+        reason = f"the topic has {len(present)} partitions, so the new count must be higher"
         raise ControllerError(ErrorCode.INVALID_PARTITIONS, reason)
     replication_factor = len(image.partitions[topic_id, present[0]].replicas)
     if asked.assignments is None:
@@ -259,7 +262,7 @@ def _create_partitions(
 def delete_topics(
     image: MetadataImage, topic_ids: tuple[TopicId, ...]
 ) -> Result[dict[TopicId, ErrorCode]]:
-    """Return the end of topics, with their partitions and whatever was under way, by id.
+    """Return the removal of topics and their partitions, with an answer per topic id.
 
     Spec: Reassignment!DeleteTopic.
     Kafka: ReplicationControlManager.deleteTopics.
@@ -277,5 +280,5 @@ def delete_topics(
 
 def _removal(image: MetadataImage, topic_id: TopicId) -> RemoveTopicRecord:
     if topic_id not in image.topics:
-        raise ControllerError(ErrorCode.UNKNOWN_TOPIC_ID, "there is no such topic")
+        raise ControllerError(ErrorCode.UNKNOWN_TOPIC_ID, "unknown topic id")
     return RemoveTopicRecord(topic_id)

@@ -1,4 +1,4 @@
-"""The records of one request of a user: no more of them than one batch may have.
+"""The records of one user's request, limited to the size of one batch.
 
 Kafka: BoundedList, QuorumController.MAX_RECORDS_PER_USER_OP.
 """
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from kraft.records.typed_record import TypedRecord
 
 MAX_RECORDS_PER_USER_OP: Final = 10_000
-"""How many records one request of a user may come to."""
+"""The most records that one user's request may write."""
 
 
 class UserBatch:
-    """The records that a request has come to so far."""
+    """The records of a request so far."""
 
     def __init__(self) -> None:
         self._records: list[TypedRecord] = []
 
     @property
     def records(self) -> tuple[TypedRecord, ...]:
-        """All of them, in order."""
+        """All records, in order."""
         return tuple(self._records)
 
     def add(self, records: Sequence[TypedRecord]) -> None:
-        """Add records that the request fails without.
+        """Add records without which the whole request fails.
 
         Raises ControllerError (POLICY_VIOLATION) if they are too many.
         Kafka: EventHandlerExceptionInfo, for BoundedListTooLongException.
@@ -39,9 +39,9 @@ class UserBatch:
         self._add(records, ErrorCode.POLICY_VIOLATION)
 
     def add_part(self, records: Sequence[TypedRecord]) -> None:
-        """Add the records of one of many parts; what does not fit, fails by itself.
+        """Add the records of one part of the request; a part that does not fit fails alone.
 
-        Raises ControllerError (UNKNOWN_SERVER_ERROR, as Kafka calls it there) if they are too many.
+        Raises ControllerError (UNKNOWN_SERVER_ERROR, Kafka's code here) if they are too many.
         """
         self._add(records, ErrorCode.UNKNOWN_SERVER_ERROR)
 

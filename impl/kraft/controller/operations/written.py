@@ -1,4 +1,4 @@
-"""What a controller has in memory: all records that it has replayed, committed or not.
+"""The newest state of a controller: all records that it has replayed, committed or not.
 
 Kafka: QuorumController, whose managers keep it in timeline structures.
 """
@@ -33,11 +33,11 @@ _FIRST: Final = Offset(0)
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The image of all records before `end`, and at which offset each broker last registered.
+    """The image of all records before `end`, and the offset of each broker's last registration.
 
-    `registration_offsets` are no part of an image: a snapshot does not say them, so whoever loads
-    one takes its last offset for each broker (`written_from_snapshot`). `index` follows from the
-    image, and is made of it if it is not given.
+    A snapshot does not contain `registration_offsets`; after loading one, its last offset counts
+    for each broker (`written_from_snapshot`). `index` is derived from the image, and built if
+    omitted.
 
     Spec: MetadataLog!written.
     Kafka: ClusterControlManager.registerBrokerRecordOffsets.
@@ -49,7 +49,7 @@ class Written:
     index: BrokersToPartitions = NO_PARTITIONS
 
     def __post_init__(self) -> None:
-        """Make the index if the image has partitions and the index has none."""
+        """Build the index if the image has partitions and the index has none."""
         if self.image.partitions and not self.index.leads:
             object.__setattr__(self, "index", brokers_to_partitions(self.image))
 
@@ -58,9 +58,9 @@ NOTHING_WRITTEN: Final = Written()
 
 
 def replay_batch(written: Written, records: Sequence[TypedRecord], base_offset: Offset) -> Written:
-    """Return what is in memory after a batch whose first record is at `base_offset`.
+    """Return the state after a batch whose first record is at `base_offset`.
 
-    Raises RefusedRecordError if a record is ruled out by those before it.
+    Raises RefusedRecordError if the records before it rule a record out.
     Kafka: QuorumController.replay.
     """
     offsets = written.registration_offsets
@@ -75,7 +75,7 @@ def replay_batch(written: Written, records: Sequence[TypedRecord], base_offset: 
 
 
 def written_from_snapshot(image: MetadataImage, end: Offset) -> Written:
-    """Return what is in memory after loading a snapshot that ends at `end`, exclusively.
+    """Return the state after a snapshot that ends at `end`, exclusively.
 
     Kafka: ClusterControlManager.replay, which is given the last offset of the snapshot.
     """

@@ -1,1 +1,1 @@
-"""What the simulations share: results of a step, outcomes, recordings."""
+"""The shared parts of the simulations: results of a step, outcomes, recordings."""

@@ -1,4 +1,4 @@
-"""What the choices of all simulations have in common."""
+"""The base class of the choices of all simulations."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ import msgspec
 
 
 class BaseChoice(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="choice"):
-    """An immutable, hashable choice; as JSON its tag is the name of its class."""
+    """An immutable, hashable choice; in JSON its tag is the name of its class."""

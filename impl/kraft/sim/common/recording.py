@@ -1,4 +1,4 @@
-"""A run as a file: the configuration and the choices, which reproduce it."""
+"""A run as a file: the configuration and the choices, which reproduce the run."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ ChoiceT = TypeVar("ChoiceT")
 
 
 class RecordingError(ValueError):
-    """The text is not a recording; the message names what is wrong, and the field."""
+    """The text is not a recording; the message names the mistake and the field."""
 
 
 class Recording(
     msgspec.Struct, Generic[ConfigurationT, ChoiceT], frozen=True, forbid_unknown_fields=True
 ):
-    """All that is needed to play a run again, choice by choice."""
+    """The configuration and the choices of a run, enough to play it again."""
 
     configuration: ConfigurationT
     choices: tuple[ChoiceT, ...]
 
 
 def to_json(recording: Recording[Any, Any]) -> bytes:
-    """Return a recording as JSON; a choice is an object with its class's name as `choice`."""
+    """Return a recording as JSON; a choice is an object with its class name as `choice`."""
     return msgspec.json.encode(recording)
 
 
 def from_json(
     text: bytes | str, configuration: type[ConfigurationT], choice: Any, name: str
 ) -> Recording[ConfigurationT, Any]:
-    """Return the recording that `to_json` wrote, of these types of configuration and choice.
+    """Return the recording in a text by `to_json`, with these types of configuration and choice.
 
-    Raises RecordingError if the text is none; its message calls the run by `name`.
+    Raises RecordingError if the text is not a recording; its message calls the run by `name`.
     """
     try:
         recording: Recording[ConfigurationT, Any] = msgspec.json.decode(

@@ -1,4 +1,4 @@
-"""One step of a simulation that is driven by choices: what was, what is, and how it ended."""
+"""One step of a simulation driven by choices: the state before and after, and the outcome."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ ChoiceT = TypeVar("ChoiceT")
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The choice was possible, and the step was this action of the spec."""
+    """The choice was possible; `action` is the action of the spec that the step took."""
 
     action: str
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The choice was not possible at this moment, and nothing changed."""
+    """The choice was not possible now, and nothing changed."""
 
     reason: str
 

@@ -1,1 +1,1 @@
-"""The broker lease, simulated: brokers, one controller, a network; choices in, states out."""
+"""The simulation of the broker lease: brokers, one controller and a network."""

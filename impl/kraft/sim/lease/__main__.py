@@ -1,4 +1,4 @@
-"""`python -m kraft.sim`: play a seed, and show what happened."""
+"""`python -m kraft.sim.lease`: play a seed and print a summary."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ COLUMNS = 3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Play a run and write a short table of it; return 0, or 2 if it could not be played."""
+    """Play a run and print a short table of it; return 0, or 2 if it could not be played."""
     options = _parser().parse_args(arguments)
     try:
         configuration = PROFILES[options.profile](options.brokers, options.processes)
     except ConfigurationError as error:
-        sys.stderr.write(f"kraft.sim: {error}\n")
+        sys.stderr.write(f"kraft.sim.lease: {error}\n")
         return 2
     played = run(configuration, options.seed, options.steps)
     sys.stdout.write("".join(f"{line}\n" for line in table(played)))
@@ -36,13 +36,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             options.record.write_bytes(to_json(played.recording))
         except OSError as error:
-            sys.stderr.write(f"kraft.sim: {options.record}: {error.strerror}\n")
+            sys.stderr.write(f"kraft.sim.lease: {options.record}: {error.strerror}\n")
             return 2
     return 0
 
 
 def table(played: Run) -> Iterator[str]:
-    """Yield the lines that tell a run: its faults, how often each action was taken, the end."""
+    """Yield the lines of a summary: the faults, how often each action was taken, the last state."""
     last = played.last
     image = last.controller.image
     yield (
@@ -74,9 +74,9 @@ def table(played: Run) -> Iterator[str]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m kraft.sim", description="Play a simulated cluster from a seed."
+        prog="python -m kraft.sim.lease", description="Play a simulated cluster from a seed."
     )
-    parser.add_argument("--seed", type=int, default=0, help="what chance is drawn from (0)")
+    parser.add_argument("--seed", type=int, default=0, help="the seed of the run (0)")
     parser.add_argument("--steps", type=_natural, default=1_000, help="how many steps (1000)")
     parser.add_argument("--profile", choices=sorted(PROFILES), default="kafka-4.1")
     parser.add_argument("--brokers", type=_natural, default=3, help="how many broker ids (3)")

@@ -1,8 +1,8 @@
-"""The active controller: what it knows, and what it does on each event.
+"""The active controller of the lease simulation: its state, and its handler of each event.
 
-A handler replays the records it generates into its own image before they are durable, as Kafka's
-controller does, and hands them out as an Append. The order of the effects is the durability
-contract: an answer that leaves before its records are appended could promise what a crash undoes.
+Like Kafka's controller, a handler replays its records into its own image before they are durable,
+and asks for an Append. The order of the effects is the durability contract: an answer that leaves
+before its records are appended could promise what a crash undoes.
 
 Kafka: QuorumController.ControllerWriteEvent.
 """
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ControllerState:
-    """Everything the active controller knows: what is in the log, and what is only in memory.
+    """The state of the active controller: the image of the log, and the soft state.
 
     Kafka: QuorumController.
     """
@@ -49,7 +49,7 @@ class ControllerState:
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """Make these records durable before any later effect happens; the first gets `base_offset`."""
+    """Make these records durable before any later effect; the first one gets `base_offset`."""
 
     base_offset: Offset
     records: tuple[Record, ...]
@@ -57,7 +57,7 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Answer the request that was the event."""
+    """Answer the request of this event."""
 
     response: Response
 
@@ -67,7 +67,7 @@ Effect = Append | Reply
 
 @dataclass(frozen=True, slots=True)
 class ActiveControllerStep:
-    """What one event did: the next state, the effects to perform in order, and which action."""
+    """The result of one event: the next state, the effects in order, and the decision."""
 
     state: ControllerState
     effects: tuple[Effect, ...]
@@ -75,7 +75,7 @@ class ActiveControllerStep:
 
 
 def first_controller(session_timeout_ms: int) -> ControllerState:
-    """Return the state of the active controller of an empty log."""
+    """Return the active controller of an empty log."""
     return ControllerState(EMPTY_IMAGE, Heartbeats(session_timeout_ms))
 
 
@@ -85,7 +85,7 @@ def on_broker_registration_request(
     now_ms: int,
     profile: Profile = KAFKA_4_1,
 ) -> ActiveControllerStep:
-    """Register a broker process, or refuse it. In KIP-631's profile its session begins with it.
+    """Register a broker process, or refuse it. In KIP-631's profile this begins its session.
 
     Spec: BrokerLease!RegisterBroker, BrokerLease!AmendRegistration, BrokerLease!RefuseRegistration.
     Kafka: QuorumController.registerBroker.
@@ -101,7 +101,7 @@ def on_broker_registration_request(
 def on_broker_heartbeat_request(
     state: ControllerState, request: BrokerHeartbeatRequest, now_ms: int
 ) -> ActiveControllerStep:
-    """Hear a heartbeat: renew the session of its broker, and move it where it should be.
+    """Handle a heartbeat: renew the session of its broker, and change the broker's state.
 
     Spec: BrokerLease!HeedHeartbeat, BrokerLease!RejectHeartbeat, BrokerLease!RenewSession.
     Kafka: QuorumController.processBrokerHeartbeat.
@@ -114,7 +114,7 @@ def on_broker_heartbeat_request(
     step = _write(ControllerState(state.image, touched), result)
     if result.decision is not Decision.BEGIN_CONTROLLED_SHUTDOWN:
         return step
-    # Only now is the offset known that the brokers who stay must reach.
+    # Only now is the offset known that the staying brokers must reach.
     last_offset = Offset(step.state.image.log_end - 1)
     heartbeats = begin_controlled_shutdown(step.state.heartbeats, broker_id, last_offset)
     return ActiveControllerStep(
@@ -137,7 +137,7 @@ def on_session_expiry(
 def on_unregister_broker_request(
     state: ControllerState, request: UnregisterBrokerRequest
 ) -> ActiveControllerStep:
-    """Remove the registration of a broker, and all that is known of it.
+    """Remove the registration of a broker, and its soft state.
 
     Spec: BrokerLease!UnregisterBroker.
     Kafka: QuorumController.unregisterBroker.

@@ -1,4 +1,4 @@
-"""Steps of the broker processes. The guards are those of the actions of BrokerLease."""
+"""The steps of broker processes. Their guards are those of the actions of BrokerLease."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def send_registration(cluster: Cluster, choice: choices.SendRegistration) -> Res
     if process is None:
         return cluster, UNKNOWN_PROCESS
     if process.crashed or not lease.can_send_registration(process.lifecycle):
-        return cluster, Refused("the process is not to register now")
+        return cluster, Refused("the process cannot register now")
     now_ms = broker_time_ms(cluster, process)
     taken = lease.send_registration(process.lifecycle, now_ms)
     return _after_broker_step(cluster, process, taken), done("SendRegistration")
@@ -48,7 +48,7 @@ def send_heartbeat(cluster: Cluster, choice: choices.SendHeartbeat) -> Result:
         return cluster, UNKNOWN_PROCESS
     want_fence = choice.want_fence
     if process.crashed or not lease.can_send_heartbeat(process.lifecycle, want_fence=want_fence):
-        return cluster, Refused("the process is not to send this heartbeat now")
+        return cluster, Refused("the process cannot send this heartbeat now")
     now_ms = broker_time_ms(cluster, process)
     taken = lease.send_heartbeat(process.lifecycle, want_fence=want_fence, now_ms=now_ms)
     return _after_broker_step(cluster, process, taken), done("SendHeartbeat")
@@ -73,7 +73,7 @@ def replay_metadata(cluster: Cluster, choice: choices.ReplayMetadata) -> Result:
     if choice.offset >= len(cluster.log):
         return cluster, Refused("the log has not come that far")
     if process.crashed or not lease.can_replay_metadata(process.lifecycle, choice.offset):
-        return cluster, Refused("the process is not to replay that now")
+        return cluster, Refused("the process cannot replay that now")
     taken = lease.replay_metadata(process.lifecycle, choice.offset)
     return _after_broker_step(cluster, process, taken), done("ReplayMetadata")
 
@@ -90,7 +90,7 @@ def request_shutdown(cluster: Cluster, choice: choices.RequestShutdown) -> Resul
 
 
 def crash(cluster: Cluster, choice: choices.Crash) -> Result:
-    """Kill a process. What it sent is still under way.
+    """Kill a process. Its messages stay in flight.
 
     Spec: BrokerLease!Crash.
     """
@@ -105,7 +105,7 @@ def crash(cluster: Cluster, choice: choices.Crash) -> Result:
 
 
 def deliver_response(cluster: Cluster, envelope: Envelope) -> Result:
-    """Deliver a response to the process that waits for it."""
+    """Deliver a response to the process that awaits it."""
     process = cluster.processes[envelope.incarnation_id]
     assert is_running(process), "the connection of a process that ended is closed"
     match envelope.payload:

@@ -1,6 +1,6 @@
-"""The choices an environment can make: one class for each action of the lease that it can cause.
+"""The choices of the environment: one class for each action of the lease that it can cause.
 
-A list of choices is data. Together with a configuration it reproduces a run, byte for byte.
+A configuration and a list of choices reproduce a run byte for byte.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class SendHeartbeat(BaseChoice, frozen=True, tag=True):
 
 
 class Deliver(BaseChoice, frozen=True, tag=True):
-    """Deliver a message to the controller or the process it is for.
+    """Deliver a message to the controller or the process that it is for.
 
-    Which action of the spec that is depends on the message and on the state of who gets it.
+    The action of the spec depends on the message and on the state of its receiver.
     """
 
     message_id: int
@@ -58,7 +58,7 @@ class LoseMessage(BaseChoice, frozen=True, tag=True):
 
 
 class DuplicateMessage(BaseChoice, frozen=True, tag=True):
-    """Let a request arrive once more.
+    """Let a request arrive a second time.
 
     Spec: BrokerLease!DuplicateMessage.
     """
@@ -67,7 +67,7 @@ class DuplicateMessage(BaseChoice, frozen=True, tag=True):
 
 
 class RequestTimeout(BaseChoice, frozen=True, tag=True):
-    """Let a process stop waiting for an answer.
+    """Let a process stop awaiting a response.
 
     Spec: BrokerLease!RequestTimeout.
     """
@@ -122,7 +122,7 @@ class UnregisterBroker(BaseChoice, frozen=True, tag=True):
 
 
 class ElectLeader(BaseChoice, frozen=True, tag=True):
-    """Make a broker that leads nothing a leader.
+    """Make a broker lead that leads nothing yet.
 
     Spec: BrokerLease!ElectLeader.
     """
@@ -138,9 +138,9 @@ class FailOver(BaseChoice, frozen=True, tag=True):
 
 
 class Tick(BaseChoice, frozen=True, tag=True):
-    """Let time pass by the controller's clock, and by each live process's own.
+    """Let time pass on the controller's clock and on the clock of each live process.
 
-    `by_broker_ms` lists the processes whose clock shows another time than the controller's.
+    `by_broker_ms` lists the processes whose clock advances by another amount.
 
     Spec: BrokerLease!Tick.
     """

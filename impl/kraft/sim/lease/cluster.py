@@ -1,4 +1,4 @@
-"""A simulated cluster as one value: the active controller, every process, the network, the clocks.
+"""The simulated cluster as one value: the controller, the processes, the network and the clocks.
 
 Two equal clusters behave alike from here on.
 """
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class Process:
     """One broker process and its clock.
 
-    `started_at_ms` is by the controller's clock; `clock_lead_ms` is how much more time the process
-    measured since then by its own clock. `crashed` is known to the simulation only.
+    `started_at_ms` is by the controller's clock. `clock_lead_ms` is how much more time the
+    process's own clock has measured since. Only the simulation knows `crashed`.
     """
 
     lifecycle: BrokerLifecycle
@@ -38,7 +38,7 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Everything there is at one moment. The position of a record in `log` is its offset."""
+    """The whole state at one moment. The position of a record in `log` is its offset."""
 
     configuration: Configuration
     controller: ControllerState
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 def first_cluster(configuration: Configuration) -> Cluster:
-    """Return the cluster before anything happened.
+    """Return the cluster before the first step.
 
     Spec: BrokerLease!Init.
     """
@@ -77,7 +77,7 @@ def first_cluster(configuration: Configuration) -> Cluster:
 
 
 def broker_time_ms(cluster: Cluster, process: Process) -> int:
-    """Return the time by a process's own clock, which began at 0 when the process started."""
+    """Return the time by a process's own clock, which is 0 when the process starts."""
     return cluster.controller_time_ms - process.started_at_ms + process.clock_lead_ms
 
 
@@ -98,7 +98,7 @@ def status(process: Process) -> str:
 
 
 def digest(cluster: Cluster) -> str:
-    """Return 16 hexadecimal digits that are equal for equal clusters, in every process."""
+    """Return 16 hexadecimal digits that are equal for equal clusters, in every Python process."""
     image, heartbeats = cluster.controller.image, cluster.controller.heartbeats
     everything = (
         cluster.configuration,

@@ -1,4 +1,4 @@
-"""What a simulated cluster is made of: its processes, timeouts, and what the network may do."""
+"""The configuration of a simulated cluster: processes, timeouts, and network behaviour."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class ProcessIdentity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything about a run that is not a choice: the constants of BrokerLease, in milliseconds.
 
-    `broker_timeout_ms` is None where brokers do not fence themselves, as in Kafka; `max_skew_ms` is
-    then 0. `reorder` lets a request that was given up arrive after its successor, and lets the
-    network deliver requests twice. `heartbeat_interval_ms` and `request_timeout_ms` only guide the
+    `broker_timeout_ms` is None where brokers do not fence themselves, as in Kafka; then
+    `max_skew_ms` is 0. With `reorder`, a request that timed out may arrive after its successor, and
+    requests may arrive twice. `heartbeat_interval_ms` and `request_timeout_ms` only guide the
     scheduler.
 
     Raises ConfigurationError if a value is out of range or a process is listed twice.
@@ -44,7 +44,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reorder: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse what no cluster can be."""
+        """Refuse an impossible configuration."""
         if not self.processes:
             raise ConfigurationError("processes: there is none")
         ids = [identity.incarnation_id for identity in self.processes]
@@ -100,7 +100,7 @@ def kip_631(broker_count: int = 3, processes_per_broker: int = 4) -> Configurati
 
 
 def kip_343(broker_count: int = 3, processes_per_broker: int = 4) -> Configuration:
-    """Return brokers that fence themselves as KIP-343 has it: later than the controller does."""
+    """Return brokers that fence themselves as in KIP-343: later than the controller does."""
     return Configuration(
         processes(broker_count, processes_per_broker),
         broker_timeout_ms=SESSION_TIMEOUT_MS + 3_000,
@@ -109,7 +109,9 @@ def kip_343(broker_count: int = 3, processes_per_broker: int = 4) -> Configurati
 
 
 def self_fencing(broker_count: int = 3, processes_per_broker: int = 4) -> Configuration:
-    """Return brokers that fence themselves before the controller does, over connections in order.
+    """Return brokers that fence themselves before the controller does, over ordered connections.
+
+    This is KIP-343 with the timeouts swapped: only then does no fenced broker serve.
 
     KIP-343 with the timeouts the other way round: only so does nobody serve who was fenced.
     """
@@ -122,10 +124,10 @@ def self_fencing(broker_count: int = 3, processes_per_broker: int = 4) -> Config
 
 
 def promises_no_overlap(configuration: Configuration) -> bool:
-    """Return whether no process serves after it was fenced, if nobody unregisters a live broker.
+    """Return whether no process serves after it was fenced, unless a live broker is unregistered.
 
-    A lease and the skew of the clocks together must not outlast a session, and no request that
-    asks to be fenced may arrive late.
+    A lease plus the clock skew must not outlast a session, and no request that asks to be fenced
+    may arrive late.
 
     Spec: BrokerLeaseProperties!NoOverlapInv.
     """
@@ -146,5 +148,5 @@ PROFILES: Final = {
 
 
 def _incarnation_id(broker: int, process: int) -> IncarnationId:
-    # Text that is also a UUID in URL-safe base64: 22 characters, of which the last has no odd bits.
+    # The text is also a UUID in URL-safe base64: 22 characters, the last one without stray bits.
     return IncarnationId(f"broker-{broker}-process-{process}".ljust(21, "-") + "A")

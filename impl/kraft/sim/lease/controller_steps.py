@@ -1,4 +1,4 @@
-"""Steps of the active controller. The guards are those of the actions of BrokerLease."""
+"""The steps of the active controller. Their guards are those of the actions of BrokerLease."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def unregister_broker(cluster: Cluster, choice: choices.UnregisterBroker) -> Res
 
 
 def elect_leader(cluster: Cluster, choice: choices.ElectLeader) -> Result:
-    """Let the controller make a broker a leader."""
+    """Let the controller make a broker the leader of a partition."""
     state = cluster.controller
     if not can_elect(state.image, choice.broker_id):
         return cluster, Refused("the broker may not lead, or leads already")
@@ -60,7 +60,7 @@ def elect_leader(cluster: Cluster, choice: choices.ElectLeader) -> Result:
 
 
 def fail_over(cluster: Cluster, choice: choices.FailOver) -> Result:  # noqa: ARG001 - no fields
-    """Make another controller active: it replays the log and has nothing else.
+    """Make another controller active; it knows only the log.
 
     Spec: BrokerLease!FailOver.
     """
@@ -76,7 +76,7 @@ def _of_controller(cluster: Cluster, taken: active_controller.ActiveControllerSt
 def _after_controller_step(
     cluster: Cluster, taken: active_controller.ActiveControllerStep, request: Envelope | None
 ) -> Cluster:
-    """Perform the effects of the controller's step, in order: `request` is what it answers."""
+    """Perform the effects of the controller's step, in order; `request` is what it answers."""
     network, next_message_id = cluster.network, cluster.next_message_id
     log = cluster.log
     if request is not None:

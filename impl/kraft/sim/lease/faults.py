@@ -1,7 +1,7 @@
-"""Fault plans: which faults a run has and how often. A plan is data, drawn anew for each run.
+"""Fault plans: which faults a run has, and how often. A plan is data, drawn anew for each run.
 
-Each run switches every kind of fault on or off at random: a run with everything on finds other
-bugs than many runs with a few things on, because faults hide each other.
+Each run switches every kind of fault on or off at random. Faults hide each other, so many runs with
+a few faults find other bugs than one run with all of them.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class FaultPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How often each fault happens; 0 is never.
+    """The frequency of each fault; 0 is never.
 
-    `..._permille` is of a thousand messages, or of a thousand ticks for `skew_permille`;
-    `..._every_ms` is the mean time from one to the next.
+    `..._permille` is per thousand messages; `skew_permille` is per thousand ticks. `..._every_ms`
+    is the mean time between two faults.
     """
 
     lost_permille: int = 0
@@ -37,10 +37,10 @@ class FaultPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def draw_fault_plan(random: Random, configuration: Configuration) -> FaultPlan:
-    """Return a plan in which each fault is on in about every second run.
+    """Return a plan in which each fault is on in about half of the runs.
 
-    Off is what the configuration rules out, and what would break its promise that no two processes
-    serve at once: removing the registration of a live broker.
+    A fault is off if the configuration rules it out. Unregistering a live broker is off if it would
+    break the promise that no two processes serve at once.
     """
 
     def sometimes(*frequencies: int) -> int:

@@ -1,7 +1,6 @@
-"""The messages in flight, as a tuple in the order they were sent; any may be delivered next.
+"""The messages in flight, as a tuple in the order of sending; any of them may be delivered next.
 
-A response exists only while the process waits for it: an answer that nobody waits for finds a
-closed connection.
+A response exists only while a process awaits it: without that, it would find a closed connection.
 
 Spec: Network!InFlight.
 """
@@ -29,8 +28,8 @@ Response = BrokerRegistrationResponse | BrokerHeartbeatResponse
 class Envelope:
     """One message in flight, between a process and the controller.
 
-    `incarnation_id` is the process that sent it or is to get it. `is_awaited`: that process still
-    waits for the answer; it is true of every response.
+    `incarnation_id` is the process that sent it or receives it. `is_awaited` says that this process
+    still awaits the response; it is true of every response.
 
     Spec: BrokerLease!Message.
     """
@@ -54,7 +53,7 @@ def is_request(envelope: Envelope) -> bool:
 
 
 def find(network: Network, message_id: int) -> Envelope | None:
-    """Return the message in flight with this id, if there is one."""
+    """Return the message in flight with this id, or None."""
     for envelope in network:
         if envelope.message_id == message_id:
             return envelope
@@ -70,7 +69,7 @@ def take(network: Network, message_id: int) -> Network:
 
 
 def overtaken(network: Network, incarnation_id: IncarnationId) -> Network:
-    """Return the network without the earlier requests of a process, for one that keeps order.
+    """Return the network without earlier requests of a process, for a network that keeps order.
 
     Spec: BrokerLease!Overtaken.
     """
@@ -84,7 +83,7 @@ def overtaken(network: Network, incarnation_id: IncarnationId) -> Network:
 def unawaited(network: Network, incarnation_id: IncarnationId) -> Network:
     """Return the network after a process closed its connection.
 
-    Its requests may still arrive; answers to it are gone.
+    Its requests may still arrive; responses to it are gone.
 
     Spec: BrokerLease!Unawaited.
     """
@@ -98,7 +97,7 @@ def unawaited(network: Network, incarnation_id: IncarnationId) -> Network:
 
 
 def copy_of(envelope: Envelope, message_id: int) -> Envelope:
-    """Return the same message under another id, with nobody waiting for its answer."""
+    """Return the same message under another id, with no process awaiting the response."""
     return Envelope(
         message_id,
         envelope.incarnation_id,

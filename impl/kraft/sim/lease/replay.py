@@ -1,4 +1,4 @@
-"""Replay of the lease: the only function that changes a `ClusterImage`."""
+"""The replay of the lease simulation: the only function that changes a `ClusterImage`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class FatalReplayError(Exception):
-    """A record that the records before it rule out: whoever replays it must stop.
+    """A record that the records before it rule out; the replaying process must stop.
 
     Kafka: FaultHandler, as the fatal fault that ends the process.
     """
@@ -45,10 +45,10 @@ class FatalReplayError(Exception):
 
 
 def replay(image: ClusterImage, record: Record, offset: Offset) -> ClusterImage:
-    """Return the image after one more record. A change that changes nothing is tolerated.
+    """Return the image after one more record. A record that changes nothing is tolerated.
 
-    Raises FatalReplayError if the record names a broker or an epoch that is not registered, holds
-    a value that has no meaning, or stands at an offset that was replayed already.
+    Raises FatalReplayError if the record names an unregistered broker or epoch, has a meaningless
+    value, or is at an offset that was already replayed.
     Kafka: ClusterControlManager.replay.
     """
     if offset < image.log_end:

@@ -1,4 +1,4 @@
-"""A whole run from a seed."""
+"""A whole run of the lease simulation from a seed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run: what it was made from, and every step of it."""
+    """A run: its inputs, and every step of it."""
 
     configuration: Configuration
     seed: int
@@ -31,12 +31,12 @@ class Run:
 
     @property
     def choices(self) -> tuple[Choice, ...]:
-        """The choices, which with the configuration are all that reproduces the run."""
+        """The choices, which reproduce the run together with the configuration."""
         return tuple(result.choice for result in self.results)
 
     @property
     def recording(self) -> Recording[Configuration, Choice]:
-        """The run as data that can be kept in a file."""
+        """The run as data for a file."""
         return Recording(self.configuration, self.choices)
 
     @property
@@ -57,7 +57,7 @@ def run(configuration: Configuration, seed: int, steps: int, plan: FaultPlan | N
 def play(
     configuration: Configuration, random: Random, plan: FaultPlan, steps: int
 ) -> Iterator[StepResult[Cluster, Choice]]:
-    """Yield the steps of a scheduled run, without keeping them."""
+    """Yield the steps of a scheduled run without storing them."""
     scheduler = Scheduler(configuration, plan, random)
     cluster = first_cluster(configuration)
     for _ in range(steps):

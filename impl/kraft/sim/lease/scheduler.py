@@ -1,7 +1,7 @@
-"""A seeded scheduler: it makes the choices of a realistic run, with the faults of a plan.
+"""The seeded scheduler: it makes the choices of a realistic run, with the faults of a plan.
 
-The agenda holds what is due when, by the controller's clock. An entry is looked at when its time
-has come: by then it may be pointless, and is dropped. Chance enters here and nowhere else.
+The agenda holds entries by due time, on the controller's clock. An entry that has become pointless
+by its due time is dropped. All randomness of a run comes from here.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from kraft.sim.lease.faults import FaultPlan
     from kraft.sim.lease.network import Envelope
 
-PROMPT_MS: Final = (1, 20)  # how long a message is under way that is not delayed
-BACKOFF_MS: Final = 100  # of the first failure; doubled by each, up to a session
+PROMPT_MS: Final = (1, 20)  # the time in flight of a message that is not delayed
+BACKOFF_MS: Final = 100  # after the first failure; each failure doubles it, up to a session
 REPLAY_MS: Final = (20, 400)
 FENCING_MS: Final = (100, 800)
 ELECTION_MS: Final = (300, 3_000)
@@ -42,9 +42,9 @@ Entry = tuple[int, int, Callable[[Cluster, Any], "Choice | None"], Any]
 
 
 class Scheduler:
-    """Chooses the next step of a cluster, one after the other.
+    """The scheduler of one run.
 
-    Ask `next_choice` for a choice, perform it, and tell `observe` what came of it.
+    Call `next_choice`, perform the choice, and pass the result to `observe`.
     """
 
     def __init__(self, configuration: Configuration, plan: FaultPlan, random: Random) -> None:
@@ -55,7 +55,7 @@ class Scheduler:
         self._incarnations = sorted(each.incarnation_id for each in configuration.processes)
         self._agenda: list[Entry] = []
         self._entry_count = 0
-        self._due_ms = 0  # of the entry that is looked at
+        self._due_ms = 0  # of the current entry
         self._pending: Choice | None = None
         self._send_due_ms: dict[IncarnationId, int] = {}
         self._ready_ms: dict[IncarnationId, int] = {}
@@ -75,7 +75,7 @@ class Scheduler:
                 self._at(random.randint(1, 2 * every_ms), fault, None)
 
     def next_choice(self, cluster: Cluster) -> Choice:
-        """Return what happens next: what is due now, or that time passes until something is."""
+        """Return the next choice: what is due now, or a tick until something is due."""
         if self._pending is not None:
             choice, self._pending = self._pending, None
             return choice
@@ -94,7 +94,7 @@ class Scheduler:
                 return self._tick(cluster, due_ms - now_ms)
 
     def observe(self, result: StepResult[Cluster, Choice]) -> None:
-        """Plan what follows from a step."""
+        """Schedule what follows from a step."""
         before, after = result.before, result.after
         self._due_ms = after.controller_time_ms
         if after.next_message_id > before.next_message_id:
@@ -127,7 +127,7 @@ class Scheduler:
     def _happens(self, permille: int) -> bool:
         return permille > 0 and self._random.randrange(1_000) < permille
 
-    # What is due.
+    # Due entries.
 
     def _tick(self, cluster: Cluster, by_controller_ms: int) -> Choice:
         if not self._happens(self._plan.skew_permille):
@@ -259,7 +259,7 @@ class Scheduler:
             if self._unused(cluster, process.lifecycle.broker_id) is not None
         ]
 
-    # What follows.
+    # Consequences of a step.
 
     def _route(self, envelope: Envelope) -> None:
         plan, message_id = self._plan, envelope.message_id
@@ -294,7 +294,7 @@ class Scheduler:
         if (error_code := _error_of(response)) is not ErrorCode.NONE:
             self._back_off(incarnation_id)
             if error_code is ErrorCode.STALE_BROKER_EPOCH:
-                # A broker whose epoch is gone heartbeats in vain for ever: somebody restarts it.
+                # A broker with a stale epoch sends heartbeats in vain for ever: it is restarted.
                 delay_ms = self._random.randint(1, 2 * self._configuration.session_timeout_ms)
                 self._at(delay_ms, self._kill, incarnation_id)
             return

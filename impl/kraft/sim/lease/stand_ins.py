@@ -1,6 +1,6 @@
-"""Two records that stand for what the lease protocol sees of other protocols.
+"""Two records that stand for the parts of other protocols that the lease sees.
 
-Neither has bytes of its own: the records they stand for have more fields than a lease knows.
+Neither has bytes of its own: the records they stand for have more fields.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class LeadershipChange:
     """A broker that led nothing leads a partition; stands for PartitionChangeRecord.
 
-    There is no counterpart that takes a leadership away. In Kafka those PartitionChangeRecords
-    surround the record that causes them, in one write; here replaying the cause does it.
+    No record takes a leadership away. In Kafka, such PartitionChangeRecords surround the record
+    that causes them, in one write; here, replaying that record does it.
     """
 
     broker_id: BrokerId
@@ -27,7 +27,7 @@ class LeadershipChange:
 
 @dataclass(frozen=True, slots=True)
 class LeaderChangeMessage:
-    """A controller became active; stands for the control record that raft opens its epoch with."""
+    """A controller became active; stands for the control record that opens Raft's epoch."""
 
 
 Record = LeaseRecord | LeadershipChange | LeaderChangeMessage

@@ -1,7 +1,7 @@
 """One step of a cluster: `step(cluster, choice)`.
 
-A choice that is not possible is refused and changes nothing, so that every list of choices has one
-run: `replay_choices`.
+An impossible choice is refused and changes nothing, so every list of choices has exactly one run:
+`replay_choices`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def step(cluster: Cluster, choice: Choice) -> StepResult[Cluster, Choice]:
-    """Return what a choice makes of a cluster; it is refused if it is not possible now.
+    """Return the cluster after a choice; an impossible choice is refused.
 
     Spec: BrokerLease!Next.
     """
@@ -33,7 +33,7 @@ def step(cluster: Cluster, choice: Choice) -> StepResult[Cluster, Choice]:
 def replay_choices(
     configuration: Configuration, chosen: Iterable[Choice]
 ) -> Iterator[StepResult[Cluster, Choice]]:
-    """Yield the steps of the one run that a configuration and a list of choices have."""
+    """Yield the steps of the run that a configuration and a list of choices determine."""
     cluster = first_cluster(configuration)
     for choice in chosen:
         result = step(cluster, choice)

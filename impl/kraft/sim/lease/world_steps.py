@@ -1,4 +1,4 @@
-"""Steps of the world: the network and the clocks."""
+"""The steps of the network and of the clocks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def lose_message(cluster: Cluster, choice: choices.LoseMessage) -> Result:
 
 
 def duplicate_message(cluster: Cluster, choice: choices.DuplicateMessage) -> Result:
-    """Let a request arrive once more, with nobody waiting for the answer to the copy.
+    """Let a request arrive once more; no process awaits the response to the copy.
 
     Spec: BrokerLease!DuplicateMessage.
     """
@@ -42,7 +42,7 @@ def duplicate_message(cluster: Cluster, choice: choices.DuplicateMessage) -> Res
 
 
 def tick(cluster: Cluster, choice: choices.Tick) -> Result:
-    """Let time pass by every clock.
+    """Let time pass on every clock.
 
     Spec: BrokerLease!Tick.
     """

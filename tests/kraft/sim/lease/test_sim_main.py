@@ -1,4 +1,4 @@
-"""`python -m kraft.sim`."""
+"""`python -m kraft.sim.lease`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_it_keeps_a_run_that_can_be_played_again(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--brokers", "0"], "kraft.sim: processes: there is none\n"),
+        (["--brokers", "0"], "kraft.sim.lease: processes: there is none\n"),
         (["--record", "no/such/folder/run.json"], "No such file or directory\n"),
     ],
 )
