@@ -1,6 +1,6 @@
-"""Controllers, brokers, one partition and operators together: choices in, states out.
+"""The simulation of Cluster.tla: controllers, brokers, one partition and operators together.
 
-Raft is here what its listeners are promised, as in Cluster: a leader is elected at will, with all
-that is committed. How it keeps that has a simulation of its own. A configuration and a list of
-choices reproduce a run.
+As in Cluster, Raft is reduced to the promises that its listeners get: a leader is elected at will,
+with all committed records. The `raft` simulation covers how Raft keeps them. A configuration and a
+list of choices reproduce a run.
 """

@@ -1,4 +1,4 @@
-"""Steps of the broker processes: what their lease does, and what the one that leads asks."""
+"""The steps of broker processes: those of the lease, and the requests of a leader."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
     Result = tuple[Cluster, Outcome]
 
-_NOT_NOW: Final = Refused("the process is not to send that now")
+_NOT_NOW: Final = Refused("the process cannot send that now")
 _LEADING_STATES: Final = {BrokerState.RUNNING, BrokerState.PENDING_CONTROLLED_SHUTDOWN}
 _NEWEST_FEATURE: Final = 27
 _FEATURES: Final = (SupportedFeature(METADATA_VERSION, IBP_3_0_IV1, _NEWEST_FEATURE),)
-# By the clock of a process; nothing here depends on it.
+# The clock of a process; nothing here depends on it.
 _NOW_MS: Final = 0
 
 
@@ -51,7 +51,7 @@ def _with(cluster: Cluster, broker: Broker, **changes: Any) -> Cluster:
 
 
 def _disconnected(cluster: Cluster, incarnation_id: IncarnationId) -> Cluster:
-    """Let answers find a closed connection; requests may still arrive. Spec: Cluster!Unawaited."""
+    """Drop responses to a process; its requests may still arrive. Spec: Cluster!Unawaited."""
     left = tuple(
         one
         for one in cluster.network
@@ -62,7 +62,7 @@ def _disconnected(cluster: Cluster, incarnation_id: IncarnationId) -> Cluster:
 
 
 def _after(cluster: Cluster, broker: Broker, taken: broker_lease.LeaseStep) -> Cluster:
-    """Perform the effects of a step of a lease, in order; a process that ends knows nothing."""
+    """Perform the effects of a lease step, in order; a process that ends loses its memory."""
     if broker_lease.is_live(taken.state):
         cluster = _with(cluster, broker, lifecycle=taken.state)
     else:
@@ -77,7 +77,7 @@ def _after(cluster: Cluster, broker: Broker, taken: broker_lease.LeaseStep) -> C
 
 
 def _told(request: Any) -> Any:
-    """Return a request with what the lease does not know: features and directories."""
+    """Return a request with the fields that the lease does not know: features and directories."""
     if not isinstance(request, BrokerRegistrationRequest):
         return request
     return replace(request, features=_FEATURES, log_dirs=(directory_of(request.broker_id),))
@@ -114,7 +114,7 @@ def send_registration(cluster: Cluster, choice: choices.SendRegistration) -> Res
 
 
 def send_heartbeat(cluster: Cluster, choice: choices.SendHeartbeat) -> Result:
-    """Let a process send a heartbeat; it wants to be fenced as long as it catches up."""
+    """Let a process send a heartbeat; it wants to be fenced while it is STARTING."""
     broker = cluster.brokers.get(choice.incarnation_id)
     if broker is None:
         return cluster, UNKNOWN_PROCESS
@@ -128,10 +128,10 @@ def send_heartbeat(cluster: Cluster, choice: choices.SendHeartbeat) -> Result:
 
 
 def send_alter_partition(cluster: Cluster, choice: choices.SendAlterPartition) -> Result:
-    """Let a leader ask for another ISR, by metadata that it has replayed.
+    """Let a leader ask for another ISR, by the metadata that it has replayed.
 
-    What it was answered and has not replayed, it waits for; what it has no answer to, it may ask
-    once more, as long as it would ask for that. Kafka's sends the same again in any case.
+    After a granted request it waits until it has replayed the change. It may resend a pending
+    request while it still wants that ISR; Kafka's leader resends it in any case.
 
     Kafka: AlterPartitionManager.submit.
     """
@@ -140,7 +140,7 @@ def send_alter_partition(cluster: Cluster, choice: choices.SendAlterPartition) -
         return cluster, UNKNOWN_PROCESS
     view, memory, isr = broker.view, broker.applied, choice.isr
     if view is None or memory is None or not _may_ask(broker, memory, isr):
-        return cluster, Refused("it does not lead, waits for an answer, or may not ask for that")
+        return cluster, Refused("it does not lead, awaits a response, or may not ask for that")
     waiting, asked = partition_leader.send_alter_partition(
         TOPIC_ID, PARTITION_ID, view, isr, {one: _epoch_of(memory, one) for one in isr}
     )
@@ -177,19 +177,19 @@ def _may_ask(broker: Broker, memory: Memory, isr: tuple[BrokerId, ...]) -> bool:
 
 
 def _is_of(view: PartitionLeader, memory: Memory) -> bool:
-    """Return whether a leader knows nothing but what it has replayed."""
+    """Return whether a leader's view is the one that it has replayed."""
     partition = partition_of(memory)
     epochs = view.leader_epoch, view.partition_epoch
     return epochs == (partition.leader_epoch, partition.partition_epoch)
 
 
 def request_timeout(cluster: Cluster, choice: choices.RequestTimeout) -> Result:
-    """Let a process stop waiting for an answer."""
+    """Let a process stop awaiting a response."""
     broker = cluster.brokers.get(choice.incarnation_id)
     if broker is None:
         return cluster, UNKNOWN_PROCESS
     if not is_running(broker) or broker.awaited is None:
-        return cluster, Refused("the process waits for nothing")
+        return cluster, Refused("the process awaits no response")
     action = done("RequestTimeout")
     if not broker_lease.is_waiting(broker.lifecycle):
         return _disconnected(cluster, choice.incarnation_id), action
@@ -197,7 +197,7 @@ def request_timeout(cluster: Cluster, choice: choices.RequestTimeout) -> Result:
 
 
 def replay_metadata(cluster: Cluster, choice: choices.ReplayMetadata) -> Result:
-    """Let a process replay what is committed, all of it."""
+    """Let a process replay everything committed."""
     broker = cluster.brokers.get(choice.incarnation_id)
     if broker is None:
         return cluster, UNKNOWN_PROCESS
@@ -216,7 +216,7 @@ def replay_metadata(cluster: Cluster, choice: choices.ReplayMetadata) -> Result:
 
 
 def request_shutdown(cluster: Cluster, choice: choices.RequestShutdown) -> Result:
-    """Tell a process that runs to stop."""
+    """Tell a RUNNING process to stop."""
     broker = cluster.brokers.get(choice.incarnation_id)
     if broker is None:
         return cluster, UNKNOWN_PROCESS
@@ -227,7 +227,7 @@ def request_shutdown(cluster: Cluster, choice: choices.RequestShutdown) -> Resul
 
 
 def crash(cluster: Cluster, choice: choices.Crash) -> Result:
-    """Kill a process. What it sent is still under way."""
+    """Kill a process. Its messages stay in flight."""
     broker = cluster.brokers.get(choice.incarnation_id)
     if broker is None:
         return cluster, UNKNOWN_PROCESS
@@ -238,7 +238,7 @@ def crash(cluster: Cluster, choice: choices.Crash) -> Result:
 
 
 def deliver_response(cluster: Cluster, envelope: Envelope) -> Result:
-    """Deliver an answer to the process that waits for it."""
+    """Deliver a response to the process that awaits it."""
     broker = cluster.brokers[envelope.incarnation_id]
     assert is_running(broker), "the connection of a process that ended is closed"
     left = tuple(one for one in cluster.network if one is not envelope)

@@ -1,4 +1,4 @@
-"""The choices an environment can make: one class for each action of Cluster it can cause."""
+"""The choices of the environment: one class for each action of Cluster that it can cause."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SendHeartbeat(BaseChoice, frozen=True, tag=True):
 
 
 class SendAlterPartition(BaseChoice, frozen=True, tag=True):
-    """Let a leader ask for another ISR, or once more for the one that it waits for.
+    """Let a leader ask for another ISR, or resend the pending request.
 
     Spec: Cluster!SendAlterPartition.
     """
@@ -37,19 +37,19 @@ class SendAlterPartition(BaseChoice, frozen=True, tag=True):
 
 
 class RequestTimeout(BaseChoice, frozen=True, tag=True):
-    """Let a broker process stop waiting for an answer. Spec: Cluster!RequestTimeout."""
+    """Let a broker process stop awaiting a response. Spec: Cluster!RequestTimeout."""
 
     incarnation_id: IncarnationId
 
 
 class ReplayMetadata(BaseChoice, frozen=True, tag=True):
-    """Let a broker process replay what is committed. Spec: Cluster!ReplayMetadata."""
+    """Let a broker process replay everything committed. Spec: Cluster!ReplayMetadata."""
 
     incarnation_id: IncarnationId
 
 
 class RequestShutdown(BaseChoice, frozen=True, tag=True):
-    """Tell a broker process that runs to stop. Spec: Cluster!RequestShutdown."""
+    """Tell a RUNNING broker process to stop. Spec: Cluster!RequestShutdown."""
 
     incarnation_id: IncarnationId
 
@@ -61,10 +61,10 @@ class Crash(BaseChoice, frozen=True, tag=True):
 
 
 class Deliver(BaseChoice, frozen=True, tag=True):
-    """Deliver a request to a controller, or an answer to the process that asked.
+    """Deliver a request to a controller, or a response to the process that asked.
 
-    Which action of the spec that is depends on the message and on the state of who gets it. An
-    answer goes to no `controller`.
+    The action of the spec depends on the message and on the state of its receiver. A response goes
+    to no `controller`.
     """
 
     message_id: int
@@ -78,9 +78,9 @@ class LoseMessage(BaseChoice, frozen=True, tag=True):
 
 
 class SessionsRunOut(BaseChoice, frozen=True, tag=True):
-    """Let so much time pass at a controller that the session of a broker is over.
+    """Let time pass at a controller until the session of a broker runs out.
 
-    So are those of the brokers that it heard from no later.
+    The sessions of brokers with an earlier or equal last contact run out, too.
 
     Spec: Cluster!SessionsRunOut.
     """
@@ -90,7 +90,7 @@ class SessionsRunOut(BaseChoice, frozen=True, tag=True):
 
 
 class FenceStaleBroker(BaseChoice, frozen=True, tag=True):
-    """Let a controller fence the broker that was silent longest. Spec: Cluster!FenceStaleBroker."""
+    """Let a controller fence the broker silent longest. Spec: Cluster!FenceStaleBroker."""
 
     controller: NodeId
     broker_id: BrokerId
@@ -104,13 +104,13 @@ class StartReassignment(BaseChoice, frozen=True, tag=True):
 
 
 class CancelReassignment(BaseChoice, frozen=True, tag=True):
-    """Let an operator take a reassignment back. Spec: Cluster!CancelReassignment."""
+    """Let an operator cancel a reassignment. Spec: Cluster!CancelReassignment."""
 
     controller: NodeId
 
 
 class RegisterController(BaseChoice, frozen=True, tag=True):
-    """Let the request of a controller process be handled, however old it is.
+    """Let a controller handle the registration of a controller process, however old.
 
     Spec: Cluster!RegisterController.
     """
@@ -127,13 +127,13 @@ class UpgradeFeature(BaseChoice, frozen=True, tag=True):
 
 
 class Commit(BaseChoice, frozen=True, tag=True):
-    """Let the first batch of the leader be committed. Spec: Cluster!Commit."""
+    """Commit the first uncommitted batch of the leader. Spec: Cluster!Commit."""
 
     controller: NodeId
 
 
 class ElectLeader(BaseChoice, frozen=True, tag=True):
-    """Let another controller be elected, with `survivors` of the former leader's batches.
+    """Elect another controller, with `survivors` of the former leader's batches.
 
     Spec: Cluster!ElectLeader.
     """

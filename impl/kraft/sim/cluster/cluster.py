@@ -55,12 +55,12 @@ TOPIC: Final = "topic"
 TOPIC_ID: Final = TopicId("T" * 21 + "Q")
 PARTITION_ID: Final = PartitionId(0)
 SESSION_TIMEOUT_MS: Final = 1_000_000
-"""Long beside all that passes between two heartbeats: sessions run out when that is chosen."""
+"""Much longer than the time between two heartbeats: only a choice lets a session run out."""
 _FIRST_EPOCH: Final = 1
 
 
 class ControllerProcess(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A controller process: whose, and the newest metadata version that it supports."""
+    """A controller process: its controller id, and the newest metadata version it supports."""
 
     incarnation_id: IncarnationId
     controller_id: ControllerId
@@ -68,12 +68,12 @@ class ControllerProcess(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who there is, and what may happen.
+    """The processes of a cluster, and what may happen.
 
-    The first of `controllers` leads at first. Of the `controller_processes` of a controller the
-    last one runs, and supports all levels. `levels` are metadata versions, ascending; the first is
-    what an empty log stands for, and from `gate_level` on controllers register. `longest_tail` is
-    how many batches wait for their commit before whoever makes the choices writes no more.
+    The first of `controllers` is the first leader. Of a controller's `controller_processes`, the
+    last one runs and supports all levels. `levels` are metadata versions in ascending order. The
+    first is that of the empty log, and controllers register from `gate_level` on. The scheduler
+    writes no more while `longest_tail` batches await their commit.
     """
 
     controllers: tuple[NodeId, ...]
@@ -97,9 +97,9 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """A message under way: a request to a controller, or with its `response` the way back.
+    """A message in flight: a request to a controller, or with its `response` the way back.
 
-    `request_id` is the message id of the request. `correlation_id` is the lifecycle's own.
+    `request_id` is the message id of the request. `correlation_id` is that of the lease.
     """
 
     message_id: int
@@ -112,9 +112,9 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A batch of a controller's log; without records it is the one that begins its epoch.
+    """A batch of a controller's log; a batch without records begins its epoch.
 
-    `request_id` names the request that it was written for, if one did that.
+    `request_id` is the message id of the request that caused it, if one did.
 
     Spec: Cluster!IsBatch.
     """
@@ -126,20 +126,20 @@ class Batch:
 
     @property
     def count(self) -> int:
-        """How many offsets it has."""
+        """The number of its offsets."""
         return len(self.records) or 1
 
     @property
     def end(self) -> Offset:
-        """The first offset behind it."""
+        """The first offset after it."""
         return Offset(self.base_offset + self.count)
 
 
 @dataclass(frozen=True, slots=True)
 class Controller:
-    """A controller, its clock, and the batches that it has not heard to be committed.
+    """A controller, its clock, and its batches that it does not know to be committed.
 
-    An answer that is due for one of them is in the state of the controller.
+    Deferred answers are in the state of the controller.
     """
 
     state: ControllerState
@@ -149,10 +149,10 @@ class Controller:
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A broker process: its lease, what it has replayed, what it leads by that.
+    """A broker process: its lease, its replayed state, and its view of the partition if it leads.
 
-    `awaited` is the message id of the request whose answer it waits for: one at a time, of whatever
-    kind. `crashed` is known to the simulation only.
+    `awaited` is the message id of the request whose response it awaits; there is one at a time, of
+    any kind. Only the simulation knows `crashed`.
     """
 
     lifecycle: BrokerLifecycle
@@ -164,7 +164,7 @@ class Broker:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Everything there is at one moment. `committed` is what the batches of the `log` come to.
+    """The whole state at one moment. `committed` is the state after the batches of the `log`.
 
     Spec: Cluster!vars.
     """
@@ -181,7 +181,7 @@ class Cluster:
 
 
 def first_image(configuration: Configuration) -> MetadataImage:
-    """Return what an empty log stands for: a partition whose leader is gone.
+    """Return the image of the empty log: a partition without a leader.
 
     Spec: Cluster!FirstImage.
     """
@@ -205,7 +205,7 @@ def first_image(configuration: Configuration) -> MetadataImage:
 
 
 def first_cluster(configuration: Configuration) -> Cluster:
-    """Return the cluster before anything happened: an empty log, and the first leader elected.
+    """Return the first cluster: an empty log, and the first leader elected.
 
     Spec: Cluster!Init.
     """
@@ -225,7 +225,7 @@ def first_cluster(configuration: Configuration) -> Cluster:
 
 def _first_state(node: NodeId, nodes: tuple[NodeId, ...], memory: Memory) -> ControllerState:
     defaults = Defaults(node, broker_session_timeout_ms=SESSION_TIMEOUT_MS, quorum_node_ids=nodes)
-    # No snapshot is ever due: Cluster has none.
+    # Cluster has no snapshots, so none is ever due.
     return first_state(of_controller.Configuration(defaults, max_snapshot_interval_ms=0), memory)
 
 
@@ -250,12 +250,12 @@ def status(broker: Broker) -> str:
 
 
 def is_awaited(cluster: Cluster, envelope: Envelope) -> bool:
-    """Return whether a process waits for the answer to a request, or for this answer."""
+    """Return whether a process awaits the response to a request, or this response."""
     return cluster.brokers[envelope.incarnation_id].awaited == envelope.request_id
 
 
 def active_controllers(cluster: Cluster) -> tuple[NodeId, ...]:
-    """Return who takes itself for active. Spec: Cluster!active."""
+    """Return the controllers that believe that they are active. Spec: Cluster!active."""
     return tuple(
         node
         for node in cluster.configuration.controllers
@@ -264,12 +264,12 @@ def active_controllers(cluster: Cluster) -> tuple[NodeId, ...]:
 
 
 def find(cluster: Cluster, message_id: int) -> Envelope | None:
-    """Return the message under way with this id, if there is one."""
+    """Return the message in flight with this id, or None."""
     return next((one for one in cluster.network if one.message_id == message_id), None)
 
 
 def digest(cluster: Cluster) -> str:
-    """Return 16 hexadecimal digits that are equal for equal clusters, in every process."""
+    """Return 16 hexadecimal digits that are equal for equal clusters, in every Python process."""
     everything = (
         cluster.configuration,
         (cluster.leader, cluster.epoch),

@@ -1,4 +1,4 @@
-"""Steps of the active controllers: requests of brokers and operators, and silence."""
+"""The steps of active controllers: requests of brokers and operators, and silent brokers."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ def _active(cluster: Cluster, node: NodeId | None) -> Controller | None:
 
 def _heartbeats(controller: Controller) -> Heartbeats:
     heartbeats = controller.state.heartbeats
-    assert heartbeats is not None, "an active controller knows its brokers"
+    assert heartbeats is not None, "an active controller has heartbeats"
     return heartbeats
 
 
 def deliver_request(cluster: Cluster, envelope: Envelope, node: NodeId | None) -> Result:
-    """Let an active controller take a request."""
+    """Let an active controller handle a request."""
     controller = _active(cluster, node)
     if controller is None or node is None:
         return cluster, _NOT_ACTIVE
@@ -88,9 +88,10 @@ def deliver_request(cluster: Cluster, envelope: Envelope, node: NodeId | None) -
 
 
 def _arrival_ms(controller: Controller, request: Any) -> int:
-    """Return when a request comes: heartbeats at different times, unless a session would run out.
+    """Return when a request arrives.
 
-    So brokers fall silent one after the other.
+    Heartbeats arrive at different times, unless a session would run out by that. So brokers fall
+    silent one after another.
     """
     now_ms = controller.now_ms
     if isinstance(request, BrokerHeartbeatRequest):
@@ -105,7 +106,7 @@ def _arrival_ms(controller: Controller, request: Any) -> int:
 def _action_of(
     controller: Controller, request: Any, response: Any, records: tuple[TypedRecord, ...]
 ) -> str:
-    """Return what the controller did with a request, by what it wrote and would answer."""
+    """Return the action of the controller, from its records and its answer."""
     match response:
         case BrokerRegistrationResponse():
             if response.error_code is not ErrorCode.NONE:
@@ -140,7 +141,7 @@ def _heartbeat_action(response: BrokerHeartbeatResponse, records: tuple[TypedRec
 
 
 def sessions_run_out(cluster: Cluster, choice: choices.SessionsRunOut) -> Result:
-    """Let time pass at a controller until the session of a broker is over."""
+    """Let time pass at a controller until the session of a broker runs out."""
     node, broker_id = choice.controller, choice.broker_id
     controller = _active(cluster, node)
     if controller is None:
@@ -148,19 +149,19 @@ def sessions_run_out(cluster: Cluster, choice: choices.SessionsRunOut) -> Result
     heartbeats, now_ms = _heartbeats(controller), controller.now_ms
     contact_ms = heartbeat_state(heartbeats, broker_id).contact_time_ms
     if contact_ms is None or not has_valid_session(heartbeats, broker_id, now_ms):
-        return cluster, Refused("it has no session that could run out")
+        return cluster, Refused("it has no valid session")
     silent = replace(controller, now_ms=end_of_session_ms(contact_ms))
     after = replace(cluster, controllers=cluster.controllers.set(node, silent))
     return after, done("SessionsRunOut")
 
 
 def end_of_session_ms(contact_ms: int) -> int:
-    """Return the first moment at which a session is over, by the last contact with its broker."""
+    """Return the first moment after a session, from the last contact with its broker."""
     return contact_ms + SESSION_TIMEOUT_MS + 1
 
 
 def fence_stale_broker(cluster: Cluster, choice: choices.FenceStaleBroker) -> Result:
-    """Let a controller look for silent brokers, of which it fences one."""
+    """Let a controller check for silent brokers; it fences one of them."""
     controller = _active(cluster, choice.controller)
     if controller is None:
         return cluster, _NOT_ACTIVE
@@ -170,12 +171,12 @@ def fence_stale_broker(cluster: Cluster, choice: choices.FenceStaleBroker) -> Re
         for one in overdue_brokers(heartbeats, controller.now_ms)
     )
     if not silent or silent[0][1] != choice.broker_id:
-        return cluster, Refused("it is not silent, or another one is silent for longer")
+        return cluster, Refused("it is not silent, or another broker was silent longer")
     return _asked(cluster, choice.controller, FenceStaleBrokers(), "FenceStaleBroker")
 
 
 def _asked(cluster: Cluster, node: NodeId, request: Any, action: str) -> Result:
-    """Let a controller do what no process of a broker asks, and nobody is answered."""
+    """Let a controller handle a request that no broker process sent; there is no answer."""
     controller = _active(cluster, node)
     if controller is None:
         return cluster, _NOT_ACTIVE
@@ -184,7 +185,7 @@ def _asked(cluster: Cluster, node: NodeId, request: Any, action: str) -> Result:
 
 
 def start_reassignment(cluster: Cluster, choice: choices.StartReassignment) -> Result:
-    """Let an operator move the partition, if it is not being moved."""
+    """Let an operator move the partition, unless a reassignment is in progress."""
     controller = _active(cluster, choice.controller)
     if controller is None:
         return cluster, _NOT_ACTIVE
@@ -194,7 +195,7 @@ def start_reassignment(cluster: Cluster, choice: choices.StartReassignment) -> R
 
 
 def cancel_reassignment(cluster: Cluster, choice: choices.CancelReassignment) -> Result:
-    """Let an operator take a reassignment back."""
+    """Let an operator cancel a reassignment."""
     return _reassigned(cluster, choice.controller, None, "CancelReassignment")
 
 
@@ -206,7 +207,7 @@ def _reassigned(
 
 
 def register_controller(cluster: Cluster, choice: choices.RegisterController) -> Result:
-    """Let the request of a controller process be handled."""
+    """Let a controller handle the registration of a controller process."""
     configuration = cluster.configuration
     for one in configuration.controller_processes:
         if one.incarnation_id == choice.incarnation_id:
@@ -226,7 +227,7 @@ def upgrade_feature(cluster: Cluster, choice: choices.UpgradeFeature) -> Result:
     if controller is None:
         return cluster, _NOT_ACTIVE
     if choice.level not in cluster.configuration.levels:
-        return cluster, Refused("there is no such level here")
+        return cluster, Refused("the configuration has no such level")
     if choice.level <= metadata_version_of(controller.state.written.image):
         return cluster, Refused("that would not raise it")
     request = UpdateFeaturesRequest((FeatureUpdate(METADATA_VERSION, choice.level),))

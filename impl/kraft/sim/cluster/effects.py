@@ -1,4 +1,4 @@
-"""What becomes of the effects of a controller: Raft appends, and whoever waits is answered."""
+"""The effects of a controller: Raft appends, and waiting processes get answers."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 class ControllerFault(Exception):  # noqa: N818 - Kafka's word: the process is at its end
-    """A controller that cannot go on; no run of a correct one gets here."""
+    """A controller cannot go on; a correct one never gets here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Handled:
-    """The cluster after an event of one controller, the records that it wrote, what it answered.
+    """The cluster after an event of one controller, its new records, and its replies.
 
     `replies` are not on the network yet.
     """
@@ -36,10 +36,10 @@ class Handled:
 def handle(
     cluster: Cluster, node: NodeId, event: Event, request: Envelope | None = None
 ) -> Handled:
-    """Return what comes of an event; `request` is the one that comes with it.
+    """Return the result of an event; `request` is the request that it carries.
 
-    Its Raft takes whatever a controller appends: one that was deposed has not heard of it, and
-    nothing that it writes from then on is ever committed.
+    Raft accepts every append of a controller, also of one that was deposed and has not heard of it;
+    such a batch is never committed.
 
     Raises ControllerFault if the controller cannot go on.
     """
@@ -57,7 +57,7 @@ def handle(
             case effects.Fatal():
                 raise ControllerFault(f"controller {node}: {effect.reason}")
             case _:
-                # A Resign is for Raft, which knows that it does not lead.
+                # Raft ignores a Resign here: it knows that it does not lead.
                 pass
     after = Controller(taken.state, tail, event.now_ms)
     changed = replace(cluster, controllers=cluster.controllers.set(node, after))
@@ -79,13 +79,13 @@ def _batch(
 
 
 def answered(cluster: Cluster, replies: tuple[effects.Reply, ...]) -> Cluster:
-    """Return the cluster with answers on their way, each to a process that still waits for it.
+    """Return the cluster with the replies in flight to the processes that still await them.
 
-    Raises ControllerFault for an answer that is no response: a request went wrong.
+    Raises ControllerFault for a Failure instead of a response.
     """
     for reply in replies:
         request = reply.token
-        assert isinstance(request, Envelope), "only processes of brokers are answered"
+        assert isinstance(request, Envelope), "only broker processes get answers"
         if isinstance(reply.response, effects.Failure):
             raise ControllerFault(f"{request.request}: {reply.response.reason}")
         if is_awaited(cluster, request):
@@ -99,9 +99,9 @@ def answered(cluster: Cluster, replies: tuple[effects.Reply, ...]) -> Cluster:
 
 
 def response_of(cluster: Cluster, node: NodeId, event: Event, token: object) -> Any:
-    """Return what a controller would answer to the request in an event, now or later.
+    """Return a controller's answer to the request in an event, given now or later.
 
-    Raises ControllerFault if it would not.
+    Raises ControllerFault if it would give none.
     """
     taken = on_event(cluster.controllers[node].state, event, OPERATIONS)
     now = [(one.token, one.response) for one in taken.effects if isinstance(one, effects.Reply)]

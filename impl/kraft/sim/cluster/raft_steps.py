@@ -1,4 +1,4 @@
-"""Steps of Raft, as far as controllers notice: commits, elections, the news of them."""
+"""The steps of Raft that controllers notice: commits, elections, and the news of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def commit(cluster: Cluster, choice: choices.Commit) -> tuple[Cluster, Outcome]:
-    """Let the leader hear that its first batch is committed; it gives the answers that were due."""
+    """Commit the leader's first uncommitted batch; the leader sends the answers due then."""
     node = choice.controller
     controller = cluster.controllers.get(node)
     if node != cluster.leader or controller is None or not controller.tail:
@@ -35,14 +35,14 @@ def commit(cluster: Cluster, choice: choices.Commit) -> tuple[Cluster, Outcome]:
 
 
 def elect_leader(cluster: Cluster, choice: choices.ElectLeader) -> tuple[Cluster, Outcome]:
-    """Let a standby hear all that is committed now, and that it leads."""
+    """Let a standby hear of everything committed, and that it leads."""
     node, survivors = choice.controller, choice.survivors
     controller = cluster.controllers.get(node)
     if controller is None or node == cluster.leader or is_active(controller.state):
-        return cluster, Refused("no such controller, or it leads, or believes so")
+        return cluster, Refused("no such controller, or it leads, or believes that it does")
     tail = cluster.controllers[cluster.leader].tail
     if not 0 <= survivors <= len(tail):
-        return cluster, Refused("only what was written can survive")
+        return cluster, Refused("only written batches can survive")
     epoch = cluster.epoch + 1
     inherited = tail[:survivors]
     end = inherited[-1].end if inherited else cluster.committed.end
@@ -58,9 +58,9 @@ def elect_leader(cluster: Cluster, choice: choices.ElectLeader) -> tuple[Cluster
 
 
 def renounce(cluster: Cluster, choice: choices.Renounce) -> tuple[Cluster, Outcome]:
-    """Let a controller hear that another leads: its Raft throws away what is not committed.
+    """Let a controller hear that another one leads: its Raft drops its uncommitted batches.
 
-    The processes that it answers ask elsewhere: that is as if the answers were lost.
+    Its answers to processes are dropped: the processes ask elsewhere.
     """
     node = choice.controller
     controller = cluster.controllers.get(node)

@@ -1,4 +1,4 @@
-"""Who makes the choices of a run: random ones, most of which are possible, from a seed."""
+"""The scheduler: it draws random choices from a seed, most of them possible."""
 
 from __future__ import annotations
 
@@ -58,36 +58,36 @@ _WEIGHTS: Final = {
 _OF_NETWORK: Final = {"deliver", "lose"}
 _OF_RAFT: Final = {"commit", "elect", "renounce"}
 _OF_PROCESSES: Final = {"send", "replay", "start", "timeout", "shutdown", "crash"}
-# How often the one that leads is asked, and not another one that believes so.
+# How often a request goes to the leader instead of any controller that believes to lead.
 _TO_LEADER: Final = 0.75
-# How often a process starts although another one of its broker runs.
+# How often a process starts although another process of its broker runs.
 _BESIDE_ANOTHER: Final = 0.15
-# How often a leader that runs asks for another ISR, where it could send a heartbeat.
+# How often a leader asks for another ISR instead of sending a heartbeat.
 _ASKS: Final = 0.6
-# How often a session is over though the process runs: it hears nothing, or is slow.
+# How often a session runs out although the process runs, as one cut off or slow would.
 _THOUGH_IT_RUNS: Final = 0.03
 _ASKS_THOUGH_REPLACED: Final = 0.9
-# How often one that leads does not replay what it could, and its requests are slow: much may happen
-# that it does not know.
+# How often a leader does not replay what it could. Its requests are slow, too, so that much can
+# happen that it does not know.
 _LEADERS_LAG: Final = 0.6
 _SOON: Final = 0.3
-# How often a leader with others in sync does not want to be alone.
+# How often a leader with other in-sync replicas keeps them.
 _STAYS: Final = 0.7
-# How often a request is delivered that nobody waits for any more, where it could be.
+# How often a request is delivered whose response is no longer awaited.
 _LATE: Final = 0.1
 _TRIES: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Scheduler:
-    """Draws the choices of one run; in a `lingering` one, who is deposed hears of it late."""
+    """Draws the choices of one run; with `lingering`, a deposed controller hears of it late."""
 
     configuration: Configuration
     random: Random
     lingering: bool = False
 
     def next_choice(self, cluster: Cluster) -> Choice:
-        """Return a choice; it may turn out to be refused."""
+        """Return a choice; it may be refused."""
         for node in active_controllers(cluster):
             if len(cluster.controllers[node].tail) >= self.configuration.longest_tail:
                 leads = node == cluster.leader
@@ -100,7 +100,7 @@ class Scheduler:
         return choices.Commit(cluster.leader)
 
     def observe(self, result: StepResult[Cluster, Choice]) -> None:
-        """Hear what came of a choice: the next one does not depend on it."""
+        """Ignore the result of a choice: the next choice does not depend on it."""
 
     def _draw(self, kind: str, cluster: Cluster) -> Choice | None:
         if kind in _OF_NETWORK:
@@ -115,7 +115,7 @@ class Scheduler:
         return self._of_operator(kind, cluster, node)
 
     def _controller(self, cluster: Cluster) -> NodeId:
-        """Return a controller that takes itself for active."""
+        """Return a controller that believes that it is active."""
         if self.random.random() < _TO_LEADER:
             return cluster.leader
         return self.random.choice(active_controllers(cluster))
@@ -181,9 +181,9 @@ class Scheduler:
         return choices.Crash(incarnation_id)
 
     def _give_up(self, broker: Broker) -> Choice | None:
-        """Return that a process which starts waits no longer: what it asked comes late, if at all.
+        """Time out the request of a starting process; its answer may arrive late or never.
 
-        It asked to stay fenced.
+        Its heartbeat asked to stay fenced.
         """
         lease = broker.lifecycle
         starts = lease.state is BrokerState.STARTING and lease.broker_epoch != NO_BROKER_EPOCH
@@ -192,7 +192,7 @@ class Scheduler:
         return choices.RequestTimeout(lease.incarnation_id)
 
     def _is_registered(self, cluster: Cluster, broker: Broker) -> bool:
-        """Return whether a process has no epoch yet, or that of its broker."""
+        """Return whether a process has no epoch yet, or the registered epoch of its broker."""
         lease = broker.lifecycle
         registration = cluster.committed.image.brokers.get(lease.broker_id)
         epochs = {NO_BROKER_EPOCH, NO_BROKER_EPOCH if registration is None else registration.epoch}
@@ -282,7 +282,7 @@ class Scheduler:
 def play(
     configuration: Configuration, random: Random, steps: int
 ) -> Iterator[StepResult[Cluster, Choice]]:
-    """Yield the steps of a scheduled run, without keeping them."""
+    """Yield the steps of a scheduled run without storing them."""
     scheduler = Scheduler(configuration, random)
     cluster = first_cluster(configuration)
     for _ in range(steps):

@@ -1,7 +1,7 @@
 """One step of a whole cluster: `step(cluster, choice)`.
 
-A choice that is not possible is refused and changes nothing, so that every list of choices has one
-run. Every change of metadata is a record of a controller, replayed.
+An impossible choice is refused and changes nothing, so every list of choices has exactly one run.
+Every change of metadata is a replayed record of a controller.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def step(cluster: Cluster, choice: Choice) -> StepResult[Cluster, Choice]:
-    """Return what a choice makes of a cluster; it is refused if it is not possible now.
+    """Return the cluster after a choice; an impossible choice is refused.
 
     Spec: Cluster!Next.
     """

@@ -1,5 +1,5 @@
-"""Controllers and brokers over one metadata log: choices in, states out.
+"""The simulation of the metadata log: controllers and brokers over one log.
 
-Raft is here what its listeners are promised, as in MetadataLog; how it keeps that has a simulation
-of its own. A configuration and a list of choices reproduce a run.
+As in MetadataLog, Raft is reduced to the promises that its listeners get. The `raft` simulation
+covers how Raft keeps them. A configuration and a list of choices reproduce a run.
 """

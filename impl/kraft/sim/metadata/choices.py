@@ -1,4 +1,4 @@
-"""The choices an environment can make: one class for each thing that Raft or a client can do."""
+"""The choices of the environment: one class for each thing that Raft or a client can do."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from kraft.sim.metadata.values import SetValue  # noqa: TC001 - msgspec reads th
 
 
 class Elect(BaseChoice, frozen=True, tag=True):
-    """Let the record that begins a controller's epoch be committed.
+    """Elect a controller: commit the record that begins its epoch.
 
-    With it `survivors` of the earlier leader's batches are, and the first records of epochs that
-    passed, each with its leader.
+    That also commits `survivors` of the earlier leader's batches, and the first records of the
+    skipped epochs in `passed`, each with its leader.
 
     Spec: MetadataLog!Elect.
     """
@@ -25,7 +25,7 @@ class Elect(BaseChoice, frozen=True, tag=True):
 
 
 class LoseLeadership(BaseChoice, frozen=True, tag=True):
-    """Let a controller's Raft lead no longer; the controller is not told yet.
+    """Let a controller's Raft lose its leadership; the controller does not know it yet.
 
     Spec: MetadataLog!LoseLeadership.
     """
@@ -34,13 +34,13 @@ class LoseLeadership(BaseChoice, frozen=True, tag=True):
 
 
 class Commit(BaseChoice, frozen=True, tag=True):
-    """Let the next batches be committed. Spec: MetadataLog!Commit."""
+    """Commit the next batches. Spec: MetadataLog!Commit."""
 
     count: int
 
 
 class LoseTail(BaseChoice, frozen=True, tag=True):
-    """Let the last batches be lost. Spec: MetadataLog!LoseTail."""
+    """Lose the last uncommitted batches. Spec: MetadataLog!LoseTail."""
 
     count: int
 
@@ -55,13 +55,13 @@ class TellLeader(BaseChoice, frozen=True, tag=True):
 
 
 class TellOther(BaseChoice, frozen=True, tag=True):
-    """Let Raft tell an active controller that it leads no longer. Spec: MetadataLog!Renounce."""
+    """Let Raft tell an active controller that it no longer leads. Spec: MetadataLog!Renounce."""
 
     controller: NodeId
 
 
 class MakeMistake(BaseChoice, frozen=True, tag=True):
-    """Let an operation of the active controller go wrong. Spec: MetadataLog!Renounce."""
+    """Let an operation of the active controller fail. Spec: MetadataLog!Renounce."""
 
     controller: NodeId
 
@@ -106,14 +106,14 @@ class CreateSnapshot(BaseChoice, frozen=True, tag=True):
 
 
 class LoadSnapshot(BaseChoice, frozen=True, tag=True):
-    """Let a node begin anew with the snapshot of another. Spec: MetadataLog!LoadSnapshot."""
+    """Let a node load the snapshot of another one. Spec: MetadataLog!LoadSnapshot."""
 
     node: NodeId
     source: NodeId
 
 
 class Restart(BaseChoice, frozen=True, tag=True):
-    """Let a process end, and start again with what is on its disk. Spec: MetadataLog!Restart."""
+    """Restart a process with what is on its disk. Spec: MetadataLog!Restart."""
 
     node: NodeId
 

@@ -1,4 +1,4 @@
-"""The log, what Raft says of it, and the controllers and brokers that read it, as one value."""
+"""The log, Raft's leadership, and the controllers and brokers that read the log, as one value."""
 
 from __future__ import annotations
 
@@ -26,14 +26,13 @@ if TYPE_CHECKING:
 _LATEST: Final = 27
 _VERSION: Final = FeatureLevelRecord(METADATA_VERSION, _LATEST)
 INITIAL: Final = Memory(Written(replay(EMPTY_IMAGE, (_VERSION,))))
-"""What an empty log stands for: its first records are not looked at here."""
+"""The state of the empty log: this simulation skips the first records of a real log."""
 
 
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who there is, what may be asked, each once, and what may happen.
+    """The nodes, the requests, each made once, and what may happen.
 
-    `longest_log` is how many batches a log may have before whoever makes the choices writes no more
-    into it.
+    The scheduler writes no more batches once the log has `longest_log` of them.
     """
 
     controllers: tuple[NodeId, ...]
@@ -46,13 +45,13 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def nodes(self) -> tuple[NodeId, ...]:
-        """All of them. Spec: MetadataLog!Node."""
+        """All nodes. Spec: MetadataLog!Node."""
         return (*self.controllers, *self.brokers)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A batch of the log; without records it is the one that begins the epoch of `leader`.
+    """A batch of the log; a batch without records begins the epoch of `leader`.
 
     Spec: MetadataLog!IsEntry.
     """
@@ -65,12 +64,12 @@ class Entry:
 
     @property
     def count(self) -> int:
-        """How many offsets it has."""
+        """The number of its offsets."""
         return len(self.records) or 1
 
     @property
     def end(self) -> Offset:
-        """The first offset behind it."""
+        """The first offset after it."""
         return Offset(self.base_offset + self.count)
 
 
@@ -84,9 +83,9 @@ class SnapshotFile:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Everything there is at one moment. A broker is a standby that is never told to lead.
+    """The whole state at one moment. A broker is a standby that never becomes the leader.
 
-    `answers` are error codes by their names.
+    `answers` are names of error codes.
 
     Spec: MetadataLog!vars.
     """
@@ -103,14 +102,14 @@ class Cluster:
 
 def fresh_node(node: NodeId) -> ControllerState:
     """Return a process that has read nothing yet."""
-    # Snapshots are made when they are chosen.
+    # Choices create snapshots, not time.
     return first_state(
         of_controller.Configuration(Defaults(node), max_snapshot_interval_ms=0), INITIAL
     )
 
 
 def first_cluster(configuration: Configuration) -> Cluster:
-    """Return the cluster before anything happened: an empty log, nobody leads.
+    """Return the cluster before the first step: an empty log without a leader.
 
     Spec: MetadataLog!Init.
     """
@@ -132,12 +131,12 @@ def newest_epoch(cluster: Cluster) -> int:
 
 
 def log_end(entries: tuple[Entry, ...]) -> Offset:
-    """Return the first offset behind entries."""
+    """Return the first offset after the entries."""
     return entries[-1].end if entries else Offset(0)
 
 
 def count_before(entries: tuple[Entry, ...], end: int) -> int:
-    """Return how many entries end at or before an offset: an end as MetadataLog counts it."""
+    """Return how many entries end at or before an offset: MetadataLog counts entries."""
     low, high = 0, len(entries)
     while low < high:
         middle = (low + high) // 2
@@ -149,7 +148,7 @@ def count_before(entries: tuple[Entry, ...], end: int) -> int:
 
 
 def believed_epoch(cluster: Cluster, node: NodeId) -> int:
-    """Return the epoch in which Raft at a node hands over nothing of a later one.
+    """Return the epoch in which Raft at a node believes to lead; it hands over no later one.
 
     Spec: MetadataLog!BelievedEpoch.
     """
@@ -158,14 +157,14 @@ def believed_epoch(cluster: Cluster, node: NodeId) -> int:
 
 
 def is_asked(cluster: Cluster, request: SetValue) -> bool:
-    """Return whether a request was answered, or waits. Spec: MetadataLog!Asked."""
+    """Return whether a request was answered or awaits its answer. Spec: MetadataLog!Asked."""
     return request in cluster.answers or any(
         parked.token == request for state in cluster.nodes.values() for parked in state.deferred
     )
 
 
 def digest(cluster: Cluster) -> str:
-    """Return 16 hexadecimal digits that are equal for equal clusters, in every process."""
+    """Return 16 hexadecimal digits that are equal for equal clusters, in every Python process."""
     everything = (
         cluster.configuration,
         cluster.committed,

@@ -1,4 +1,4 @@
-"""What becomes of the effects of a controller: Raft appends or refuses, clients are answered."""
+"""The effects of a controller: Raft appends or refuses, and clients get answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Handled:
-    """The cluster after an event of one node, and what Raft was asked for."""
+    """The cluster after an event of one node, and what the node asked of Raft."""
 
     cluster: Cluster
     appended: bool = False
@@ -29,15 +29,15 @@ class Handled:
 
 
 class ControllerFault(Exception):  # noqa: N818 - Kafka's word: the process is at its end
-    """A controller that cannot go on; no run of a correct one gets here."""
+    """A controller cannot go on; a correct one never gets here."""
 
 
 def handle(
     cluster: Cluster, node: NodeId, event: events.Event, request: SetValue | None = None
 ) -> Handled:
-    """Return what comes of an event: the node's next state, and its effects performed.
+    """Return the result of an event: the node's next state, with its effects performed.
 
-    Raft answers a refused append at once, and the effects behind that are not performed.
+    Raft reports a refused append at once, and the effects after it are not performed.
 
     Raises ControllerFault if the node cannot go on.
     """
@@ -67,7 +67,7 @@ def handle(
 def _append(
     done: Handled, node: NodeId, effect: effects.Append, request: SetValue | None
 ) -> Handled:
-    """Put a batch into the log, if its writer leads the newest epoch.
+    """Append a batch to the log if its writer leads the newest epoch.
 
     Spec: MetadataLog!AppendBatch.
     """

@@ -1,4 +1,4 @@
-"""Who makes the choices of a run: random ones, most of which are possible, from a seed."""
+"""The scheduler: it draws random choices from a seed, most of them possible."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _WEIGHTS: Final = {
 }
 _MAKES_LONGER: Final = {"elect", "ask", "begin"}
 _OF_RAFT: Final = {"elect", "commit", "lose_tail"}
-# How often a request expects what there is.
+# How often a request expects the present value.
 _FITTING: Final = 0.6
 _NOBODY_LEADS: Final = 0.1
 _MUCH: Final = 4
@@ -61,7 +61,7 @@ class Scheduler:
     random: Random
 
     def next_choice(self, cluster: Cluster) -> Choice:
-        """Return a choice; it may turn out to be refused."""
+        """Return a choice; it may be refused."""
         if newest_epoch(cluster) not in cluster.leader_epoch.values() and (
             self.random.random() < _NOBODY_LEADS
         ):
@@ -76,7 +76,7 @@ class Scheduler:
         return choices.Commit(1)
 
     def observe(self, result: StepResult[Cluster, Choice]) -> None:
-        """Hear what came of a choice: the next one does not depend on it."""
+        """Ignore the result of a choice: the next choice does not depend on it."""
 
     def _draw(self, kind: str, cluster: Cluster) -> Choice | None:
         configuration = self.configuration
@@ -164,7 +164,7 @@ class Scheduler:
 def play(
     configuration: Configuration, random: Random, steps: int
 ) -> Iterator[StepResult[Cluster, Choice]]:
-    """Yield the steps of a scheduled run, without keeping them."""
+    """Yield the steps of a scheduled run without storing them."""
     scheduler = Scheduler(configuration, random)
     cluster = first_cluster(configuration)
     for _ in range(steps):

@@ -1,7 +1,6 @@
 """One step: `step(cluster, choice)`.
 
-A choice that is not possible is refused and changes nothing, so that every list of choices has one
-run.
+An impossible choice is refused and changes nothing, so every list of choices has exactly one run.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ _DISCONNECTED: Final = "DISCONNECTED"
 
 
 def step(cluster: Cluster, choice: Choice) -> StepResult[Cluster, Choice]:
-    """Return what a choice makes of a cluster; it is refused if it is not possible now.
+    """Return the cluster after a choice; an impossible choice is refused.
 
     Spec: MetadataLog!Next.
     """
@@ -63,7 +62,7 @@ def _elect(cluster: Cluster, choice: choices.Elect) -> _Result:
         return cluster, Refused("no such controller, or it leads")
     epochs = [newest_epoch(cluster), *(epoch for epoch, _ in choice.passed), choice.epoch]
     if sorted(set(epochs)) != epochs or not 0 <= choice.survivors <= len(cluster.uncommitted):
-        return cluster, Refused("epochs must grow, and only what was written can survive")
+        return cluster, Refused("epochs must grow, and only written batches can survive")
     log = cluster.committed + cluster.uncommitted[: choice.survivors]
     for epoch, leader in (*choice.passed, (choice.epoch, choice.controller)):
         log = (*log, Entry(log_end(log), epoch, leader))
@@ -82,7 +81,7 @@ def _lose_leadership(cluster: Cluster, choice: choices.LoseLeadership) -> _Resul
 def _commit(cluster: Cluster, choice: choices.Commit) -> _Result:
     count, log = choice.count, cluster.uncommitted
     if not 1 <= count <= len(log):
-        return cluster, Refused("there is not so much to commit")
+        return cluster, Refused("there are not that many batches to commit")
     committed = cluster.committed + log[:count]
     return replace(cluster, committed=committed, uncommitted=log[count:]), done("Commit")
 
@@ -92,7 +91,7 @@ def _lose_tail(cluster: Cluster, choice: choices.LoseTail) -> _Result:
     if newest_epoch(cluster) in cluster.leader_epoch.values():
         return cluster, Refused("its writer leads")
     if not 1 <= choice.count <= len(log):
-        return cluster, Refused("there is not so much to lose")
+        return cluster, Refused("there are not that many batches to lose")
     return replace(cluster, uncommitted=log[: len(log) - choice.count]), done("LoseTail")
 
 
@@ -134,7 +133,7 @@ def _ask(cluster: Cluster, choice: choices.Ask) -> _Result:
     if not _is_active(cluster, controller):
         return cluster, _NOT_ACTIVE
     if request not in cluster.configuration.requests or is_asked(cluster, request):
-        return cluster, Refused("nobody asks that, or it was asked")
+        return cluster, Refused("no client has this request, or it was made")
     event = events.RequestReceived(_NOW_MS, request, request)
     heard = handle(cluster, controller, event, request)
     if heard.refused:
@@ -166,7 +165,7 @@ def _mark(
     if heard.refused:
         return heard.cluster, done("Renounce")
     if not heard.appended:
-        return cluster, Refused("a transaction has begun, or has not")
+        return cluster, Refused("the marker is illegal now")
     return heard.cluster, done(action)
 
 
@@ -177,10 +176,10 @@ def _hand_over(cluster: Cluster, choice: choices.HandOver) -> _Result:
     first = count_before(cluster.committed, state.committed_end)
     entries = cluster.committed[first : first + choice.count]
     if not 1 <= choice.count == len(entries):
-        return cluster, Refused("there is not so much to hand over")
+        return cluster, Refused("there are not that many batches to hand over")
     believed = believed_epoch(cluster, choice.node)
     if believed != NO_EPOCH and entries[-1].epoch > believed:
-        return cluster, Refused("it would have to hear first that it does not lead")
+        return cluster, Refused("it must first hear that it does not lead")
     batches = tuple(
         events.CommittedBatch(one.base_offset, one.epoch, one.records, one.count) for one in entries
     )
@@ -205,7 +204,7 @@ def _load_snapshot(cluster: Cluster, choice: choices.LoadSnapshot) -> _Result:
     if file.snapshot_id.end_offset <= state.committed_end:
         return cluster, Refused("it is not ahead")
     if believed_epoch(cluster, node) != NO_EPOCH:
-        return cluster, Refused("it leads, or believes so")
+        return cluster, Refused("it leads, or believes that it does")
     event = events.SnapshotLoaded(_NOW_MS, file.snapshot_id, file.records)
     loaded = handle(cluster, node, event).cluster
     return replace(loaded, snapshots=loaded.snapshots.set(node, file)), done("LoadSnapshot")

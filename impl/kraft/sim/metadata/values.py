@@ -1,8 +1,8 @@
-"""What clients ask for here: two values that are always set together.
+"""The requests of clients in this simulation: two values that are always set together.
 
-Requests and records mean in MetadataLog what one wants them to. Here two configurations of one name
-are the image, and a request sets both if the present one is as expected, so that half a batch
-shows, and what is answered depends on what was written before, committed or not.
+MetadataLog leaves the meaning of requests and records open. Here, two configurations of one name
+are the image. A request sets both if the first is as expected. So half a batch would be visible,
+and answers depend on earlier writes, committed or not.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def value_of(image: MetadataImage, key: str) -> int:
 
 
 def set_value(asked: OperationContext) -> Result[ErrorCode]:
-    """Return the records of a SetValue, none if that is the value already.
+    """Return the records of a SetValue, none if the values are set already.
 
     Spec: MCMetadataLog!RecordsToSet, MCMetadataLog!ResultOfSet.
     """
@@ -57,16 +57,16 @@ def set_value(asked: OperationContext) -> Result[ErrorCode]:
         raise ControllerError(ErrorCode.INVALID_REQUEST, "it has another value")
     if request.expected == request.to:
         return Result((), ErrorCode.NONE)
-    # 0 is none at all, so that something can be gone, too.
+    # 0 means no configuration, so that a value can also be removed.
     value = str(request.to) if request.to else None
     records = tuple(ConfigRecord(TOPIC_RESOURCE, _NAME, key, value) for key in (LEFT, RIGHT))
     return Result(records, ErrorCode.NONE)
 
 
 def make_mistake(_: OperationContext) -> Result[None]:
-    """Raise what no operation should. Kafka: EventHandlerExceptionInfo, RuntimeException."""
+    """Raise an unexpected exception. Kafka: EventHandlerExceptionInfo, RuntimeException."""
     raise RuntimeError("a bug of an operation")
 
 
 OPERATIONS: Final = Operations({SetValue: set_value, Mistake: make_mistake}, {})
-"""All that a controller is asked here."""
+"""All operations of the controllers in this simulation."""

@@ -1,8 +1,8 @@
-"""The clock of a simulated machine: it drifts, it is set forward and back, and never runs back.
+"""The clock of a simulated machine: it drifts and jumps, but never runs backwards.
 
-A real machine's wall clock can be set back, and Kafka's timers read it; but Kafka's Timer keeps the
-latest time that it has seen. So a clock that is set back stands still here until it is past its
-latest reading, which lengthens every timer under way, as it does there.
+A real wall clock can be set back, and Kafka's timers read it; but Kafka's Timer keeps the latest
+time that it has seen. So a clock that is set back stands still here until it passes its latest
+reading. That lengthens every running timer, as in Kafka.
 
 Kafka: Timer.updateCurrentTimeMs.
 """
@@ -15,7 +15,7 @@ _MILLION: Final = 1_000_000
 
 
 class Clock:
-    """Own nanoseconds for true nanoseconds; `drift` is in parts per million."""
+    """A clock with its own nanoseconds; `drift` is in parts per million of true time."""
 
     __slots__ = ("_base_own", "_base_true", "_floor", "_rate")
 
@@ -26,30 +26,30 @@ class Clock:
         self._rate = _MILLION + drift
 
     def read(self, now: int) -> int:
-        """Return what the clock shows at a true time; times must not go back."""
+        """Return the clock's time at a true time; true times must not go back."""
         own = self._base_own + (now - self._base_true) * self._rate // _MILLION
         if own > self._floor:
             self._floor = own
         return self._floor
 
     def restart(self, now: int) -> int:
-        """Return what the clock shows to a new process, which has seen no later reading."""
+        """Return the clock's time for a new process, which has seen no later reading."""
         self._floor = self._base_own + (now - self._base_true) * self._rate // _MILLION
         return self._floor
 
     def true_time(self, own: int, now: int) -> int:
-        """Return the first true time from `now` on at which the clock shows `own` or more."""
+        """Return the first true time from `now` on at which the clock reads `own` or more."""
         if own <= self._floor:
             return now
         ahead = -(-(own - self._base_own) * _MILLION // self._rate)
         return max(now, self._base_true + ahead)
 
     def drift(self, now: int, drift: int) -> None:
-        """Let the clock run faster or slower from now on, by so many parts per million."""
+        """Make the clock faster or slower from now on, in parts per million."""
         own = self._base_own + (now - self._base_true) * self._rate // _MILLION
         self._base_own, self._base_true, self._rate = own, now, _MILLION + drift
 
     def jump(self, now: int, by: int) -> None:
-        """Set the clock forward, or back if `by` is negative, which shows as standing still."""
+        """Set the clock forward, or back if `by` is negative: then it stands still."""
         self.read(now)
         self._base_own += by

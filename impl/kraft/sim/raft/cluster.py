@@ -1,6 +1,6 @@
-"""A simulated quorum as a heap of what happens next, by time and then by the order of planning.
+"""A simulated quorum as a heap of future events, by time and then by the order of scheduling.
 
-Nothing ticks: a machine is woken by a message, or when its code says that something is due.
+There are no ticks: a message wakes a machine, or a deadline of its code.
 """
 
 from __future__ import annotations
@@ -37,11 +37,10 @@ NOBODY: Final = ReplicaKey(CLIENT)
 
 
 class Simulation:
-    """A quorum that is simulated, step by step.
+    """A simulated quorum, run step by step.
 
     `time` is in true nanoseconds; `nodes` are the machines. `plan` and `knobs` are drawn from the
-    seed unless they are given. `faults` counts what faults did, by kind. `workload` is what runs
-    above Raft.
+    seed unless given. `faults` counts the effects of faults, by kind. `workload` runs above Raft.
     """
 
     def __init__(
@@ -61,7 +60,7 @@ class Simulation:
         self.time = 0
         self.is_over = False
         self.faults: Counter[str] = Counter()
-        self.atlas = DamageLog(spare=configuration.spare)
+        self.damage_log = DamageLog(spare=configuration.spare)
         self.network = Network(seed, self.knobs.latency)
         self.workload = workload(self)
         self.nodes: list[Machine] = []
@@ -81,12 +80,12 @@ class Simulation:
             self.schedule(fault.time, self.injector.begin, number)
         self.schedule(configuration.calm + configuration.chaos, self._heal, None)
 
-    # What happens next
+    # Steps
 
     def step(self) -> SimStep | None:
         """Return the next step, or None if the run is over.
 
-        Raises HandlerError if the code that is simulated raises.
+        Raises HandlerError if the simulated code raises.
         """
         ready = self._ready
         while not ready:
@@ -102,19 +101,19 @@ class Simulation:
             yield step
 
     def schedule(self, time: int, function: Callable[[Any], None], argument: object) -> None:
-        """Have a function called at a true time, after all that was planned for it before."""
+        """Call a function at a true time, after everything scheduled for that time before."""
         self._planned += 1
         heappush(self._heap, (time, self._planned, function, argument))
 
     def emit(self, step: SimStep) -> None:
-        """Give observers one more step, whose number is `number` and whose time is `time`."""
+        """Pass one more step to the observers; it has number `number` and time `time`."""
         self._ready.append(step)
         self.number += 1
 
     def emit_listener(
         self, process: Process, listener: ListenerStep, received: Envelope | None
     ) -> None:
-        """Give observers a step of a state machine, after that of Raft that is being performed."""
+        """Pass a state machine's step to the observers, after the Raft step under way."""
         event, effects = type(listener.event).__name__, len(listener.effects)
         detail = f"{listener.kind} {event} {effects} {listener.said}"
         step = SimStep(
@@ -130,7 +129,7 @@ class Simulation:
         self._listened.append(step)
 
     def emit_listened(self) -> None:
-        """Give observers what state machines did in the step that has just been given."""
+        """Pass to the observers what state machines did during the last step."""
         for step in self._listened:
             self.emit(step._replace(number=self.number))
         self._listened.clear()
@@ -145,7 +144,7 @@ class Simulation:
         fault: str = "",
         error: Exception | None = None,
     ) -> None:
-        """Give observers a step in which no process does anything."""
+        """Pass a step to the observers in which no process handles an event."""
         before = None if process is None else process.state
         incarnation = NO_MESSAGE if process is None else process.incarnation
         self.emit(
@@ -164,27 +163,27 @@ class Simulation:
         )
 
     def report(self, kind: str, replica: ReplicaKey = NOBODY, detail: str = "") -> None:
-        """Tell observers that a fault of a kind takes effect, and how."""
+        """Tell the observers that a fault takes effect, with details."""
         said = f"{kind} {detail}" if detail else kind
         self.tell_observers("fault", replica, None, said, fault=kind)
 
     def report_end(self, kind: str, replica: ReplicaKey = NOBODY) -> None:
-        """Tell observers that a fault of a kind has ended."""
+        """Tell the observers that a fault has ended."""
         self.tell_observers("fault", replica, None, f"{kind} is over")
 
     def count(self, kind: str, many: int = 1) -> None:
-        """Count an effect that a fault had."""
+        """Count one effect of a fault."""
         if many:
             self.faults[kind] += many
 
     # Questions
 
     def may_run(self, machine: Machine) -> bool:
-        """Return whether a process may start on a machine: after the chaos, on the core only."""
+        """Return whether a process may start on a machine: after the chaos, only on the core."""
         return self.liveness is None or machine.index in self.liveness.core
 
     def leader(self) -> Machine | None:
-        """Return the machine whose process leads the highest epoch, if any leads."""
+        """Return the machine whose process leads the highest epoch, None without one."""
         best: Machine | None = None
         best_epoch = -1
         for machine in self.nodes:
@@ -195,16 +194,16 @@ class Simulation:
         return best
 
     def machine_of(self, target: int) -> Machine | None:
-        """Return the machine that a fault is about: by its number, or the leader."""
+        """Return the target machine of a fault: by its number, or the leader."""
         if target == LEADER:
             return self.leader()
         machine = self.nodes[target % len(self.nodes)]
         return None if machine.is_gone else machine
 
     def voter_sets(self) -> tuple[VoterSet, ...]:
-        """Return the voter sets that any replica goes by, or went by when it ended.
+        """Return the voter sets that any replica uses, or used when it ended.
 
-        The first voters, if nobody knows any.
+        Without any, return the first voters.
         """
         found: dict[VoterSet, None] = {}
         for machine in self.nodes:
@@ -217,7 +216,7 @@ class Simulation:
         return tuple(found) or (self.processes.first_voters,)
 
     def _heal(self, _nothing: None) -> None:
-        """End the chaos, heal a core, and give it its time."""
+        """End the chaos, heal a core, and set its deadline."""
         self.liveness = Liveness(self)
         self.schedule(self.liveness.deadline, self._end, None)
 
@@ -236,12 +235,12 @@ class Simulation:
         return self._messages
 
     def tell(self, process: Process, local: Local) -> None:
-        """Let a process's own state machine ask something of it."""
+        """Pass a request of a process's own state machine to the process."""
         process.inbox.append(local)
         self.processes.knock(process)
 
     def send_request(self, process: Process, effect: SendRequest, now: int) -> None:
-        """Send a request of a process to the machine that the network takes for its node."""
+        """Send a process's request to a machine that answers for the destination node."""
         self._messages += 1
         machine = process.machine
         fields = (
@@ -260,15 +259,16 @@ class Simulation:
         self._transmit(process, envelope, target, now)
 
     def send_response(self, process: Process, effect: SendResponse, now: int) -> None:
-        """Send an answer back to where its request came from.
+        """Send a response back to the sender of its request.
 
-        The answer to the second copy of a request is lost: its sender has one connection, and waits
-        for one answer. Raises ValueError if the request never came.
+        The response to a duplicated request is lost, because its sender awaits only one response.
+        Raises ValueError if the request never arrived.
+
         Spec: KRaft!DuplicateMessage.
         """
         connection = process.connections.pop(effect.source.correlation_id, None)
         if connection is None:
-            raise ValueError(f"an answer to a request that never came: {effect!r}")
+            raise ValueError(f"a response to a request that never arrived: {effect!r}")
         request = connection.envelope
         self._messages += 1
         fields = (
@@ -339,5 +339,5 @@ class Simulation:
         self.processes.knock(process)
 
     def lose(self, envelope: Envelope, machine: Machine, why: str) -> None:
-        """Tell observers that a message is lost."""
+        """Tell the observers that a message is lost."""
         self.tell_observers("lose", machine.key, envelope, why)

@@ -1,4 +1,4 @@
-"""What a simulated quorum is made of, and the knobs that a seed turns anew for each run."""
+"""The configuration of a simulated quorum, and the knobs that a seed draws for each run."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class QuorumConfigurationError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class QuorumConfiguration:
-    """All about a run that is neither seed nor plan. Times are true nanoseconds.
+    """Everything about a run except the seed and the plan. Times are in true nanoseconds.
 
-    Machines 0 to `voters` - 1 are the first voters, the next `observers` observe. For the first
-    `calm` nothing goes wrong, then faults begin until `chaos` is over; then a core is healed, and
-    has `liveness_elections` election timeouts, with no other faults than those that stay, to
-    choose a leader and commit. `voters_minimum`: the workload removes no more voters. Without
-    `spare` the faults of a disk may take a majority of the copies, and the promises end there.
+    Machines 0 to `voters` - 1 are the first voters, the next `observers` are observers. Nothing
+    goes wrong for the first `calm`; then faults begin until `chaos` is over. Then a core is healed.
+    It has `liveness_elections` election timeouts to elect a leader and commit, with no faults
+    except the lasting ones. The workload leaves at least `voters_minimum` voters. Without `spare`,
+    disk faults may take a majority of the copies, and then the promises end.
 
     Raises QuorumConfigurationError if a value is out of range.
     """
@@ -43,7 +43,7 @@ class QuorumConfiguration:
     spare: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse what no quorum can be."""
+        """Refuse an impossible configuration."""
         if not 1 <= self.voters <= MACHINES_MAXIMUM // 2:
             raise QuorumConfigurationError(f"voters: {self.voters} is not in 1 .. 32")
         if not 0 <= self.observers <= MACHINES_MAXIMUM // 4:
@@ -62,12 +62,12 @@ class QuorumConfiguration:
 
 @dataclass(frozen=True, slots=True)
 class Knobs:
-    """What a seed decides once for its run: how fast everything is, and which faults how often.
+    """The values that a seed draws once for its run: speeds, and the frequency of each fault.
 
-    `rates` has each kind of fault that is on, with the mean time between two of it; `down` is the
-    mean time that a stopped process stays down. The workload appends every `append_every`, up to
-    `values_maximum` values of `value_bytes` at once, and asks for a snapshot after
-    `snapshot_records` records. `own_time` is what a step takes without its disk.
+    `rates` has each kind of fault that is on, with the mean time between two of them; `down` is the
+    mean time for which a stopped process stays down. The workload appends every `append_every`, up
+    to `values_maximum` values of `value_bytes` at once, and asks for a snapshot after
+    `snapshot_records` records. `own_time` is the duration of a step without its disk.
     """
 
     latency: Latency = field(default_factory=Latency)
@@ -87,9 +87,9 @@ class Knobs:
 def draw_knobs(seed: int, configuration: QuorumConfiguration, likely: int | None = None) -> Knobs:
     """Return the knobs of a seed.
 
-    How likely a fault is to be on is drawn first, in millionths, if it is not given: so runs with
-    all of them and runs with none are not rare. Many kinds make each of them rarer, so that the
-    quorum gets on between two faults.
+    The probability that a fault is on (in millionths) is drawn first, unless given, so that runs
+    with all faults and runs without any are common. With many kinds of faults each one is rarer, so
+    that the quorum makes progress between two faults.
     """
     chance = Stream(seed, "knobs")
     drawn = chance.choice((0, 150_000, 300_000, 500_000, 700_000, 1_000_000))
@@ -115,7 +115,7 @@ def draw_knobs(seed: int, configuration: QuorumConfiguration, likely: int | None
         chance.choice((200, 1000, 3000)) * MILLISECOND,
         chance.choice((400, 4_000, 8 * 1024 * 1024)),
         chance.choice((100, 1_000, 8 * 1024 * 1024)),
-        # A truncation that takes several segments can be half done.
+        # A truncation of several segments can be half done.
         chance.choice((300,) if "crash-truncating" in dict(rates) else (300, 10_000, 1024 * 1024)),
         tuple(rates),
     )

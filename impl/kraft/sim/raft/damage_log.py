@@ -1,7 +1,7 @@
-"""The fault atlas: which copies of the log were damaged, and whether one more may be.
+"""The damage log: which copies of the log were damaged, and whether one more may be.
 
-A promise can be tested only while enough copies are whole. So by default no fault of a disk takes
-the copy with which a majority of some voter set would be gone.
+A promise can be tested only while enough copies are intact. So by default no disk fault takes a
+copy if a majority of some voter set would be lost with it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Damage(NamedTuple):
-    """A fault that took a copy of the log, or part of it."""
+    """A fault that took a copy of the log, or a part of it."""
 
     time: int
     kind: str
@@ -27,7 +27,7 @@ class Damage(NamedTuple):
 
 
 class DamageLog:
-    """The damages of a run, in their order."""
+    """The damages of a run, in order."""
 
     __slots__ = ("damages", "spare")
 
@@ -42,26 +42,26 @@ class DamageLog:
 
     @property
     def promised(self) -> str:
-        """What is still promised after the damages so far."""
+        """The promises that still hold after the damages so far."""
         kinds = sorted(
             {damage.kind for damage in self.damages if not KINDS[damage.kind].is_default}
         )
         return "; ".join(KINDS[kind].promised for kind in kinds) if kinds else ALL_PROMISES
 
     def may_damage(self, replica: ReplicaKey, voter_sets: Iterable[VoterSet]) -> bool:
-        """Return whether each set still has a majority of whole copies without this one."""
+        """Return whether each voter set keeps a majority of intact copies without this one."""
         if not self.spare:
             return True
         damaged = self.damaged | {replica}
         return all(has_majority(voters, damaged) for voters in voter_sets)
 
     def note(self, damage: Damage) -> None:
-        """Keep a damage that took effect."""
+        """Add a damage that took effect."""
         self.damages.append(damage)
 
 
 def has_majority(voters: VoterSet, without: frozenset[ReplicaKey]) -> bool:
-    """Return whether a majority of the voters is not among these replicas."""
+    """Return whether a majority of the voters is outside of these replicas."""
     lost_nodes = {key.node_id for key in without}
     whole = sum(
         voter.key not in without

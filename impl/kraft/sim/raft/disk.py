@@ -1,9 +1,9 @@
-"""A simulated disk: what is written, what of that is safe, and what a loss of power leaves.
+"""A simulated disk: its content, the part that is safe, and what a loss of power leaves.
 
-Every operation since the last flush is kept with what undoes it. When the power fails, all of them
-are undone, and then each by itself is done again, in part, or not at all, by chance. So content
-can be lost in the middle and kept at the end, and a name can be lost whose content is safe. A
-sector is what it was at one moment: it has nothing of a write if it lacks a part of one before.
+The disk keeps every operation since the last flush with the data to undo it. At a loss of power all
+of them are undone. Then each one is done again, in part, or not at all, at random. So content can
+be lost in the middle and kept at the end, and a name can be lost whose content is safe. Each sector
+has its state of one moment: if it lacks a part of a write, it has nothing of later writes.
 
 Kafka: java.nio.channels.FileChannel.
 """
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from kraft.chance import Stream
 
 SECTOR: Final = 512
-"""Bytes that a disk writes whole or not at all."""
+"""The bytes that a disk writes as a unit."""
 
 
 class PowerCutError(Exception):
-    """The process is gone in the middle of what it asked of its disk."""
+    """The power was cut in the middle of an operation of the process."""
 
 
 class Tally(NamedTuple):
@@ -37,7 +37,7 @@ class Tally(NamedTuple):
 
 
 class _Change(NamedTuple):
-    """One operation on a file: `data` at `position`, or a cut if None; and what was there."""
+    """One operation on a file: `data` at `position` (None: a truncation), and the old content."""
 
     position: int
     data: bytes | None
@@ -46,7 +46,7 @@ class _Change(NamedTuple):
 
 
 class _File:
-    """The content of one file, and its changes that were not flushed."""
+    """The content of one file, and its changes that are not flushed."""
 
     __slots__ = ("changes", "content")
 
@@ -65,7 +65,7 @@ class _File:
         del self.content[size:]
 
     def lose_power(self, chance: Stream) -> Tally:
-        """Undo what was not flushed, then do again what chance keeps of it."""
+        """Undo the changes that are not flushed, then do some again at random."""
         for change in reversed(self.changes):
             del self.content[change.old_size :]
             if change.data is None:
@@ -76,16 +76,16 @@ class _File:
         outcomes = [self._again(change, chance, stale) for change in self.changes]
         self.changes.clear()
         for sector, (begin, before) in stale.items():
-            # Only the end of a file is known to the byte: what is followed is of whole writes.
+            # Only the last sector may be cut short; a stale sector before it keeps its old content.
             if len(self.content) > (sector + 1) * SECTOR:
                 self.content[begin : begin + len(before)] = before
         return Tally(outcomes.count("kept"), outcomes.count("lost"), outcomes.count("torn"))
 
     def _again(self, change: _Change, chance: Stream, stale: dict[int, tuple[int, bytes]]) -> str:
-        """Do a change again, but in the sectors that are stale.
+        """Do a change again, except in stale sectors.
 
-        Such a sector lacks a part of a write, and stays so. Noted are where that part of the write
-        begins which it has, and what was there before.
+        A stale sector lacks a part of a write, and stays so. `stale` has the start of the part that
+        the sector did keep of that write, and the old content before it.
         """
         luck = chance.below(4)
         position, data = change.position, change.data
@@ -100,7 +100,7 @@ class _File:
         for begin, end in pieces:
             size = end - begin if luck == 1 or (torn and chance.below(2)) else 0
             if torn and len(pieces) == 1:
-                # The size of a file need not be a whole number of sectors.
+                # The size of a file need not be a multiple of the sector size.
                 size = max(size, chance.below(len(data) + 1))
             sector = begin // SECTOR
             if sector in stale:
@@ -119,7 +119,7 @@ class _File:
 
 
 class _Renaming(NamedTuple):
-    """One operation on names: `old` (None: a new file) becomes `new` (None: it is removed)."""
+    """One operation on names: `old` (None: a new file) becomes `new` (None: removed)."""
 
     old: str | None
     new: str | None
@@ -129,9 +129,9 @@ class _Renaming(NamedTuple):
 class SimulatedDisk:
     """The disk of one machine. It implements `kraft.log.storage_files.Files`.
 
-    `cut_after`: the power is cut when so many more operations were done. `latency` is what a flush
-    takes, in nanoseconds, and `spent` adds that up until somebody takes it away. A full disk raises
-    OSError; `misdirect` sends one write elsewhere.
+    The power is cut after `cut_after` more operations. `latency` is the duration of a flush in
+    nanoseconds; `spent` sums them up until the caller resets it. A full disk raises OSError.
+    `misdirect` sends one write elsewhere.
     """
 
     __slots__ = (
@@ -151,7 +151,7 @@ class SimulatedDisk:
         self._stray: tuple[Stream, Callable[[str], None]] | None = None
 
     def place(self, name: str) -> Path:
-        """Return where a file is, as messages name it."""
+        """Return the path of a file for messages."""
         return Path(self.label, name)
 
     def names(self, directory: str) -> tuple[str, ...]:
@@ -165,12 +165,12 @@ class SimulatedDisk:
         return bytes(self._find(name).content)
 
     def append(self, name: str, data: bytes) -> None:
-        """Write at the end of a file; creates it."""
+        """Write at the end of a file; create it if needed."""
         file = self._for_writing(name)
         self._write(name, file, len(file.content), data)
 
     def truncate(self, name: str, size: int) -> None:
-        """Cut a file to a size that is at most its own."""
+        """Cut a file to a size that is at most its present size."""
         file = self._find(name)
         if size > len(file.content):
             raise ValueError(f"{name}: {size} is more than its {len(file.content)} bytes")
@@ -185,7 +185,7 @@ class SimulatedDisk:
         file.changes.clear()
 
     def rename(self, name: str, new_name: str) -> None:
-        """Give a file another name in the same directory, replacing what had it."""
+        """Rename a file within its directory, replacing a file of the new name."""
         file = self._find(name)
         self._operate()
         del self._files[name]
@@ -193,7 +193,7 @@ class SimulatedDisk:
         self._pending.append(_Renaming(name, new_name, file))
 
     def remove(self, name: str) -> None:
-        """Take away a name."""
+        """Remove a name."""
         file = self._find(name)
         self._operate()
         del self._files[name]
@@ -213,7 +213,7 @@ class SimulatedDisk:
         self._pending = left
 
     def lose_power(self, chance: Stream) -> Tally:
-        """Leave what is safe, and of the rest what chance keeps; return how much that was."""
+        """Keep what is safe, and some of the rest at random; return the tally."""
         kept = lost = torn = 0
         for change in self._pending:
             if chance.below(2):
@@ -229,7 +229,7 @@ class SimulatedDisk:
         return Tally(kept, lost, torn)
 
     def settle(self) -> None:
-        """Make all that is written safe: the disk had time."""
+        """Make everything written safe."""
         for file in self._files.values():
             file.changes.clear()
         self._pending.clear()
@@ -237,17 +237,17 @@ class SimulatedDisk:
         self.spent = 0
 
     def image(self) -> dict[str, bytes]:
-        """Return what is in the files now, by name."""
+        """Return the present content of all files, by name."""
         return {name: bytes(self._files[name].content) for name in sorted(self._files)}
 
     def restore(self, image: dict[str, bytes]) -> None:
-        """Have these files and no others, all of them safe."""
+        """Replace all files by these; they are safe."""
         self._files = {name: _File(content) for name, content in image.items()}
         self._safe = dict(self._files)
         self._pending.clear()
 
     def rot(self, chance: Stream) -> str | None:
-        """Flip one bit of one file that is not empty; return the file and the byte, if any."""
+        """Flip one bit of a file that is not empty; return the file and the byte, if any."""
         names = [name for name in sorted(self._files) if self._files[name].content]
         if not names:
             return None
@@ -258,9 +258,9 @@ class SimulatedDisk:
         return f"{name}, byte {position}"
 
     def misdirect(self, chance: Stream, told: Callable[[str], None]) -> None:
-        """Let the next write behind the start of a file land before its place.
+        """Let the next write that is not at the start of a file land before its position.
 
-        `told` is called when it has, with the name of the file and the byte.
+        Then `told` is called with the name of the file and the byte.
         """
         self._stray = (chance, told)
 
@@ -270,7 +270,7 @@ class SimulatedDisk:
         return self._stray is not None
 
     def forget_stray(self) -> None:
-        """Let all writes land where they should."""
+        """Let all writes land at their position."""
         self._stray = None
 
     def _find(self, name: str) -> _File:

@@ -1,4 +1,4 @@
-"""Performing what a step asks for, effect by effect, and the crashes in between.
+"""Perform the effects of a step, one by one, with crashes in between.
 
 Kafka: KafkaRaftClient.poll and what it calls.
 """
@@ -48,11 +48,11 @@ DURABLE: Final = frozenset(
 
 
 class Outcome(NamedTuple):
-    """How a process ended with the effects of a step.
+    """How a process ended while it performed the effects of a step.
 
-    `done` of them were performed, and `ended` says why no more. With `is_done` it ended because of
-    the last of them, and nothing is missing. `has_power` is False if the machine lost power with
-    it; `down` is how long it is to be down, 0 for as usual.
+    `done` effects were performed, and `ended` is the reason for the end. With `is_done` the last of
+    them ended the process, and none is missing. `has_power` is False if the machine lost power,
+    too. The process stays down for `down` nanoseconds, or for its usual time if that is 0.
     """
 
     done: int
@@ -63,7 +63,7 @@ class Outcome(NamedTuple):
 
 
 class Performer:
-    """Performs effects for one simulation; who sends and listens is given by it."""
+    """Performs the effects of one simulation, with the given senders and workload."""
 
     __slots__ = ("_request", "_response", "_workload")
 
@@ -80,9 +80,9 @@ class Performer:
     def perform(
         self, process: Process, state: RaftState, effects: tuple[Effect, ...], now: int
     ) -> Outcome | None:
-        """Perform the effects of one step in their order, or as many as a crash lets be.
+        """Perform the effects of one step in order, until a crash.
 
-        None: all of them, and the process goes on.
+        Return None if the process goes on.
         """
         if process.armed is None or process.armed.inside:
             return self._all(process, state, effects, now)
@@ -128,7 +128,7 @@ class Performer:
     def _cut(self, process: Process, index: int) -> Outcome:
         armed, process.armed = process.armed, None
         if armed is None:
-            raise ValueError("the power was cut by nobody")
+            raise ValueError("the power was cut without a fault")
         return Outcome(index, armed.kind, not armed.power, is_done=False, down=armed.down)
 
     def _tell(self, process: Process, state: RaftState, effect: Effect) -> None:
@@ -148,9 +148,10 @@ class Performer:
 
 
 def _crashes_after(armed: Armed, effects: tuple[Effect, ...]) -> int | None:
-    """Return after how many of these effects a process crashes; None if it is not yet its time.
+    """Return after how many of these effects a process crashes; None if it does not crash now.
 
-    Half of the losses of power wait for records that are written and not flushed: there they hurt.
+    Half of the power losses wait for records that are written but not flushed, where they do the
+    most damage.
     """
     kinds = [effect.__class__ for effect in effects]
     if armed.power and armed.chance >> 40 & 1:

@@ -1,7 +1,7 @@
-"""The plan of a run's faults. A plan is data: it can be kept, read, and shortened fault by fault.
+"""The fault plan of a run. A plan is data: it can be kept, read, and shortened fault by fault.
 
-Each kind has its own stream, and each fault brings its own chance. So a plan without one of its
-faults has all others unchanged, at the same times and with the same luck.
+Each kind of fault has its own stream, and each fault carries its own chance. So without one of its
+faults, a plan has all others unchanged, at the same times and with the same chance.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ DRIFT_MAXIMUM: Final = 100_000
 
 
 class Fault(NamedTuple):
-    """One fault: when it begins, how long it lasts, whom it is about, and its own chance.
+    """One fault: its start, its duration, its target, and its own chance.
 
-    `target` is a machine, or a set of machines as the bits of a number, by the kind of fault; times
-    are true nanoseconds. What has no duration ends at once.
+    `target` is a machine or, for some kinds, a set of machines as the bits of a number. Times are
+    in true nanoseconds. A fault without a duration ends at once.
     """
 
     time: int
@@ -35,8 +35,8 @@ class Fault(NamedTuple):
 
 Plan = tuple[Fault, ...]
 
-# Mean and least duration of each kind that lasts, in milliseconds. A crashed machine is down for as
-# long as the fault lasts.
+# Mean and least duration of each lasting kind, in milliseconds. A crashed machine is down for the
+# duration of the fault.
 _DURATIONS_MS: Final = {
     "loss": (2_000, 50),
     "duplication": (3_000, 50),
@@ -71,7 +71,7 @@ _DOWN: Final = frozenset(
         "broker-shutdown",
     )
 )
-# How many of five draws hit the leader instead of a machine of chance.
+# How many of five draws hit the leader instead of a random machine.
 LEADER: Final = -1
 _AIMED: Final = {
     "isolation": 2,
@@ -79,7 +79,7 @@ _AIMED: Final = {
     "kill": 2,
     "power-loss": 2,
     "crash-point": 2,
-    # Who leads now is cut off, and truncates later.
+    # The present leader is cut off, and truncates later.
     "crash-truncating": 4,
     "pause": 2,
     "resign": 5,
@@ -104,7 +104,7 @@ def draw_plan(seed: int, configuration: QuorumConfiguration, knobs: Knobs) -> Pl
 
 
 def whom(fault: Fault) -> str:
-    """Return in words whom a fault is about."""
+    """Return the target of a fault in words."""
     if fault.kind not in _GROUPS:
         return "the leader" if fault.target == LEADER else f"node {fault.target}"
     nodes = [str(bit) for bit in range(fault.target.bit_length()) if fault.target >> bit & 1]

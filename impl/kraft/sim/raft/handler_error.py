@@ -1,4 +1,4 @@
-"""What a simulation raises when the code that it simulates raises."""
+"""The error of a simulation whose simulated code raises."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 
 class HandlerError(Exception):
-    """A handler raised, or never came to rest; the message says at which step of which seed."""
+    """A handler raised, or never became idle; the message names the seed and the step."""
 
 
 def handler_error(
     sim: Simulation, machine: Machine, event: object, error: Exception
 ) -> HandlerError:
-    """Return the error of a handler, with the place where it is met again."""
+    """Return the error of a handler, with the seed and the step that reproduce it."""
     return HandlerError(
         f"seed {sim.seed}, step {sim.number}, {sim.time} ns, {machine.key},"
         f" {type(event).__name__}: {type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""Faults that take a disk, change what is on it, or confuse who is who."""
+"""Faults that replace or change a disk, or duplicate an identity."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 
 def _is_safe(sim: Simulation, machine: Machine) -> bool:
-    """Return whether another disk of this node would be noticed.
+    """Return whether the quorum would notice another disk of this node.
 
-    With kraft.version 0 voters are known by their node ids alone.
+    With kraft.version 0, voters are known by their node ids alone.
     """
     return sim.configuration.kraft_version > 0 or machine.index >= sim.configuration.voters
 
 
 def _may_damage(sim: Simulation, machine: Machine) -> bool:
-    return sim.atlas.may_damage(machine.key, sim.voter_sets())
+    return sim.damage_log.may_damage(machine.key, sim.voter_sets())
 
 
 def _note(sim: Simulation, fault: Fault, machine: Machine, detail: str) -> None:
     sim.count(fault.kind)
-    sim.atlas.note(Damage(sim.time, fault.kind, machine.key, detail))
+    sim.damage_log.note(Damage(sim.time, fault.kind, machine.key, detail))
     sim.report(fault.kind, machine.key, detail)
 
 
@@ -48,7 +48,7 @@ def lose_disk(sim: Simulation, fault: Fault) -> None:
 
 
 def other_disk(sim: Simulation, fault: Fault) -> Ending:
-    """Let a node run on another, empty disk for a while; then it has its own again."""
+    """Let a node run on another, empty disk for a while; then it gets its own back."""
     machine = sim.machine_of(fault.target)
     if machine is None or machine.swapped is not None or machine.is_extra:
         return None
@@ -70,7 +70,7 @@ def other_disk(sim: Simulation, fault: Fault) -> Ending:
 
 
 def put_own_disk_back(sim: Simulation, machine: Machine) -> None:
-    """Give a node that runs on another disk its own again; it does not run afterwards."""
+    """Give a node on another disk its own disk back; the node is stopped then."""
     if machine.swapped is not None:
         sim.processes.stop(machine, "other-disk is over", power=False, chance=0)
         machine.directory_id, image, machine.last_state = machine.swapped
@@ -116,12 +116,12 @@ def clone_disk(sim: Simulation, fault: Fault) -> Ending:
 
 
 def _has_room(sim: Simulation) -> bool:
-    """Return whether there may be one more machine; a run has no more than 60."""
+    """Return whether one more machine is allowed; a run has at most 60."""
     return len(sim.nodes) < 60
 
 
 def rot(sim: Simulation, fault: Fault) -> None:
-    """Flip a bit on a disk, and have the machine start again, since only a start reads files."""
+    """Flip a bit on a disk and restart the machine, because only a start reads the files."""
     machine = sim.machine_of(fault.target)
     if machine is None or not _may_damage(sim, machine):
         return
@@ -133,11 +133,11 @@ def rot(sim: Simulation, fault: Fault) -> None:
 
 
 def misdirect(sim: Simulation, fault: Fault) -> None:
-    """Let the next write of a machine land elsewhere in its file."""
+    """Let a machine's next write land elsewhere in its file."""
     machine = sim.machine_of(fault.target)
     if machine is not None and not machine.disk.has_stray and _may_damage(sim, machine):
-        # From now on the copy counts as damaged; the fault counts when the write has landed.
-        sim.atlas.note(Damage(sim.time, fault.kind, machine.key))
+        # The copy counts as damaged from now on, the fault only once the write has landed.
+        sim.damage_log.note(Damage(sim.time, fault.kind, machine.key))
         machine.disk.misdirect(
             Stream(fault.chance, "stray"), lambda place: _landed(sim, fault, machine, place)
         )
@@ -149,7 +149,7 @@ def _landed(sim: Simulation, fault: Fault, machine: Machine, place: str) -> None
 
 
 def old_image(sim: Simulation, fault: Fault) -> Ending:
-    """Keep what a disk holds now, and put it back at the end."""
+    """Keep the present content of a disk, and restore it at the end."""
     machine = sim.machine_of(fault.target)
     if machine is None or machine.swapped is not None:
         return None

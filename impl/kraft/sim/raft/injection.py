@@ -1,4 +1,4 @@
-"""How the faults of a plan take effect; what finds nothing to break is not counted."""
+"""The faults of a plan take effect; a fault without a target is not counted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Injector:
         self._endings: dict[int, Callable[[], None]] = {}
 
     def begin(self, number: int) -> None:
-        """Let the fault with this number in the plan begin."""
+        """Begin the fault with this number in the plan."""
         sim = self._sim
         fault = sim.plan[number]
         if sim.liveness is not None:
@@ -43,7 +43,7 @@ class Injector:
             sim.schedule(sim.time + fault.duration, self.end, number)
 
     def end(self, number: int) -> None:
-        """Let a fault end that lasts; nothing if it has ended, or if faults end no more."""
+        """End a lasting fault; do nothing if it has ended, or if faults no longer end."""
         ending = self._endings.pop(number, None)
         if ending is not None and self._sim.liveness is None:
             ending()

@@ -1,4 +1,4 @@
-"""The kinds of faults: what each is, and what stays promised while it happens."""
+"""The kinds of faults: what each one does, and which promises hold during it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ ALL_PROMISES: Final = "everything"
 class FaultKind:
     """One kind of fault.
 
-    `gaps_ms` are the mean times between two of it that a seed chooses from. `is_default` kinds
-    are those of a simulation of Raft that leave all its promises standing; `promised` says what
-    the others leave.
+    `gaps_ms` are the mean times between two such faults that a seed chooses from. `is_default`
+    marks the kinds of a Raft simulation that keep all its promises; `promised` says what remains
+    with the others.
     """
 
     name: str
@@ -173,16 +173,18 @@ KINDS: Final = {kind.name: kind for kind in _ALL}
 """All kinds of faults, by name."""
 
 DEFAULT_KINDS: Final = tuple(kind.name for kind in _ALL if kind.is_default)
-"""The kinds that leave all promises standing."""
+"""The kinds that keep all promises."""
 
 BROKER_KINDS: Final = tuple(kind.name for kind in _ALL if kind.room == "broker")
-"""What befalls brokers only: in simulations of whole clusters, where it leaves all promises."""
+"""The kinds that hit only brokers; in stack simulations they keep all promises."""
 
 
 def kinds_of(text: str) -> tuple[str, ...]:
-    """Return the kinds of a list with commas: names, rooms such as `network`, `default`, `all`.
+    """Return the kinds in a comma-separated list.
 
-    Raises ValueError for a word that is none of these.
+    Its words are names of kinds, groups such as `network`, `default` and `all`.
+
+    Raises ValueError for any other word.
     """
     chosen: set[str] = set()
     for word in (part.strip() for part in text.split(",") if part.strip()):

@@ -48,7 +48,7 @@ class Core(NamedTuple):
 
 
 def format_log(files: Files, configuration: Configuration, voters: VoterSet | None) -> None:
-    """Make an empty log directory; `voters` are those of kraft.version 1, None if it has none."""
+    """Create an empty log directory; `voters` are those of kraft.version 1, None without it."""
     snapshot = None
     if voters is not None:
         snapshot = snapshot_bytes(_BOOTSTRAP, (), voters, 1, 0)
@@ -57,9 +57,9 @@ def format_log(files: Files, configuration: Configuration, voters: VoterSet | No
 
 
 def open_log(files: Files, configuration: Configuration, segment_bytes: int) -> Opened:
-    """Return what is on a disk, and how to perform effects on it.
+    """Return the content of a disk, and the function that performs effects on it.
 
-    Raises UnusableLogError for what no crash can have left.
+    Raises UnusableLogError for content that no crash can have left.
     """
     storage = RaftStorage(
         files, segment_bytes=segment_bytes, voters=configuration.static_voters.node_ids

@@ -1,4 +1,4 @@
-"""Which links a fault of the network is on."""
+"""The links that a network fault affects."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from kraft.sim.raft.faults import Fault
 
 _SHARES: Final = (20_000, 100_000, 300_000)
-"""How many of a million messages a fault of all links affects."""
+"""Of a million messages, how many a fault of all links affects."""
 
 
 def network_rules(fault: Fault, machines: int, leader: int | None) -> tuple[Rule, ...]:
-    """Return the rules of a fault of the network among so many machines; none if it has no target.
+    """Return the rules of a network fault among `machines` machines; none without a target.
 
-    A target of groups is one of them, as bits; the leader, if it is one machine and there is one.
+    The target of a partition is one of its groups, as bits, or the leader if it is one machine and
+    there is a leader.
     """
     chance = Stream(fault.chance, "links")
     kind = fault.kind
@@ -75,7 +76,7 @@ def between(group: Iterable[int], others: Iterable[int], way: int) -> frozenset[
 
 
 def _swizzled(fault: Fault, machines: int, chance: Stream) -> tuple[Rule, ...]:
-    """Return a rule for each clogged machine; what one holds comes out at a time of its own."""
+    """Return a rule for each clogged machine, with its own time of release."""
     chosen = [machine for machine in range(machines) if chance.below(2)]
     return tuple(
         Rule(

@@ -1,7 +1,7 @@
-"""After the chaos: a core with a quorum is healed, and must choose a leader and commit.
+"""After the chaos: a core with a quorum is healed, and must elect a leader and commit.
 
-All else stays as broken as it is, for good: who is down stays down, who is cut off stays so. To
-heal everything would hide what only a whole cluster can do.
+Everything else stays broken for good: stopped machines stay down, cut links stay cut. Healing
+everything would hide bugs that a partly healed cluster shows.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from kraft.sim.raft.machines import Machine
 
 _BACKLOG_RATE = 200
-"""Records that a follower must be able to fetch in a second of simulated time, at the least."""
+"""The least records per simulated second that a follower must be able to fetch."""
 
 LivenessKind = Literal["progress", "stuck", "excused", "not tried"]
 
 
 class LivenessVerdict(NamedTuple):
-    """What came of it: progress, stuck, or excused since faults took a majority for good.
+    """The result of the phase: progress, stuck, or excused because faults took a majority for good.
 
-    `detail` says why; `took` is the simulated time until there was progress, in nanoseconds.
+    `detail` is the reason; `took` is the simulated time until there was progress, in nanoseconds.
     """
 
     kind: LivenessKind
@@ -36,10 +36,10 @@ class LivenessVerdict(NamedTuple):
 
 
 class Liveness:
-    """The phase that follows the chaos.
+    """The phase after the chaos.
 
-    `core` are the machines that are healed, empty if no quorum can be; `target` is the high
-    watermark that all of them must pass before `deadline`.
+    `core` are the healed machines, empty if no quorum is possible; `target` is the high watermark
+    that all of them must pass before `deadline`.
     """
 
     __slots__ = ("_began", "_sim", "core", "deadline", "excuse", "target", "took")
@@ -51,7 +51,7 @@ class Liveness:
         self.took: int | None = None
         self.excuse = ""
         for machine in sim.nodes:
-            # Who is who must be clear: else messages to the core would go to others for good.
+            # Identities must be unique, or messages to the core could go elsewhere for good.
             put_own_disk_back(sim, machine)
             sim.processes.remove_extra(machine, "there is one of each node again")
         sets = sim.voter_sets()
@@ -67,12 +67,12 @@ class Liveness:
             self.deadline = sim.time
 
     def _choose(self, chance: Stream, sets: tuple[VoterSet, ...]) -> frozenset[int]:
-        """Return machines that are a majority of every voter set that anybody goes by.
+        """Return machines that are a majority of every voter set in use.
 
-        None of them has a damaged disk: whose files are bad may refuse to start.
+        None of them has a damaged disk, because a process may refuse to start on one.
         """
         sim = self._sim
-        damaged = sim.atlas.damaged
+        damaged = sim.damage_log.damaged
         able = [
             machine
             for machine in sim.nodes
@@ -85,7 +85,7 @@ class Liveness:
                 break
             chosen.append(machine)
         if not all(_has_quorum(voters, chosen) for voters in sets):
-            lost = sorted({str(damage.replica) for damage in sim.atlas.damages})
+            lost = sorted({str(damage.replica) for damage in sim.damage_log.damages})
             self.excuse = f"no majority is left: {', '.join(lost) or 'disks are not there'}"
             return frozenset()
         spare = [machine for machine in able if machine not in chosen]
@@ -113,13 +113,13 @@ class Liveness:
                 sim.processes.start_later(machine, 1)
             else:
                 machine.process.armed = None
-                # It may have been asked to end before; then it is back as soon as it has.
+                # If it was asked to end before, it restarts at once.
                 machine.process.down = 1
                 machine.is_paused = False
                 sim.processes.look_again(machine)
 
     def look(self) -> bool:
-        """Return whether the core has made it: a leader, and all of it beyond the target."""
+        """Return whether the core has a leader, and all of it has passed the target."""
         if self.took is None and self.core and self._is_reached() and self._is_served():
             self.took = self._sim.time - self._began
         return self.took is not None
@@ -140,7 +140,7 @@ class Liveness:
         return self._sim.workload.is_served(self._began)
 
     def verdict(self) -> LivenessVerdict:
-        """Return what came of the phase."""
+        """Return the result of the phase."""
         if self.excuse:
             return LivenessVerdict("excused", self.excuse)
         if self.took is not None:
@@ -154,11 +154,13 @@ class Liveness:
         return [self._sim.nodes[index] for index in sorted(self.core)]
 
     def _waits_for_removed(self) -> str:
-        """Say whom nobody can be elected without, though it does not stand: it removed itself.
+        """Return which removed voter an election needs although it will not stand, in words.
 
-        A leader appends a voter set without itself and loses its lead before anybody has that
-        record. By its own log it is an observer then, and never stands; to the others it is a
-        voter, whose longer log votes for none of them. In the Raft dissertation, 4.2.2, it stands.
+        That happens if a leader appends a voter set without itself and loses its leadership before
+        any other replica has the record. By its own log it is an observer then, and never stands.
+        To the others it is a voter, and its longer log grants none of them a vote. In the Raft
+        dissertation, 4.2.2, it stands.
+
         Kafka: KafkaRaftClient.pollUnattached, pollUnattachedAsObserver.
         """
         members = [(m.key, m.process.state) for m in self._members() if m.process is not None]
@@ -183,7 +185,7 @@ class Liveness:
         return f"node {', '.join(sorted(needed))} removed itself, stands not, and is needed"
 
     def _why(self) -> str:
-        """Say why there is no progress, as well as it can be seen from outside."""
+        """Return why there is no progress, as far as it shows from outside."""
         lines = []
         for machine in self._members():
             process = machine.process

@@ -26,14 +26,14 @@ _JUMPS_MS: Final = (50, 500, 2_000, 10_000)
 _SLOWER: Final = (10, 100, 1_000)
 _OPERATIONS: Final = 12
 _UNTIL_CUT_MS: Final = (100, 200, 400, 800)
-# Operations of a disk by which a segment goes.
+# The disk operations that remove a segment.
 _REMOVAL: Final = 3
 
 
 def stop(sim: Simulation, fault: Fault) -> None:
-    """End a process, with or without the power of its machine, and start it again later.
+    """End a process, with or without the power of its machine, and restart it later.
 
-    Every other loss of power waits until something is being written: that is when it hurts.
+    Every other power loss waits until something is being written, where it does the most damage.
     """
     machine = sim.machine_of(fault.target)
     if machine is None:
@@ -48,7 +48,7 @@ def stop(sim: Simulation, fault: Fault) -> None:
 
 
 def move(sim: Simulation, fault: Fault) -> None:
-    """End a process, and start it again later where it listens on another port."""
+    """End a process, and restart it later on another port."""
     machine = sim.machine_of(fault.target)
     if machine is None:
         return
@@ -59,7 +59,7 @@ def move(sim: Simulation, fault: Fault) -> None:
 
 
 def stop_all(sim: Simulation, fault: Fault) -> None:
-    """Take the power from all machines; they come back one by one."""
+    """Cut the power of all machines; they come back one by one."""
     chance = Stream(fault.chance, "cluster")
     for machine in sim.nodes:
         if machine.process is not None and not is_sole_voter(sim, machine):
@@ -88,7 +88,7 @@ def arm(sim: Simulation, fault: Fault) -> None:
 
 
 def arm_truncation(sim: Simulation, fault: Fault) -> None:
-    """Let the next process of a machine that truncates its log end once a segment is gone."""
+    """Let the machine's next process that truncates its log end after a segment is removed."""
     machine = sim.machine_of(fault.target)
     if machine is None or machine.armed_truncation is not None:
         return
@@ -100,13 +100,13 @@ def arm_truncation(sim: Simulation, fault: Fault) -> None:
 
 
 def is_sole_voter(sim: Simulation, machine: Machine) -> bool:
-    """Return whether a replica is its own quorum: Kafka then promises nothing before the flush."""
+    """Return whether a replica is its own quorum; then Kafka promises nothing before the flush."""
     state = machine.last_state if machine.process is None else machine.process.state
-    return sim.atlas.spare and state is not None and len(state.controls.voters) == 1
+    return sim.damage_log.spare and state is not None and len(state.controls.voters) == 1
 
 
 def pause(sim: Simulation, fault: Fault) -> Ending:
-    """Let a process stand still for a while."""
+    """Pause a process for a while."""
     machine = sim.machine_of(fault.target)
     if machine is None or not machine.runs or machine.process is None:
         return None
@@ -126,7 +126,7 @@ def pause(sim: Simulation, fault: Fault) -> Ending:
 
 
 def wish(sim: Simulation, fault: Fault) -> None:
-    """Have a process asked to resign, or to end."""
+    """Ask a process to resign, or to end."""
     machine = sim.machine_of(fault.target)
     if machine is None or machine.process is None or machine.is_paused:
         return
@@ -136,7 +136,7 @@ def wish(sim: Simulation, fault: Fault) -> None:
 
 
 def drift(sim: Simulation, fault: Fault) -> None:
-    """Let a clock run too fast or too slow from now on."""
+    """Make a clock too fast or too slow from now on."""
     machine = sim.machine_of(fault.target)
     if machine is not None:
         rate = Stream(fault.chance, "drift").between(-DRIFT_MAXIMUM, DRIFT_MAXIMUM)
@@ -160,7 +160,7 @@ def jump(sim: Simulation, fault: Fault) -> None:
 
 
 def slow_disk(sim: Simulation, fault: Fault) -> Ending:
-    """Let each flush of a disk take longer for a while."""
+    """Slow down each flush of a disk for a while."""
     machine = sim.machine_of(fault.target)
     if machine is None:
         return None
@@ -177,7 +177,7 @@ def slow_disk(sim: Simulation, fault: Fault) -> Ending:
 
 
 def full_disk(sim: Simulation, fault: Fault) -> Ending:
-    """Let nothing be written to a disk for a while; it counts when a process ends by it."""
+    """Make a disk full for a while; the fault counts if a process ends by it."""
     machine = sim.machine_of(fault.target)
     if machine is None:
         return None
@@ -201,16 +201,16 @@ def change_voters(sim: Simulation, fault: Fault) -> None:
     if fault.kind == "add-voter":
         request = sim.workload.to_add(voters, sim.nodes, fault.chance)
     else:
-        request = sim.workload.to_remove(voters, sim.atlas.damaged, fault.chance)
+        request = sim.workload.to_remove(voters, sim.damage_log.damaged, fault.chance)
     if request is not None:
         sim.count(fault.kind)
         sim.ask(leader, request)
 
 
 def isolate_newcomer(sim: Simulation, fault: Fault) -> Ending:
-    """Ask the leader to add a voter, and cut that off when it may have just heard that it votes.
+    """Ask the leader to add a voter, and cut that voter off about when it hears that it votes.
 
-    It may then know no more of its leader than the name.
+    It may know only the id of a leader whose endpoints it has not heard.
     """
     leader = sim.leader()
     if leader is None or leader.process is None or sim.configuration.kraft_version == 0:

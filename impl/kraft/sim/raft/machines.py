@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # The code mixes the chance of an event itself, so a plain congruential sequence will do here.
 # L'Ecuyer, "Tables of linear congruential generators of different sizes", 1999.
 _MULTIPLIER: Final = 2862933555777941757
-# Where a process listens at first.
+# The first port of a process.
 _PORT: Final = 9093
 
 
@@ -32,9 +32,9 @@ class Armed(NamedTuple):
     """A crash that waits for its moment.
 
     That is the next step with an effect on the disk, or the next truncation of the log. `chance`
-    says after how many effects; with `inside`, the disk itself says when, in the middle of an
-    effect. `power` tells whether the machine loses power as well. The process is down for `down`
-    nanoseconds. `kind` is the fault that it counts as.
+    determines after how many effects; with `inside` the disk determines the moment, in the middle
+    of an effect. With `power` the machine loses power as well. The process stays down for `down`
+    nanoseconds. The crash counts as a fault of `kind`.
     """
 
     kind: str
@@ -45,7 +45,7 @@ class Armed(NamedTuple):
 
 
 class Local(NamedTuple):
-    """Something that a process's own state machine asks of it: "append", "snapshot" and so on."""
+    """A request of a process's own state machine: "append", "snapshot" and so on."""
 
     what: str
     number: int = 0
@@ -53,19 +53,20 @@ class Local(NamedTuple):
 
 
 class Connection(NamedTuple):
-    """A request that a process may answer: from which machine it came, and in which message."""
+    """A request that a process may answer: the sending machine, and the message."""
 
     machine: int
     envelope: Envelope
 
 
 class Process:
-    """A process that runs: its state, and what waits for it.
+    """A running process: its state, and the messages that wait for it.
 
-    `deadline` and `is_busy` are what the code says of `state`; before `busy_until` it is at work
-    on its last step. If it ends itself, it starts again after `down`. `leads_epoch` is the epoch
-    that its state machine, the `listener`, was told to lead, if any; `listener_deadline` is when
-    that has something to do. What is `urgent` comes before all else: the other half of it is done.
+    `deadline` and `is_busy` are the answers of the code about `state`. The process works on its
+    last step until `busy_until`. If it ends itself, it restarts after `down`. `leads_epoch` is the
+    epoch that its state machine, the `listener`, was told to lead, if any; `listener_deadline` is
+    when the listener has something to do. An `urgent` item goes before everything else, because it
+    is the second half of a step.
     """
 
     __slots__ = (
@@ -114,7 +115,7 @@ class Process:
         self._chance = derive(seed, "process", incarnation)
 
     def chance(self) -> int:
-        """Return the number of chance for the next event."""
+        """Return the chance number for the next event."""
         self._chance = (self._chance * _MULTIPLIER + 1) & MASK
         return self._chance
 
@@ -124,12 +125,12 @@ def _nothing_open(_effect: Durable) -> None:
 
 
 class Machine:
-    """One machine: its place among the links of the network, its identity, its disk and clock.
+    """One machine: its index in the network, its identity, its disk and its clock.
 
-    `process` runs on it, if any; the next one to truncate its log ends by `armed_truncation`.
-    `refused` says why the last start was refused. `last_state` is what its last process came to.
-    While it has another disk, `swapped` holds what belongs to its own: the directory id, the files,
-    and the last state.
+    `process` runs on it, if any; `armed_truncation` ends the next process that truncates its log.
+    `refused` is why the last start was refused. `last_state` is the last state of its last process.
+    While the machine has another disk, `swapped` holds the directory id, the files and the last
+    state of its own.
     """
 
     __slots__ = (
@@ -161,7 +162,7 @@ class Machine:
 
     @property
     def endpoints(self) -> Endpoints:
-        """Where its process listens."""
+        """The endpoints of its process."""
         return endpoints_of(self.node_id, self.port)
 
     @property
@@ -171,11 +172,11 @@ class Machine:
 
 
 def endpoints_of(node_id: NodeId, port: int) -> Endpoints:
-    """Return where a node listens."""
+    """Return the endpoints of a node."""
     return (Endpoint("CONTROLLER", f"node-{node_id}", port),)
 
 
 def directory_id_of(seed: int, number: int) -> DirectoryId:
-    """Return the id of the run's directory with this number."""
+    """Return the run's directory id with this number."""
     words = (derive(seed, "directory", number), derive(seed, "directory", number, 1))
     return DirectoryId(uuid_text(b"".join(word.to_bytes(8, "big") for word in words)))

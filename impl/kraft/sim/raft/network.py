@@ -1,8 +1,8 @@
-"""The simulated network: what becomes of each message, link by link.
+"""The simulated network: the fate of each message, link by link.
 
-What happens to a message is decided by the seed, the link it takes and how many messages took that
-link before it. So a fault that is taken out of a plan does not shift the delays of others. Links
-join machines, not node ids: two machines may claim the same node id.
+The seed, the link, and the number of earlier messages on that link determine the fate of a message.
+So removing a fault from a plan does not shift the delays of other messages. Links join machines,
+not node ids: two machines may claim the same node id.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _MILLION: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A fault of the network while it lasts: the links it is on, and what it does to messages.
+    """A network fault while it lasts: its links, and what it does to messages.
 
-    `cut` are ordered pairs of machines between which nothing passes from `since` on; `held` are
-    machines whose messages from then on wait until `until`; the rest is for every link. `loss`,
-    `duplication` and `delay` say how many of a million messages that happens to; a delay adds
-    `extra` nanoseconds on average. `salt` is the fault's own chance.
+    `cut` are ordered pairs of machines between which no message passes from `since` on. `held` are
+    machines whose messages from then on wait until `until`. The other fields apply to every link:
+    `loss`, `duplication` and `delay` are per million messages, and a delay adds `extra` nanoseconds
+    on average. `salt` is the fault's own chance.
     """
 
     kind: str
@@ -41,7 +41,7 @@ class Rule:
 
 
 class Fate(NamedTuple):
-    """When a message arrives, None if it is lost; when a copy does, if there is one; and why."""
+    """When a message arrives (None if lost), when its copy does (None without one), and why."""
 
     arrival: int | None
     copy: int | None = None
@@ -50,10 +50,10 @@ class Fate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """How long messages take without faults: at least `least`, on average `mean`, in nanoseconds.
+    """The duration of messages without faults: at least `least`, on average `mean` nanoseconds.
 
-    `shape` is "steady" (nearly `mean`), "exponential", or "heavy": exponential, with one message
-    in 64 twenty times as slow.
+    `shape` is "steady" (nearly `mean`), "exponential", or "heavy": exponential, with one message in
+    64 twenty times as slow.
     """
 
     least: int = 100 * MICROSECOND
@@ -91,22 +91,22 @@ class Network:
         self.counts: Counter[str] = Counter()
 
     def add(self, number: tuple[int, int], rule: Rule) -> None:
-        """Let a rule begin; `number` are its fault's and its own."""
+        """Begin a rule; `number` identifies its fault and the rule."""
         self._rules[number] = rule
 
     def end(self, number: tuple[int, int]) -> None:
-        """Let this rule end."""
+        """End this rule."""
         self._rules.pop(number, None)
 
     def heal_core(self, core: frozenset[int], *, hears: bool) -> None:
         """Heal all links between these machines, and cut all links from them to others.
 
-        With `hears`, what others send still reaches them.
+        With `hears`, messages of the others still arrive at them.
         """
         self._core, self._core_hears = core, hears
 
     def fate(self, now: int, source: int, destination: int) -> Fate | int:
-        """Return what becomes of a message that is sent now; a time is simply when it arrives."""
+        """Return the fate of a message sent now."""
         link = (source, destination)
         count = self._sent.get(link, 0)
         self._sent[link] = count + 1

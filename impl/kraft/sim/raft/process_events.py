@@ -1,4 +1,4 @@
-"""What a process is given: messages and the wishes of its own state machine, as events."""
+"""The events of a process: messages, and the requests of its own state machine."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from kraft.sim.raft.workload import Workload
 
 RAFT_MESSAGES: Final = frozenset((*get_args(RaftRequest), *get_args(RaftResponse)))
-"""The classes of Raft's own messages; all others are for the state machine above it."""
+"""The classes of Raft's own messages; all others are for the state machine above Raft."""
 
 _SHUTDOWN: Final = 5_000 * MILLISECOND
 
 
 def message_event(process: Process, connection: Connection, own: int) -> Event:
-    """Return the event of a message that has arrived; a request may be answered from now on."""
+    """Return the event of an arrived message; from now on a request can be answered."""
     envelope = connection.envelope
     if envelope.is_request:
         process.connections[envelope.message_id] = connection
@@ -45,9 +45,9 @@ def message_event(process: Process, connection: Connection, own: int) -> Event:
 
 
 def local_event(process: Process, local: Local, own: int, workload: Workload) -> Event | None:
-    """Return the event of a wish of the state machine; None if it does not wish it any more.
+    """Return the event of a state machine's request; None if it no longer applies.
 
-    Who has prepared an append schedules it next, and who has taken a snapshot has the log cleaned.
+    A prepared append is scheduled next, and a log is cleaned after a snapshot.
     """
     chance = process.chance()
     role_epoch = process.state.role.epoch
@@ -72,4 +72,4 @@ def local_event(process: Process, local: Local, own: int, workload: Workload) ->
             return ResignRequested(own, chance, local.number or role_epoch)
         case "shutdown":
             return ShutdownRequested(own, chance, _SHUTDOWN)
-    raise ValueError(f"no state machine wishes {local.what!r}")
+    raise ValueError(f"no such request of a state machine: {local.what!r}")

@@ -1,7 +1,7 @@
-"""How processes start, take one event after the other, and end.
+"""Processes start, handle one event after another, and end.
 
-A process does one thing at a time: what is due comes first, then the next message. What it does
-takes time, most of it for its disk, and messages that come meanwhile wait.
+A process does one thing at a time: first what is due, then the next message. A step takes time,
+most of it for its disk, and messages that arrive meanwhile wait.
 
 Kafka: KafkaRaftClientDriver.doWork, KafkaRaftClient.poll.
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kraft.sim.raft.steps import Envelope, StepKind
 
 POLLS_MAXIMUM: Final = 20_000
-"""So many polls in a row are a handler that does not do what it says is due."""
+"""This many polls in a row mean that a handler never does what it says is due."""
 
 _RETRY: Final = 500 * MILLISECOND
 _REFUSALS: Final = (CorruptRecordError, UnreadableFileError, BootError)
@@ -64,7 +64,7 @@ class Processes:
     # Machines
 
     def add_machine(self, node_id: NodeId) -> Machine:
-        """Return one more machine, with an empty disk and a directory id of its own."""
+        """Return a new machine, with an empty disk and its own directory id."""
         sim = self._sim
         index = len(sim.nodes)
         chance = Stream(sim.seed, "machine", index)
@@ -76,12 +76,12 @@ class Processes:
         return machine
 
     def new_directory(self) -> DirectoryId:
-        """Return a directory id that nobody had."""
+        """Return an unused directory id."""
         self._directories += 1
         return directory_id_of(self._sim.seed, self._directories)
 
     def machine_at(self, node_id: NodeId, chance: int) -> Machine | None:
-        """Return the machine that a request to a node reaches; several may claim to be it."""
+        """Return the machine that a request to a node reaches; several may claim the id."""
         machines = self._by_node.get(node_id)
         if machines is None:
             return None
@@ -91,14 +91,14 @@ class Processes:
         return alive[mix(chance) % len(alive)] if alive else machines[0]
 
     def remove_extra(self, machine: Machine, why: str) -> None:
-        """Stop and take away a machine that came to share its node id with another."""
+        """Stop and remove a machine that shares its node id with another one."""
         if machine.is_extra and not machine.is_gone:
             self.stop(machine, why, power=False, chance=0)
             self._by_node[machine.node_id].remove(machine)
             machine.is_gone = True
 
     def format(self, machine: Machine, *, is_first: bool) -> None:
-        """Put an empty log on a machine's disk; the first voters also know each other."""
+        """Put an empty log on a machine's disk; the first voters also get the voter set."""
         machine.disk.restore({})
         machine.disk.is_full, machine.disk.cut_after = False, None
         voters = self.first_voters if is_first else None
@@ -120,7 +120,7 @@ class Processes:
         )
 
     def configuration_of(self, machine: Machine) -> Configuration:
-        """Return what the process on a machine is told."""
+        """Return the configuration of the process on a machine."""
         sim = self._sim
         is_dynamic = sim.configuration.kraft_version > 0
         return Configuration(
@@ -138,7 +138,7 @@ class Processes:
     # Start and end
 
     def start(self, machine: Machine) -> None:
-        """Start a process from what is on the disk, unless one runs; it may refuse to start."""
+        """Start a process from its disk, unless one runs; it may refuse to start."""
         sim = self._sim
         if machine.process is not None or machine.is_gone or not sim.may_run(machine):
             return
@@ -173,7 +173,7 @@ class Processes:
         self._conclude(process, "start", None, None, None, step)
 
     def start_later(self, machine: Machine, after: int) -> None:
-        """Start a process after so many nanoseconds, unless that is planned for earlier."""
+        """Start a process after this many nanoseconds, unless an earlier start is scheduled."""
         time = self._sim.time + after
         if machine.starts_at is None or time < machine.starts_at:
             machine.starts_at = time
@@ -184,9 +184,9 @@ class Processes:
             self.start(machine)
 
     def stop(self, machine: Machine, why: str, *, power: bool, chance: int) -> bool:
-        """End the process of a machine between two events; False if none runs.
+        """End the process of a machine between two events; return False if none runs.
 
-        With `power` the machine loses power as well, and its disk what it has not flushed.
+        With `power` the machine loses power as well, and its disk everything not flushed.
         """
         process = machine.process
         if process is not None:
@@ -208,7 +208,7 @@ class Processes:
                 self._sim.lose(item.envelope, machine, "the process ended")
 
     def lose_power(self, machine: Machine, chance: int) -> None:
-        """Take the power from a machine's disk, and count what that did."""
+        """Cut the power of a machine's disk, and count the effects."""
         tally = machine.disk.lose_power(Stream(chance, "power"))
         self._sim.count("lost-write", tally.lost)
         self._sim.count("torn-write", tally.torn)
@@ -216,7 +216,7 @@ class Processes:
     # One event after the other
 
     def knock(self, process: Process) -> None:
-        """Let a process take what has come for it, now or when it has time."""
+        """Let a process take its next message, now or when it is idle."""
         if process.machine.is_paused:
             return
         if process.busy_until <= self._sim.time:
@@ -225,7 +225,7 @@ class Processes:
             self._wake_at(process, process.busy_until)
 
     def look_again(self, machine: Machine) -> None:
-        """Let a machine's process look at its clock and its messages, after these have changed."""
+        """Wake a machine's process after its clock or its messages have changed."""
         process = machine.process
         if process is not None and not machine.is_paused:
             process.wake_at = None
@@ -291,7 +291,7 @@ class Processes:
             raise handler_error(self._sim, process.machine, event, error) from error
 
     def _listened(self, process: Process) -> None:
-        """Plan what comes next after a process's state machine has done something."""
+        """Schedule the next wake-up after a process's state machine did something."""
         sim = self._sim
         sim.emit_listened()
         self._tell_of_the_network(process)
@@ -299,7 +299,7 @@ class Processes:
         self._rest(process)
 
     def _rest(self, process: Process) -> None:
-        """Plan when a process is to be woken."""
+        """Schedule the next wake-up of a process."""
         sim = self._sim
         busy_until = process.busy_until
         deadline = min(process.deadline, process.listener_deadline)
@@ -318,7 +318,7 @@ class Processes:
         before: RaftState | None,
         step: Step,
     ) -> None:
-        """Perform the effects of a step, tell observers, and plan what comes next."""
+        """Perform the effects of a step, tell observers, and schedule the next wake-up."""
         sim = self._sim
         disk = process.machine.disk
         state, effects = step.state, step.effects
@@ -365,7 +365,7 @@ class Processes:
         self._rest(process)
 
     def _tell_of_the_network(self, process: Process) -> None:
-        """Tell observers what the network loses and doubles of what was sent just now."""
+        """Tell observers which sent messages the network loses or duplicates."""
         sim = self._sim
         for envelope, why in sim.lost:
             sim.lose(envelope, process.machine, why)
@@ -375,7 +375,7 @@ class Processes:
         sim.copies.clear()
 
     def _ended(self, process: Process, outcome: Outcome) -> None:
-        """Clear up after a process that ended in the middle of a step, or with it."""
+        """Clean up after a process that ended during a step, or at its end."""
         sim = self._sim
         machine = process.machine
         if outcome.is_done:

@@ -1,7 +1,8 @@
-"""The workload for Raft alone: clients that append numbers, registers that fold them.
+"""The workload for Raft alone: clients append numbers, and registers fold them.
 
-Values are unique in a run. A value is acknowledged when the process that took it, still leading the
-same epoch, is told that it is committed: from then on no promise-keeping quorum may lose it.
+Values are unique in a run. A value is acknowledged when the process that took it hears that it is
+committed while it still leads the same epoch. From then on a quorum that keeps its promises must
+not lose it.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class Register(Workload):
-    """Clients append unique numbers at whoever believes that it leads.
+    """Clients append unique numbers at every process that believes that it leads.
 
-    `submitted` counts the values that somebody was asked to append.
+    `submitted` counts the values of all these requests.
     """
 
     __slots__ = ("_chance", "_open", "submitted")
@@ -38,18 +39,18 @@ class Register(Workload):
         self.submitted = 0
 
     def begin(self) -> None:
-        """Plan the first append."""
+        """Schedule the first append."""
         self._sim.schedule(self._next_append(), self._append, None)
 
     def start(self, process: Process) -> None:
-        """Give a process that starts an empty register."""
+        """Give a starting process an empty register."""
         process.listener = StateMachine()
 
     def _next_append(self) -> int:
         return MILLISECOND + self._chance.exponential(self._sim.knobs.append_every)
 
     def _append(self, _nothing: None) -> None:
-        """Let clients append at whoever believes that it leads."""
+        """Let clients append at every process that believes that it leads."""
         sim = self._sim
         for machine in sim.nodes:
             process = machine.process
@@ -66,12 +67,12 @@ class Register(Workload):
         return Local("append", 0, values)
 
     def taken(self, process: Process, epoch: int, values: tuple[bytes, ...]) -> None:
-        """Keep that this process was asked to append these values in an epoch."""
+        """Note that this process was asked to append these values in an epoch."""
         for value in values:
             self._open[value_number(value)] = (process.incarnation, epoch)
 
     def committed(self, process: Process, state: RaftState, effect: HandleCommit) -> None:
-        """Fold values, note which are acknowledged by that, and ask for a snapshot in time.
+        """Fold values, note which ones are now acknowledged, and ask for a snapshot if it is due.
 
         Raises ValueError if the batches are not the next ones.
         """
@@ -97,7 +98,7 @@ class Register(Workload):
             process.inbox.append(Local("snapshot"))
 
     def load(self, process: Process, state: RaftState, effect: HandleLoadSnapshot) -> None:
-        """Let a register begin anew from a snapshot. Raises ValueError if it is not there."""
+        """Reset a register from a snapshot. Raises ValueError if there is no such snapshot."""
         process.listener.load(state.log, effect)
 
     def snapshot(self, process: Process) -> tuple[OffsetAndEpoch, tuple[bytes, ...]]:
@@ -106,7 +107,7 @@ class Register(Workload):
         return OffsetAndEpoch(listener.next_offset, listener.epoch), listener.snapshot()
 
     def ended(self, process: Process) -> None:
-        """Forget what a process will acknowledge no more."""
+        """Forget the values that a process can no longer acknowledge."""
         incarnation = process.incarnation
         gone = [number for number, (who, _) in self._open.items() if who == incarnation]
         for number in gone:

@@ -1,4 +1,4 @@
-"""A whole run: what it came to, and a digest of everything that happened."""
+"""A whole run: its result, and a digest of everything that happened."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _LINES: Final = 512
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run came to.
+    """The result of a run.
 
-    `events` counts steps; `faults` the effects that faults had, by kind, and
-    `elections` how often somebody began to lead. `fatal` says which
-    processes ended themselves, `promised` what was still promised after the `damages` of disks.
-    `digest` is of every step and of all disks at the end: two runs with the same one are the same.
+    `events` counts steps, `faults` the effects of faults by kind, and `elections` the terms of
+    leaders. `fatal` lists the processes that ended themselves. `promised` is what was still
+    promised after the `damages` of disks. `digest` covers every step and all disks at the end:
+    equal digests mean equal runs.
     """
 
     configuration: QuorumConfiguration
@@ -52,7 +52,7 @@ class RunResult:
 
 
 class Digest:
-    """A digest that grows with each step. It takes in what a step did, in its order."""
+    """A digest that grows with each step, in the order of the steps."""
 
     __slots__ = ("_hash", "_lines")
 
@@ -61,7 +61,7 @@ class Digest:
         self._hash = blake2b(digest_size=_DIGEST_BYTES)
 
     def add(self, step: SimStep) -> None:
-        """Take in one step."""
+        """Add one step."""
         number, time, kind, _, received, event, _, after, effects, whole, sent = step[:11]
         detail, incarnation = step[11:13]
         if after is None:
@@ -86,7 +86,7 @@ class Digest:
         self._lines.clear()
 
     def end(self, simulation: Simulation) -> str:
-        """Return the digest of all steps and of what is on the disks."""
+        """Return the digest of all steps and of the disks."""
         self._flush()
         for machine in simulation.nodes:
             for name, content in machine.disk.image().items():
@@ -108,16 +108,16 @@ def run(
     knobs: Knobs | None = None,
     core: Core = KRAFT,
 ) -> RunResult:
-    """Return what a seed comes to; `observer` is given each step when it has happened.
+    """Return the result of a seed; `observer` gets each step after it has happened.
 
-    Raises HandlerError if the simulated code raises, and what the observer raises.
+    Raises HandlerError if the simulated code raises, and whatever the observer raises.
     """
     simulation = Simulation(configuration, seed, plan, knobs, core)
     return watch(simulation, observer)
 
 
 def watch(simulation: Simulation, observer: Callable[[SimStep], object] | None = None) -> RunResult:
-    """Return what a simulation comes to that has not begun yet."""
+    """Return the result of a simulation that has not begun yet."""
     digest = Digest()
     elections = 0
     while (step := simulation.step()) is not None:
@@ -141,8 +141,8 @@ def watch(simulation: Simulation, observer: Callable[[SimStep], object] | None =
         len(simulation.workload.acknowledged),
         elections,
         tuple(simulation.fatal),
-        tuple(simulation.atlas.damages),
-        simulation.atlas.promised,
+        tuple(simulation.damage_log.damages),
+        simulation.damage_log.promised,
         LivenessVerdict("not tried")
         if simulation.liveness is None
         else simulation.liveness.verdict(),

@@ -1,7 +1,7 @@
 """The state machine above each replica: a register that folds all committed values into one number.
 
-Two replicas that applied the same values in the same order have the same fold; nothing else gives
-it. A snapshot is the fold, as one record.
+Two replicas have the same fold only if they applied the same values in the same order. A snapshot
+is the fold, as one record.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ _SNAPSHOT: Final = b"register"
 
 
 def value_bytes(number: int, size: int) -> bytes:
-    """Return the record of a value: its number, and zeros up to a size."""
+    """Return the record of a value: its number, padded with zeros."""
     return number.to_bytes(VALUE_BYTES, "big") + bytes(max(size - VALUE_BYTES, 0))
 
 
 def value_number(data: bytes) -> int:
-    """Return the number of a value's record."""
+    """Return the number in a value's record."""
     return int.from_bytes(data[:VALUE_BYTES], "big")
 
 
 class StateMachine:
-    """What a process has been told: `count` values folded to `fold`, all before `next_offset`.
+    """The state of a register: `count` values folded to `fold`, all before `next_offset`.
 
-    `epoch` is that of the last record before it; `snapshot_end` the end of its last snapshot.
-    `snapshots_loaded` counts the snapshots that it began anew from.
+    `epoch` is the epoch of the last record before it; `snapshot_end` the end of its last snapshot.
+    `snapshots_loaded` counts the snapshots that replaced its state.
     """
 
     __slots__ = ("count", "epoch", "fold", "next_offset", "snapshot_end", "snapshots_loaded")
@@ -48,7 +48,7 @@ class StateMachine:
         self.snapshots_loaded = 0
 
     def apply(self, batches: tuple[LogBatch, ...]) -> None:
-        """Take committed batches.
+        """Apply committed batches.
 
         Raises ValueError if they are not the next ones. Kafka: RaftClient.Listener.handleCommit.
         """
@@ -64,9 +64,10 @@ class StateMachine:
             self.epoch = batch.epoch
 
     def load(self, log: LogImage, effect: HandleLoadSnapshot) -> None:
-        """Begin anew from a snapshot of the log.
+        """Replace the state by a snapshot of the log.
 
-        Raises ValueError if it is not there. Kafka: RaftClient.Listener.handleLoadSnapshot.
+        Raises ValueError if there is no such snapshot. Kafka:
+        RaftClient.Listener.handleLoadSnapshot.
         """
         snapshot = log.snapshot(effect.snapshot_id)
         if snapshot is None:
@@ -80,5 +81,5 @@ class StateMachine:
         self.snapshots_loaded += 1
 
     def snapshot(self) -> tuple[bytes, ...]:
-        """Return the records of a snapshot of it."""
+        """Return the records of a snapshot of the state."""
         return (_SNAPSHOT + self.count.to_bytes(8, "big") + self.fold.to_bytes(8, "big"),)

@@ -1,4 +1,4 @@
-"""What a simulation tells its observers: one step after the other, and the messages between them.
+"""The steps that a simulation passes to its observers, and the messages in flight.
 
 Both are named tuples: a run makes hundreds of thousands, and a tuple is made five times faster than
 a frozen dataclass.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kraft.rpc.requests import RaftRequest, RaftResponse
 
 CLIENT: Final = NodeId(-1)
-"""The node id of a client, which has none."""
+"""The node id of a client, which has no id of its own."""
 
 NO_MESSAGE: Final = -1
 
@@ -26,9 +26,9 @@ StepKind = Literal["event", "start", "crash", "lose", "duplicate", "fault", "lis
 
 
 class ListenerStep(NamedTuple):
-    """What a state machine above Raft did, of some kind: it took an event, and what came of it.
+    """A step of a state machine above Raft: the event that it took, and the result.
 
-    `said` is where it then stands, for people.
+    `said` is its new position, for people.
     """
 
     kind: str
@@ -42,10 +42,10 @@ class ListenerStep(NamedTuple):
 class Envelope(NamedTuple):
     """One message in flight.
 
-    `message_id` is unique in a run; the second copy of a message has its own, and `copy_of` names
-    the first. `incarnation` is the process that sent the request, or the one that an answer is for:
-    incarnations are numbered through a whole run, so a process that was started again never gets
-    the answers of the one before. `answers` is the message id of the request that is answered.
+    `message_id` is unique in a run; a duplicate has its own id, and `copy_of` names the first
+    message. `incarnation` is the process that sent the request, or that a response is for.
+    Incarnations are numbered through a whole run, so a restarted process never gets responses to
+    its predecessor. `answers` is the message id of the answered request.
     """
 
     message_id: int
@@ -63,23 +63,22 @@ class SimStep(NamedTuple):
     """One step of a run.
 
     * "event": `replica` took `event`, because of the message `received` if there is one, and went
-      from `before` to `after`; `effects` are those that were performed. If it crashed while it
-      performed them, `after` is None, and `whole` has the state and all effects that it would have
-      come to.
-    * "start": a process starts from what is on its disk; `after` is its state, or None if it
-      refused (`error` says why) or crashed while it performed the effects of the start (`whole`).
-    * "crash": a process ends between two events. What its disk then has is seen at its start.
+      from `before` to `after`; `effects` are those performed. If it crashed while it performed
+      them, `after` is None, and `whole` has the state and all effects of the complete step.
+    * "start": a process starts from its disk; `after` is its state, or None if it refused (`error`
+      says why) or crashed while it performed the effects of the start (`whole`).
+    * "crash": a process ends between two events. Its start shows what its disk has then.
     * "lose", "duplicate": the network loses a message, or will deliver it once more; `received` is
       that message, the new copy for "duplicate".
     * "fault": a fault of the plan takes effect, or ends; `fault` is its kind, or "heal" where all
-      of them end. What a fault ends with is an effect of none: `fault` is empty then.
-    * "listener": the state machine above Raft did something, which is in `listener`; `received` is
-      the message that it took, if there is one. What Raft told it, it does after that step.
+      faults end. The end of a fault is not an effect of it, so `fault` is empty then.
+    * "listener": the state machine above Raft took a step, which is in `listener`; `received` is
+      the message that it took, if there is one. It handles what Raft told it after Raft's step.
 
-    The `source` of a RequestReceived has the sender's node id, and as its correlation id the
-    `message_id` of the message: that is how the answer finds its connection. `sent` are the
-    messages that were sent, also those that the network will lose; `time` is in true nanoseconds.
-    `detail` says the same to people.
+    The `source` of a RequestReceived has the sender's node id and, as its correlation id, the
+    `message_id` of the message; the response finds its connection by that. `sent` are the messages
+    that were sent, including those that the network will lose; `time` is in true nanoseconds.
+    `detail` describes the step for people.
     """
 
     number: int

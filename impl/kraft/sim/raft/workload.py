@@ -1,7 +1,7 @@
-"""What runs above Raft in a simulation: state machines, and the clients that they have.
+"""The workload above Raft in a simulation: state machines, and their clients.
 
-This is what all workloads share, and what a simulation asks of one. `kraft.sim.raft.register` is
-the one for Raft alone.
+This is the part that all workloads share, and their interface to the simulation.
+`kraft.sim.raft.register` is the workload for Raft alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CLUSTER_ID: Final = "simulated-quorum-AAAAA"
 
 
 class Acknowledged(NamedTuple):
-    """A value whose client was told that it is committed: where, by whom, and when (true ns)."""
+    """A value that a client heard to be committed: where, from which replica, when (true ns)."""
 
     value: int
     offset: int
@@ -38,65 +38,65 @@ class Acknowledged(NamedTuple):
 
 
 class Workload:
-    """What a simulation asks of the state machines above Raft, and of their clients.
+    """The interface of a simulation to the state machines above Raft, and to their clients.
 
-    `acknowledged` has what clients were told is committed, in the order in which they were told.
+    `acknowledged` lists what clients heard to be committed, in that order.
     """
 
     __slots__ = ("_sim", "acknowledged")
 
     handlers: ClassVar[Mapping[str, Callable[[Simulation, Fault], Callable[[], None] | None]]] = {}
-    """How the faults take effect that only this workload knows, by kind."""
+    """The handlers of faults that only this workload knows, by kind."""
 
     def __init__(self, simulation: Simulation) -> None:
         self._sim = simulation
         self.acknowledged: dict[Any, Acknowledged] = {}
 
     def begin(self) -> None:
-        """Plan what clients do by themselves; the machines are there, none of them runs yet."""
+        """Schedule what clients do by themselves; the machines exist, and none runs yet."""
 
     def start(self, process: Process) -> None:
-        """Give a process that starts its state machine."""
+        """Give a starting process its state machine."""
 
     def committed(self, process: Process, state: RaftState, effect: HandleCommit) -> None:
-        """Give a state machine committed batches. Raises ValueError if they are not the next."""
+        """Pass committed batches to a state machine. Raises ValueError if they are not the next."""
 
     def load(self, process: Process, state: RaftState, effect: HandleLoadSnapshot) -> None:
-        """Let a state machine begin anew from a snapshot. Raises ValueError if it is not there."""
+        """Reset a state machine from a snapshot. Raises ValueError if there is no such snapshot."""
 
     def leader_changed(self, process: Process, effect: HandleLeaderChange) -> None:
-        """Tell a state machine who leads."""
+        """Tell a state machine which node leads."""
 
     def append_refused(self, process: Process) -> None:
-        """Tell a state machine that what it prepared is not taken."""
+        """Tell a state machine that its prepared append is refused."""
 
     def taken(self, process: Process, epoch: int, values: tuple[bytes, ...]) -> None:
-        """Keep that this process was asked to append these values in an epoch."""
+        """Note that this process was asked to append these values in an epoch."""
 
     def snapshot(self, process: Process) -> tuple[OffsetAndEpoch, tuple[bytes, ...]]:
-        """Return a snapshot of a state machine: up to where it is, and its records."""
+        """Return a snapshot of a state machine: its end, and its records."""
         raise ValueError(f"{process.key} was asked for a snapshot and has none")
 
     def receive(self, process: Process, connection: Connection) -> None:
-        """Give a state machine a message that is none of Raft's."""
+        """Pass a message that is not Raft's to a state machine."""
 
     def answered(self, request: Envelope, response: Any) -> None:
-        """Hear that a client was answered."""
+        """Note that a client got a response."""
 
-    def is_served(self, since: int) -> bool:  # noqa: ARG002 - a workload may ask for more
-        """Return whether its clients have what they were promised, since a true time."""
+    def is_served(self, since: int) -> bool:  # noqa: ARG002 - another workload may use it
+        """Return whether the clients got what they were promised since a true time."""
         return True
 
     def due(self, process: Process) -> None:
         """Let a state machine do what is due at its `listener_deadline`."""
 
     def ended(self, process: Process) -> None:
-        """Forget what a process will do no more."""
+        """Forget what a process can no longer do."""
 
     def to_add(
         self, voters: VoterSet, machines: Sequence[Machine], chance: int
     ) -> AddRaftVoterRequest | None:
-        """Return the request to add one of the machines whose node is no voter, if there is one."""
+        """Return a request to add a machine whose node is not a voter, None without one."""
         nodes = set(voters.node_ids)
         outside = [machine for machine in machines if machine.runs and machine.node_id not in nodes]
         if not outside:
@@ -113,7 +113,7 @@ class Workload:
     def to_remove(
         self, voters: VoterSet, damaged: frozenset[ReplicaKey], chance: int
     ) -> RemoveRaftVoterRequest | None:
-        """Return the request to remove a voter, one whose disk is lost first, if any may go."""
+        """Return a request to remove a voter, first one with a lost disk; None if none may go."""
         if len(voters) <= self._sim.configuration.voters_minimum:
             return None
         lost = [voter.key for voter in voters.voters if voter.key in damaged]

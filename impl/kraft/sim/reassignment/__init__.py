@@ -1,5 +1,5 @@
-"""One partition that moves between brokers: choices in, states out.
+"""The simulation of reassignment: one partition that moves between brokers.
 
-The controller's records are committed at once and brokers are fenced and unfenced at will; Raft and
-leases have simulations of their own. A configuration and a list of choices reproduce a run.
+The controller's records are committed at once, and brokers are fenced and unfenced at will; other
+simulations cover Raft and the lease. A configuration and a list of choices reproduce a run.
 """

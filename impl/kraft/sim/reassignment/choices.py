@@ -1,4 +1,4 @@
-"""The choices an environment can make: one class for each action of Reassignment it can cause."""
+"""The choices of the environment: one class for each action of Reassignment it can cause."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kraft.sim.common.choice import BaseChoice
 
 
 class StartReassignment(BaseChoice, frozen=True, tag=True):
-    """Let the operator give the partition other replicas.
+    """Let an operator give the partition other replicas.
 
     Spec: Reassignment!StartReassignment.
     """
@@ -18,35 +18,35 @@ class StartReassignment(BaseChoice, frozen=True, tag=True):
 
 
 class CancelReassignment(BaseChoice, frozen=True, tag=True):
-    """Let the operator take a reassignment back.
+    """Let an operator cancel a reassignment.
 
     Spec: Reassignment!CancelReassignment.
     """
 
 
 class ElectPreferredLeader(BaseChoice, frozen=True, tag=True):
-    """Let the first replica lead.
+    """Elect the preferred leader.
 
     Spec: Reassignment!ElectPreferredLeader.
     """
 
 
 class ElectUncleanLeader(BaseChoice, frozen=True, tag=True):
-    """Let the operator have a leader at any price.
+    """Let an operator request an unclean election.
 
     Spec: Reassignment!ElectUncleanLeader.
     """
 
 
 class DeleteTopic(BaseChoice, frozen=True, tag=True):
-    """Let the operator delete the topic.
+    """Let an operator delete the topic.
 
     Spec: Reassignment!DeleteTopic.
     """
 
 
 class UnregisterBroker(BaseChoice, frozen=True, tag=True):
-    """Let the operator remove a broker.
+    """Let an operator unregister a broker.
 
     Spec: Reassignment!UnregisterBroker.
     """
@@ -73,7 +73,7 @@ class UnfenceBroker(BaseChoice, frozen=True, tag=True):
 
 
 class BeginControlledShutdown(BaseChoice, frozen=True, tag=True):
-    """Let a broker ask for leave to stop.
+    """Let a broker begin a controlled shutdown.
 
     Spec: Reassignment!BeginControlledShutdown.
     """
@@ -110,7 +110,7 @@ class SendAlterPartition(BaseChoice, frozen=True, tag=True):
 
 
 class RetryAlterPartition(BaseChoice, frozen=True, tag=True):
-    """Let a leader send a request once more that is still under way.
+    """Let a leader resend a request that is still in flight.
 
     Spec: Reassignment!RetryAlterPartition.
     """
@@ -119,7 +119,7 @@ class RetryAlterPartition(BaseChoice, frozen=True, tag=True):
 
 
 class SendStrayRequest(BaseChoice, frozen=True, tag=True):
-    """Let somebody send a request that no correct leader sends.
+    """Send a request that no correct leader sends.
 
     `isr` are the members and the broker epochs that the sender claims to know.
 
@@ -135,9 +135,9 @@ class SendStrayRequest(BaseChoice, frozen=True, tag=True):
 
 
 class Deliver(BaseChoice, frozen=True, tag=True):
-    """Deliver a request to the controller, or an answer to the broker that asked.
+    """Deliver a request to the controller, or a response to the broker that asked.
 
-    Which action of the spec that is depends on the message and on the state of who gets it.
+    The action of the spec depends on the message and on the state of its receiver.
     """
 
     message_id: int

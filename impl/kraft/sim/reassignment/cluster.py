@@ -1,4 +1,4 @@
-"""The controller's image, the brokers that lead, and the requests under way, as one value."""
+"""The controller's image, the brokers that lead, and the messages in flight, as one value."""
 
 from __future__ import annotations
 
@@ -33,12 +33,11 @@ _FIRST_EPOCH: Final = BrokerEpoch(0)
 
 
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who there is, what the topic allows, and what may go wrong.
+    """The brokers, the settings of the topic, and what may happen.
 
-    `min_isr` turns the eligible leader replicas of KIP-966 on. `unclean_elections`: the operator
-    may ask for them. `late_heartbeats`: a broker that is shutting down may be unfenced, by a
-    heartbeat that was overtaken. `repeats`: requests may be sent once more. `strays`: somebody
-    sends requests that no correct leader sends.
+    `min_isr` turns on the eligible leader replicas of KIP-966. `unclean_elections` lets the
+    operator request them. `late_heartbeats` lets a late heartbeat unfence a broker that is shutting
+    down. `repeats` lets requests be resent. `strays` allows requests that no correct leader sends.
     """
 
     brokers: tuple[BrokerId, ...]
@@ -53,7 +52,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """A message under way: a request to the controller, or with its `response` the way back."""
+    """A message in flight: a request to the controller, or with `response` the way back."""
 
     message_id: int
     request: AlterPartitionRequest
@@ -62,9 +61,9 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Everything there is at one moment.
+    """The whole state at one moment.
 
-    `last_epochs` are those of the last registration of each broker, also of one that has none now.
+    `last_epochs` has the epoch of each broker's last registration, also if it is unregistered now.
     """
 
     configuration: Configuration
@@ -81,7 +80,7 @@ def partition_of(cluster: Cluster) -> Partition | None:
 
 
 def first_cluster(configuration: Configuration) -> Cluster:
-    """Return the cluster before anything happened: all brokers are active, nobody knows who leads.
+    """Return the first cluster: all brokers are active, and none knows yet that it leads.
 
     Spec: Reassignment!Init.
     """
@@ -117,7 +116,7 @@ def first_cluster(configuration: Configuration) -> Cluster:
 def registration_of(
     broker_id: BrokerId, epoch: BrokerEpoch, *, fenced: bool = True
 ) -> RegisterBrokerRecord:
-    """Return the record of a process of a broker; each has an incarnation of its own."""
+    """Return the registration of a process of a broker; each has its own incarnation."""
     incarnation = IncarnationId(f"{broker_id:04}{epoch:04}".rjust(21, "I") + "A")
     return RegisterBrokerRecord(
         broker_id, incarnation, epoch, fenced=fenced, log_dirs=(_directory_of(broker_id),)
@@ -129,7 +128,7 @@ def _directory_of(broker_id: BrokerId) -> DirectoryId:
 
 
 def digest(cluster: Cluster) -> str:
-    """Return 16 hexadecimal digits that are equal for equal clusters, in every process."""
+    """Return 16 hexadecimal digits that are equal for equal clusters, in every Python process."""
     image = cluster.image
     everything = (
         cluster.configuration,

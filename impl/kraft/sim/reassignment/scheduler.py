@@ -1,4 +1,4 @@
-"""Who makes the choices of a run: random ones, most of which are possible, from a seed."""
+"""The scheduler: it draws random choices from a seed, most of them possible."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _WEIGHTS: Final = {
     "delete": 0.03,
 }
 _NOT_WITH_ELR: Final = {"elect", "shut_down", "unregister", "retry", "stray", "delete"}
-# How often a stray request asks for what there is.
+# How often a stray request asks for the present ISR.
 _NOTHING_NEW: Final = 0.25
-# An epoch that is given is mostly the present one.
+# An epoch is mostly the present one.
 _NEAR: Final = (0, 0, 0, 1, -1)
 
 
@@ -51,7 +51,7 @@ class Scheduler:
     random: Random
 
     def next_choice(self, cluster: Cluster) -> Choice:
-        """Return a choice; it may turn out to be refused."""
+        """Return a choice; it may be refused."""
         with_elr = self.configuration.min_isr is not None
         while True:
             (kind,) = self.random.choices(list(_WEIGHTS), list(_WEIGHTS.values()))
@@ -68,7 +68,7 @@ class Scheduler:
         return allowed and partition is not None and partition.leader == NO_LEADER
 
     def observe(self, result: StepResult[Cluster, Choice]) -> None:
-        """Hear what came of a choice: the next one does not depend on it."""
+        """Ignore the result of a choice: the next choice does not depend on it."""
 
     def _draw(self, kind: str, cluster: Cluster) -> Choice | None:
         random, configuration = self.random, self.configuration
@@ -105,7 +105,7 @@ class Scheduler:
     def _of_partition(self, kind: str, cluster: Cluster) -> Choice | None:
         partition = partition_of(cluster)
         if partition is None:
-            # Now and then somebody asks for what is gone.
+            # Now and then a request names the deleted partition.
             return self._stray(cluster, partition) if kind == "stray" else None
         if kind == "send":
             return self._send(cluster)
@@ -122,10 +122,10 @@ class Scheduler:
         return choices.DeleteTopic()
 
     def _target(self) -> list[BrokerId]:
-        """Return where the partition is to go; with eligible leader replicas, to as many brokers.
+        """Return a target assignment; with eligible leader replicas, of the original size.
 
-        With fewer of them, those who are eligible stay so after they could be in sync: Kafka looks
-        before it elects.
+        With fewer replicas, replicas could stay eligible although enough are in sync: Kafka
+        computes eligibility before it elects.
         """
         brokers, random = self.configuration.brokers, self.random
         count = len(self.configuration.initial_replicas)
@@ -134,12 +134,16 @@ class Scheduler:
         return random.sample(brokers, count)
 
     def _may_cancel(self, partition: Partition) -> bool:
-        """Return whether there is something to cancel; by force, ELR or not, anybody is in sync."""
+        """Return whether a reassignment can be cancelled here.
+
+        With ELR, a forced cancellation puts a replica in sync whether it is eligible or not, so
+        there is none.
+        """
         forced = self.configuration.min_isr is not None and self.configuration.unclean_enabled
         return in_progress(partition) and not forced
 
     def _send(self, cluster: Cluster) -> Choice | None:
-        """Return that a leader asks for one member more, mostly, or for some less."""
+        """Return a leader's request: mostly for one more member, else for fewer."""
         random = self.random
         if not cluster.leading:
             return None
@@ -161,8 +165,8 @@ class Scheduler:
         sender = random.choice((leader, random.choice(brokers)))
         if sender not in brokers:
             return None
-        # In the order of now: Kafka writes an ISR that has only another order, and in
-        # Reassignment an ISR has none. No leader asks for that.
+        # Keep the order: Kafka writes an ISR that differs only in its order, but in Reassignment an
+        # ISR has no order. No leader asks for that.
         present = partition.isr if partition else ()
         isr = present if sender in present else (*present, sender)
         leader_epoch = partition.leader_epoch if partition else 0
@@ -191,7 +195,7 @@ class Scheduler:
 def play(
     configuration: Configuration, random: Random, steps: int
 ) -> Iterator[StepResult[Cluster, Choice]]:
-    """Yield the steps of a scheduled run, without keeping them."""
+    """Yield the steps of a scheduled run without storing them."""
     scheduler = Scheduler(configuration, random)
     cluster = first_cluster(configuration)
     for _ in range(steps):

@@ -1,7 +1,7 @@
 """One step of a moving partition: `step(cluster, choice)`.
 
-A choice that is not possible is refused and changes nothing, so that every list of choices has one
-run. Every change of the partition is a record of the controller, replayed.
+An impossible choice is refused and changes nothing, so every list of choices has exactly one run.
+Every change of the partition is a replayed record of the controller.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 _DEFAULTS: Final = Defaults()
 _UNKNOWN_BROKER: Final = Refused("no such broker is registered")
-# No record was needed: that is no refusal.
+# The election wrote no record, but that is no refusal of the choice.
 _NOBODY_AVAILABLE: Final = {
     ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE,
     ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE,
@@ -59,7 +59,7 @@ _NOBODY_AVAILABLE: Final = {
 
 
 def step(cluster: Cluster, choice: Choice) -> StepResult[Cluster, Choice]:
-    """Return what a choice makes of a cluster; it is refused if it is not possible now.
+    """Return the cluster after a choice; an impossible choice is refused.
 
     Spec: Reassignment!Next.
     """
@@ -71,7 +71,7 @@ _Result = tuple[Cluster, "Outcome"]
 
 
 def _write(cluster: Cluster, records: Iterable[TypedRecord]) -> Cluster:
-    # They are committed at once here.
+    # Records are committed at once here.
     return replace(cluster, image=replay(cluster.image, records))
 
 
@@ -169,7 +169,7 @@ def _register(cluster: Cluster, choice: choices.RegisterBroker) -> _Result:
         restarted,
         last_epochs=cluster.last_epochs.set(broker_id, epoch),
         leading=leading.delete(broker_id) if broker_id in leading else leading,
-        # What the old process would have been told.
+        # Responses to the old process are lost.
         network=tuple(
             one
             for one in cluster.network
@@ -182,7 +182,7 @@ def _learn(cluster: Cluster, choice: choices.LearnPartition) -> _Result:
     broker_id, partition = choice.broker_id, partition_of(cluster)
     view = cluster.leading.get(broker_id)
     if not partition_leader.is_news(broker_id, view, partition):
-        return cluster, Refused("it knows all of it")
+        return cluster, Refused("it knows the latest metadata")
     learned = partition_leader.learn_partition(broker_id, partition)
     return _with_view(cluster, broker_id, learned), done("LearnPartition")
 
@@ -200,7 +200,7 @@ def _send(cluster: Cluster, choice: choices.SendAlterPartition) -> _Result:
     broker_id = choice.broker_id
     view = cluster.leading.get(broker_id)
     if view is None or not partition_leader.may_ask_for(broker_id, view, choice.isr):
-        return cluster, Refused("it does not lead, waits for an answer, or may not ask for that")
+        return cluster, Refused("it does not lead, awaits a response, or may not ask for that")
     waiting, asked = partition_leader.send_alter_partition(
         TOPIC_ID, PARTITION_ID, view, choice.isr, cluster.last_epochs
     )
@@ -218,7 +218,7 @@ def _put(cluster: Cluster, request: AlterPartitionRequest) -> Cluster:
 
 
 def find(cluster: Cluster, message_id: int) -> Envelope | None:
-    """Return the message under way with this id, if there is one."""
+    """Return the message in flight with this id, or None."""
     return next((one for one in cluster.network if one.message_id == message_id), None)
 
 
@@ -231,7 +231,7 @@ def _retry(cluster: Cluster, choice: choices.RetryAlterPartition) -> _Result:
     view = cluster.leading.get(request.broker_id)
     wanted = {member.broker_id for member in asked.new_isr_with_epochs}
     if not partition_leader.is_awaited(view, asked) or view is None or set(view.pending) != wanted:
-        return cluster, Refused("nobody waits for its answer")
+        return cluster, Refused("its response is not awaited")
     return _put(cluster, request), done("RetryAlterPartition")
 
 
@@ -260,7 +260,7 @@ def _deliver(cluster: Cluster, choice: choices.Deliver) -> _Result:
     result = alter_partition.alter_partition(cluster.image, _DEFAULTS, request)
     after = _write(without, result.records)
     if cluster.last_epochs[request.broker_id] == request.broker_epoch:
-        # The process that asked is still there.
+        # The process that sent the request still runs.
         reply = replace(envelope, response=result.response)
         after = replace(after, network=(*left, reply))
     return after, done(_answer_of(result.response))

@@ -1,5 +1,5 @@
-"""Controllers that register, and a metadata version that rises: choices in, states out.
+"""The simulation of registration: controllers register, and the metadata version rises.
 
-What the active controller writes is committed at once. A configuration and a list of choices
+The records of the active controller are committed at once. A configuration and a list of choices
 reproduce a run.
 """

@@ -1,4 +1,4 @@
-"""The choices an environment can make: those of ControllerRegistration that it can cause."""
+"""The choices of the environment: the actions of ControllerRegistration that it can cause."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ class StartController(_OfProcess, frozen=True, tag=True):
 
 
 class SendRegistration(_OfProcess, frozen=True, tag=True):
-    """Let a process ask, as soon as its back-off is over.
+    """Let a process send its registration as soon as its back-off is over.
 
     Spec: ControllerRegistration!SendRegistration.
     """
 
 
 class RequestTimeout(_OfProcess, frozen=True, tag=True):
-    """Let so much time pass that a process gives its request up.
+    """Let time pass until a process's request times out.
 
     Spec: ControllerRegistration!RequestTimeout.
     """
 
 
 class ReplayMetadata(_OfProcess, frozen=True, tag=True):
-    """Let a process replay what there is; it halts if it cannot.
+    """Let a process replay the log; it halts if it does not support the metadata version.
 
     Spec: ControllerRegistration!ReplayMetadata.
     """
@@ -63,7 +63,7 @@ class BecomeActive(_OfProcess, frozen=True, tag=True):
 
 
 class RaiseMetadataVersion(BaseChoice, frozen=True, tag=True):
-    """Let the operator ask for a level; the active controller writes it or refuses.
+    """Let an operator request a level; the active controller writes it or refuses.
 
     Spec: ControllerRegistration!UpgradeFeature, ControllerRegistration!RefuseUpgrade.
     """
@@ -72,30 +72,30 @@ class RaiseMetadataVersion(BaseChoice, frozen=True, tag=True):
 
 
 class UnregisterController(_OfController, frozen=True, tag=True):
-    """Let the operator remove a registration.
+    """Let an operator remove a registration.
 
     Spec: ControllerRegistration!UnregisterController.
     """
 
 
 class RemoveVoter(_OfController, frozen=True, tag=True):
-    """Let a controller leave the voters.
+    """Remove a controller from the voters.
 
     Spec: ControllerRegistration!RemoveVoter.
     """
 
 
 class AddVoter(_OfController, frozen=True, tag=True):
-    """Let a controller join the voters.
+    """Add a controller to the voters.
 
     Spec: ControllerRegistration!AddVoter.
     """
 
 
 class Deliver(_OfMessage, frozen=True, tag=True):
-    """Deliver a request to the active controller, or an answer to the process that asked.
+    """Deliver a request to the active controller, or a response to the process that asked.
 
-    Which action of the spec that is depends on the message and on the state of who gets it.
+    The action of the spec depends on the message and on the state of its receiver.
     """
 
 
@@ -114,7 +114,7 @@ class LoseMessage(_OfMessage, frozen=True, tag=True):
 
 
 class DuplicateMessage(_OfMessage, frozen=True, tag=True):
-    """Deliver a request once more, later.
+    """Let a request arrive a second time later.
 
     Spec: ControllerRegistration!DuplicateMessage.
     """

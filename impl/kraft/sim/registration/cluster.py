@@ -1,4 +1,4 @@
-"""Controller processes, what they have replayed, the log's image and the requests under way."""
+"""Controller processes, their replayed state, the log's image and the messages in flight."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ProcessIdentity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A process there may be, its controller id, and the highest level that it supports."""
+    """A possible process: its controller id, and the highest metadata version it supports."""
 
     incarnation_id: IncarnationId
     controller_id: ControllerId
@@ -34,11 +34,11 @@ class ProcessIdentity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who there is, which metadata versions there are, and what may happen.
+    """The processes, the metadata versions, and what may happen.
 
-    `quorum_ids` are those of controller.quorum.voters, none if the quorum is dynamic. `eager`:
-    processes do not look whether there are registrations before they ask. `changes_voters`: the
-    operator removes voters, adds them, and removes registrations.
+    `quorum_ids` are the voters of controller.quorum.voters; it is empty for a dynamic quorum. With
+    `eager`, processes send registrations even under a metadata version without them. With
+    `changes_voters`, the operator adds and removes voters, and removes registrations.
     """
 
     processes: tuple[ProcessIdentity, ...]
@@ -49,7 +49,7 @@ class Configuration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ProcessState(enum.Enum):
-    """Where a process is in its life.
+    """The life cycle of a process.
 
     Spec: ControllerRegistration!Status.
     """
@@ -61,7 +61,7 @@ class ProcessState(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process: whether it runs, and what it knows of its registration."""
+    """A process: whether it runs, and the state of its registration."""
 
     state: ProcessState
     sender: RegistrationSender
@@ -69,9 +69,9 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """A message under way: a request, or with its `response` the way back.
+    """A message in flight: a request, or with its `response` the way back.
 
-    `correlation_id` is the sender's; None if nobody waits for the answer any more.
+    `correlation_id` is the sender's; None if the response is no longer awaited.
     """
 
     message_id: int
@@ -82,7 +82,7 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Everything there is at one moment. `now_ms` is the clock of all processes."""
+    """The whole state at one moment. `now_ms` is the clock of all processes."""
 
     configuration: Configuration
     image: MetadataImage
@@ -100,7 +100,7 @@ def controllers_of(configuration: Configuration) -> tuple[ControllerId, ...]:
 
 
 def new_sender(configuration: Configuration, identity: ProcessIdentity) -> RegistrationSender:
-    """Return what a process knows before it starts: itself."""
+    """Return the state of a process before it starts: its identity alone."""
     supported = SupportedFeature(
         METADATA_VERSION, min(configuration.levels), identity.highest_level
     )
@@ -110,7 +110,7 @@ def new_sender(configuration: Configuration, identity: ProcessIdentity) -> Regis
 
 
 def first_cluster(configuration: Configuration) -> Cluster:
-    """Return the cluster before anything happened: nothing runs, the lowest level is finalized.
+    """Return the first cluster: no process runs, and the lowest level is finalized.
 
     Spec: ControllerRegistration!Init.
     """
@@ -131,12 +131,12 @@ def first_cluster(configuration: Configuration) -> Cluster:
 
 
 def find(cluster: Cluster, message_id: int) -> Envelope | None:
-    """Return the message under way with this id, if there is one."""
+    """Return the message in flight with this id, or None."""
     return next((one for one in cluster.network if one.message_id == message_id), None)
 
 
 def digest(cluster: Cluster) -> str:
-    """Return 16 hexadecimal digits that are equal for equal clusters, in every process."""
+    """Return 16 hexadecimal digits that are equal for equal clusters, in every Python process."""
     everything = (
         cluster.configuration,
         sorted(cluster.image.features.items()),

@@ -1,4 +1,4 @@
-"""Who makes the choices of a run: random ones, most of which are possible, from a seed."""
+"""The scheduler: it draws random choices from a seed, most of them possible."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _WEIGHTS: Final = {
     "remove": 2,
     "add": 2,
 }
-# Of choices that are refused, so many are made, to see that the spec has no such step either.
+# The share of refused choices that are made, to see that the spec refuses them too.
 _REFUSED_TOO: Final = 0.05
-# Where everything has ended nothing is possible any more.
+# After all processes have ended, no choice is possible.
 _TRIES: Final = 60
 _OF_MESSAGES: Final[dict[str, Callable[..., Choice]]] = {
     "deliver": choices.Deliver,
@@ -81,7 +81,7 @@ class Scheduler:
                 return choice
 
     def observe(self, result: StepResult[Cluster, Choice]) -> None:
-        """Hear what came of a choice: the next one does not depend on it."""
+        """Ignore the result of a choice: the next choice does not depend on it."""
 
     def _draw(self, kind: str, cluster: Cluster) -> Choice | None:
         random, configuration = self.random, self.configuration
@@ -102,11 +102,11 @@ class Scheduler:
             if cluster.processes[one.incarnation_id].state is wanted
         ]
         if not found:
-            # The last process ended: what is left are refusals.
+            # The last process ended: only refusals are left.
             anybody = configuration.processes[0].incarnation_id
             return choices.SendRegistration(anybody) if kind == "send" else None
         if kind == "start":
-            # In the order of the configuration, so that a run may promise that software only grows.
+            # Start in the order of the configuration, so that a run can promise upgrades only.
             own = {one.incarnation_id: one.controller_id for one in configuration.processes}
             first = {own[one]: one for one in reversed(found)}
             return choices.StartController(first[random.choice(sorted(first))])

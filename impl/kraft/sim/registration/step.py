@@ -1,7 +1,6 @@
 """One step of controllers that register: `step(cluster, choice)`.
 
-A choice that is not possible is refused and changes nothing, so that every list of choices has one
-run.
+An impossible choice is refused and changes nothing, so every list of choices has exactly one run.
 """
 
 from __future__ import annotations
@@ -42,13 +41,13 @@ if TYPE_CHECKING:
     from kraft.sim.registration.choices import Choice
 
 _NOT_RUNNING: Final = Refused("no such process runs")
-_NOBODY_ACTIVE: Final = Refused("nobody is the active controller")
-# Back-off plays no part in the spec: chance always gives its middle.
+_NOBODY_ACTIVE: Final = Refused("no controller is active")
+# The spec has no back-off: this chance gives the mean.
 _CHANCE: Final = 2**63
 
 
 def step(cluster: Cluster, choice: Choice) -> StepResult[Cluster, Choice]:
-    """Return what a choice makes of a cluster; it is refused if it is not possible now.
+    """Return the cluster after a choice; an impossible choice is refused.
 
     Spec: ControllerRegistration!Next.
     """
@@ -75,7 +74,7 @@ def _start(cluster: Cluster, choice: choices.StartController) -> _Result:
     own = process.sender.controller_id
     for other in cluster.processes.values():
         if other.state is ProcessState.RUNNING and other.sender.controller_id == own:
-            return cluster, Refused("another process of the same id has the lock")
+            return cluster, Refused("another process of the same id holds the lock")
     started = replace(process, state=ProcessState.RUNNING)
     return _with(cluster, choice.incarnation_id, started), done("StartController")
 
@@ -87,7 +86,7 @@ def _send(cluster: Cluster, choice: choices.SendRegistration) -> _Result:
     asking = _eager(sender) if cluster.configuration.eager else sender
     due_ms = registration_sender.next_deadline(asking)
     if asking.pending is not None or due_ms is None:
-        return cluster, Refused("it waits for an answer, or has nothing to ask for")
+        return cluster, Refused("it awaits a response, or has nothing to ask for")
     now_ms = max(cluster.now_ms, due_ms)
     waiting, request = registration_sender.on_due(asking, now_ms, _CHANCE)
     assert request is not None
@@ -100,7 +99,7 @@ def _send(cluster: Cluster, choice: choices.SendRegistration) -> _Result:
 
 
 def _eager(sender: RegistrationSender) -> RegistrationSender:
-    """Return a sender that takes the gate for open."""
+    """Return a sender that believes that registrations are supported."""
     level = max(sender.metadata_version or 0, controller_registration.REGISTRATION_LEVEL)
     return replace(sender, metadata_version=level)
 
@@ -111,7 +110,7 @@ def _time_out(cluster: Cluster, choice: choices.RequestTimeout) -> _Result:
     sender = cluster.processes[choice.incarnation_id].sender
     deadline_ms = registration_sender.next_deadline(sender)
     if sender.pending is None or deadline_ms is None:
-        return cluster, Refused("it waits for nothing")
+        return cluster, Refused("it awaits no response")
     now_ms = max(cluster.now_ms, deadline_ms)
     given_up, _ = registration_sender.on_due(sender, now_ms, _CHANCE)
     later = _unawaited(replace(cluster, now_ms=now_ms), choice.incarnation_id)
@@ -126,7 +125,7 @@ def _replay(cluster: Cluster, choice: choices.ReplayMetadata) -> _Result:
         return _exit(cluster, choice.incarnation_id), done("HaltUnsupported")
     told = registration_sender.on_metadata_update(sender, cluster.image, cluster.now_ms)
     if told == sender:
-        return cluster, Refused("it knows all of it")
+        return cluster, Refused("it knows the latest metadata")
     return _with_sender(cluster, told), done("ReplayMetadata")
 
 
@@ -142,7 +141,7 @@ def _become_active(cluster: Cluster, choice: choices.BecomeActive) -> _Result:
         return cluster, Refused("it does not run, or is active")
     sender = cluster.processes[chosen].sender
     if sender.controller_id not in cluster.voters:
-        return cluster, Refused("it does not vote")
+        return cluster, Refused("it is no voter")
     if not registration_sender.can_replay(sender, cluster.image):
         return cluster, Refused("it cannot read the log")
     return replace(cluster, active=chosen), done("BecomeActive")
@@ -153,7 +152,7 @@ def _raise(cluster: Cluster, choice: choices.RaiseMetadataVersion) -> _Result:
     if cluster.active is None:
         return cluster, _NOBODY_ACTIVE
     if level not in cluster.configuration.levels or now is None or level <= now:
-        return cluster, Refused("it is no higher level")
+        return cluster, Refused("the level is not higher")
     request = UpdateFeaturesRequest((FeatureUpdate(METADATA_VERSION, level),))
     result = update_features(cluster.image, _defaults(cluster), request)
     if result.response.error_code is not ErrorCode.NONE:
@@ -164,10 +163,10 @@ def _raise(cluster: Cluster, choice: choices.RaiseMetadataVersion) -> _Result:
 def _unregister(cluster: Cluster, choice: choices.UnregisterController) -> _Result:
     removed, controllers = choice.controller_id, cluster.image.controllers
     if not _may_change(cluster, removed) or removed in cluster.voters:
-        return cluster, Refused("nobody is active, or it is active, or votes")
+        return cluster, Refused("no controller is active, or this one is active or a voter")
     if removed not in controllers:
         return cluster, Refused("it is not registered")
-    # Kafka 4.1 has no record that says so: here the image changes by itself (KIP-1312).
+    # Kafka 4.1 has no record for this (KIP-1312), so the image changes without one.
     image = msgspec.structs.replace(cluster.image, controllers=controllers.delete(removed))
     return replace(cluster, image=image), done("UnregisterController")
 
@@ -175,14 +174,14 @@ def _unregister(cluster: Cluster, choice: choices.UnregisterController) -> _Resu
 def _remove_voter(cluster: Cluster, choice: choices.RemoveVoter) -> _Result:
     removed = choice.controller_id
     if not _may_change(cluster, removed) or removed not in cluster.voters:
-        return cluster, Refused("nobody is active, or it is active, or does not vote")
+        return cluster, Refused("no controller is active, or this one is active or no voter")
     return replace(cluster, voters=cluster.voters - {removed}), done("RemoveVoter")
 
 
 def _add_voter(cluster: Cluster, choice: choices.AddVoter) -> _Result:
     added = choice.controller_id
     if cluster.active is None or added in cluster.voters:
-        return cluster, Refused("nobody is active, or it votes")
+        return cluster, Refused("no controller is active, or this one is a voter")
     for process in cluster.processes.values():
         if process.state is ProcessState.RUNNING and process.sender.controller_id == added:
             return replace(cluster, voters=cluster.voters | {added}), done("AddVoter")
@@ -216,7 +215,7 @@ def _answered(
     cluster: Cluster, envelope: Envelope, response: ControllerRegistrationResponse
 ) -> _Result:
     incarnation_id = envelope.request.incarnation_id
-    assert is_live(cluster, incarnation_id), "answers to a process end with it"
+    assert is_live(cluster, incarnation_id), "responses to a process are lost when it ends"
     assert envelope.correlation_id is not None
     sender = cluster.processes[incarnation_id].sender
     heard = registration_sender.on_registration_response(
@@ -256,7 +255,7 @@ def _may_change(cluster: Cluster, controller_id: ControllerId) -> bool:
 
 
 def _write(cluster: Cluster, records: Iterable[TypedRecord]) -> Cluster:
-    # They are committed at once here.
+    # Records are committed at once here.
     return replace(cluster, image=replay(cluster.image, records))
 
 
@@ -282,7 +281,7 @@ def _without(cluster: Cluster, envelope: Envelope) -> Cluster:
 def _reply(
     cluster: Cluster, envelope: Envelope, response: ControllerRegistrationResponse
 ) -> Cluster:
-    """Answer a request, unless nobody waits for it."""
+    """Answer a request if its response is awaited."""
     left = _without(cluster, envelope)
     if envelope.correlation_id is None:
         return left
@@ -290,7 +289,7 @@ def _reply(
 
 
 def _unawaited(cluster: Cluster, incarnation_id: IncarnationId) -> Cluster:
-    """Close the connection of a process: its request may still arrive, no answer does."""
+    """Close the connection of a process: its request may still arrive, no response does."""
     network = tuple(
         replace(one, correlation_id=None) if one.request.incarnation_id == incarnation_id else one
         for one in cluster.network
@@ -300,7 +299,7 @@ def _unawaited(cluster: Cluster, incarnation_id: IncarnationId) -> Cluster:
 
 
 def _exit(cluster: Cluster, incarnation_id: IncarnationId) -> Cluster:
-    """End a process, and with it all that it had in memory."""
+    """End a process with all that it has in memory."""
     (identity,) = (
         one for one in cluster.configuration.processes if one.incarnation_id == incarnation_id
     )

@@ -1,7 +1,7 @@
-"""Whole clusters: controllers over Raft, brokers that lead and follow, operators; and their faults.
+"""The simulation of the whole stack: controllers over Raft, brokers, operators and producers.
 
-A cluster is a simulated quorum (`kraft.sim.raft`) with another workload above it: the voters run
-`kraft.controller`, the observers `kraft.broker`. All of them talk over the same network, and
-what befalls their machines, disks and clocks befalls them. The same configuration, seed and plan
-give the same run.
+It is a simulated quorum (`kraft.sim.raft`) with another workload: the voters run
+`kraft.controller`, the observers run `kraft.broker`. All of them share the network, and the faults
+of machines, disks and clocks hit them, too. A configuration, a seed and a fault plan determine a
+run.
 """

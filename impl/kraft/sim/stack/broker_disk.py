@@ -1,6 +1,6 @@
-"""What a broker's machine keeps besides its metadata log: log directories, and how it stopped.
+"""What a broker's machine keeps besides its metadata log: log directories, and its clean shutdown.
 
-What a replica has appended it keeps when its process ends or its machine loses power.
+A replica keeps its appended records when its process ends or its machine loses power.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class BrokerDisk:
-    """The log directories of a broker, and the epoch under which it last stopped cleanly.
+    """The log directories of a broker, and the epoch of its last clean shutdown.
 
-    `logs` has, by directory, the logs of the replicas in it; nothing of one that failed.
+    `logs` has the logs of the replicas by directory; it has nothing of a failed directory.
     """
 
     __slots__ = ("clean_epoch", "directories", "failed", "logs")
@@ -46,7 +46,7 @@ class BrokerDisk:
         }
 
     def fail(self, directory: DirectoryId) -> None:
-        """Lose a directory with all that is in it."""
+        """Fail a directory: its content is lost."""
         self.failed.add(directory)
         del self.logs[directory]
 

@@ -1,7 +1,7 @@
 """A broker on a machine: it follows the metadata log, keeps its lease, leads and follows.
 
-Its heartbeats and requests go to whoever Raft says leads the controllers. It looks at its replicas
-once it has caught up with the metadata for the first time, and is ready to serve after that.
+It sends heartbeats and other requests to the leader of the quorum that Raft names. It opens its
+replicas once it has caught up with the metadata for the first time, and is ready to serve then.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ _ASSIGN: Final = "assign"
 
 
 class BrokerView(NamedTuple):
-    """What observers see of a broker after a step, and when that was by its clock.
+    """An observer's view of a broker after a step, and the time by the broker's clock.
 
-    `own` are its replicas, `leading` the views of those that lead: none before it has `begun`.
-    `asks` are the partitions whose other ISR was asked for, and not answered yet.
+    `own` are its replicas, `leading` the views of those that lead; there are none before it has
+    `begun`. `asks` are the partitions with an unanswered AlterPartition.
     """
 
     life: BrokerProcess
@@ -66,7 +66,7 @@ class BrokerView(NamedTuple):
 
 
 class BrokerHost(Host):
-    """Hosts a broker process: `life` is its lease, `memory` what it has replayed."""
+    """Hosts a broker process: `life` is its lease, `memory` its replayed metadata."""
 
     __slots__ = (
         "_correlation", "_in_flight", "_knobs", "_replicas_due_ms", "disk", "knows_leader", "life",
@@ -95,17 +95,17 @@ class BrokerHost(Host):
         lifecycle = BrokerLifecycle(broker_id, incarnation_of(sim.seed, process.incarnation))
         self.life = broker.BrokerProcess(settings, lifecycle)
         self.replicas = Replicas(broker_id, knobs, disk)
-        # The clock of its machine has not been restarted for this process yet.
+        # The machine's clock has not been restarted for this process yet.
         self._replicas_due_ms = 0
         process.listener_deadline = 0
 
     @property
     def image(self) -> MetadataImage:
-        """What it may act upon: nothing of an open transaction."""
+        """The image that it acts on: without an open transaction."""
         return seen(self.memory).image
 
     def view(self) -> BrokerView:
-        """Return what observers may see."""
+        """Return the view for observers."""
         replicas = self.replicas
         return BrokerView(
             self.life,
@@ -117,7 +117,7 @@ class BrokerHost(Host):
             self._now_ms(),
         )
 
-    # What Raft tells it
+    # Calls of Raft
 
     def committed(self, effect: HandleCommit) -> None:
         """Replay committed batches."""
@@ -133,7 +133,7 @@ class BrokerHost(Host):
         self._published(before, memory, effect)
 
     def load(self, state: RaftState, effect: HandleLoadSnapshot) -> None:
-        """Begin anew from a snapshot. Raises ValueError if it is not there."""
+        """Replace the metadata by a snapshot. Raises ValueError if there is no such snapshot."""
         snapshot = state.log.snapshot(effect.snapshot_id)
         if snapshot is None:
             raise ValueError(f"snapshot {effect.snapshot_id} is to be loaded and is not there")
@@ -163,7 +163,7 @@ class BrokerHost(Host):
         self._done(before, event)
 
     def leader_changed(self, effect: HandleLeaderChange) -> None:
-        """Hear which controller to speak to."""
+        """Note the active controller's node."""
         self.knows_leader = effect.leader_id
 
     def append_refused(self) -> None:
@@ -176,7 +176,7 @@ class BrokerHost(Host):
     # Messages
 
     def receive(self, connection: Connection) -> None:
-        """Take an answer of the controller or of a leader, the fetch of a follower, or data."""
+        """Handle a response, a follower's fetch, or a produce request."""
         envelope = connection.envelope
         message = envelope.payload
         before = self.life
@@ -209,7 +209,7 @@ class BrokerHost(Host):
             case AssignReplicasToDirsResponse() if self._is_awaited(_ASSIGN, correlation_id):
                 pass
             case _:
-                # An answer that nobody waits for, or that the node is not the active controller.
+                # A response that is no longer awaited, or NOT_CONTROLLER.
                 self._refused(correlation_id, now_ms, chance)
 
     def _is_awaited(self, what: str, correlation_id: int) -> bool:
@@ -220,7 +220,7 @@ class BrokerHost(Host):
         return True
 
     def _refused(self, correlation_id: int, now_ms: int, chance: int) -> None:
-        """Hear that the request went to the wrong node: to the lease that is any other error."""
+        """Treat NOT_CONTROLLER like any other error of the lease."""
         for what in (_ALTER, _ASSIGN):
             self._is_awaited(what, correlation_id)
         code = ErrorCode.NOT_CONTROLLER
@@ -234,10 +234,10 @@ class BrokerHost(Host):
             return
         self._live(answer(self.life, correlation_id, refused, now_ms, chance))
 
-    # What is due
+    # Due work
 
     def due(self) -> None:
-        """Do all that is due: of the lease, and of the partitions."""
+        """Do everything due: of the lease, and of the partitions."""
         before, now_ms = self.life, self._now_ms()
         if self.life.lifecycle.state is BrokerState.NOT_RUNNING:
             self._live(broker.start(self.life, now_ms))
@@ -249,13 +249,13 @@ class BrokerHost(Host):
         self._done(before, "due")
 
     def shut_down(self) -> None:
-        """Ask for leave to stop; who may not run longer stops at once."""
+        """Ask to shut down; a broker that is not RUNNING stops at once."""
         before = self.life
         self._live(broker.begin_controlled_shutdown(self.life, self._now_ms()))
         self._done(before, "shutdown")
 
     def lose_directory(self, number: int) -> bool:
-        """Lose one of several directories; False if it has one left only."""
+        """Fail one of several directories; return False if only one is left."""
         left = [one for one in self.disk.directories if one not in self.disk.failed]
         if len(left) < 2:
             return False
@@ -266,10 +266,10 @@ class BrokerHost(Host):
         self._done(before, "directory failure")
         return True
 
-    def _live(self, turn: ProcessStep) -> None:
+    def _live(self, taken: ProcessStep) -> None:
         epoch = self.life.broker_epoch
-        self.life = turn.process
-        for effect in turn.effects:
+        self.life = taken.process
+        for effect in taken.effects:
             if isinstance(effect, Send) and self.knows_leader is not None:
                 self.ask(self.knows_leader, effect.correlation_id, effect.request)
         state = self.life.lifecycle.state
@@ -277,7 +277,7 @@ class BrokerHost(Host):
             self.replicas.begin(self.image, self._now_ms())
             self.life = broker.set_ready_to_unfence(self.life, self._now_ms())
         if state is BrokerState.SHUTTING_DOWN:
-            if not any(isinstance(effect, broker.Halt) for effect in turn.effects):
+            if not any(isinstance(effect, broker.Halt) for effect in taken.effects):
                 self.disk.clean_epoch = epoch
             self.process.inbox.append(Local("shutdown"))
 
@@ -305,18 +305,18 @@ class BrokerHost(Host):
                 )
 
     def _send(self, what: str, request: Any, now_ms: int) -> None:
-        assert self.knows_leader is not None, "asked before"
+        assert self.knows_leader is not None, "the caller has checked it"
         correlation_id = self._next_id()
         self._in_flight[what] = correlation_id, now_ms
         self.ask(self.knows_leader, correlation_id, request)
 
     def _next_id(self) -> int:
-        """Return the correlation id of the next request that is not one of its lease."""
+        """Return the correlation id of the next request outside the lease."""
         self._correlation -= 1
         return self._correlation
 
     def _done(self, before: Any, event: Any, received: Envelope | None = None) -> None:
-        """Answer producers that wait no more, plan when to go on, and tell observers."""
+        """Answer producers, schedule the next wake-up, and tell observers."""
         for token, response in self.replicas.answers(self._now_ms()):
             self.reply(token, response)
         self._rest()
@@ -325,7 +325,7 @@ class BrokerHost(Host):
         self.tell(before, event, self.view(), effects, received)
 
     def _rest(self) -> None:
-        """Say when it is to be woken."""
+        """Set the next wake-up."""
         if not is_live(self.life.lifecycle):
             starts = self.life.lifecycle.state is BrokerState.NOT_RUNNING
             self.process.listener_deadline = 0 if starts else NEVER
@@ -335,7 +335,7 @@ class BrokerHost(Host):
         self.process.listener_deadline = deadline * MILLISECOND
 
     def stands(self) -> str:
-        """Return the state of its lease, and how far it has come."""
+        """Return the state of its lease, and its metadata offset."""
         return (
             f"{self.life.lifecycle.state.name} {self.memory.end} leads {len(self.replicas.leads)}"
         )

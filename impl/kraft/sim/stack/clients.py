@@ -1,7 +1,7 @@
-"""Clients: operators ask the controllers, and producers append to the leaders of partitions.
+"""Clients: operators send requests to the controllers, and producers append to partition leaders.
 
-An operator knows the cluster as it was shown a moment ago, by whoever was asked; it asks the
-controller that it takes for the active one, and now and then another.
+An operator knows the cluster as the asked controller showed it a moment ago. It asks a controller
+that believes that it is active, and now and then any other.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 NOBODY: Final = ReplicaKey(NodeId(-1))
 _RECORDS_MAXIMUM: Final = 3
 _ELSEWHERE: Final = 8
-"""One request in so many goes to any controller."""
+"""One request in this many goes to any controller."""
 
 
 class SentRequest(NamedTuple):
-    """A request of an operator, when it was sent (true ns), and what was answered, if anything."""
+    """An operator's request, when it was sent (true ns), and its response, if any."""
 
     request: Any
     time: int
@@ -42,9 +42,9 @@ class SentRequest(NamedTuple):
 
 
 class Clients:
-    """The operators of a run. `asked` has all their requests, by the id of the message.
+    """The operators of a run. `asked` has all their requests, by message id.
 
-    `last_written` is when an active controller last answered one, in true nanoseconds.
+    `last_written` is when an active controller last answered a write, in true nanoseconds.
     """
 
     __slots__ = ("_acknowledged", "_chance", "_knobs", "_sim", "asked", "last_written", "number")
@@ -61,7 +61,7 @@ class Clients:
         self.number = 0
 
     def begin(self) -> None:
-        """Plan the first request."""
+        """Schedule the first request."""
         self._plan()
 
     def _plan(self) -> None:
@@ -82,7 +82,7 @@ class Clients:
         self.asked[message_id] = SentRequest(request, self._sim.time)
 
     def _whom(self, chance: Stream) -> tuple[Machine | None, MetadataImage | None]:
-        """Return whom to ask, and the image that the operator believes in."""
+        """Return the controller to ask, and the image that it shows the operator."""
         hosts = [
             (machine, machine.process.listener)
             for machine in self._sim.nodes
@@ -98,7 +98,7 @@ class Clients:
         return machine, visible(host.state).image
 
     def answered(self, request: Envelope, response: Any) -> None:
-        """Note an answer."""
+        """Note a response."""
         asked = self.asked.get(request.message_id)
         if asked is None:
             return
@@ -121,7 +121,7 @@ class Producers:
         self._chance = Stream(sim.seed, "producers")
 
     def begin(self) -> None:
-        """Plan the first request."""
+        """Schedule the first request."""
         self._sim.schedule(
             self._sim.time + self._knobs.produce_every_ms * MILLISECOND, self._produce, None
         )

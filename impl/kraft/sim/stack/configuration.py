@@ -1,4 +1,4 @@
-"""What a simulated cluster is made of besides its quorum, and the knobs that a seed turns."""
+"""The configuration of a stack besides its quorum, and the knobs that a seed draws."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ _OLDER: Final = (6, 7, 12, 14, 17, 22)
 
 @dataclass(frozen=True, slots=True)
 class StackKnobs:
-    """What a seed decides once for what runs above Raft. Times are in milliseconds.
+    """The values that a seed draws once for everything above Raft. Times are in milliseconds.
 
-    An operator asks for something every `admin_every_ms` on average, for at most `topics` topics of
-    at most `partitions` partitions. Brokers are fenced after `session_timeout_ms` without a
-    heartbeat, which they send each `heartbeat_interval_ms`. A leader appends data
-    each `produce_every_ms`, and followers fetch each `fetch_every_ms`. `log_directories` is how
-    many each broker has.
+    Operators send a request every `admin_every_ms` on average, for at most `topics` topics of at
+    most `partitions` partitions. Brokers send heartbeats every `heartbeat_interval_ms`, and are
+    fenced after `session_timeout_ms` without one. Producers append every `produce_every_ms`, and
+    followers fetch every `fetch_every_ms`. Each broker has `log_directories` directories.
     """
 
     metadata_version: int = LATEST_METADATA_VERSION
@@ -70,7 +69,7 @@ def draw_stack_knobs(seed: int) -> StackKnobs:
 
 
 def bootstrap_of(knobs: StackKnobs) -> tuple[TypedRecord, ...]:
-    """Return the records with which the cluster begins.
+    """Return the bootstrap records of the cluster.
 
     Kafka: BootstrapMetadata.
     """

@@ -1,7 +1,7 @@
-"""A controller on a machine: Raft's events in, its effects out.
+"""A controller on a machine: Raft's events go in, its effects come out.
 
-What it appends is prepared in Raft at once: nothing comes between, so the offsets that it replayed
-its records at are the offsets that they get.
+Its appends are prepared in Raft at once, with nothing in between. So its records get the offsets at
+which it has replayed them.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ _FEATURES: Final = (
 
 
 class ControllerHost(Host):
-    """Hosts a controller. `state` is the controller; a new process begins with nothing read.
+    """Hosts a controller: `state`. A new process has read nothing yet.
 
-    `sender` gets its process registered at whoever `knows_leader` says leads (KIP-919).
+    `sender` registers the process with the node that `knows_leader` names (KIP-919).
     """
 
     __slots__ = ("_appends_in", "_snapshot", "knows_leader", "sender", "state")
@@ -73,10 +73,10 @@ class ControllerHost(Host):
         self._snapshot: tuple[OffsetAndEpoch, tuple[bytes, ...]] | None = None
         self._appends_in = NO_EPOCH
 
-    # What Raft tells it
+    # Calls of Raft
 
     def committed(self, effect: HandleCommit) -> None:
-        """Hear of committed batches."""
+        """Handle committed batches."""
         batches = tuple(
             events.CommittedBatch(
                 Offset(batch.base_offset),
@@ -90,7 +90,7 @@ class ControllerHost(Host):
         self._do(events.BatchesCommitted(self._now_ms(), batches))
 
     def load(self, state: RaftState, effect: HandleLoadSnapshot) -> None:
-        """Begin anew from a snapshot. Raises ValueError if it is not there."""
+        """Replace the state by a snapshot. Raises ValueError if there is no such snapshot."""
         snapshot = state.log.snapshot(effect.snapshot_id)
         if snapshot is None:
             raise ValueError(f"snapshot {effect.snapshot_id} is to be loaded and is not there")
@@ -99,26 +99,26 @@ class ControllerHost(Host):
         self._do(events.SnapshotLoaded(self._now_ms(), effect.snapshot_id, records))
 
     def leader_changed(self, effect: HandleLeaderChange) -> None:
-        """Hear who leads."""
+        """Handle a change of leader."""
         self.knows_leader = effect.leader_id
         self._do(
             events.LeaderChanged(self._now_ms(), effect.epoch, effect.leader_id, self._log_end())
         )
 
     def append_refused(self) -> None:
-        """Hear that Raft does not lead any more in the epoch of the claim."""
+        """Handle that Raft no longer leads in the epoch of the claim."""
         self._do(events.AppendRefused(self._now_ms(), self._appends_in))
 
     def snapshot(self) -> tuple[OffsetAndEpoch, tuple[bytes, ...]]:
-        """Return the snapshot that it asked to have written."""
+        """Return the snapshot that the controller asked for."""
         if self._snapshot is None:
             raise ValueError("no snapshot was asked for")
         return self._snapshot
 
-    # What it is asked, and what is due
+    # Requests and due work
 
     def receive(self, connection: Connection) -> None:
-        """Take a request, or the answer to that of its own registration."""
+        """Handle a request, or the response to its own registration."""
         if not connection.envelope.is_request:
             self._answered(connection.envelope)
             return
@@ -133,7 +133,7 @@ class ControllerHost(Host):
         self._do(event, connection.envelope)
 
     def due(self) -> None:
-        """Do the first thing that is due: of the controller, or of its registration."""
+        """Do the first thing due: of the controller, or of its registration."""
         now_ms = self._now_ms()
         if next_deadline(self.state) <= now_ms:
             self._do(events.Poll(now_ms, self._log_end()))
@@ -163,7 +163,7 @@ class ControllerHost(Host):
         self.sim.emit_listener(self.process, step, received)
 
     def _rest(self) -> None:
-        """Say when it is to be woken."""
+        """Set the next wake-up."""
         own, registering = next_deadline(self.state), sending.next_deadline(self.sender)
         deadline = own if registering is None else min(own, registering)
         self.process.listener_deadline = NEVER if deadline >= NEVER_MS else deadline * MILLISECOND
@@ -200,7 +200,7 @@ class ControllerHost(Host):
                 raise ValueError(f"the controller cannot go on: {effect.reason}")
 
     def stands(self) -> str:
-        """Return in which epoch it is active, and how far it has come."""
+        """Return the epoch in which it is active, and its offset."""
         state = self.state
         return f"epoch {state.claim_epoch} stable {state.stable_end} written {state.write_end}"
 
@@ -208,7 +208,7 @@ class ControllerHost(Host):
         return self.own_ns() // MILLISECOND
 
     def _log_end(self) -> Offset | None:
-        """Return where the next batch will begin; None if Raft does not lead."""
+        """Return the offset of the next batch; None if Raft does not lead."""
         role = self.process.state.role
         if not isinstance(role, Leader) or role.accumulator is None:
             return None

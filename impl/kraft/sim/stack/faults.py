@@ -1,4 +1,4 @@
-"""Faults of brokers: they stop in order, come back at once, and lose log directories."""
+"""Faults of brokers: controlled shutdowns, quick restarts, and failed log directories."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _QUICK_MS: Final = 20
 
 
 def _broker(sim: Simulation, fault: Fault) -> tuple[Process, BrokerHost] | None:
-    """Return the broker that a fault is about, whatever machine it was drawn for, if it runs."""
+    """Return a running broker for a fault, whichever machine was drawn; None without one."""
     first, many = sim.configuration.voters, sim.configuration.observers
     if not many:
         return None
@@ -31,7 +31,7 @@ def _broker(sim: Simulation, fault: Fault) -> tuple[Process, BrokerHost] | None:
 
 
 def shut_down(sim: Simulation, fault: Fault) -> None:
-    """Let a broker ask for leave to stop."""
+    """Let a broker begin a controlled shutdown."""
     found = _broker(sim, fault)
     if found is None:
         return
@@ -45,7 +45,7 @@ def shut_down(sim: Simulation, fault: Fault) -> None:
 
 
 def restart(sim: Simulation, fault: Fault) -> None:
-    """End a broker's process, and start it again some milliseconds later."""
+    """End a broker's process, and restart it some milliseconds later."""
     found = _broker(sim, fault)
     if found is None:
         return
@@ -57,7 +57,7 @@ def restart(sim: Simulation, fault: Fault) -> None:
 
 
 def lose_directory(sim: Simulation, fault: Fault) -> None:
-    """Let one of several directories of a broker fail; nobody mends it."""
+    """Fail one of several directories of a broker, for good."""
     found = _broker(sim, fault)
     if found is None:
         return

@@ -1,7 +1,7 @@
-"""What is above Raft on one machine: a controller or a broker, hosted by its process.
+"""The host above Raft on one machine: its process hosts a controller or a broker.
 
-A host is told what Raft tells a state machine, gets the messages that are not Raft's, and is woken
-when something is due. Each thing that it does is a step of the simulation of its own.
+Raft calls a host like any state machine. The host also gets the messages that are not Raft's, and
+is woken when something is due. Each of its actions is a separate step of the simulation.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def incarnation_of(seed: int, number: int) -> IncarnationId:
 
 
 class Decoder:
-    """The records of batches; each batch is decoded once, whoever has a copy of it."""
+    """Decodes the records of each batch once, for all replicas that have it."""
 
     __slots__ = ("_known",)
 
@@ -55,7 +55,7 @@ class Decoder:
 
 
 class Host:
-    """What controllers and brokers have in common: a process, and how to speak."""
+    """The common part of controllers and brokers: a process, and how it sends messages."""
 
     __slots__ = ("decoder", "process", "sim")
 
@@ -67,7 +67,7 @@ class Host:
         self.decoder = decoder
 
     def own_ns(self) -> int:
-        """Return the time by the clock of its machine, in nanoseconds."""
+        """Return the time by the machine's clock, in nanoseconds."""
         return self.process.machine.clock.read(self.sim.time)
 
     def tell(
@@ -78,12 +78,12 @@ class Host:
         effects: tuple[Any, ...] = (),
         received: Envelope | None = None,
     ) -> None:
-        """Tell observers what it did."""
+        """Tell observers about a step."""
         step = ListenerStep(self.kind, before, event, after, effects, self.stands())
         self.sim.emit_listener(self.process, step, received)
 
     def stands(self) -> str:
-        """Return in a few words where the host is."""
+        """Return the position of the host in a few words."""
         return ""
 
     def ask(self, node_id: NodeId, correlation_id: int, request: Any) -> None:
@@ -92,13 +92,13 @@ class Host:
         self.sim.send_request(self.process, effect, self.sim.time)
 
     def reply(self, token: int, response: Any) -> None:
-        """Answer the request whose message has this id, if its connection is still there."""
+        """Answer the request with this message id, if its connection still exists."""
         if token in self.process.connections:
             source = Source(self.process.connections[token].envelope.source, token)
             self.sim.send_response(self.process, SendResponse(source, response), self.sim.time)
 
     def accept(self, connection: Connection) -> int:
-        """Return the token of a request that has come; it can be answered from now on."""
+        """Return the token of an arrived request; from now on it can be answered."""
         envelope = connection.envelope
         self.process.connections[envelope.message_id] = connection
         return envelope.message_id

@@ -1,7 +1,7 @@
-"""The replicas of one broker process, on its disk: what comes of messages, and what is to be sent.
+"""The replicas of one broker process, on its disk.
 
-The rules are those of `kraft.broker`; here is what they are done to: the disk, the requests under
-way, and what observers are told.
+`kraft.broker` has the rules. This module applies them to the disk, to the requests in flight, and
+to what observers are told.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MIN_ISR: Final = "min.insync.replicas"
 
 
 class Acknowledged(NamedTuple):
-    """A producer is told that all of a log stays, by its leader of an epoch."""
+    """A producer is told by the leader of an epoch that a log is committed."""
 
     key: PartitionKey
     leader_epoch: int
@@ -47,13 +47,13 @@ class Acknowledged(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """A replica is gone with its directory."""
+    """A replica is lost with its directory."""
 
     key: PartitionKey
 
 
 class FetchUnderWay(NamedTuple):
-    """A fetch that is not answered yet, and when it was sent."""
+    """An unanswered fetch, and when it was sent."""
 
     correlation_id: int
     sent_ms: int
@@ -63,7 +63,7 @@ class FetchUnderWay(NamedTuple):
 class Replicas:
     """The replicas of a broker process. It has none before it has `begun`.
 
-    `told` is what observers are yet to hear; `leads` are the partitions that it leads.
+    `told` holds the news for observers; `leads` are the partitions that it leads.
     """
 
     __slots__ = (
@@ -84,7 +84,7 @@ class Replicas:
 
     @property
     def broker_id(self) -> BrokerId:
-        """Whose replicas these are."""
+        """The id of the broker."""
         return self.own.broker_id
 
     @property
@@ -95,18 +95,18 @@ class Replicas:
 
     @property
     def asks(self) -> frozenset[PartitionKey]:
-        """Return the partitions whose other ISR was asked for, and not answered yet."""
+        """Return the partitions with an unanswered AlterPartition."""
         return frozenset(self._unanswered)
 
     @property
     def begun(self) -> bool:
-        """Whether the disks were read: only once the metadata is known up to its own start."""
+        """Whether the disks were read, which is after the broker has replayed its registration."""
         return self._learned is not None
 
-    # What the metadata says
+    # Metadata
 
     def begin(self, image: MetadataImage, now_ms: int) -> None:
-        """Read the disks, remove what is stray, and lead and follow from now on.
+        """Read the disks, remove stray replicas, and lead and follow from now on.
 
         Kafka: BrokerMetadataPublisher.initializeManagers.
         """
@@ -116,7 +116,7 @@ class Replicas:
         self._learn(None, image, now_ms)
 
     def learn(self, image: MetadataImage, now_ms: int) -> None:
-        """Lead, follow, begin and drop as the metadata says now."""
+        """Lead, follow, open and drop replicas as the metadata says."""
         if self._learned is not None:
             self._learn(self._learned, image, now_ms)
 
@@ -139,14 +139,14 @@ class Replicas:
             self._advance(key, now_ms)
 
     def lose_directory(self, failed: DirectoryId) -> None:
-        """Lose the replicas in a directory that has failed."""
+        """Lose the replicas in a failed directory."""
         self.told += [Lost(key) for key in sorted(self._disk.logs[failed])]
         self._disk.fail(failed)
         self.own = partitions.lose_directory(self.own, failed)
         self._count_leads()
 
     def unassigned(self) -> tuple[Any, ...]:
-        """Return which replicas are elsewhere than the metadata says, and where."""
+        """Return the replicas whose directory differs from the metadata, with their actual one."""
         return () if self._learned is None else partitions.unassigned(self.own, self._learned)
 
     def _count_leads(self) -> None:
@@ -156,7 +156,7 @@ class Replicas:
         )
 
     def _keep(self, key: PartitionKey, replica: Replica) -> None:
-        """Write what a replica has now to the disk that it is on."""
+        """Write the log of a replica to its disk."""
         self._disk.logs[replica.directory][key] = replica.log
 
     def _set(self, key: PartitionKey, replica: Replica) -> None:
@@ -167,7 +167,10 @@ class Replicas:
     def fetches(
         self, epoch: BrokerEpoch, now_ms: int, next_id: Callable[[], int]
     ) -> Iterator[tuple[int, FetchUnderWay]]:
-        """Yield whom to ask, and what; nobody is asked again before he answers or is given up."""
+        """Yield the leaders to fetch from, and the fetches.
+
+        A leader gets no new fetch before it has answered the last one, or that has timed out.
+        """
         for leader, asked in partitions.fetches(self.own).items():
             under_way = self._fetching.get(leader)
             if under_way is None or now_ms - under_way.sent_ms > self._knobs.replica_lag_ms:
@@ -176,7 +179,7 @@ class Replicas:
                 yield leader, fetch
 
     def on_fetch(self, request: ReplicaFetchRequest, now_ms: int) -> ReplicaFetchResponse:
-        """Hear a follower, and return what it gets."""
+        """Handle a follower's fetch, and return the response."""
         replicas = self.own.replicas.mutate()
         answers = []
         heard = []
@@ -201,7 +204,7 @@ class Replicas:
         return ReplicaFetchResponse(tuple(answers))
 
     def on_fetched(self, leader: int, correlation_id: int, response: ReplicaFetchResponse) -> None:
-        """Take what a leader answered, unless it was given up."""
+        """Handle a leader's response, unless its fetch has timed out."""
         under_way = self._fetching.get(leader)
         if under_way is None or under_way.correlation_id != correlation_id:
             return
@@ -236,7 +239,7 @@ class Replicas:
             self._set(key, after)
 
     def _is_eligible(self, one: BrokerId, known: FollowerState) -> bool:
-        assert self._learned is not None, "it leads"
+        assert self._learned is not None, "only leaders ask"
         return replication.is_isr_eligible(self._learned, one, known)
 
     def _min_isr(self, key: PartitionKey) -> int:
@@ -253,7 +256,7 @@ class Replicas:
     # Producers
 
     def produce(self, request: ProduceRequest, token: int, now_ms: int) -> None:
-        """Append what a producer has, and answer when it is committed: see `answers`."""
+        """Append a producer's records; `answers` yields the response once they are committed."""
         replicas, delayed = produce_purgatory.produce(
             self.own.replicas, request, token, self._min_isr, now_ms
         )
@@ -265,7 +268,7 @@ class Replicas:
         self._delayed.append(delayed)
 
     def answers(self, now_ms: int) -> Iterator[tuple[int, Any]]:
-        """Yield who is answered now, and what; to be asked after each event."""
+        """Yield the responses due now, with their tokens; call it after each event."""
         if not self._delayed:
             return
         waiting = []
@@ -279,7 +282,7 @@ class Replicas:
         self._delayed = waiting
 
     def _note_acknowledged(self, before: DelayedProduce, after: DelayedProduce) -> None:
-        """Tell observers what a producer is told now, or with the rest of its request."""
+        """Tell observers which appends are committed now, even if the response waits for more."""
         for number, (was, code) in enumerate(zip(before.codes, after.codes, strict=True)):
             if was is None and code is ErrorCode.NONE:
                 key = after.keys[number]
@@ -291,14 +294,14 @@ class Replicas:
     # The in-sync replicas
 
     def wanted(self, epoch: BrokerEpoch, now_ms: int) -> tuple[AlterPartitionData, ...]:
-        """Return which ISRs to ask for now: again what nobody answered, and what is new.
+        """Return the ISRs to request now: the unanswered ones again, and new ones.
 
         Kafka: AlterPartitionManager.maybePropagateIsrChanges.
         """
         for key in self.leads:
             replica = self.own.replicas[key]
             role = replica.role
-            assert isinstance(role, Leading), "it leads"
+            assert isinstance(role, Leading), "only leaders ask"
             asked = self._unanswered.get(key)
             if asked is not None and not partition_leader.is_awaited(role.view, asked):
                 del self._unanswered[key]
@@ -319,9 +322,10 @@ class Replicas:
         return tuple(self._unanswered[key] for key in sorted(self._unanswered))
 
     def on_altered(self, response: AlterPartitionResponse, now_ms: int) -> None:
-        """Take what the controller says of the ISRs that were asked for.
+        """Handle the controller's answer to requested ISRs.
 
-        What is refused for good waits for the metadata that says why; the rest is asked again.
+        After a final refusal the leader waits for newer metadata; other refused requests are sent
+        again.
 
         Kafka: Partition.handleAlterPartitionError.
         """

@@ -1,4 +1,4 @@
-"""The requests of operators: one function for each kind, drawn by the state of the cluster."""
+"""The requests of operators: one function per kind, drawn by the state of the cluster."""
 
 from __future__ import annotations
 

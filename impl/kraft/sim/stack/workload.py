@@ -1,4 +1,4 @@
-"""The workload of a whole cluster: controllers and brokers above Raft, and their operators."""
+"""The workload of the stack: controllers and brokers above Raft, and their clients."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _FEATURES: Final = (
 
 
 class StackWorkload(Workload):
-    """What runs above Raft in a cluster.
+    """The controllers, brokers and clients of a stack.
 
     The nodes below `configuration.voters` are controllers, the others brokers, whose broker ids are
     their node ids.
@@ -63,25 +63,25 @@ class StackWorkload(Workload):
 
     @property
     def asked(self) -> dict[int, SentRequest]:
-        """All requests of operators, by the ids of their messages."""
+        """All requests of operators, by message id."""
         return self._clients.asked
 
     @property
     def controllers(self) -> int:
-        """How many controllers there are; they have the lowest node ids."""
+        """The number of controllers; they have the lowest node ids."""
         return self._sim.configuration.voters
 
     def is_controller(self, machine: Machine) -> bool:
-        """Return whether a machine is one of a controller."""
+        """Return whether a machine runs a controller."""
         return machine.node_id < self.controllers
 
     def begin(self) -> None:
-        """Let operators and producers begin."""
+        """Start operators and producers."""
         self._clients.begin()
         self._producers.begin()
 
     def start(self, process: Process) -> None:
-        """Give a process that starts the controller or the broker that it runs."""
+        """Give a starting process its controller or broker."""
         if self.is_controller(process.machine):
             configuration = self._controller_configuration(process.machine.node_id)
             process.listener = ControllerHost(self._sim, process, self._decoder, configuration)
@@ -106,7 +106,7 @@ class StackWorkload(Workload):
             broker_heartbeat_interval_ms=knobs.heartbeat_interval_ms,
             broker_session_timeout_ms=knobs.session_timeout_ms,
         )
-        # A clean shutdown counts once.
+        # A clean shutdown counts for one start only.
         disk.clean_epoch = NO_BROKER_EPOCH
         process.listener = BrokerHost(self._sim, process, self._decoder, knobs, settings, disk)
 
@@ -128,28 +128,28 @@ class StackWorkload(Workload):
         )
 
     def committed(self, process: Process, _state: RaftState, effect: HandleCommit) -> None:
-        """Give a host committed batches."""
+        """Pass committed batches to a host."""
         process.listener.committed(effect)
 
     def load(self, process: Process, state: RaftState, effect: HandleLoadSnapshot) -> None:
-        """Let a host begin anew from a snapshot. Raises ValueError if it is not there."""
+        """Reset a host from a snapshot. Raises ValueError if there is no such snapshot."""
         process.listener.load(state, effect)
 
     def leader_changed(self, process: Process, effect: HandleLeaderChange) -> None:
-        """Tell a host who leads."""
+        """Tell a host which node leads."""
         process.listener.leader_changed(effect)
 
     def append_refused(self, process: Process) -> None:
-        """Tell a controller that Raft took nothing."""
+        """Tell a controller that Raft refused its append."""
         process.listener.append_refused()
 
     def snapshot(self, process: Process) -> tuple[OffsetAndEpoch, tuple[bytes, ...]]:
-        """Return the snapshot that a host asked to have written."""
+        """Return the snapshot that a host asked for."""
         snapshot: tuple[OffsetAndEpoch, tuple[bytes, ...]] = process.listener.snapshot()
         return snapshot
 
     def receive(self, process: Process, connection: Connection) -> None:
-        """Give a host a message. Raises HandlerError if it raises."""
+        """Pass a message to a host. Raises HandlerError if the host raises."""
         try:
             process.listener.receive(connection)
         except Exception as error:
@@ -157,30 +157,30 @@ class StackWorkload(Workload):
             raise handler_error(self._sim, process.machine, message, error) from error
 
     def due(self, process: Process) -> None:
-        """Let a host do what is due. Raises HandlerError if it raises."""
+        """Let a host do what is due. Raises HandlerError if the host raises."""
         try:
             process.listener.due()
         except Exception as error:
             raise handler_error(self._sim, process.machine, "due", error) from error
 
     def answered(self, request: Envelope, response: Any) -> None:
-        """Tell an operator what was answered."""
+        """Pass a response to an operator."""
         self._clients.answered(request, response)
 
     def is_served(self, since: int) -> bool:
-        """Return whether an operator was answered by an active controller since a true time."""
+        """Return whether an active controller has answered an operator since a true time."""
         return self._clients.last_written > since
 
     def to_add(
         self, voters: VoterSet, machines: Sequence[Machine], chance: int
     ) -> AddRaftVoterRequest | None:
-        """Return the request to make a controller a voter that is none, if there is one."""
+        """Return a request to make a controller a voter that is not one, None without one."""
         able = [machine for machine in machines if self.is_controller(machine)]
         return super().to_add(voters, able, chance)
 
 
 def stack_workload(knobs: StackKnobs | None) -> Callable[[Simulation], StackWorkload]:
-    """Return what makes the workload of a simulation, with these knobs or those of its seed."""
+    """Return a factory of workloads, with these knobs or those of the simulation's seed."""
 
     def make(simulation: Simulation) -> StackWorkload:
         return StackWorkload(simulation, knobs)
