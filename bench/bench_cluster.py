@@ -11,8 +11,8 @@ import sys
 import time
 import tracemalloc
 
-from krafla.fuzz.engine.machine_run import Case, play
-from krafla.fuzz.stack.system import KINDS, STACK
+from krafla.fuzz.engine.machine_run import Case
+from krafla.fuzz.stack.system import KINDS, SYSTEM
 from kraft.controller.operations.written import NOTHING_WRITTEN, replay_batch
 from kraft.ids import BrokerId, DirectoryId, Offset, PartitionId, TopicId, uuid_text
 from kraft.records.cluster import FeatureLevelRecord
@@ -43,16 +43,16 @@ def measure_speed() -> float:
     # The JVM compiles TLC's evaluator while it runs, in threads whose time counts: a campaign has
     # that behind it in its first minute.
     for case in cases() * WARM_UPS:
-        play(case, system=STACK)
+        SYSTEM.play(case)
     gc.disable()
     started = time.process_time()
-    played = [play(case, system=STACK) for case in cases()]
+    played = [SYSTEM.play(case) for case in cases()]
     judged = time.process_time() - started
     started = time.process_time()
     for case in cases():
         watch(
             Simulation(
-                case.configuration, case.seed, None, case.knobs, workload=STACK.workload(case)
+                case.configuration, case.seed, None, case.knobs, workload=SYSTEM.workload(case)
             )
         )
     bare = time.process_time() - started

@@ -12,9 +12,10 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from krafla.fuzz.engine.campaign import DEFAULT_STEPS
-from krafla.fuzz.engine.profiles import DEFAULT_PROFILES, find_profile
-from krafla.fuzz.engine.run import Player, play_seed
+from krafla.fuzz.engine.choice_run import Player, play_seed
+from krafla.fuzz.engine.choice_system import DEFAULT_STEPS
+from krafla.fuzz.lease.profiles import DEFAULT_PROFILES
+from krafla.fuzz.lease.system import SYSTEM
 from krafla.refinement.lease.mapping import LeaseMapping
 from krafla.refinement.lease.vocabulary import Vocabulary
 from kraft.sim.lease.step import replay_choices
@@ -22,7 +23,7 @@ from kraft.sim.lease.step import replay_choices
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from krafla.fuzz.engine.profiles import Profile
+    from krafla.fuzz.engine.choice_run import Profile
     from kraft.sim.common.recording import Recording
 
 WARMING_RUNS = 40
@@ -54,9 +55,9 @@ def map_all(recording: Recording) -> None:
 
 def judge(recording: Recording, also: tuple[str, ...]) -> None:
     """Take the steps, each judged."""
-    player = Player(recording.configuration, also)
+    player = Player(SYSTEM, recording.configuration, also)
     for choice in recording.choices:
-        player.take(choice)
+        player.step(choice)
     assert player.finding is None, str(player.finding)
 
 
@@ -84,7 +85,7 @@ def measure(profile: Profile) -> float:
 def main() -> int:
     """Return 0 if the goal was met by the mixture of profiles, else 1."""
     print(f"judged steps a second of processor time; {RUNS} new runs of {DEFAULT_STEPS} steps")
-    rates = {name: measure(find_profile(name)) for name in dict.fromkeys(DEFAULT_PROFILES)}
+    rates = {name: measure(SYSTEM.profile(name)) for name in dict.fromkeys(DEFAULT_PROFILES)}
     mixture = len(DEFAULT_PROFILES) / sum(1 / rates[name] for name in DEFAULT_PROFILES)
     met = mixture >= GOAL
     verdict = "met" if met else "missed"

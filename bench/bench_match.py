@@ -19,8 +19,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from krafla.fuzz.engine.profiles import find_profile
-from krafla.fuzz.engine.run import play_seed, trace_of
+from krafla.fuzz.engine.choice_run import play_seed, trace_of
+from krafla.fuzz.engine.choice_system import find_profile
 from krafla.manifest import find_specs
 from krafla.match.trace_check import check_trace
 from krafla.tlc.jar import find_jar

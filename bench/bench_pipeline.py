@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bench_audit import LOG_NAME, provide
 
-from krafla.fuzz.engine.choice_runs import GameRuns
+from krafla.fuzz.engine.system import RunOptions, find_system
 from krafla.pipeline.campaign import CampaignPlan, run_campaign
 from krafla.pipeline.ingest import ingest, plan_ingest
 from krafla.pipeline.session import session
@@ -43,7 +43,8 @@ def main(arguments: list[str]) -> int:
 
 def campaigns(scratch: Path, seeds: int, steps: int) -> float:
     """Print what two processes take beside one; return the ratio."""
-    plan = CampaignPlan(0, seeds - 1, GameRuns(steps=steps), 25)
+    runs = find_system("lease").runs(0, RunOptions(steps=steps))
+    plan = CampaignPlan(0, seeds - 1, runs, 25)
     print(f"campaign of {seeds:,} seeds of at most {steps} steps")
     seconds, digests = [], set()
     for processes in (1, 2):

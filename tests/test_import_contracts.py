@@ -35,6 +35,11 @@ VIOLATIONS = [
     ("krafla/oracle/planted.py", "import subprocess", "the JVM lives"),
     ("krafla/record/planted.py", "import jpype", "the JVM lives"),
     ("krafla/record/planted.py", "import kraft.records.planted", "see kraft"),
+    ("krafla/match/planted.py", "import krafla.refinement.planted", "generic rooms"),
+    ("krafla/traces/planted.py", "import krafla.fuzz.planted", "generic rooms"),
+    ("krafla/report/planted.py", "import krafla.verify.planted", "generic rooms"),
+    ("krafla/shrink/planted.py", "import krafla.audit.planted", "generic rooms"),
+    ("krafla/proofs/planted.py", "import kraft.records.planted", "generic rooms"),
     ("krafla/tlc/planted.py", "import z3", "z3 only in proofs"),
     ("krafla/audit/planted.py", "import pyspark.sql", "z3 only in proofs"),
 ]
@@ -56,9 +61,9 @@ def skeleton(root: Path) -> None:
     """Lay every package of the design out, empty, under the contracts of this repository."""
     shutil.copy(ROOT / "pyproject.toml", root)
     kraft = ["", "records", "rpc", "log", "raft", "controller", "broker", "sim", "tools"]
-    kraft += ["sim/quorum"]
-    krafla = ["", "cli", "tlc", "oracle", "refinement", "fuzz", "audit", "pipeline", "proofs"]
-    krafla += ["record"]
+    kraft += ["sim/raft"]
+    krafla = ["", "cli", "tlc", "oracle", "traces", "match", "shrink", "graph", "mutate", "proofs"]
+    krafla += ["report", "refinement", "fuzz", "audit", "pipeline", "record", "verify"]
     for package, children in (("kraft", kraft), ("krafla", krafla)):
         for child in children:
             write(root / package / child / "__init__.py", "")
@@ -91,6 +96,17 @@ def test_a_violation_breaks_the_contract(tmp_path, path, line, contract):
 
     assert finished.returncode == 1, finished.stdout + finished.stderr
     assert contract in finished.stdout.partition("Broken contracts")[2]
+
+
+def test_a_generic_room_may_not_reach_kafka_s_rooms_through_another_module(tmp_path):
+    skeleton(tmp_path)
+    write(tmp_path / "krafla/match/planted.py", "import krafla.between\n")
+    write(tmp_path / "krafla/between.py", "import krafla.refinement.planted\n")
+
+    finished = lint(tmp_path, tmp_path)
+
+    assert finished.returncode == 1, finished.stdout + finished.stderr
+    assert "generic rooms" in finished.stdout.partition("Broken contracts")[2]
 
 
 @pytest.mark.parametrize("place", ["", "    "])

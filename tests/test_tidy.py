@@ -5,7 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.tidy import code_rules, document_rules, family_rules, spec_rules, text_rules
+from tests.tidy import (
+    code_rules,
+    document_rules,
+    family_rules,
+    generic_rules,
+    house_rules,
+    spec_rules,
+    text_rules,
+)
+from tests.tidy.commit_rules import subject_objection, subjects_since_the_rule
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -18,6 +27,10 @@ RULES = [
     (code_rules.errors_are_not_swallowed, "tests/tidy/*.py"),
     (code_rules.silenced_checks_give_a_reason, "tests/tidy/*.py"),
     (code_rules.tests_can_fail, "tests/**/test_*.py"),
+    (house_rules.rooms_have_one_word, house_rules.COMMAND),
+    (house_rules.class_names_are_not_crowded, "impl/**/*.py"),
+    (house_rules.public_names_have_callers, "impl/**/*.py"),
+    (generic_rules.generic_rooms_know_no_protocol, "model/krafla/match/*.py"),
     (text_rules.no_forbidden_words, "README.md"),
     (spec_rules.spec_references_resolve, "impl/kraft/controller/*.py"),
     (spec_rules.kafka_references_name_a_class, "impl/kraft/records/*.py"),
@@ -43,7 +56,15 @@ def test_the_repository_keeps_the_rule(rule, guarded):
 
 
 def test_every_rule_is_applied():
-    modules = (code_rules, document_rules, family_rules, spec_rules, text_rules)
+    modules = (
+        code_rules,
+        document_rules,
+        family_rules,
+        generic_rules,
+        house_rules,
+        spec_rules,
+        text_rules,
+    )
     written = {
         value.__name__
         for module in modules
@@ -52,3 +73,12 @@ def test_every_rule_is_applied():
     }
 
     assert written == {rule.__name__ for rule, _ in RULES}
+
+
+def test_commits_have_imperative_subjects_of_at_most_72_characters():
+    subjects = subjects_since_the_rule(ROOT)
+    if subjects is None:
+        pytest.skip("this checkout has no whole history: its commits cannot be read")
+    objections = {one: subject_objection(one) for one in subjects}
+
+    assert not {one: why for one, why in objections.items() if why}

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.tidy import code_rules, document_rules, family_rules, spec_rules, text_rules
+from tests.tidy import (
+    code_rules,
+    document_rules,
+    family_rules,
+    generic_rules,
+    house_rules,
+    spec_rules,
+    text_rules,
+)
+from tests.tidy.commit_rules import THIS_FILE, subject_objection, subjects_since_the_rule
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +32,17 @@ SOUND = {
         "def fence(broker):  # noqa: ARG001 the interface names its argument\n"
         '    """Return nothing."""\n'
         "    try:\n        int('1')\n    except ValueError:\n        return\n"
+    ),
+    "impl/kraft/sim/lease/__init__.py": '"""The lease."""\n',
+    "model/krafla/refinement/lease/__init__.py": '"""The lease."""\n',
+    "model/krafla/fuzz/lease/__init__.py": '"""The lease."""\n',
+    "impl/kraft/sim/stack/__init__.py": '"""The stack."""\n',
+    "model/krafla/refinement/stack/__init__.py": '"""The stack."""\n',
+    "model/krafla/fuzz/stack/__init__.py": '"""The stack."""\n',
+    house_rules.COMMAND: '"""Systems."""\nNAMES = ("lease", "stack")\n',
+    "model/krafla/user.py": ('"""Uses what there is."""\n_USED = [fence, lease.Lease.renew]\n'),
+    "model/krafla/match/words.py": (
+        '"""May name a broker."""\n\nMEANT = "abroker epochal".partition(" ")\n'
     ),
     "tests/test_lease.py": "def test_a_lease_ends():\n    assert 1 + 1 == 2\n",
     "tests/mutants/guards.py": 'MUTANTS = ["forgets-the-guard"]\n',
@@ -115,6 +136,31 @@ PLANTED = [
     ),
     (code_rules.tests_can_fail, "tests/test_v.py", "def test_it():\n    x = 1\n", "nothing"),
     (code_rules.tests_can_fail, "tests/test_v.py", "def test_it():\n    assert True\n", "nothing"),
+    (
+        house_rules.rooms_have_one_word,
+        "model/krafla/fuzz/whole/__init__.py",
+        "",
+        "'whole': the command has no such word",
+    ),
+    (
+        house_rules.rooms_have_one_word,
+        house_rules.COMMAND,
+        'NAMES = ("lease", "stack", "raft")\n',
+        "the command's 'raft' has no room",
+    ),
+    (house_rules.rooms_have_one_word, "specs/manifest.toml", 'rooms = ["raft"]\n', "'lease'"),
+    (
+        house_rules.public_names_have_callers,
+        "impl/kraft/dead.py",
+        "def forgotten(): ...\n",
+        "nothing in the packages uses forgotten",
+    ),
+    (
+        house_rules.public_names_have_callers,
+        "impl/kraft/dead.py",
+        "class _Known:\n    def forgotten(self): ...\n\nclass Dead(_Known): ...\n",
+        "nothing in the packages uses Dead",
+    ),
     (text_rules.no_forbidden_words, "docs/a.md", "see /wo" + "rk/main\n", "path of one machine"),
     (text_rules.no_forbidden_words, "Makefile", "# pypi" + ".org\n", "registry host"),
     (text_rules.no_forbidden_words, "specs/a.tla", "\\* TO" + "DO\n", "unfinished"),
@@ -172,6 +218,26 @@ PLANTED = [
         "- | `tests/test_gone.py::test_a_lease_ends` | - | -",
         "- | - | `gone` | -",
         "`Lease!Inv` | - | - | `gone`",
+    )
+]
+PLANTED += [
+    (generic_rules.generic_rooms_know_no_protocol, f"model/krafla/{room}/p.py", text, message)
+    for room, text, message in (
+        ("match", "SPEC = 'BrokerLeaseProperties'\n", "broker is a word"),
+        ("tlc", "def run(by_broker): ...\n", "broker is a word"),
+        ("oracle", "class ISRShrinker: ...\n", "isr is a word"),
+        ("traces", "RUN = rb'krafla fuzz (raft|cluster)'\n", "raft is a word"),
+        ("report", "def show(log):\n    return log.metadata_log\n", "metadata is a word"),
+        ("shrink", "def far(one):\n    return one.partitions\n", "partition is a word"),
+        ("graph", "draw(quorums=2)\n", "quorum is a word"),
+        ("proofs", "import krafla.kraft as other\n", "kraft is a word"),
+    )
+] + [
+    (
+        generic_rules.generic_rooms_know_no_protocol,
+        "model/krafla/mutate/guards.py",
+        "WORDS = 'epoch'\n",
+        "quorum is an exception without need",
     )
 ]
 PLANTED += [
@@ -235,7 +301,15 @@ def test_only_the_script_of_ci_may_say_where_the_corpus_is(tmp_path):
 
 
 def test_every_rule_has_something_planted_for_it():
-    modules = (code_rules, document_rules, family_rules, spec_rules, text_rules)
+    modules = (
+        code_rules,
+        document_rules,
+        family_rules,
+        generic_rules,
+        house_rules,
+        spec_rules,
+        text_rules,
+    )
     rules = {
         name
         for module in modules
@@ -243,7 +317,8 @@ def test_every_rule_has_something_planted_for_it():
         if getattr(value, "__annotations__", {}).get("return") == "Inspection"
     }
 
-    assert rules == {row[0].__name__ for row in PLANTED}
+    # How often a class name stands takes more than one file to show.
+    assert rules - {"class_names_are_not_crowded"} == {row[0].__name__ for row in PLANTED}
 
 
 def test_an_action_named_where_a_module_is_extended_needs_no_second_row(tmp_path):
@@ -254,3 +329,52 @@ def test_an_action_named_where_a_module_is_extended_needs_no_second_row(tmp_path
     assert [finding.message for finding in findings] == [
         "action Other!Start has no row in docs/naming.md"
     ]
+
+
+def test_a_class_name_of_four_modules_is_flagged_and_one_of_three_or_of_protocols_is_not(tmp_path):
+    crowd = {f"impl/kraft/many{number}.py": "class Report: ...\n" for number in range(3)}
+    rooms = {f"impl/kraft/sim/lease/r{number}.py": "class Report: ...\n" for number in range(3)}
+    plant(tmp_path, SOUND | crowd | rooms)
+    assert not house_rules.class_names_are_not_crowded(tmp_path).findings
+
+    plant(tmp_path, {"model/krafla/another.py": "class Report: ...\n"})
+    findings = house_rules.class_names_are_not_crowded(tmp_path).findings
+
+    assert {finding.message for finding in findings} == {"class Report stands in 4 modules"}
+
+
+@pytest.mark.parametrize(
+    ("subject", "why"),
+    [
+        ("Add a rule about commits", None),
+        ("Seed another bug", None),
+        ("Merge branch 'main'", None),
+        ("A" + "d" * 72, "73 characters"),
+        ("add a rule", "capital"),
+        ("docs: add a rule", "capital"),
+        ("Add a rule.", "full stop"),
+        ("Added a rule", "imperative"),
+        ("Adding a rule", "imperative"),
+        ("Fixes a rule", "imperative"),
+    ],
+)
+def test_a_subject_that_is_no_short_imperative_is_refused(subject, why):
+    objection = subject_objection(subject)
+
+    assert (objection is None) if why is None else (why in objection)
+
+
+def test_only_commits_after_the_rule_are_asked(tmp_path):
+    def git(*arguments):
+        identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        subprocess.run(["git", "-C", str(tmp_path), *identity, *arguments], check=True)
+
+    git("init", "-q")
+    git("commit", "-q", "--allow-empty", "-m", "an old subject, from before the rule")
+    plant(tmp_path, {THIS_FILE: "rule"})
+    git("add", ".")
+    git("commit", "-q", "-m", "Add the rule")
+    git("commit", "-q", "--allow-empty", "-m", "a new subject")
+
+    assert subjects_since_the_rule(tmp_path) == ["a new subject"]
+    assert subjects_since_the_rule(tmp_path / "tests" / "nowhere") is None

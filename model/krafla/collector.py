@@ -14,12 +14,11 @@ __all__ = ["gc_paused"]
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Run a block, or as a decorator a function, without Python's collector of cycles.
+    """Pause Python's collector of cycles, for a block or, as a decorator, for a function.
 
-    For two kinds of work. Long runs over states: these have no cycles, and to look through
-    hundreds of thousands of them in vain took a quarter of the time. And calls of z3: they let
-    other threads run, in any of which the collector may free formulas while z3 reads them, and
-    z3 then ends the process.
+    Two kinds of work need it. Long runs over states have no cycles, and looking through hundreds of
+    thousands of objects in vain took a quarter of the time. And calls of z3 let other threads run:
+    the collector may free formulas there while z3 reads them, and z3 then ends the process.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["check_writable", "write_bytes", "write_text"]
+__all__ = ["check_writable", "made_folder", "write_bytes", "write_text"]
 
 
 def check_writable(path: Path) -> None:
@@ -23,6 +23,15 @@ def check_writable(path: Path) -> None:
         raise KraflaError("there is no such folder", str(folder))
     if not os.access(folder, os.W_OK):
         raise KraflaError("this folder cannot be written to", str(folder))
+
+
+def made_folder(folder: Path, option: str) -> Path:
+    """Make a folder, if need be, and return it; ``KraflaError`` if a file is in its place."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise KraflaError(f"{option}: {folder} is not a folder: a file stands there") from None
+    return folder
 
 
 def write_text(path: Path, parts: Iterable[str]) -> int:

@@ -1,6 +1,6 @@
-"""A file that keeps answers as they come, a line of JSON for each, so that a later run goes on.
+"""A file that keeps answers as they come, one line of JSON each, so that a later run can continue.
 
-Two runs may write to one file: a line is written, and one cut short taken off, under a lock.
+Two runs may write to one file: a line is written, and one cut short removed, under a lock.
 """
 
 from __future__ import annotations

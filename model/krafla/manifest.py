@@ -1,6 +1,6 @@
 """Read ``specs/manifest.toml`` and the ``models.toml`` of the rooms it lists.
 
-They hold every model, what it must answer, and what makes that credible.
+They have every model, its expected answer, and what makes that answer credible.
 """
 
 from __future__ import annotations
@@ -35,20 +35,19 @@ KINDS = ("safety", "liveness", "refinement", "witness", "simulation")
 # Folders that belong to no search path but their own: their modules break rules on purpose.
 _APART = frozenset({"broken"})
 _HEAD = re.compile(r"\s*\[\[\s*model\s*\]\]")
-# An error lists all the names there are, if they are not more than this.
+# An error lists all names if there are not more than this.
 _NAMES_TOLD = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One model: a module and a cfg, and the answer that is expected of them.
+    """One model: a module and a cfg, and the expected answer.
 
-    ``property`` is what must fail if ``expect`` is ``violates``. ``distinct`` and
-    ``generated`` are exact counts of states, ``properties`` how many names the cfg lists to
-    be checked. ``untaken`` holds, with its reason, each action that need not be taken.
-    ``witnesses`` are state predicates that must be reached. ``behaviours`` and ``depth`` bound
-    a simulation. ``room`` is the folder whose ``models.toml`` lists the model, empty for the
-    manifest's own.
+    ``property`` is the one that must fail if ``expect`` is ``violates``. ``distinct`` and
+    ``generated`` are exact counts of states, ``properties`` is the number of properties in the cfg.
+    ``untaken`` has, with its reason, each action that need not be taken. ``witnesses`` are state
+    predicates that must be reached. ``behaviours`` and ``depth`` bound a simulation. ``room`` is
+    the folder whose ``models.toml`` lists the model, empty for the manifest's own.
     """
 
     name: str
@@ -158,7 +157,7 @@ def load(specs: Path | None = None) -> Manifest:
 
 
 def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
-    """Return the text of a TOML file and what it says; ``KraflaError`` has the place."""
+    """Return the text of a TOML file and its content; ``KraflaError`` has the place."""
     try:
         text = path.read_text(encoding="utf-8")
         return text, tomllib.loads(text)

@@ -75,7 +75,7 @@ def _line_of(lines: list[str], file: str) -> int:
 
 
 class KeptTrace(pytest.Item):
-    """One trace: it must come to what the index says."""
+    """One trace, which must show what the index says."""
 
     def __init__(self, *, entry: Entry, line: int, **options: Any) -> None:
         super().__init__(**options)

@@ -12,7 +12,7 @@ __all__ = ["ExitCode", "KraflaError", "Verdict", "worst"]
 
 
 class ExitCode(IntEnum):
-    """What a command's exit status means. A contract: scripts and CI rely on these numbers."""
+    """The meaning of a command's exit status. A contract: scripts and CI rely on these numbers."""
 
     HELD = 0
     VIOLATED = 1
@@ -23,7 +23,7 @@ class ExitCode(IntEnum):
 
 
 class Verdict(Enum):
-    """The answer to one question: it held within its bounds, it did not, or nobody knows."""
+    """The answer to one question: it held within its bounds, it was violated, or it is unknown."""
 
     HELD = "held"
     VIOLATED = "violated"

@@ -1,7 +1,7 @@
 --------------------------- MODULE MCReplicatedLog ---------------------------
 (***************************************************************************)
 (* ReplicatedLog with at most MaxCommitted records. Each commit is of one  *)
-(* record or two. What nodes learn and forget has no bound.                *)
+(* or two records. Learning and forgetting have no bound.                  *)
 (***************************************************************************)
 EXTENDS ReplicatedLog
 
@@ -14,7 +14,7 @@ OneOrTwoRecords ==
       two == {<<r, s>> : r, s \in Record}
   IN  {records \in one \cup two : Len(committed) + Len(records) <= MaxCommitted}
 
-(* The numbers there are, for TLC to try each. *)
+(* The finite set of offsets that replaces Nat, so that TLC can try each. *)
 Offsets == 0 .. MaxCommitted
 
 FollowsAxiomsProp == AxiomSpec

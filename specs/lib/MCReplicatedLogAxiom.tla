@@ -2,7 +2,8 @@
 (***************************************************************************)
 (* The other direction: every step within bounds that the axioms allow is  *)
 (* a step of Spec. Each state within bounds that differs in one node and   *)
-(* in the log is tried as the next one, and the axioms say whether it is.  *)
+(* in the log is tried as a successor, and AxiomNext decides whether the   *)
+(* step is allowed.                                                        *)
 (***************************************************************************)
 EXTENDS MCReplicatedLog
 

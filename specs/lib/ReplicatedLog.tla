@@ -1,37 +1,50 @@
 ---------------------------- MODULE ReplicatedLog ----------------------------
 (***************************************************************************)
-(* The committed log: one sequence of records that only grows, and how     *)
-(* much of it each node knows. That is all Raft is for; how the nodes      *)
-(* agree, by epochs and votes and fetches, is below this module            *)
-(* (raft/KRaft.tla refines it), and what the records mean is above it      *)
+(* The committed log: one sequence of records that only grows, and the     *)
+(* part of it that each node knows. This is all that the rest of the       *)
+(* system needs of Raft. The layer below this module says how the nodes    *)
+(* agree, with epochs, votes and fetches (raft/KRaft.tla refines this      *)
+(* module). The layer above says what the records mean                     *)
 (* (metadata/MetadataLog.tla builds on it).                                *)
 (*                                                                         *)
 (* Source: the replicated log of KIP-595, its snapshots in KIP-630.        *)
 (*                                                                         *)
-(* A node holds a piece of the log: what lies before its start it has as   *)
-(* a snapshot only, and what lies after its end it does not know to be     *)
-(* committed, whether its log holds it or not. Offsets count from 0, and   *)
-(* an end is the first offset that is not there.                           *)
+(* A node holds a piece of the log. It has everything before the piece's   *)
+(* start only as a snapshot. It does not know that anything after the      *)
+(* piece's end is committed, whether its own log holds that or not.        *)
+(* Offsets count from 0, and an end is the first offset that is not there. *)
+(*                                                                         *)
+(* Kafka's handler -> actions here                                         *)
+(*   LeaderState.maybeUpdateHighWatermark -> Commit (CommitAxiom)          *)
+(*   FollowerState.updateHighWatermark -> Learn                            *)
+(*   LeaderState.maybeUpdateHighWatermark of a leader that learns what     *)
+(*     an earlier leader had committed -> Learn                            *)
+(*   KafkaMetadataLog.deleteBeforeSnapshot -> Compact                      *)
+(*   KafkaRaftClient.handleFetchSnapshotResponse -> LoadSnapshot           *)
+(*   KafkaMetadataLog.truncateToLatestSnapshot -> LoadSnapshot             *)
+(*   QuorumState.initialize, transitionToLeader -> Forget                  *)
 (*                                                                         *)
 (* What is not modelled                                                    *)
-(*  - Who may append. Any node may be the next to see a record commit:     *)
-(*    leadership is a matter of the layers below and above.                *)
-(*  - Records that are not committed. A node's log may hold more than it   *)
-(*    knows to be committed, and may lose that again.                      *)
-(*  - What a snapshot holds. It stands for the records before its offset.  *)
+(*  - Which node may append. Any node may be the next to learn that a      *)
+(*    record is committed: leadership belongs to the layers below and      *)
+(*    above.                                                               *)
+(*  - Records that are not committed. A node's log may hold more than the  *)
+(*    node knows to be committed, and may lose that again.                 *)
+(*  - The content of a snapshot. It stands for the records before its      *)
+(*    offset.                                                              *)
 (*  - A node that loses its disk. It comes back as another node.           *)
 (***************************************************************************)
 EXTENDS Integers, Sequences
 
 CONSTANTS
-  Node,    \* Whoever holds the log: controllers, and brokers that follow it.
-  Record   \* What one offset of the log can hold.
+  Node,    \* The nodes that hold the log: controllers, and brokers that follow it.
+  Record   \* The values that one offset of the log can hold.
 
 ASSUME Constants == Node # {} /\ Record # {}
 
 VARIABLES
   committed,  \* The one sequence of all committed records.
-  known       \* [Node -> piece]: what a node holds of it and knows to be committed.
+  known       \* [Node -> piece]: the part of it that a node holds and knows to be committed.
 
 vars == <<committed, known>>
 ------------------------------------------------------------------------------
@@ -41,7 +54,7 @@ Piece == [start : Nat, records : Seq(Record)]
 
 End(piece) == piece.start + Len(piece.records)
 
-(* What a log holds from one offset up to another. *)
+(* The piece of a log from one offset up to another. *)
 Cut(log, start, end) == [start |-> start, records |-> SubSeq(log, start + 1, end)]
 
 NoPiece == [start |-> 0, records |-> << >>]
@@ -62,10 +75,10 @@ Init ==
   /\ known = [n \in Node |-> NoPiece]
 
 (***************************************************************************)
-(* Records become committed, and n is the first to know: it now knows all  *)
-(* that is committed. Nothing commits unknown to everybody: that a         *)
-(* majority holds a record is a fact about many disks, and becomes a       *)
-(* promise only when a leader concludes it.                                *)
+(* Records become committed, and n is the first node to know: it now knows *)
+(* everything that is committed. Records never become committed without    *)
+(* some node knowing: that a majority holds a record is a fact about many  *)
+(* disks, and becomes a promise only when a leader concludes it.           *)
 (*                                                                         *)
 (* Kafka: LeaderState.maybeUpdateHighWatermark.                            *)
 (***************************************************************************)
@@ -75,9 +88,10 @@ Commit(n, records) ==
   /\ known' = [known EXCEPT ![n] = Cut(committed', @.start, Len(committed'))]
 
 (***************************************************************************)
-(* The same, said of the two states and not of what is appended: a step    *)
-(* can be held against it, but it cannot be made from it. A refinement is  *)
-(* checked with this one, because nobody can try every sequence.           *)
+(* The same as Commit, but as a relation between the two states, without   *)
+(* the records to append. It can judge a step, but cannot generate one.    *)
+(* Refinements are checked against this action, because TLC cannot try     *)
+(* every sequence of records.                                              *)
 (***************************************************************************)
 CommitAxiom(n) ==
   /\ committed' # committed
@@ -85,7 +99,7 @@ CommitAxiom(n) ==
   /\ known' = [known EXCEPT ![n] = Cut(committed', @.start, Len(committed'))]
 
 (***************************************************************************)
-(* A node comes to know that its log is committed up to an offset.         *)
+(* A node learns that its log is committed up to an offset.                *)
 (*                                                                         *)
 (* Kafka: FollowerState.updateHighWatermark, and LeaderState for a leader  *)
 (* that learns what an earlier one had committed.                          *)
@@ -97,8 +111,9 @@ Learn(n, end) ==
   /\ UNCHANGED committed
 
 (***************************************************************************)
-(* A node drops the beginning of its log, in favour of a snapshot of what  *)
-(* it knows to be committed.                                               *)
+(* A node drops the beginning of its log and keeps a snapshot in its       *)
+(* place. The snapshot covers only records that the node knows to be       *)
+(* committed.                                                              *)
 (*                                                                         *)
 (* Kafka: KafkaMetadataLog.deleteBeforeSnapshot.                           *)
 (***************************************************************************)
@@ -109,7 +124,7 @@ Compact(n, start) ==
   /\ UNCHANGED committed
 
 (***************************************************************************)
-(* A node that lags takes the snapshot of another in place of its log.     *)
+(* A node that lags replaces its log by the snapshot of another node.      *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.handleFetchSnapshotResponse,                     *)
 (* KafkaMetadataLog.truncateToLatestSnapshot.                              *)
@@ -121,10 +136,10 @@ LoadSnapshot(n, end) ==
   /\ UNCHANGED committed
 
 (***************************************************************************)
-(* A node no longer knows how much of its log is committed, beyond its     *)
-(* snapshot. A restart does that, since the high watermark is not written  *)
-(* to disk; so does an election, since a new leader trusts only what       *)
-(* commits in its own epoch.                                               *)
+(* A node no longer knows how much of its log is committed, except for     *)
+(* what its snapshot covers. A restart causes this, since the high         *)
+(* watermark is not written to disk. An election does too, since a new     *)
+(* leader trusts only what commits in its own epoch.                       *)
 (*                                                                         *)
 (* Kafka: QuorumState.initialize, QuorumState.transitionToLeader.          *)
 (***************************************************************************)
@@ -133,10 +148,11 @@ Forget(n) ==
   /\ known' = [known EXCEPT ![n] = Cut(committed, @.start, @.start)]
   /\ UNCHANGED committed
 ------------------------------------------------------------------------------
-(* What Next tries to append. A model puts a finite set in its place.        *)
+(* The sequences that Next tries to append. A model replaces this by a       *)
+(* finite set.                                                               *)
 SomeRecords == Seq(Record) \ {<< >>}
 
-(* The steps after which no more is committed than before. *)
+(* The steps that commit nothing. *)
 Follow ==
   \/ \E n \in Node, end \in 0 .. Len(committed) : Learn(n, end)
   \/ \E n \in Node, start \in 0 .. Len(committed) : Compact(n, start)
@@ -151,36 +167,42 @@ Spec == Init /\ [][Next]_vars
 
 AxiomSpec == Init /\ [][AxiomNext]_vars
 
-(* One says what may happen, the other whether something may have happened.  *)
-(* MCReplicatedLog checks the one direction, MCReplicatedLogAxiom the other. *)
-(* The axiom does not ask that what is appended is of records: TypeOK does.  *)
+(* Spec generates the steps; AxiomSpec judges given steps. MCReplicatedLog   *)
+(* checks one direction of the equivalence, MCReplicatedLogAxiom the other.  *)
+(* The axiom does not require that the appended values are records: TypeOK   *)
+(* does.                                                                     *)
 THEOREM Spec <=> (AxiomSpec /\ [](committed \in Seq(Record)))
 ------------------------------------------------------------------------------
 (* Properties                                                                *)
 
-(* Whatever a node knows to be committed is committed, and is what it holds. *)
-(* So no two nodes ever take different records for committed at one offset.  *)
-(* Source: Raft, State Machine Safety. Broken by: learning past the end.     *)
+(* Everything that a node knows to be committed is committed, and is what    *)
+(* the node holds. So no two nodes ever take different records for committed *)
+(* at one offset.                                                            *)
+(* Source: Raft, State Machine Safety.                                       *)
+(* Broken by: learning past the end.                                         *)
 KnownIsCommittedInv ==
   \A n \in Node :
     /\ KnownEnd(n) <= Len(committed)
     /\ known[n] = Cut(committed, known[n].start, KnownEnd(n))
 
-(* A committed record stays, at its offset.                                  *)
-(* Source: Raft, Leader Completeness. Broken by: replacing the last record.  *)
+(* A committed record stays at its offset.                                   *)
+(* Source: Raft, Leader Completeness.                                        *)
+(* Broken by: replacing the last record.                                     *)
 AppendOnlyProp == [][IsPrefix(committed, committed')]_committed
 
-(* When records commit, some node knows of all that is committed.            *)
+(* When records become committed, some node knows everything that is         *)
+(* committed.                                                                *)
 (* Source: KIP-595, the leader's high watermark.                             *)
 (* Broken by: a commit that no node has concluded.                           *)
 CommitIsKnownProp == [][\E n \in Node : End(known'[n]) = Len(committed')]_committed
 
-(* What a node has given up for a snapshot it never has as records again.    *)
-(* Source: KIP-630, the log start offset. Broken by: a restart that brings   *)
-(* back a snapshot older than the log's start.                               *)
+(* A node never has records again that it has replaced by a snapshot.        *)
+(* Source: KIP-630, the log start offset.                                    *)
+(* Broken by: a restart that brings back a snapshot older than the log's     *)
+(* start.                                                                    *)
 StartOnlyGrowsProp == [][\A n \in Node : known'[n].start >= known[n].start]_known
 
-(* What a node knows it forgets only down to its snapshot.                   *)
+(* A node forgets what it knows only down to its snapshot.                   *)
 (* Source: KIP-630, a snapshot is of committed records.                      *)
 (* Broken by: loading a snapshot that ends before what the node knows.       *)
 ForgetsDownToSnapshotProp ==
@@ -188,32 +210,34 @@ ForgetsDownToSnapshotProp ==
        \/ End(known'[n]) >= KnownEnd(n)
        \/ known'[n] = Cut(committed, known[n].start, known[n].start)]_known
 
-(* A committed record is known to every node in the end, provided that each  *)
-(* node that lags catches up now and then, whatever it forgets in between.   *)
+(* Every node eventually knows a committed record, provided that each node   *)
+(* that lags catches up now and then, even if it forgets in between.         *)
 (* Source: KIP-595, followers fetch until they have caught up.               *)
-(* Broken by: nodes that may stop fetching; or that need to learn no more    *)
-(* than one record at a time, and forget it each time.                       *)
+(* Broken by: nodes that may stop fetching; nodes that need to learn only    *)
+(* one record at a time, and forget it each time.                            *)
 CatchUp(n) == Learn(n, Len(committed)) \/ LoadSnapshot(n, Len(committed))
 FairSpec == Spec /\ \A n \in Node : WF_vars(CatchUp(n))
 EventuallyLearnedLive ==
   \A n \in Node, end \in Nat :
     ((Len(committed) = end) ~> (KnownEnd(n) >= end))
 
-(* Not true, and kept for that (broken/lib): what a node knows it may forget *)
-(* when it restarts, and so no moment need come at which all know all.       *)
+(* Two properties that are false, kept as expected failures (broken/lib). A  *)
+(* node may forget what it knows when it restarts, so there need be no       *)
+(* moment at which all nodes know everything.                                *)
 KnownNeverFallsProp == [][\A n \in Node : End(known'[n]) >= KnownEnd(n)]_known
 AllKnowAllLive == ((committed # << >>) ~> (\A n \in Node : KnownEnd(n) = Len(committed)))
 ------------------------------------------------------------------------------
 (* Witnesses: a model in which one of these cannot be reached is too small.  *)
 
-(* Records are committed, and no node knows of any: all have forgotten.      *)
+(* Records are committed, and no node knows of any: all nodes have           *)
+(* forgotten.                                                                *)
 AllForgotReach == committed # << >> /\ \A n \in Node : KnownEnd(n) = 0
 
-(* What one node lacks, no other has as records any more.                    *)
+(* One node lacks records that no other node still has as records.           *)
 OnlySnapshotsLeftReach ==
   \E n \in Node : \A other \in Node \ {n} : KnownEnd(n) < known[other].start
 
-(* Nodes hold different pieces of one log, and none of them all of it.       *)
+(* Nodes hold different pieces of one log, and no node holds all of it.      *)
 NobodyHoldsAllReach ==
   /\ \A n \in Node : known[n] # Cut(committed, 0, Len(committed))
   /\ \A offset \in 0 .. Len(committed) - 1 :

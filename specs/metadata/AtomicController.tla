@@ -1,19 +1,21 @@
 --------------------------- MODULE AtomicController ---------------------------
 (***************************************************************************)
-(* The controller as its clients may take it: one image, to which requests *)
-(* are applied one after another, and answers that say what came of them.  *)
-(* No log, no epochs, no two controllers.                                  *)
+(* The controller as its clients may see it: one image, to which requests  *)
+(* are applied one after another, and answers that report the results. No  *)
+(* log, no epochs, no second controller.                                   *)
 (*                                                                         *)
 (* MetadataLog refines this module (MetadataLogRefinement), and so does    *)
-(* whatever is built on it. What the module does not promise is as         *)
+(* everything built on it. What the module does not promise is as          *)
 (* important:                                                              *)
-(*  - Who is told NOT_CONTROLLER, or nothing, does not know the outcome.   *)
-(*    The request may have been applied, and may be applied later.         *)
+(*  - A client that gets NOT_CONTROLLER, or no answer, does not know the   *)
+(*    outcome. The request may have been applied, and may be applied       *)
+(*    later.                                                               *)
 (*  - An answer without a change (a refusal, or "nothing to do") is true   *)
-(*    of some image that there has been; it may no longer be of the        *)
+(*    of some image that has existed; it may no longer be true of the      *)
 (*    present one.                                                         *)
+(*                                                                         *)
 (* What it does promise: an answer that a change was made is never given   *)
-(* before the change, nor taken back after it.                             *)
+(* before the change, and the change is never taken back after it.         *)
 (***************************************************************************)
 EXTENDS Integers, Sequences, FiniteSets
 
@@ -21,10 +23,10 @@ CONSTANTS
   Request, InitialImage, Replay(_, _), Records(_, _), Result(_, _), Nil, Failed
 
 VARIABLES
-  image,    \* What the requests so far have made of InitialImage.
-  past,     \* The images there have been, with the present one.
-  outcome,  \* [Request -> its result when it was applied, or Nil: not applied].
-  answers   \* [Request -> what was answered, or Nil].
+  image,    \* The image after all requests applied so far to InitialImage.
+  past,     \* All images that have existed, including the present one.
+  outcome,  \* [Request -> its result when it was applied, or Nil if it was not applied].
+  answers   \* [Request -> its answer, or Nil].
 
 vars == <<image, past, outcome, answers>>
 
@@ -32,13 +34,14 @@ RECURSIVE ReplayAll(_, _)
 ReplayAll(before, records) ==
   IF records = << >> THEN before ELSE ReplayAll(Replay(before, Head(records)), Tail(records))
 
-(* The image after some requests, each applied to what the ones before left. *)
+(* The image after some requests, each applied to the image that the         *)
+(* previous ones left.                                                       *)
 RECURSIVE After(_, _)
 After(before, requests) ==
   IF requests = << >> THEN before
   ELSE After(ReplayAll(before, Records(Head(requests), before)), Tail(requests))
 
-(* Each request at most once, in some order. *)
+(* All orders of some requests, each at most once. *)
 Orders ==
   {order \in UNION {[1 .. count -> Request] : count \in 1 .. Cardinality(Request)} :
      \A i, j \in DOMAIN order : i # j => order[i] # order[j]}
@@ -50,8 +53,9 @@ Init ==
   /\ answers = [r \in Request |-> Nil]
 
 (***************************************************************************)
-(* Requests are applied, one after another: mostly one, but the end of a   *)
-(* transaction applies all that are in it. Nobody sees an image between.   *)
+(* Requests are applied, one after another. Mostly this is one request,    *)
+(* but the end of a transaction applies all requests in it. The images in  *)
+(* between are visible to no client.                                       *)
 (***************************************************************************)
 Before(order, i) == After(image, SubSeq(order, 1, i - 1))
 
@@ -68,14 +72,14 @@ Apply(order) ==
        ELSE outcome[r]]
   /\ UNCHANGED answers
 
-(* What request r may be answered.                                           *)
+(* The answers that request r may get.                                       *)
 PossibleAnswers(r) ==
   Failed \cup
   IF outcome[r] # Nil THEN {outcome[r]}
   ELSE {Result(r, seen) : seen \in {i \in past : Records(r, i) = << >>}}
 
 (***************************************************************************)
-(* Answers are given, to some of those who have none yet.                  *)
+(* Some of the requests that have no answer yet are answered.              *)
 (***************************************************************************)
 Answer ==
   /\ answers' \in [Request -> {Nil} \cup UNION {PossibleAnswers(r) : r \in Request}]
@@ -90,7 +94,7 @@ Next ==
 
 Spec == Init /\ [][Next]_vars
 ------------------------------------------------------------------------------
-(* Who was told that a change was made was told so truly, and for good.      *)
+(* An answer that a change was made is true, and stays true.                 *)
 (* Source: KIP-631, persistence and visibility.                              *)
 (* Broken by: answering before applying.                                     *)
 AnswerIsOutcomeInv ==
@@ -98,11 +102,13 @@ AnswerIsOutcomeInv ==
     (outcome[r] # Nil /\ answers[r] # Nil) => answers[r] \in Failed \cup {outcome[r]}
 
 (* The image changes only by a request that was not applied before.          *)
-(* Source: KIP-631. Broken by: applying a request again.                     *)
+(* Source: KIP-631.                                                          *)
+(* Broken by: applying a request again.                                      *)
 AppliedOnceProp ==
   [][\E r \in Request : outcome[r] = Nil /\ outcome'[r] # Nil]_image
 
-(* The asker was told that the outcome is not known, and then it was applied.*)
+(* A client was told that the outcome is unknown, and the request was        *)
+(* applied.                                                                  *)
 AppliedAfterFailureReach ==
   \E r \in Request : outcome[r] # Nil /\ answers[r] \in Failed
 ==============================================================================

@@ -1,7 +1,7 @@
 --------------------------- MODULE MCAtomicController ---------------------------
 (***************************************************************************)
-(* AtomicController with three requests for one value: the second takes    *)
-(* back what the first makes of it, the third asks and writes nothing.     *)
+(* AtomicController with three requests for one value. The second reverts  *)
+(* the change of the first; the third checks the value and writes nothing. *)
 (***************************************************************************)
 EXTENDS AtomicController
 

@@ -1,13 +1,13 @@
 ---------------------------- MODULE MCMetadataLog ----------------------------
 (***************************************************************************)
 (* MetadataLog within bounds. The image is two keys that every batch sets  *)
-(* together, so that half a batch shows. A request asks for a value if the *)
-(* present one is as it expects: whether it is depends on what was written *)
-(* before, committed or not.                                               *)
+(* together, so that half a batch is visible. A request sets a value if    *)
+(* the present value is the expected one. Whether it is depends on         *)
+(* everything written before, committed or not.                            *)
 (*                                                                         *)
-(* MaxEpoch bounds the elections, MaxEnd the log. A model takes operators  *)
-(* below in place of those of MetadataLog, to leave out what another looks *)
-(* at: `Restart <- NoRestart`.                                             *)
+(* MaxEpoch bounds the elections, MaxEnd the log. A model replaces         *)
+(* operators of MetadataLog by operators below, to leave out what another  *)
+(* model covers: `Restart <- NoRestart`.                                   *)
 (***************************************************************************)
 EXTENDS MetadataLogProperties
 
@@ -31,26 +31,28 @@ RecordsToSet(request, image) ==
 ResultOfSet(request, image) == IF image.left = request.from THEN "NONE" ELSE "INVALID_REQUEST"
 
 Set(from, to) == [from |-> from, to |-> to]
-(* One change, and a question whether it was made. *)
+(* One change, and a request that checks whether it was made. *)
 ChangeAndCheck == {Set(0, 1), Set(1, 1)}
 (* Two changes, the second for the state after the first. *)
 TwoChanges == {Set(0, 1), Set(1, 2)}
-(* A change, one that conflicts with it, and a question. *)
+(* A change, one that conflicts with it, and a check. *)
 Conflict == {Set(0, 1), Set(0, 2), Set(1, 1)}
 OneChange == {Set(0, 1)}
 
 (* Two changes of which only the first can be made. *)
 TwoValues == {Set(0, 1), Set(0, 2)}
 
-(* Controllers, and brokers, are alike; so are their names.                  *)
+(* Controllers differ only in their names, and so do brokers.                *)
 Symmetry == Permutations(Controller) \cup Permutations(Broker)
 
-(* One batch at a time, of which several steps make several. *)
+(* One batch per step. Several such steps replace one step of several        *)
+(* batches.                                                                  *)
 OneAtATime == {1} \cap 1 .. Len(uncommitted)
 NoSurvivors == {0}
 NextEnd(n) == {committed_end[n] + 1} \cap 1 .. Len(committed)
 
-(* Within bounds a step is left out, not cut off behind.                     *)
+(* A step that leaves the bounds is left out; no state is generated and then *)
+(* discarded.                                                                *)
 BoundedEpochs == {NewestEpoch + 1} \cap 1 .. MaxEpoch
 
 (* Actions left out. TLC counts them under the name Never. *)
@@ -65,7 +67,8 @@ NoLoseTail(count) == Never
 (* In place of operators of MetadataLog, in models that must fail            *)
 
 (* Kafka, OffsetControlManager: transactionStartOffset has one value, that   *)
-(* of the newest state, and is left as it is when a controller steps back.   *)
+(* of the newest state. It keeps this value when a controller resigns its    *)
+(* claim.                                                                    *)
 NewestState(c, end) == written[c]
 KeepsTransaction(c) ==
   LET stable == timeline[c][stable_end[c]] IN
@@ -74,8 +77,9 @@ KeepsTransaction(c) ==
                       !.image_before = stable.image]
   ELSE stable
 
-(* Kafka, MetadataBatchLoader: what a transaction wrote is dropped with its  *)
-(* end only if no record follows in the batches that are handed over with it.*)
+(* Kafka, MetadataBatchLoader: the end of an aborted transaction drops the   *)
+(* transaction's changes only if no record follows in the batches that are   *)
+(* handed over with it.                                                      *)
 RECURSIVE Loaded(_, _, _)
 Loaded(state, from, end) ==
   IF from >= end THEN state
@@ -88,10 +92,10 @@ LoadedState(n, end) ==
   IF n \in Broker THEN Loaded(written[n], committed_end[n], end)
   ELSE ReplayLog(written[n], committed, committed_end[n], end)
 
-(* All that wait are answered when anything commits.                         *)
+(* All parked answers are given as soon as anything commits.                 *)
 AllDue(c, stable) == deferred[c]
 
-(* A standby reads on into what is not committed.                            *)
+(* A standby replays records that are not committed.                         *)
 ReplayUncommitted(n, end) ==
   /\ Follows(n)
   /\ committed_end[n] < end

@@ -1,9 +1,9 @@
 --------------------------- MODULE MCMetadataLogLive ---------------------------
 (***************************************************************************)
-(* What MetadataLog achieves once the faults end. Until then anything      *)
-(* happens within bounds; from some moment on nobody restarts, no leader   *)
-(* is replaced that still leads, and no new request comes. The bounds hold *)
-(* until that moment only: what heals is never cut short.                  *)
+(* What MetadataLog achieves once the faults end. Until then anything may  *)
+(* happen within bounds. From some moment on no process restarts, no       *)
+(* leader that still leads is replaced, and no new request arrives. The    *)
+(* bounds hold until that moment only: recovery is never cut short.        *)
 (***************************************************************************)
 EXTENDS MCMetadataLog
 
@@ -14,8 +14,8 @@ live_vars == <<vars, calm>>
 NobodyLeads == \A c \in Controller : leader_epoch[c] # NewestEpoch
 Deposed(c) == leader_epoch[c] # NoEpoch /\ leader_epoch[c] < NewestEpoch
 
-(* What goes on without faults. Who is active in an epoch in which Raft does *)
-(* not lead at its node hears of it, in the end.                             *)
+(* The steps that continue without faults. A controller that is active in an *)
+(* epoch in which its own Raft client does not lead eventually hears of it.  *)
 Elects == NobodyLeads /\ \E c \in Controller :
   Elect(c, NewestEpoch + 1, Len(uncommitted), << >>)
 Commits == Commit(1)
@@ -52,7 +52,8 @@ Fairness ==
 
 LiveSpec == LiveInit /\ [][LiveNext]_live_vars /\ Fairness
 
-(* The left-hand sides, when only healing is left to answer them.            *)
+(* The left-hand sides of the liveness properties, when only recovery can    *)
+(* still answer them.                                                        *)
 CalmDeferredReach == calm /\ \E c \in Controller : deferred[c] # {}
 CalmDeposedDeferredReach ==
   calm /\ \E c \in Controller : deferred[c] # {} /\ claim_epoch[c] < NewestEpoch

@@ -2,8 +2,8 @@
 (***************************************************************************)
 (* Two controllers over KRaft, within bounds. r1 leads epoch 1 at first,   *)
 (* and there are at most two more elections, each with the vote of the     *)
-(* other: nothing that was written is ever lost. For that, see             *)
-(* MCMetadataLogOverKRaftThree.                                            *)
+(* other replica: nothing that was written is ever lost.                   *)
+(* MCMetadataLogOverKRaftThree covers lost writes.                         *)
 (***************************************************************************)
 EXTENDS MetadataLogOverKRaft
 
@@ -12,7 +12,7 @@ CONSTANTS r1, r2, MaxEpoch, MaxLogEnd
 TwoReplicas == {r1, r2}
 AllVote(records) == Replica
 
-(* The image is one value. A request sets it, if it is as expected. *)
+(* The image is one value. A request sets it if it is the expected value. *)
 Set(from, to) == [from |-> from, to |-> to]
 NoRequest == {}
 OneChange == {Set(0, 1)}
@@ -30,7 +30,8 @@ Batches ==
    BatchOf(Nil, <<Metadata!EndTransactionRecord>>),
    BatchOf(Nil, <<Metadata!AbortTransactionRecord>>)}
 
-(* As in MCKRaft: who stands has won its pre-vote; a leader sends all.       *)
+(* As in MCKRaft: a replica that stands has won its pre-vote, and a leader   *)
+(* sends all records.                                                        *)
 StandAtOnce(r) ==
   /\ Idle(r)
   /\ role[r] \in {"Unattached", "Follower", "Candidate"}
@@ -72,16 +73,17 @@ SettledInit ==
   /\ EmptyMemory
 SettledSpec == SettledInit /\ [][OverNext]_over_vars
 
-(* Both take themselves for active, over KRaft's own elections. *)
+(* Both replicas take themselves for active, over KRaft's own elections. *)
 BothActiveOverKRaftReach == \A r \in Replica : claim_epoch[r] # -1
-(* A batch survived its writer.                                              *)
+(* A batch is committed although its writer gave up.                         *)
 SurvivedOverKRaftReach ==
   \E request \in Request :
     /\ answers[request] = "NOT_CONTROLLER"
     /\ \E k \in DOMAIN committed :
          committed[k].kind = "Data" /\ committed[k].value.request = request
 
-(* A batch is lost: it lies in a log, where something else is committed.     *)
+(* A batch is lost: it stands in a log at an offset where something else is  *)
+(* committed.                                                                *)
 LostOverKRaftReach ==
   \E request \in Request, r \in Replica :
     /\ answers[request] = "NOT_CONTROLLER"
@@ -89,14 +91,15 @@ LostOverKRaftReach ==
          /\ log[r][k].kind = "Data" /\ log[r][k].value.request = request
          /\ committed[k] # log[r][k]
 
-(* An epoch passed, and its first record committed with a later one's.       *)
+(* An epoch passed, and its first record committed together with a later     *)
+(* epoch's.                                                                  *)
 PassedEpochReach ==
   \E k \in DOMAIN committed :
     /\ k > 1 /\ committed[k].kind = "LeaderChange" /\ committed[k - 1].epoch = 2
     /\ committed[k - 1].kind = "LeaderChange"
 
 (* A broken listener: it is told that it leads before it has been handed all *)
-(* that came before.                                                         *)
+(* earlier records.                                                          *)
 TellAtOnce(r) ==
   /\ role[r] = "Leader"
   /\ claim_epoch[r] = -1

@@ -1,49 +1,78 @@
 ----------------------------- MODULE MetadataLog -----------------------------
 (***************************************************************************)
-(* How controllers and brokers see the metadata: the active controller a   *)
-(* little ahead of the log, everybody else never ahead of what is          *)
-(* committed.                                                              *)
+(* How controllers and brokers see the metadata. The active controller is  *)
+(* a little ahead of the committed log; every other node is never ahead of *)
+(* it.                                                                     *)
 (*                                                                         *)
-(* The active controller checks a request against the newest state it has  *)
-(* in memory, appends a batch of records, replays it into that state at    *)
-(* once, and parks the answer. Others, and the answer, wait until the      *)
-(* batch is committed. If the controller is deposed first, that future is  *)
-(* thrown away, and whoever waits is told NOT_CONTROLLER.                  *)
+(* The active controller checks a request against the newest state in its  *)
+(* memory, appends a batch of records, replays it into that state at once, *)
+(* and parks the answer. Other nodes, and the answer, wait until the batch *)
+(* is committed. If the controller is deposed first, its uncommitted state *)
+(* is thrown away, and the clients that wait are told NOT_CONTROLLER.      *)
 (*                                                                         *)
 (* Sources: KIP-631 (persistence and visibility), KIP-500 (deltas or a     *)
 (* whole image), KIP-868 (transactions), KIP-630 (snapshots), and Kafka's  *)
 (* QuorumController, OffsetControlManager and MetadataLoader.              *)
 (*                                                                         *)
-(* An offset of this log is one batch: Raft never splits one, nor commits  *)
-(* part of it. Offsets count from 0, and an end is the first offset that   *)
-(* is not there.                                                           *)
+(* An offset of this log is one batch: Raft never splits a batch, nor      *)
+(* commits part of one. Offsets count from 0, and an end is the first      *)
+(* offset that is not there.                                               *)
 (*                                                                         *)
-(* Raft is here what its listeners are promised. A leader is only ever     *)
-(* told of its leadership when the record that begins its epoch is         *)
-(* committed; so an election is here the commit of that record. Then at    *)
-(* most one tail can still commit: what the leader of the newest epoch     *)
-(* wrote. What a deposed controller appends is in its own memory only.     *)
+(* Raft is here what its listeners are promised. A leader is told of its   *)
+(* leadership only when the record that begins its epoch is committed; so  *)
+(* an election is here the commit of that record. From then on at most one *)
+(* tail can still commit: that of the leader of the newest epoch. The      *)
+(* batches that a deposed controller appends are in its own memory only.   *)
 (* MetadataLogOverKRaft shows that KRaft keeps these promises.             *)
 (*                                                                         *)
-(* Of transactions this says what KIP-868 asks for. Kafka's own            *)
-(* bookkeeping of where a transaction began differs, and falls short:      *)
-(* broken/metadata has a model for each way in which it does.              *)
+(* On transactions this module follows KIP-868. Kafka's own bookkeeping of *)
+(* where a transaction began differs, and falls short: broken/metadata has *)
+(* a model for each way in which it does.                                  *)
 (*                                                                         *)
-(* What the records mean is left open: InitialImage, Replay, Records and   *)
-(* Result say it.                                                          *)
+(* The module leaves the meaning of the records open: InitialImage,        *)
+(* Replay, Records and Result define it.                                   *)
+(*                                                                         *)
+(* Kafka's handler -> actions here (QuorumController where no class is     *)
+(* given)                                                                  *)
+(*   LeaderState.maybeUpdateHighWatermark -> Elect, Commit                 *)
+(*   QuorumState.transitionToFollower, transitionToResigned ->             *)
+(*     LoseLeadership                                                      *)
+(*   ReplicatedLog.truncateToEndOffset -> LoseTail                         *)
+(*   claim -> Claim                                                        *)
+(*   CompleteActivationEvent -> Claim, ClaimWithOpenTransaction            *)
+(*   ActivationRecordsGenerator.recordsForNonEmptyLog ->                   *)
+(*     ClaimWithOpenTransaction                                            *)
+(*   renounce -> Renounce, RefuseAppend                                    *)
+(*   handleEventException of a NotLeaderException -> RefuseAppend          *)
+(*   ControllerWriteEvent.run -> HandleWrite, AnswerUnchanged,             *)
+(*     DelayUnchanged, RefuseAppend                                        *)
+(*   RaftClient.schedulePreparedAppend -> HandleWrite, RefuseAppend        *)
+(*   DeferredEventQueue.highestPendingOffset -> DelayUnchanged             *)
+(*   OffsetControlManager.replay -> BeginTransaction, EndTransaction       *)
+(*   QuorumMetaLogListener.handleCommit -> HandleCommit if active,         *)
+(*     ReplayCommitted on a standby                                        *)
+(*   OffsetControlManager.handleCommitBatch -> HandleCommit                *)
+(*   MetadataLoader.handleCommit -> ReplayCommitted on a broker            *)
+(*   QuorumMetaLogListener.handleLoadSnapshot -> LoadSnapshot              *)
+(*   MetadataLoader.handleLoadSnapshot -> LoadSnapshot on a broker         *)
+(*   SnapshotGenerator -> CreateSnapshot                                   *)
+(*   the end and the start of a process -> Restart                         *)
 (*                                                                         *)
 (* What is not modelled                                                    *)
-(*  - That the log's beginning is deleted. A node may always read on by    *)
+(*  - Deletion of the log's beginning. A node may always continue to read  *)
 (*    batches, and may always take a snapshot that is ahead of it.         *)
-(*  - An active controller that is elected again without hearing of        *)
-(*    another leader, and goes on under the new epoch. Here it renounces.  *)
-(*  - The first records of an empty log. InitialImage is what they say.    *)
-(*  - The pieces of 10,000 records that Kafka cuts a large operation into. *)
-(*  - A transaction that its own controller gives up, as the migration     *)
-(*    from ZooKeeper could.                                                *)
+(*  - An active controller that is re-elected with no other leader in      *)
+(*    between, and stays active under the new epoch. Here it resigns its   *)
+(*    claim.                                                               *)
+(*  - The first records of an empty log. InitialImage is their result.     *)
+(*  - The pieces of 10,000 records into which Kafka cuts a large           *)
+(*    operation.                                                           *)
+(*  - A transaction that its own controller aborts, as the migration from  *)
+(*    ZooKeeper could.                                                     *)
 (*  - A loader that publishes nothing until it has caught up for the first *)
-(*    time, and one that gathers several commits before it publishes.      *)
-(*  - Writes asked of a controller that is not active: refused at once.    *)
+(*    time, and a loader that gathers several commits before it publishes. *)
+(*  - Writes requested from a controller that is not active: refused at    *)
+(*    once.                                                                *)
 (*  - The metadata version, and what it allows.                            *)
 (***************************************************************************)
 EXTENDS Integers, Sequences, FiniteSets, TLC
@@ -51,11 +80,11 @@ EXTENDS Integers, Sequences, FiniteSets, TLC
 CONSTANTS
   Controller,      \* The ids of the controllers.
   Broker,          \* The ids of the brokers, which only read.
-  Request,         \* What clients ask of the controller, each once.
-  InitialImage,    \* What an empty log stands for.
+  Request,         \* The requests of clients to the controller, each sent once.
+  InitialImage,    \* The image of an empty log.
   Replay(_, _),    \* (image, record): the image with the record applied.
-  Records(_, _),   \* (request, image): the records it asks for; << >>: nothing to write.
-  Result(_, _),    \* (request, image): what it is answered.
+  Records(_, _),   \* (request, image): the records that the request writes; << >>: nothing to write.
+  Result(_, _),    \* (request, image): the answer to the request.
   Nil              \* No request, no answer, no image.
 
 ASSUME Constants ==
@@ -67,17 +96,17 @@ Node == Controller \cup Broker
 
 VARIABLES
   committed,      \* The committed log, a sequence of entries.
-  uncommitted,    \* What the leader of the newest epoch wrote after it, and may be lost.
-  leader_epoch,   \* [Controller -> epoch]: in which its Raft client leads.
-  claim_epoch,    \* [Controller -> epoch]: in which it takes itself for active.
-  committed_end,  \* [Node -> end]: of what Raft has handed over as committed.
-  stable_end,     \* [Node -> end]: of what may be read.
-  write_end,      \* [Node -> end]: of what is in memory.
-  written,        \* [Node -> state]: the newest in memory.
-  timeline,       \* [Node -> [end -> state]]: states in memory that can be gone back to.
-  deferred,       \* [Controller -> parked answers]: each until its end is stable.
-  answers,        \* [Request -> what was answered, or Nil].
-  snapshot        \* [Node -> snapshot]: the newest on its disk.
+  uncommitted,    \* What the leader of the newest epoch wrote after it; it may be lost.
+  leader_epoch,   \* [Controller -> epoch]: the epoch in which its Raft client leads.
+  claim_epoch,    \* [Controller -> epoch]: the epoch in which it takes itself for active.
+  committed_end,  \* [Node -> end]: the end of what Raft has handed over as committed.
+  stable_end,     \* [Node -> end]: the end of what may be read.
+  write_end,      \* [Node -> end]: the end of what is in memory.
+  written,        \* [Node -> state]: the newest state in memory.
+  timeline,       \* [Node -> [end -> state]]: states in memory that the node can revert to.
+  deferred,       \* [Controller -> parked answers]: each waits until its end is stable.
+  answers,        \* [Request -> its answer, or Nil].
+  snapshot        \* [Node -> snapshot]: the newest snapshot on its disk.
 
 log_vars == <<committed, uncommitted, leader_epoch>>
 offset_vars == <<committed_end, stable_end, write_end>>
@@ -94,33 +123,34 @@ Min(a, b) == IF a < b THEN a ELSE b
 NoEpoch == -1     \* Kafka: curClaimEpoch of a controller that is not active.
 NoOffset == -1    \* Kafka: transactionStartOffset without a transaction.
 
-(* How a request ends that the controller could not see through: its asker   *)
-(* does not know whether it took effect.                                     *)
+(* The answers to a request whose outcome the controller could not           *)
+(* determine: the client does not know whether it took effect.               *)
 NotController == "NOT_CONTROLLER"
 Disconnected == "DISCONNECTED"
 Failed == {NotController, Disconnected}
 
-(* The records that begin and end a transaction; all others are the image's. *)
+(* The records that begin and end a transaction. All other records change    *)
+(* the image.                                                                *)
 BeginTransactionRecord == [type |-> "BeginTransaction"]
 EndTransactionRecord == [type |-> "EndTransaction"]
 AbortTransactionRecord == [type |-> "AbortTransaction"]
 
-(* An entry of the log. The request of a batch is not written by Kafka; it   *)
-(* is here for the properties, and no step reads it.                         *)
+(* An entry of the log. Kafka does not write the request of a batch; it is   *)
+(* here for the properties, and no step reads it.                            *)
 LeaderChange(epoch, c) == [epoch |-> epoch, kind |-> "LeaderChange", value |-> c]
 Batch(epoch, request, records) ==
   [epoch |-> epoch, kind |-> "Data", value |-> [request |-> request, records |-> records]]
 RecordsOf(entry) == IF entry.kind = "Data" THEN entry.value.records ELSE << >>
 RequestOf(entry) == IF entry.kind = "Data" THEN entry.value.request ELSE Nil
 
-(* A state in memory: an image, and the transaction it is in: where that     *)
-(* began, and the image from before it.                                      *)
+(* A state in memory: an image, and if it is in a transaction, the offset    *)
+(* where that began and the image before it.                                 *)
 (* Kafka: OffsetControlManager; in the loader MetadataBatchLoader.           *)
 Between(image) == [image |-> image, transaction_start |-> NoOffset, image_before |-> Nil]
 InTransaction(state) == state.transaction_start # NoOffset
 
-(* Of a state that holds all before `end`: what is not of a transaction that *)
-(* is still open ends here.                                                  *)
+(* The stable end of a state that holds everything before `end`: records of  *)
+(* a transaction that is still open are not stable.                          *)
 (* Kafka: OffsetControlManager.maybeAdvanceLastStableOffset.                 *)
 StableEnd(state, end) ==
   IF InTransaction(state) THEN Min(state.transaction_start, end) ELSE end
@@ -128,7 +158,7 @@ VisibleOf(state) == IF InTransaction(state) THEN state.image_before ELSE state.i
 ------------------------------------------------------------------------------
 (* Replay                                                                    *)
 
-(* What an aborted transaction leaves: nothing.                              *)
+(* An aborted transaction leaves no change.                                  *)
 AfterAbort(state) == Between(state.image_before)
 
 ReplayRecord(state, record, offset) ==
@@ -143,46 +173,46 @@ ReplayRecords(state, records, offset) ==
   IF records = << >> THEN state
   ELSE ReplayRecords(ReplayRecord(state, Head(records), offset), Tail(records), offset)
 
-(* The state after the entries of a log between two ends.                    *)
+(* The state after replaying the entries of a log between two ends.          *)
 RECURSIVE ReplayLog(_, _, _, _)
 ReplayLog(state, log, from, end) ==
   IF from >= end THEN state
   ELSE ReplayLog(ReplayRecords(state, RecordsOf(log[from + 1]), from), log, from + 1, end)
 
-(* A record that no state like this can take: the process that replays it    *)
-(* dies. Kafka: OffsetControlManager.replay.                                 *)
+(* The state cannot take this record: the process that replays it dies.      *)
+(* Kafka: OffsetControlManager.replay.                                       *)
 CannotReplay(state, record) ==
   CASE record.type = "BeginTransaction" -> InTransaction(state)
     [] record.type \in {"EndTransaction", "AbortTransaction"} -> ~InTransaction(state)
     [] OTHER -> FALSE
 
-(* What the committed log says up to an end.                                 *)
+(* The state of the committed log up to an end.                              *)
 StateAt(end) == ReplayLog(Between(InitialImage), committed, 0, end)
 CommittedImage == VisibleOf(StateAt(Len(committed)))
 ------------------------------------------------------------------------------
-(* What the nodes ask of their own state                                     *)
+(* Predicates and expressions on a node's own state                          *)
 
-(* The controller takes itself for active. Another may, too.                 *)
+(* The controller takes itself for active. Another controller may do so too. *)
 (* Kafka: QuorumController.isActiveController.                               *)
 IsActive(c) == claim_epoch[c] # NoEpoch
 
-(* The node has nothing but what is committed: a standby, or a broker.       *)
+(* The node holds only what is committed: it is a standby or a broker.       *)
 Follows(n) == IF n \in Broker THEN TRUE ELSE ~IsActive(n)
 
-(* What anybody may read of a node: nothing that could still be lost, and no *)
-(* half of a transaction.                                                    *)
+(* The readable image of a node: nothing in it can still be lost, and it     *)
+(* contains no half of a transaction.                                        *)
 (* Kafka: reads at the last stable offset; MetadataLoader.image.             *)
 Visible(n) == timeline[n][stable_end[n]].image
 
-(* The answers that c has parked, and those that are due once so much is     *)
+(* The answers parked at c that are due once everything before `stable` is   *)
 (* stable. Kafka: DeferredEventQueue.completeUpTo.                           *)
 Due(c, stable) == {parked \in deferred[c] : parked.end <= stable}
 
 Waits(r) == \E c \in Controller : \E parked \in deferred[c] : parked.request = r
 Asked(r) == answers[r] # Nil \/ Waits(r)
 
-(* Answers given in this step: those of a set, with their own results, or    *)
-(* with an error for all of them.                                            *)
+(* The answers after this step gives the answers in `given`, each with its   *)
+(* own result.                                                               *)
 AnswersWith(given) ==
   [r \in Request |->
      IF \E parked \in given : parked.request = r
@@ -190,12 +220,13 @@ AnswersWith(given) ==
      ELSE answers[r]]
 Failing(parked, error) == {[p EXCEPT !.result = error] : p \in parked}
 
-(* The epoch that began last. What was written before can commit no more.    *)
+(* The epoch that began last. Batches of earlier epochs that are not         *)
+(* committed can commit no more.                                             *)
 NewestEpoch == IF committed = << >> THEN 0 ELSE committed[Len(committed)].epoch
 
-(* While Raft at c leads, it hands over nothing of a later leader; it would  *)
-(* have to say first that it leads no longer. So with a controller that has  *)
-(* not heard this yet.                                                       *)
+(* While Raft leads at c, it hands over nothing of a later leader: it would  *)
+(* first have to say that it no longer leads. The same holds for a           *)
+(* controller that has not heard of this yet.                                *)
 (* Kafka: KafkaRaftClient fires the change of leader before commits of it.   *)
 BelievedEpoch(n) ==
   IF n \in Broker THEN NoEpoch
@@ -251,12 +282,13 @@ Init ==
 
 (***************************************************************************)
 (* A controller's Raft client has been elected, and the record that begins *)
-(* its epoch is committed. With it is committed what its log had of the    *)
-(* earlier leader's; the rest of that can never commit.                    *)
+(* its epoch is committed. The part of the earlier leader's tail that is   *)
+(* in its log (`survivors`) is committed with it; the rest can never       *)
+(* commit.                                                                 *)
 (*                                                                         *)
-(* Others may not know yet, the old leader among them. Epochs may have     *)
-(* passed whose first record commits only now: their leaders never heard   *)
-(* of that, and wrote nothing.                                             *)
+(* Other nodes may not know it yet, including the old leader. There may be *)
+(* earlier epochs whose first record commits only now (`passed`): their    *)
+(* leaders never heard of that, and wrote nothing.                         *)
 (*                                                                         *)
 (* Kafka: LeaderState.maybeUpdateHighWatermark.                            *)
 (***************************************************************************)
@@ -272,9 +304,9 @@ Elect(c, epoch, survivors, passed) ==
   /\ UNCHANGED <<claim_epoch, offset_vars, image_vars, reply_vars, snapshot>>
 
 (***************************************************************************)
-(* A controller's Raft client learns that it leads no longer, or gives up  *)
-(* to lead. The controller has yet to hear of it; what it appends          *)
-(* meanwhile Raft refuses.                                                 *)
+(* A controller's Raft client learns that it no longer leads, or gives up  *)
+(* leadership. The controller has yet to hear of it; Raft refuses what it  *)
+(* appends meanwhile.                                                      *)
 (*                                                                         *)
 (* Kafka: QuorumState.transitionToFollower, transitionToResigned.          *)
 (***************************************************************************)
@@ -285,7 +317,7 @@ LoseLeadership(c) ==
                  snapshot>>
 
 (***************************************************************************)
-(* A majority has the next batches.                                        *)
+(* The next batches are on a majority and commit.                          *)
 (*                                                                         *)
 (* Kafka: LeaderState.maybeUpdateHighWatermark.                            *)
 (***************************************************************************)
@@ -296,8 +328,8 @@ Commit(count) ==
   /\ UNCHANGED <<leader_epoch, claim_epoch, offset_vars, image_vars, reply_vars, snapshot>>
 
 (***************************************************************************)
-(* Nobody has the last batches any more: their writer leads no longer, and *)
-(* gave them up. (An election loses them just the same.)                   *)
+(* The last batches are lost on all nodes: the leader that wrote them no   *)
+(* longer leads, and gave them up. (An election loses such batches too.)   *)
 (*                                                                         *)
 (* Kafka: ReplicatedLog.truncateToEndOffset.                               *)
 (***************************************************************************)
@@ -312,19 +344,19 @@ LoseTail(count) ==
 
 (***************************************************************************)
 (* The active controller appends one batch, replays it into its newest     *)
-(* state, and parks the answer. Whether the batch has any future is not    *)
-(* for it to know: if a later epoch has begun, it has none.                *)
+(* state, and parks the answer. It cannot know whether the batch may still *)
+(* commit: if a later epoch has begun, the batch never will.               *)
 (*                                                                         *)
 (* Raft takes the batch only in the epoch in which the controller claimed  *)
-(* to be active (!): in a later one of the same replica the log has moved  *)
-(* on, and the batch was made for another state.                           *)
+(* to be active: leader_epoch[c] = epoch. In a later epoch of the same     *)
+(* replica the log has moved on, and the batch was made for another state. *)
 (*                                                                         *)
 (* Kafka: QuorumController.ControllerWriteEvent.run,                       *)
 (* RaftClient.schedulePreparedAppend.                                      *)
 (***************************************************************************)
-MayAppend(c, epoch) == leader_epoch[c] = epoch                                    \* (!)
+MayAppend(c, epoch) == leader_epoch[c] = epoch
 
-(* What that is in c's memory. *)
+(* The effect of an append on c's memory. *)
 Remember(c, request, records, result) ==
   LET end == write_end[c] + 1
       state == ReplayRecords(written[c], records, write_end[c])
@@ -351,8 +383,8 @@ Write(c, request, records, result) ==
   /\ AppendBatch(c, claim_epoch[c], request, records, result)
   /\ UNCHANGED claim_epoch
 
-(* Raft has handed over all up to the record that begins c's epoch, and has  *)
-(* told c that it leads.                                                     *)
+(* Raft has handed over everything up to the record that begins c's epoch,   *)
+(* and has told c that it leads.                                             *)
 ToldToLead(c) ==
   /\ ~IsActive(c)
   /\ leader_epoch[c] # NoEpoch
@@ -360,8 +392,8 @@ ToldToLead(c) ==
   /\ committed[committed_end[c]] = LeaderChange(leader_epoch[c], c)
 
 (***************************************************************************)
-(* A standby becomes the active controller. All that was committed before  *)
-(* its epoch it has replayed.                                              *)
+(* A standby becomes the active controller. It has replayed everything     *)
+(* that was committed before its epoch.                                    *)
 (*                                                                         *)
 (* Kafka: QuorumController.claim.                                          *)
 (***************************************************************************)
@@ -372,8 +404,9 @@ Claim(c) ==
   /\ UNCHANGED <<log_vars, offset_vars, image_vars, reply_vars, snapshot>>
 
 (***************************************************************************)
-(* The same, when the log ends in a transaction: whoever opened it is not  *)
-(* there to end it. It is aborted before anything else is written.         *)
+(* A standby becomes the active controller while the log ends in a         *)
+(* transaction: the controller that opened it can no longer end it. The    *)
+(* new controller aborts it before it writes anything else.                *)
 (*                                                                         *)
 (* Kafka: QuorumController.CompleteActivationEvent,                        *)
 (* ActivationRecordsGenerator.recordsForNonEmptyLog.                       *)
@@ -384,13 +417,13 @@ ClaimWithOpenTransaction(c) ==
   /\ claim_epoch' = [claim_epoch EXCEPT ![c] = leader_epoch[c]]
   /\ AppendBatch(c, leader_epoch[c], Nil, <<AbortTransactionRecord>>, Nil)
 
-(* The state that a controller goes back to: the last that is committed. If  *)
-(* that is in a transaction, it stays there; the records that close it are   *)
-(* still to come.                                                            *)
+(* The state that a controller reverts to: the last committed one. If that   *)
+(* is in a transaction, the controller stays in it; the records that close   *)
+(* the transaction are still to come.                                        *)
 AfterRenounce(c) == timeline[c][committed_end[c]]
 
-(* Controller c forgets its future, and fails whoever waits, and those of a  *)
-(* set besides.                                                              *)
+(* Controller c drops its uncommitted state, and fails all parked requests   *)
+(* and the requests in `others`.                                             *)
 Forget(c, others) ==
   /\ claim_epoch' = [claim_epoch EXCEPT ![c] = NoEpoch]
   /\ write_end' = [write_end EXCEPT ![c] = committed_end[c]]
@@ -400,7 +433,8 @@ Forget(c, others) ==
   /\ answers' = AnswersWith(Failing(deferred[c] \cup others, NotController))
   /\ UNCHANGED <<committed_end, stable_end, snapshot>>
 
-(* If its Raft client still leads in the same epoch, it is made to resign.   *)
+(* c drops its state, and its Raft client resigns if it still leads in the   *)
+(* epoch that c claimed.                                                     *)
 GiveUp(c, others) ==
   /\ leader_epoch' =
        [leader_epoch EXCEPT ![c] = IF @ = claim_epoch[c] THEN NoEpoch ELSE @]
@@ -408,12 +442,12 @@ GiveUp(c, others) ==
   /\ UNCHANGED <<committed, uncommitted>>
 
 (***************************************************************************)
-(* The active controller steps back: it has heard of another leader, or    *)
-(* something went wrong, and then it makes Raft resign, too. Its future    *)
-(* state is thrown away.                                                   *)
+(* The active controller resigns its claim: it has heard of another        *)
+(* leader, or something went wrong, and then it makes Raft resign too. Its *)
+(* uncommitted state is thrown away.                                       *)
 (*                                                                         *)
-(* A request that is failed here may yet take effect: its batch may be on  *)
-(* a replica that is elected next.                                         *)
+(* A request that fails here may still take effect: its batch may be on a  *)
+(* replica that is elected next.                                           *)
 (*                                                                         *)
 (* Kafka: QuorumController.renounce.                                       *)
 (***************************************************************************)
@@ -422,8 +456,8 @@ Renounce(c) ==
   /\ GiveUp(c, {})
 
 (***************************************************************************)
-(* Raft refuses what a controller would append, because it does not lead   *)
-(* in that epoch any more. So the controller hears that it is deposed.     *)
+(* Raft refuses an append, because it no longer leads in the epoch that    *)
+(* the controller claimed. This tells the controller that it is deposed.   *)
 (*                                                                         *)
 (* Kafka: QuorumController.handleEventException, NotLeaderException.       *)
 (***************************************************************************)
@@ -435,7 +469,7 @@ RefuseAppend(c, request) ==
   /\ GiveUp(c, {[request |-> request, end |-> 0, result |-> NotController]})
 
 (***************************************************************************)
-(* A request that changes something, checked against the newest state.     *)
+(* A request that changes something is checked against the newest state.   *)
 (*                                                                         *)
 (* Kafka: QuorumController.ControllerWriteEvent.run.                       *)
 (***************************************************************************)
@@ -446,15 +480,16 @@ HandleWrite(c, request) ==
   /\ Records(request, image) # << >>
   /\ Write(c, request, Records(request, image), Result(request, image))
 
-(* All in c's memory may be read.                                            *)
+(* Everything in c's memory may be read.                                     *)
 AllStable(c) == stable_end[c] = write_end[c]
 
 (***************************************************************************)
 (* A request that changes nothing, or is refused, is answered at once if   *)
 (* the newest state is stable.                                             *)
 (*                                                                         *)
-(* Nothing is appended, so nobody checks that the controller still leads:  *)
-(* a deposed one may answer from a state that is long past.                *)
+(* Nothing is appended, so no check shows whether the controller still     *)
+(* leads: a deposed controller may answer from a state that is long out of *)
+(* date.                                                                   *)
 (*                                                                         *)
 (* Kafka: QuorumController.ControllerWriteEvent.run, without records.      *)
 (***************************************************************************)
@@ -468,8 +503,8 @@ AnswerUnchanged(c, request) ==
   /\ UNCHANGED <<log_vars, claim_epoch, offset_vars, image_vars, deferred, snapshot>>
 
 (***************************************************************************)
-(* Otherwise the answer may rest on what could be lost, and waits with the *)
-(* last batch that could.                                                  *)
+(* If the newest state is not stable, the answer may depend on batches     *)
+(* that could be lost. It waits until the last batch in memory is stable.  *)
 (*                                                                         *)
 (* Kafka: DeferredEventQueue.highestPendingOffset.                         *)
 (***************************************************************************)
@@ -484,8 +519,9 @@ DelayUnchanged(c, request) ==
   /\ UNCHANGED <<log_vars, claim_epoch, offset_vars, image_vars, answers, snapshot>>
 
 (***************************************************************************)
-(* The active controller begins an operation of many batches, which nobody *)
-(* may see before it ends. What it writes until then belongs to it.        *)
+(* The active controller begins an operation of many batches, none of      *)
+(* which is visible before the operation ends. Everything that it writes   *)
+(* until then belongs to this transaction.                                 *)
 (*                                                                         *)
 (* Kafka: BeginTransactionRecord, OffsetControlManager.replay.             *)
 (***************************************************************************)
@@ -494,18 +530,20 @@ BeginTransaction(c) ==
   /\ Write(c, Nil, <<BeginTransactionRecord>>, Nil)
 
 (***************************************************************************)
-(* ... and ends it.  Kafka: EndTransactionRecord.                          *)
+(* The active controller ends the transaction. Kafka:                      *)
+(* EndTransactionRecord.                                                   *)
 (***************************************************************************)
 EndTransaction(c) ==
   /\ InTransaction(written[c])
   /\ Write(c, Nil, <<EndTransactionRecord>>, Nil)
 
-(* The state at a committed end, by which the active controller judges what  *)
-(* is stable. Its newest state may have left a transaction that the          *)
+(* The state at a committed end, from which the active controller computes   *)
+(* its stable end. Its newest state may have left a transaction that the     *)
 (* committed log is still in.                                                *)
 CommittedState(c, end) == timeline[c][end]
 
-(* All before `end` is committed: c moves what is stable, and answers.       *)
+(* Everything before `end` is committed: c advances its stable end and gives *)
+(* the answers that are due.                                                 *)
 MoveStable(c, end) ==
   LET stable == Max(stable_end[c], StableEnd(CommittedState(c, end), end))
       due == Due(c, stable)
@@ -519,8 +557,8 @@ MoveStable(c, end) ==
 
 (***************************************************************************)
 (* The active controller hears that its batches are committed. It has      *)
-(* replayed them already: only what is stable moves, and with it whoever   *)
-(* waits for that.                                                         *)
+(* replayed them already: it only advances the stable end and answers the  *)
+(* requests that wait for it.                                              *)
 (*                                                                         *)
 (* Kafka: QuorumController.QuorumMetaLogListener.handleCommit,             *)
 (* OffsetControlManager.handleCommitBatch.                                 *)
@@ -533,7 +571,7 @@ HandleCommit(c, end) ==
 ------------------------------------------------------------------------------
 (* Standby controllers and brokers                                           *)
 
-(* Node n is left with one state, which holds all before `end`.              *)
+(* Node n keeps one state, which holds everything before `end`.              *)
 Hold(n, state, end) ==
   LET stable == Max(stable_end[n], StableEnd(state, end)) IN
   /\ committed_end' = [committed_end EXCEPT ![n] = end]
@@ -544,12 +582,13 @@ Hold(n, state, end) ==
        (stable :> IF stable = stable_end[n] THEN timeline[n][stable]
                   ELSE Between(VisibleOf(state)))]
 
-(* What a node makes of the committed batches from its own end to another.   *)
+(* The state of a node after it replays the committed batches from its own   *)
+(* end to another.                                                           *)
 ReplayedState(n, end) == ReplayLog(written[n], committed, committed_end[n], end)
 
 (***************************************************************************)
-(* A standby or a broker replays batches that are committed. What belongs  *)
-(* to a transaction it keeps to itself until that has ended.               *)
+(* A standby or a broker replays committed batches. It does not show       *)
+(* changes of a transaction until that has ended.                          *)
 (*                                                                         *)
 (* Kafka: QuorumController.QuorumMetaLogListener.handleCommit,             *)
 (* MetadataLoader.handleCommit.                                            *)
@@ -561,7 +600,7 @@ ReplayCommitted(n, end) ==
   /\ UNCHANGED <<log_vars, claim_epoch, reply_vars, snapshot>>
 
 (***************************************************************************)
-(* A node writes what may be read of it to its disk.                       *)
+(* A node writes its readable image to its disk.                           *)
 (*                                                                         *)
 (* Kafka: SnapshotGenerator, which works on the loader's image.            *)
 (***************************************************************************)
@@ -570,7 +609,7 @@ CreateSnapshot(n) ==
   /\ snapshot' = [snapshot EXCEPT ![n] = [end |-> stable_end[n], image |-> Visible(n)]]
   /\ UNCHANGED <<log_vars, claim_epoch, offset_vars, image_vars, reply_vars>>
 
-(* Node n begins anew with a snapshot, and nothing else.                     *)
+(* Node n restarts from a snapshot, and has nothing else.                    *)
 StartFrom(n, from) ==
   /\ committed_end' = [committed_end EXCEPT ![n] = from.end]
   /\ stable_end' = [stable_end EXCEPT ![n] = from.end]
@@ -579,8 +618,9 @@ StartFrom(n, from) ==
   /\ timeline' = [timeline EXCEPT ![n] = (from.end :> Between(from.image))]
 
 (***************************************************************************)
-(* A node that lags takes the snapshot of another and drops what it has.   *)
-(* An active controller never does, nor one whose Raft client leads.       *)
+(* A node that lags takes the snapshot of another node and drops its own   *)
+(* state. An active controller never does, nor a controller whose Raft     *)
+(* client leads.                                                           *)
 (*                                                                         *)
 (* Kafka: QuorumController.QuorumMetaLogListener.handleLoadSnapshot,       *)
 (* MetadataLoader.handleLoadSnapshot.                                      *)
@@ -593,8 +633,8 @@ LoadSnapshot(n, from) ==
   /\ UNCHANGED <<log_vars, claim_epoch, reply_vars>>
 
 (***************************************************************************)
-(* A process ends and starts again, with what is on its disk. Its log is   *)
-(* on disk, too, but not how much of it is committed.                      *)
+(* A process ends and starts again with what is on its disk. Its log is on *)
+(* disk too, but not how much of it is committed.                          *)
 (***************************************************************************)
 BeginAnew(n) ==
   /\ StartFrom(n, snapshot[n])
@@ -609,8 +649,8 @@ Restart(n) ==
   /\ leader_epoch' = [c \in Controller |-> IF c = n THEN NoEpoch ELSE leader_epoch[c]]
   /\ UNCHANGED <<committed, uncommitted>>
 ------------------------------------------------------------------------------
-(* What Next tries. A model may put less in their place.                     *)
-SomeEpochs == {NewestEpoch + 1, NewestEpoch + 2}   \* One may pass without a record.
+(* What Next tries. A model may replace these by less.                       *)
+SomeEpochs == {NewestEpoch + 1, NewestEpoch + 2}   \* One epoch may pass without a record.
 SomePassed(epoch) ==
   {<< >>} \cup
   {<<LeaderChange(e, d)>> : e \in NewestEpoch + 1 .. epoch - 1, d \in Controller}

@@ -1,22 +1,22 @@
 ------------------------- MODULE MetadataLogOverKRaft -------------------------
 (***************************************************************************)
-(* The same controllers over KRaft itself, in place of what MetadataLog    *)
-(* takes Raft to be: a controller is a replica, the log it appends to is   *)
-(* that replica's log, and what is handed to it is what that replica knows *)
-(* to be committed.                                                        *)
+(* The controllers of MetadataLog over KRaft itself, in place of           *)
+(* MetadataLog's assumptions about Raft. A controller is a replica, the    *)
+(* log it appends to is that replica's log, and it is handed what that     *)
+(* replica knows to be committed.                                          *)
 (*                                                                         *)
-(* The controllers are those of MetadataLog, definition by definition:     *)
-(* what they do to their own memory is taken from there. Only what they    *)
-(* ask of Raft, and what Raft makes of it, is said anew. That this is      *)
-(* still MetadataLog is the theorem at the end: whatever is shown there,   *)
-(* over a log that simply grows, is so over KRaft.                         *)
+(* The controllers are those of MetadataLog, definition by definition: the *)
+(* changes of their own memory are taken from there. Only what they ask of *)
+(* Raft, and how Raft reacts, is defined here. The theorem at the end says *)
+(* that this is still MetadataLog: everything shown there, over a log that *)
+(* simply grows, holds over KRaft.                                         *)
 (*                                                                         *)
 (* A value of KRaft's log is a batch.                                      *)
 (*                                                                         *)
 (* What is not modelled                                                    *)
-(*  - Brokers: to Raft they are observers, to this layer they are standbys *)
+(*  - Brokers. To Raft they are observers; to this layer they are standbys *)
 (*    that never lead.                                                     *)
-(*  - Snapshots. Controllers begin anew from the beginning of the log.     *)
+(*  - Snapshots. Controllers restart from the beginning of the log.        *)
 (*  - More than one epoch that passes before a first record commits:       *)
 (*    MetadataLog's Next tries no more.                                    *)
 (*  - A machine that loses what it had not flushed (CrashLosingTail).      *)
@@ -25,29 +25,30 @@ EXTENDS KRaft
 
 CONSTANTS
   Request, InitialImage, Replay(_, _), Result(_, _),
-  RecordsAskedFor(_, _)   \* MetadataLog's Records; here that is a piece of a log.
+  RecordsAskedFor(_, _)   \* MetadataLog's Records; in this module Records is a piece of a log.
 
 VARIABLES
-  claim_epoch,    \* As in MetadataLog, from here on.
-  committed_end,  \* [Replica -> end]: of what Raft has handed over as committed.
-  stable_end,     \* [Replica -> end]: of what may be read.
-  write_end,      \* [Replica -> end]: of what is in memory.
-  written,        \* [Replica -> state]: the newest in memory.
-  timeline,       \* [Replica -> [end -> state]]: states that can be gone back to.
-  deferred,       \* [Replica -> parked answers]: each until its end is stable.
-  answers,        \* [Request -> what was answered, or Nil].
+  claim_epoch,    \* As in MetadataLog, and so are the variables below.
+  committed_end,  \* [Replica -> end]: the end of what Raft has handed over as committed.
+  stable_end,     \* [Replica -> end]: the end of what may be read.
+  write_end,      \* [Replica -> end]: the end of what is in memory.
+  written,        \* [Replica -> state]: the newest state in memory.
+  timeline,       \* [Replica -> [end -> state]]: states that the replica can revert to.
+  deferred,       \* [Replica -> parked answers]: each waits until its end is stable.
+  answers,        \* [Request -> its answer, or Nil].
   snapshot        \* [Replica -> snapshot]: always the empty one.
 
 memory_vars == <<claim_epoch, committed_end, stable_end, write_end, written, timeline,
                  deferred, answers, snapshot>>
 over_vars == <<vars, memory_vars>>
 ------------------------------------------------------------------------------
-(* What MetadataLog takes Raft to be, seen in KRaft's state                  *)
+(* MetadataLog's view of Raft, defined on KRaft's state                      *)
 
 LastEpochOf(entries) == IF entries = << >> THEN 0 ELSE entries[Len(entries)].epoch
 
-(* What a replica holds after the committed log, of the epoch that began     *)
-(* there last. Only that can commit before the next epoch begins.            *)
+(* The entries that a replica holds after the committed log and that belong  *)
+(* to the last committed epoch. Only these can commit before the next epoch  *)
+(* begins.                                                                   *)
 InDoubt(r) ==
   LET entries == History(r)
       length == Len(committed)
@@ -60,8 +61,8 @@ InDoubt(r) ==
 
 Longest(sequences) == CHOOSE s \in sequences : \A t \in sequences : Len(t) <= Len(s)
 
-(* A replica leads, to its listener, once it knows the first record of its   *)
-(* epoch to be committed.                                                    *)
+(* For its listener, a replica leads once it knows that the first record of  *)
+(* its epoch is committed.                                                   *)
 LeadsIn(r) ==
   IF role[r] = "Leader" THEN IF high_watermark[r] > EpochStart(r) THEN epoch[r] ELSE -1
   ELSE -1
@@ -73,7 +74,7 @@ Metadata == INSTANCE MetadataLog WITH
   uncommitted <- Longest({InDoubt(r) : r \in Replica}),
   leader_epoch <- [r \in Replica |-> LeadsIn(r)]
 ------------------------------------------------------------------------------
-(* Steps of a controller, and what Raft makes of them                        *)
+(* Steps of a controller, and Raft's reaction                                *)
 
 (* Raft leads in the epoch that the controller has claimed.                  *)
 StillLeads(r) == role[r] = "Leader" /\ epoch[r] = claim_epoch[r]
@@ -82,7 +83,7 @@ BatchOf(request, records) == [request |-> request, records |-> records]
 
 (***************************************************************************)
 (* Raft tells its listener that it leads, once it has handed over all      *)
-(* before, and with, the first record of the epoch.                        *)
+(* records up to and including the first record of the epoch.              *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.ListenerContext.maybeFireLeaderChange.           *)
 (***************************************************************************)
@@ -105,7 +106,7 @@ TellLeaderInTransaction(r) ==
   /\ Metadata!Remember(r, Nil, <<Metadata!AbortTransactionRecord>>, Nil)
 
 (***************************************************************************)
-(* The active controller appends what a request asks for.                  *)
+(* The active controller appends the records that a request asks for.      *)
 (*                                                                         *)
 (* Kafka: RaftClient.prepareAppend, schedulePreparedAppend.                *)
 (***************************************************************************)
@@ -119,7 +120,7 @@ AppendBatch(r, request) ==
   /\ Metadata!Remember(r, request, records, Result(request, written[r].image))
   /\ UNCHANGED claim_epoch
 
-(* It begins or ends a transaction. *)
+(* The active controller begins or ends a transaction. *)
 AppendMarker(r) ==
   LET records == IF Metadata!InTransaction(written[r])
                  THEN <<Metadata!EndTransactionRecord>>
@@ -132,7 +133,7 @@ AppendMarker(r) ==
   /\ UNCHANGED claim_epoch
 
 (***************************************************************************)
-(* Raft refuses an append: it does not lead, or in another epoch.          *)
+(* Raft refuses an append: it does not lead, or leads in another epoch.    *)
 (***************************************************************************)
 RefuseBatch(r, request) ==
   /\ claim_epoch[r] # -1
@@ -144,15 +145,16 @@ RefuseBatch(r, request) ==
   /\ UNCHANGED vars
 
 (***************************************************************************)
-(* A request that writes nothing is answered, or waits. Raft is not asked. *)
+(* A request that writes nothing is answered, or waits. Raft takes no      *)
+(* part.                                                                   *)
 (***************************************************************************)
 AnswerUnchanged(r, request) ==
   /\ UNCHANGED vars
   /\ Metadata!AnswerUnchanged(r, request) \/ Metadata!DelayUnchanged(r, request)
 
 (***************************************************************************)
-(* A controller that has heard of another leader steps back; one that      *)
-(* steps back by itself makes Raft resign.                                 *)
+(* A controller that has heard of another leader resigns its claim. A      *)
+(* controller that gives up by itself makes Raft resign.                   *)
 (***************************************************************************)
 HearOfOtherLeader(r) ==
   /\ claim_epoch[r] # -1
@@ -166,9 +168,9 @@ GiveUp(r) ==
   /\ Metadata!Forget(r, {})
 
 (***************************************************************************)
-(* Raft hands over what its replica knows to be committed. To an active    *)
-(* controller nothing of a later epoch: before that it is told that it     *)
-(* leads no longer.                                                        *)
+(* Raft hands over what its replica knows to be committed. An active       *)
+(* controller gets nothing of a later epoch: before that it is told that   *)
+(* it no longer leads.                                                     *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.ListenerContext.fireHandleCommit.                *)
 (***************************************************************************)
@@ -192,8 +194,8 @@ RestartProcess(r) ==
   /\ Restart(r)
   /\ Metadata!BeginAnew(r)
 
-(* Raft goes on by itself; of its steps only those above concern its         *)
-(* listener at once.                                                         *)
+(* Raft's own steps. They do not affect its listener; only the steps above   *)
+(* do so at once.                                                            *)
 RaftNext ==
   \/ ElectionNext
   \/ EpochNext
@@ -231,16 +233,17 @@ OverNext ==
 
 OverSpec == OverInit /\ [][OverNext]_over_vars
 ------------------------------------------------------------------------------
-(* Every behaviour over KRaft is one of MetadataLog: its log, its tail and   *)
-(* its leaders are expressions of KRaft's state, all else is the same.       *)
+(* Every behaviour over KRaft is a behaviour of MetadataLog: its log, its    *)
+(* tail and its leaders are expressions of KRaft's state; all other          *)
+(* variables are the same.                                                   *)
 RefinesMetadataLogProp == [][Metadata!Next]_(Metadata!vars)
 
-(* One epoch at most passes before the first record of a later one commits.  *)
+(* At most one epoch passes before the first record of a later one commits.  *)
 OneEpochPasses ==
   [][LastEpochOf(committed') <= LastEpochOf(committed) + 2]_committed
 
-(* Most models begin with a settled leader and check the steps alone; one    *)
-(* begins where KRaft does.                                                  *)
+(* Most models begin with a settled leader and check the steps alone. One    *)
+(* model begins where KRaft does.                                            *)
 RefinesMetadataLogFromStartProp == Metadata!Init /\ RefinesMetadataLogProp
 
 THEOREM (OverSpec /\ OneEpochPasses) => Metadata!Spec

@@ -1,24 +1,24 @@
 ------------------------ MODULE MetadataLogProperties ------------------------
 (***************************************************************************)
 (* What must be true of MetadataLog. Suffixes: Inv (every state), Prop     *)
-(* (every step), Live (in the end), Reach (must be possible). Each says    *)
-(* what it means, where it comes from, and what breaks it.                 *)
+(* (every step), Live (eventually), Reach (must be possible). Each comment *)
+(* says what the property means, where it comes from, and what breaks it.  *)
 (***************************************************************************)
 EXTENDS MetadataLog
 
 ------------------------------------------------------------------------------
-(* What they speak of                                                        *)
+(* Definitions that the properties use                                       *)
 
 Standbys == {c \in Controller : ~IsActive(c)}
 
-(* Answers that say what became of a request. *)
+(* The answer to r reports its outcome. *)
 IsSure(r) == answers[r] # Nil /\ answers[r] \notin Failed
 
 (* The offsets at which a log holds a batch of request r. *)
 OffsetsOf(log, r) == {k - 1 : k \in {k \in DOMAIN log : RequestOf(log[k]) = r}}
 
-(* The batch at this offset of the committed log has taken effect: it is in  *)
-(* no transaction that is still open, and in none that was aborted.          *)
+(* The batch at this offset of the committed log has taken effect: it is     *)
+(* neither in a transaction that is still open, nor in one that was aborted. *)
 Opens(k) == \E i \in DOMAIN RecordsOf(committed[k]) :
               RecordsOf(committed[k])[i].type = "BeginTransaction"
 Aborts(k) == \E i \in DOMAIN RecordsOf(committed[k]) :
@@ -31,8 +31,8 @@ InEffect(offset) ==
     /\ Closes(k) /\ ~Aborts(k)
     /\ \A j \in offset + 1 .. k - 1 : ~Closes(j)
 
-(* The images that come and go between whole batches, and between whole      *)
-(* transactions, of the committed log.                                       *)
+(* The images of the committed log after whole batches, and those after      *)
+(* whole transactions.                                                       *)
 Images == {StateAt(end).image : end \in 0 .. Len(committed)}
 StableImages == {VisibleOf(StateAt(end)) : end \in 0 .. Len(committed)}
 
@@ -44,21 +44,23 @@ IsWriter(c) == IsActive(c) /\ leader_epoch[c] = claim_epoch[c] /\ claim_epoch[c]
 ------------------------------------------------------------------------------
 (* Invariants                                                                *)
 
-(* Whoever was told that a change was made can rely on it: no batch that may *)
-(* still be lost, or is held back by a transaction, has been answered.       *)
-(* Source: KIP-631, persistence and visibility. Broken by: answering at the  *)
-(* append; answering what is committed, but in an open transaction.          *)
+(* A client that was told of a change can rely on it: no batch that may      *)
+(* still be lost, or is in a transaction that has not taken effect, has been *)
+(* answered.                                                                 *)
+(* Source: KIP-631, persistence and visibility.                              *)
+(* Broken by: answering at the append; answering a batch that is committed,  *)
+(* but in an open transaction.                                               *)
 ReplyOnlyAfterCommitInv ==
   \A r \in Request : IsSure(r) =>
     /\ OffsetsOf(uncommitted, r) = {}
     /\ \A offset \in OffsetsOf(committed, r) : InEffect(offset)
 
-(* An answer says nothing that was never so: it is what the request gets     *)
-(* where its batch stands in the committed log; or, if it wrote none, in     *)
-(* some state that the committed log went through.                           *)
-(* Source: Kafka, DeferredEventQueue.highestPendingOffset. Broken by:        *)
-(* answering a request that writes nothing although it was checked against   *)
-(* what can still be lost.                                                   *)
+(* An answer was true at some time: it is the result of the request where    *)
+(* its batch stands in the committed log; or, if the request wrote no batch, *)
+(* its result in some state that the committed log went through.             *)
+(* Source: Kafka, DeferredEventQueue.highestPendingOffset.                   *)
+(* Broken by: answering a request that writes nothing although it was        *)
+(* checked against batches that can still be lost.                           *)
 NoReadYourUncommittedInv ==
   LET images == StableImages IN
   \A r \in Request : IsSure(r) =>
@@ -68,34 +70,37 @@ NoReadYourUncommittedInv ==
        /\ \E image \in images :
             Records(r, image) = << >> /\ answers[r] = Result(r, image)
 
-(* A standby has in memory what the committed log says, and no more.         *)
-(* Source: KIP-631, the figure of the log. Broken by: a standby that replays *)
-(* what is not committed, or that keeps the future of its active days.       *)
+(* The state of a standby is the replay of the committed log up to its       *)
+(* committed end.                                                            *)
+(* Source: KIP-631, the figure of the log.                                   *)
+(* Broken by: a standby that replays uncommitted batches, or that keeps      *)
+(* uncommitted state from the time it was active.                            *)
 StandbyCommittedOnlyInv ==
   \A c \in Standbys :
     /\ committed_end[c] <= Len(committed)
     /\ written[c] = StateAt(committed_end[c])
 
-(* So has a broker.                                                          *)
-(* Source: KIP-500, broker metadata management. Broken by: replaying what is *)
-(* not committed; publishing what an aborted transaction had written.        *)
+(* The same holds for a broker.                                              *)
+(* Source: KIP-500, broker metadata management.                              *)
+(* Broken by: replaying uncommitted batches; publishing the changes of an    *)
+(* aborted transaction.                                                      *)
 BrokerCommittedOnlyInv ==
   \A b \in Broker :
     /\ committed_end[b] <= Len(committed)
     /\ written[b] = StateAt(committed_end[b])
 
-(* Any two nodes that have come equally far show the same.                   *)
-(* Source: KIP-631: replay uses nothing but the records. Broken by: reading  *)
-(* at the newest state of one of them.                                       *)
+(* Any two nodes with the same stable end show the same image.               *)
+(* Source: KIP-631: replay uses nothing but the records.                     *)
+(* Broken by: reading at the newest state of one of them.                    *)
 SameOffsetSameImageInv ==
   \A m, n \in Node : stable_end[m] = stable_end[n] => Visible(m) = Visible(n)
 
-(* What the writer has in memory, at every end it can go back to, is the     *)
-(* replay of its own log to there, committed or not; and the offset that its *)
-(* next batch gets is the one it thinks.                                     *)
-(* Source: Kafka, QuorumController replays before it appends. Broken by:     *)
-(* replaying other records than those appended; claiming without the log's   *)
-(* end.                                                                      *)
+(* The states in the writer's memory, at every end it can revert to, are the *)
+(* replay of its own log up to there, committed or not. The offset that its  *)
+(* next batch gets is the one it expects.                                    *)
+(* Source: Kafka, QuorumController replays before it appends.                *)
+(* Broken by: replaying other records than those appended; claiming without  *)
+(* the log's end.                                                            *)
 WrittenIsReplayOfLogInv ==
   \A c \in Controller : IsWriter(c) =>
     /\ write_end[c] = Len(WholeLog)
@@ -103,19 +108,20 @@ WrittenIsReplayOfLogInv ==
          (IF end = write_end[c] THEN written[c] ELSE timeline[c][end]) =
            ReplayLog(Between(InitialImage), WholeLog, 0, end)
 
-(* Nobody shows half a batch.                                                *)
+(* No node shows half a batch.                                               *)
 (* Source: KIP-631, atomic batches; Kafka, ControllerResult.atomicOf.        *)
-(* Broken by: replaying the first records of a batch only.                   *)
+(* Broken by: replaying only the first records of a batch.                   *)
 BatchAtomicInv == LET images == Images IN \A n \in Node : Visible(n) \in images
 
-(* Nobody shows anything of a transaction that has not ended.                *)
-(* Source: KIP-868. Broken by: taking what is committed for stable; what     *)
-(* Kafka as built takes for the transaction (broken/StableInTransaction).    *)
+(* No node shows any change of a transaction that has not ended.             *)
+(* Source: KIP-868.                                                          *)
+(* Broken by: taking everything committed for stable; Kafka's bookkeeping of *)
+(* the transaction, as built (broken/StableInTransaction).                   *)
 TransactionAtomicInv ==
   LET images == StableImages IN \A n \in Node : Visible(n) \in images
 
-(* All that a log holds after the beginning of an epoch was written in that  *)
-(* epoch: nothing of a deposed controller follows. Epochs only grow.         *)
+(* All batches after the beginning of an epoch were written in that epoch:   *)
+(* no batch of a deposed controller follows. Epochs only grow.               *)
 (* Source: KIP-595, leader epochs; Kafka, the claim epoch of an append.      *)
 (* Broken by: appending without the claim epoch.                             *)
 OneEffectiveWriterInv ==
@@ -131,71 +137,77 @@ CanReplayAll(state, records, offset) ==
     /\ ~CannotReplay(state, Head(records))
     /\ CanReplayAll(ReplayRecord(state, Head(records), offset), Tail(records), offset)
 
-(* Nobody will be given a record that its state cannot take.                 *)
+(* No node will be given a record that its state cannot take.                *)
 (* Source: Kafka, OffsetControlManager.replay, where the process dies.       *)
-(* Broken by: two transactions in one; going back to a state that has        *)
-(* forgotten its transaction (broken/DeadStandby).                           *)
+(* Broken by: a transaction within a transaction; reverting to a state that  *)
+(* has forgotten its transaction (broken/DeadStandby).                       *)
 ReplayNeverFailsInv ==
   \A n \in Standbys \cup Broker :
     committed_end[n] < Len(committed) =>
       CanReplayAll(written[n], RecordsOf(committed[committed_end[n] + 1]), committed_end[n])
 
-(* A snapshot is of what is committed, and of no half of a transaction.      *)
-(* Source: KIP-630, KIP-868. Broken by: taking it of the newest state, or in *)
-(* a transaction.                                                            *)
+(* A snapshot holds only committed changes, and no half of a transaction.    *)
+(* Source: KIP-630, KIP-868.                                                 *)
+(* Broken by: taking it of the newest state, or in a transaction.            *)
 SnapshotIsStableInv ==
   \A n \in Node :
     /\ snapshot[n].end <= Len(committed)
     /\ ~InTransaction(StateAt(snapshot[n].end))
     /\ snapshot[n].image = StateAt(snapshot[n].end).image
 
-(* Only an active controller has answers parked, and each waits for what is  *)
-(* in memory, but not yet stable.                                            *)
-(* Source: Kafka, DeferredEventQueue. Broken by: renouncing without failing  *)
-(* who waits; not answering what is due.                                     *)
+(* Only an active controller has parked answers. Each waits for an end that  *)
+(* is in memory, but not yet stable.                                         *)
+(* Source: Kafka, DeferredEventQueue.                                        *)
+(* Broken by: resigning the claim without failing the parked requests; not   *)
+(* giving an answer that is due.                                             *)
 DeferredWaitsInv ==
   \A c \in Controller : \A parked \in deferred[c] :
     /\ IsActive(c)
     /\ stable_end[c] < parked.end /\ parked.end <= write_end[c]
 
-(* A controller can always go back: it keeps the state that is stable, and   *)
-(* the one that is committed.                                                *)
-(* Source: Kafka, OffsetControlManager.deactivate (KAFKA-13114, KAFKA-17608).*)
+(* A controller can always revert: it keeps the stable state and the         *)
+(* committed state.                                                          *)
+(* Source: Kafka, OffsetControlManager.deactivate (KAFKA-13114,              *)
+(* KAFKA-17608).                                                             *)
 (* Broken by: forgetting the states between the batches it appended.         *)
 CanGoBackInv ==
   \A c \in Controller : IsActive(c) =>
     /\ stable_end[c] \in DOMAIN timeline[c]
     /\ committed_end[c] \in DOMAIN timeline[c]
 
-(* Not true, and kept for that (broken/StaleRefusal): what a controller      *)
-(* answers without writing is so at the time. A deposed one may say what has *)
-(* long ceased to be.                                                        *)
+(* A property that is false, kept as an expected failure                     *)
+(* (broken/StaleRefusal): that an answer of a controller that writes nothing *)
+(* is true at the time. A deposed controller may give an answer that has     *)
+(* long been out of date.                                                    *)
 UnchangedIsCurrentProp ==
   [][\A c \in Controller, r \in Request :
        AnswerUnchanged(c, r) => answers'[r] = Result(r, CommittedImage)]_answers
 ------------------------------------------------------------------------------
 (* Steps                                                                     *)
 
-(* A node begins anew.                                                       *)
+(* A node restarts.                                                          *)
 Restarts == \E n \in Node : Restart(n)
 
-(* What is stable at a node stays stable, as long as it runs.                *)
-(* Source: Kafka, OffsetControlManager. Broken by: a transaction that moves  *)
-(* it back; loading a snapshot that is behind.                               *)
+(* The stable end of a node never goes back while the node runs.             *)
+(* Source: Kafka, OffsetControlManager.                                      *)
+(* Broken by: a transaction that moves it back; loading a snapshot that is   *)
+(* behind.                                                                   *)
 LastStableNeverBackProp ==
   [][Restarts \/ \A n \in Node : stable_end'[n] >= stable_end[n]]_stable_end
 
-(* What may be read of a node changes only with how far it has come.         *)
-(* Source: KIP-631. Broken by: reading at the newest state.                  *)
+(* The readable image of a node changes only when its stable end advances.   *)
+(* Source: KIP-631.                                                          *)
+(* Broken by: reading at the newest state.                                   *)
 ImageMonotonicProp ==
   [][Restarts \/ \A n \in Node :
        Visible(n)' # Visible(n) => stable_end'[n] > stable_end[n]]_<<timeline, stable_end>>
 
-(* A controller that steps back shows what it showed, keeps of its state     *)
-(* what is committed, tells whoever waits that it is not the controller, and *)
-(* leads in that epoch no longer: so it claims an epoch once.                *)
-(* Source: Kafka, QuorumController.renounce. Broken by: keeping the newest   *)
-(* state; leaving answers parked.                                            *)
+(* A controller that resigns its claim shows the same image as before, keeps *)
+(* the committed part of its state, answers all parked requests with         *)
+(* NOT_CONTROLLER, and no longer leads in that epoch: so it claims an epoch  *)
+(* once.                                                                     *)
+(* Source: Kafka, QuorumController.renounce.                                 *)
+(* Broken by: keeping the newest state; leaving answers parked.              *)
 RenounceRevertsProp ==
   [][\A c \in Controller :
        (IsActive(c) /\ ~IsActive(c)') =>
@@ -210,10 +222,10 @@ RenounceRevertsProp ==
                  answers'[parked.request] = NotController]_claim_epoch
 
 (* A controller becomes active in an epoch in which it leads, only once it   *)
-(* has replayed all that was committed before.                               *)
+(* has replayed everything that was committed before.                        *)
 (* Source: Kafka, KafkaRaftClient tells a listener that it leads only when   *)
-(* that has reached the epoch's start. Broken by: claiming as soon as Raft   *)
-(* leads.                                                                    *)
+(* the listener has reached the epoch's start.                               *)
+(* Broken by: claiming as soon as Raft leads.                                *)
 ClaimsCaughtUpProp ==
   [][\A c \in Controller :
        (claim_epoch'[c] # claim_epoch[c] /\ claim_epoch'[c] # NoEpoch) =>
@@ -221,17 +233,19 @@ ClaimsCaughtUpProp ==
          /\ claim_epoch'[c] = leader_epoch[c]
          /\ committed[committed_end[c]] = LeaderChange(leader_epoch[c], c)]_claim_epoch
 
-(* A transaction that its leader did not end is aborted by the next one,     *)
-(* before that writes anything else: nothing of it is left.                  *)
-(* Source: KIP-868. Broken by: claiming without a look at it; ending it.     *)
+(* A transaction that its leader did not end is aborted by the next leader   *)
+(* before that writes anything else, and none of its changes remain.         *)
+(* Source: KIP-868.                                                          *)
+(* Broken by: claiming without checking for a transaction; ending it.        *)
 OpenTransactionAbortedProp ==
   [][\A c \in Controller :
        (~IsActive(c) /\ IsActive(c)') =>
          /\ ~InTransaction(written'[c])
          /\ VisibleOf(written'[c]) = VisibleOf(written[c])]_claim_epoch
 
-(* An answer is given once.                                                  *)
-(* Source: KIP-631. Broken by: answering twice.                              *)
+(* A request is answered once.                                               *)
+(* Source: KIP-631.                                                          *)
+(* Broken by: answering twice.                                               *)
 AnsweredOnceProp ==
   [][\A r \in Request : answers'[r] # answers[r] => answers[r] = Nil]_answers
 
@@ -243,11 +257,13 @@ AnsweredInOrderProp ==
        (early.end < late.end /\ answers'[late.request] # Nil) =>
          answers'[early.request] # Nil]_answers
 
-(* Who may change what. The committed log only grows; what is not committed  *)
-(* grows at its end by its leader, shrinks at its beginning by committing,   *)
-(* and otherwise is lost. A step changes the memory of one node. Only an     *)
-(* active controller is ahead of what is committed, or parks an answer.      *)
-(* Source: KIP-631, KIP-595. Broken by: whatever else moves one of these.    *)
+(* The permitted changes. The committed log only grows. The leader adds to   *)
+(* the end of the uncommitted tail, a commit takes batches from its          *)
+(* beginning, and otherwise batches are lost from it. A step changes the     *)
+(* memory of one node. Only an active controller is ahead of the committed   *)
+(* log, or parks an answer.                                                  *)
+(* Source: KIP-631, KIP-595.                                                 *)
+(* Broken by: any other change of one of these.                              *)
 IsPrefix(shorter, longer) ==
   Len(shorter) <= Len(longer) /\ shorter = SubSeq(longer, 1, Len(shorter))
 PermittedChangesProp ==
@@ -263,25 +279,28 @@ PermittedChangesProp ==
           (deferred'[c] \ deferred[c]) # {} => IsActive(c) /\ IsActive(c)'
     ]_vars
 ------------------------------------------------------------------------------
-(* In the end. These hold once the faults are over, under the fairness of    *)
-(* MCMetadataLogLive.                                                        *)
+(* Liveness. These properties hold once the faults are over, under the       *)
+(* fairness of MCMetadataLogLive.                                            *)
 
-(* Whoever waits is answered.                                                *)
-(* Source: Kafka, DeferredEventQueue. Broken by: a controller that is        *)
-(* deposed and keeps who waits (KAFKA-13104 is its other half: Raft not      *)
-(* told); a transaction that nobody ends.                                    *)
+(* Every parked request is eventually answered.                              *)
+(* Source: Kafka, DeferredEventQueue.                                        *)
+(* Broken by: a controller that is deposed and keeps parked requests (in     *)
+(* KAFKA-13104, the opposite case, Raft was not told); a transaction that no *)
+(* controller ends.                                                          *)
 EveryDeferredResolvesLive ==
   \A c \in Controller, r \in Request :
     ((\E parked \in deferred[c] : parked.request = r) ~> (answers[r] # Nil))
 
-(* Every broker, and every controller, shows all that is committed.          *)
-(* Source: KIP-500. Broken by: a node that stops at what it cannot replay.   *)
+(* Every broker and every controller eventually shows everything that is     *)
+(* committed.                                                                *)
+(* Source: KIP-500.                                                          *)
+(* Broken by: a node that stops at a record that it cannot replay.           *)
 BrokersConvergeLive == \A n \in Node : <>[](Visible(n) = CommittedImage)
 ------------------------------------------------------------------------------
 (* Witnesses: a model in which one of these cannot be reached is too small.  *)
 
-(* A change was made in memory, its asker was told NOT_CONTROLLER, and it is *)
-(* lost.                                                                     *)
+(* A change was made in memory, its client was told NOT_CONTROLLER, and the  *)
+(* change is lost.                                                           *)
 UncommittedThenLostReach ==
   \E r \in Request :
     /\ answers[r] = NotController
@@ -289,13 +308,12 @@ UncommittedThenLostReach ==
     /\ \E k \in DOMAIN committed :
          committed[k].kind = "LeaderChange" /\ committed[k].epoch > 1
 
-(* ... and another that was told the same took effect nevertheless.          *)
+(* A client was told the same, and its change took effect nevertheless.      *)
 FailedThenCommittedReach ==
   \E r \in Request :
     answers[r] = NotController /\ \E offset \in OffsetsOf(committed, r) : InEffect(offset)
 
-(* Two controllers both take themselves for active, and both have answers    *)
-(* parked.                                                                   *)
+(* Two controllers take themselves for active, and both have answers parked. *)
 TwoControllersBothThinkActiveReach ==
   \E c, d \in Controller :
     /\ c # d /\ IsActive(c) /\ IsActive(d)
@@ -306,41 +324,41 @@ TwoControllersBothThinkActiveReach ==
 ElectedAgainUnawaresReach ==
   \E c \in Controller : IsActive(c) /\ leader_epoch[c] > claim_epoch[c]
 
-(* A controller gave up while two requests waited.                           *)
+(* A controller resigned its claim while two requests waited.                *)
 RenounceWithPendingReach ==
   \E c \in Controller :
     /\ ~IsActive(c)
     /\ Cardinality({r \in Request : answers[r] = NotController}) > 1
 
-(* A request that writes nothing waits for one that does.                    *)
+(* A request that writes nothing waits for one that writes.                  *)
 UnchangedWaitsReach ==
   \E c \in Controller : \E early, late \in deferred[c] :
     early.request # late.request /\ early.end = late.end
 
-(* A new leader aborted a transaction, with a change in it.                  *)
+(* A new leader aborted a transaction that contained a change.               *)
 OpenTransactionAbortedReach ==
   \E k \in DOMAIN committed :
     /\ Aborts(k)
     /\ \E r \in Request : \E offset \in OffsetsOf(committed, r) :
          offset < k - 1 /\ ~InEffect(offset)
 
-(* A transaction with a change in it has ended.                              *)
+(* A transaction that contained a change has ended.                          *)
 TransactionEndedReach ==
   \E k \in DOMAIN committed :
     /\ Closes(k) /\ ~Aborts(k)
     /\ \E r \in Request : IsSure(r) /\ \E offset \in OffsetsOf(committed, r) : Opens(offset)
 
-(* A controller stepped back in the middle of a committed transaction.       *)
+(* A controller resigned its claim in the middle of a committed transaction. *)
 StandbyInTransactionReach ==
   \E c \in Controller :
     /\ ~IsActive(c) /\ InTransaction(written[c])
     /\ \E r \in Request : answers[r] = NotController
 
-(* A node took another's snapshot, and has read on from it.                  *)
+(* A node took another node's snapshot, and has replayed more since.         *)
 StartedFromSnapshotReach ==
   \E n \in Node : snapshot[n].end > 1 /\ committed_end[n] > snapshot[n].end
 
-(* A broker that began anew from nothing is far behind the log.              *)
+(* A broker that restarted from nothing is far behind the log.               *)
 FarBehindReach ==
   \E b \in Broker : committed_end[b] = 0 /\ \E n \in Node : snapshot[n].end > 2
 ==============================================================================

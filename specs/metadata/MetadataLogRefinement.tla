@@ -4,15 +4,16 @@
 (*                                                                         *)
 (* From above: MetadataLog => AtomicController. With logs, epochs, several *)
 (* controllers and failovers left out, requests are applied one after      *)
-(* another to one image. Whoever needs no more than that may build on      *)
-(* AtomicController.                                                       *)
+(* another to one image. A module that needs no more than that may build   *)
+(* on AtomicController.                                                    *)
 (*                                                                         *)
-(* From below: MetadataLog => ReplicatedLog. What the nodes know of the    *)
-(* committed log is all they know of Raft, besides who leads.              *)
+(* From below: MetadataLog => ReplicatedLog. Apart from the leaders, the   *)
+(* nodes know nothing of Raft but the part of the committed log that       *)
+(* ReplicatedLog gives them.                                               *)
 (***************************************************************************)
 EXTENDS MetadataLogProperties
 
-(* A request is applied when its batch has taken effect: when that commits,  *)
+(* A request is applied when its batch takes effect: when the batch commits, *)
 (* or with the end of its transaction.                                       *)
 OutcomeOf(r) ==
   LET effective == {offset \in OffsetsOf(committed, r) : InEffect(offset)} IN
@@ -29,11 +30,12 @@ RefinesAtomicControllerProp == Atomic!Spec
 
 THEOREM Spec => Atomic!Spec
 
-(* The majority of Raft's replicas is the node that knows first (Nil). A     *)
-(* node's piece begins at its snapshot. Nobody looks at what an entry is.    *)
-(* What a piece holds is put in by the mapping, so that only ends are        *)
-(* compared. That a state is the replay of the log up to its end is          *)
-(* SameOffsetSameImageInv and StandbyCommittedOnlyInv.                       *)
+(* The majority of Raft's replicas is represented by one node, Nil, that     *)
+(* knows first. The piece of any other node begins at its snapshot. No step  *)
+(* reads the content of an entry. The mapping supplies the content of a      *)
+(* piece, so the refinement compares ends only. That a state is the replay   *)
+(* of the log up to its end is SameOffsetSameImageInv and                    *)
+(* StandbyCommittedOnlyInv.                                                  *)
 Log == INSTANCE ReplicatedLog WITH
   Node <- Node \cup {Nil},
   Record <- {Nil},
@@ -45,6 +47,7 @@ Log == INSTANCE ReplicatedLog WITH
 
 RefinesReplicatedLogProp == Log!AxiomSpec
 
-(* Its Spec asks besides that each entry is a Record, which an entry is not. *)
+(* Log!Spec also requires that each entry is a Record, which an entry is     *)
+(* not.                                                                      *)
 THEOREM Spec => Log!AxiomSpec
 ==============================================================================

@@ -1,55 +1,72 @@
 --------------------------- MODULE MetadataLogSteps ---------------------------
 (***************************************************************************)
 (* The steps of MetadataLog as the controllers and brokers of a whole      *)
-(* cluster take them: those of MetadataLog, and here what that leaves out  *)
-(* because it can be said with fewer steps. The first records of an empty  *)
-(* log, what a controller writes unasked, what is asked of a standby, a    *)
-(* read, a snapshot that is on the disk before it is in memory. No         *)
-(* variable is added, and nothing of MetadataLog changes.                  *)
+(* cluster take them: those of MetadataLog, and the steps that it leaves   *)
+(* out because fewer steps say the same. These are the first records of an *)
+(* empty log, writes that no client asked for, requests to a standby,      *)
+(* reads, and a snapshot that is on disk before it is in memory. This      *)
+(* module adds no variable and changes nothing in MetadataLog.             *)
 (*                                                                         *)
-(* Who judges an implementation step by step needs each of its steps as    *)
-(* one action with parameters; docs/internals/cluster-fuzzing.md has the   *)
+(* To judge an implementation step by step, each of its steps must be one  *)
+(* action with parameters; docs/internals/cluster-fuzzing.md has the       *)
 (* table.                                                                  *)
 (*                                                                         *)
-(* It also says what MetadataLog leaves open, for a log of which it is     *)
-(* known what each batch makes of the image.                               *)
+(* The module also defines the operators that MetadataLog leaves open, for *)
+(* a log of which each batch's effect on the image is known.               *)
+(*                                                                         *)
+(* Kafka's handler -> actions here                                         *)
+(*   QuorumController.CompleteActivationEvent -> ClaimEmptyLog,            *)
+(*     ClaimWrittenLog, ClaimWithOpenTransaction                           *)
+(*   ActivationRecordsGenerator.recordsForEmptyLog -> ClaimEmptyLog        *)
+(*   PeriodicTaskControlManager -> RunTask                                 *)
+(*   QuorumController.ControllerWriteEvent.run, on a standby ->            *)
+(*     RefuseRequest                                                       *)
+(*   QuorumController.ControllerReadEvent.run -> AnswerRead                *)
+(*   MetadataLoader.handleLoadSnapshot of an older snapshot ->             *)
+(*     LoadOlderSnapshot                                                   *)
+(*   KafkaRaftClient.updateListenersProgress -> StartAnew, then            *)
+(*     LoadSnapshot(n, n)                                                  *)
+(*   a client's new request -> Ask                                         *)
 (*                                                                         *)
 (* What is not modelled                                                    *)
-(*  - Which snapshot a disk has when a process starts: any that could have *)
-(*    been written. KRaftSteps says what a disk keeps.                     *)
-(*  - How an operation comes to its records and its answer: a request      *)
-(*    brings them along.                                                   *)
-(*  - Kafka's queue of events: here a controller claims what its Raft      *)
+(*  - Which snapshot a disk has when a process starts: any snapshot that   *)
+(*    could have been written. KRaftSteps says what a disk keeps.          *)
+(*  - How an operation computes its records and its answer: the request    *)
+(*    carries them.                                                        *)
+(*  - Kafka's event queue: here a controller claims only if its Raft       *)
 (*    client still leads, and no answer overtakes news of a commit.        *)
 (*  - What MetadataLog leaves out; so a controller that is elected again   *)
-(*    without hearing of another leader renounces and claims anew.         *)
+(*    without hearing of another leader resigns its claim and claims       *)
+(*    again.                                                               *)
 (***************************************************************************)
 EXTENDS MetadataLog
 
 ------------------------------------------------------------------------------
-(* In place of what MetadataLog leaves open                                  *)
+(* Definitions of what MetadataLog leaves open                               *)
 
-(* Images are numbers, and equal images are one number. A record is what one *)
-(* batch, or the part of it between two markers, makes of an image. Of any   *)
-(* other image it makes what nothing else is.                                *)
+(* Images are numbers, and equal images are one number. A record is the      *)
+(* effect of one batch, or of the part of it between two markers, on one     *)
+(* image. Applied to any other image, it gives NoImage, which equals no      *)
+(* image.                                                                    *)
 NoImage == -1
 ChangeRecord(from, to) == [type |-> "Change", from |-> from, to |-> to]
 ReplayChange(image, record) == IF image = record.from THEN record.to ELSE NoImage
 
-(* A request brings along what it comes to: how is no matter of this spec.   *)
+(* A request carries its records and its result; how they are computed does  *)
+(* not matter to this spec.                                                  *)
 RecordsOfAsked(request, image) == request.records
 ResultOfAsked(request, image) == request.result
 
-(* Request is here what has been asked so far, and grows.                    *)
+(* Request is here the set of requests so far, and it grows.                 *)
 AnswersOfAsked(given) ==
   [r \in DOMAIN answers |->
      IF \E parked \in given : parked.request = r
      THEN (CHOOSE parked \in given : parked.request = r).result
      ELSE answers[r]]
 
-(* ReplayLog by halves: a node that comes late replays hundreds of batches   *)
-(* in one step. The comparison has TLC know the first half before it begins  *)
-(* the second.                                                               *)
+(* ReplayLog by halves: a node that is late replays hundreds of batches in   *)
+(* one step. The comparison with Nil makes TLC evaluate the first half       *)
+(* before the second.                                                        *)
 RECURSIVE ReplayLogByHalves(_, _, _, _)
 ReplayLogByHalves(state, log, from, end) ==
   IF from >= end THEN state
@@ -59,9 +76,9 @@ ReplayLogByHalves(state, log, from, end) ==
        IN  IF half = Nil THEN half ELSE ReplayLogByHalves(half, log, middle, end)
 
 (***************************************************************************)
-(* Somebody asks what was never asked before. Who was answered is          *)
-(* forgotten: nothing but the next answer to the same request would look   *)
-(* at that, and no request is asked twice.                                 *)
+(* A client sends a new request. Requests that were answered are           *)
+(* forgotten: only another answer to the same request would need them, and *)
+(* no request is sent twice.                                               *)
 (***************************************************************************)
 Ask(request) ==
   /\ request \notin DOMAIN answers
@@ -70,12 +87,12 @@ Ask(request) ==
 ------------------------------------------------------------------------------
 (* The active controller                                                     *)
 
-(* Nothing is in c's memory yet. *)
+(* c has nothing in memory yet. *)
 LogIsEmpty(c) == written[c] = Between(InitialImage)
 
 (***************************************************************************)
-(* The first controller of all becomes active, and writes what the cluster *)
-(* was formatted with before anything else.                                *)
+(* The first controller of all becomes active. Before anything else it     *)
+(* writes the records that the cluster was formatted with.                 *)
 (*                                                                         *)
 (* Kafka: QuorumController.CompleteActivationEvent,                        *)
 (* ActivationRecordsGenerator.recordsForEmptyLog.                          *)
@@ -88,15 +105,15 @@ ClaimEmptyLog(c, records) ==
   /\ AppendBatch(c, leader_epoch[c], Nil, records, Nil)
   /\ ~InTransaction(written'[c])
 
-(* Any later one has nothing to add, unless a transaction is open.           *)
+(* Any later controller has nothing to add, unless a transaction is open.    *)
 ClaimWrittenLog(c) ==
   /\ ~LogIsEmpty(c)
   /\ Claim(c)
 
 (***************************************************************************)
-(* The active controller writes something that nobody asked for: it fences *)
-(* a broker, or gives a partition to its preferred leader. Raft may refuse *)
-(* that; then it renounces.                                                *)
+(* The active controller writes records that no client asked for: it       *)
+(* fences a broker, or gives a partition to its preferred leader. Raft may *)
+(* refuse them; then the controller resigns its claim.                     *)
 (*                                                                         *)
 (* Kafka: PeriodicTaskControlManager.                                      *)
 (***************************************************************************)
@@ -105,7 +122,7 @@ RunTask(c, records) ==
   /\ Write(c, Nil, records, Nil)
 
 (***************************************************************************)
-(* Who is not active takes no writes.                                      *)
+(* A controller that is not active takes no writes.                        *)
 (*                                                                         *)
 (* Kafka: QuorumController.ControllerWriteEvent.run.                       *)
 (***************************************************************************)
@@ -116,8 +133,8 @@ RefuseRequest(c, request) ==
   /\ UNCHANGED <<log_vars, claim_epoch, offset_vars, image_vars, deferred, snapshot>>
 
 (***************************************************************************)
-(* Whoever asks a controller what there is, is told of what may be read of *)
-(* it, be it active or not.                                                *)
+(* A read of a controller, active or not, is answered from its stable      *)
+(* state.                                                                  *)
 (*                                                                         *)
 (* Kafka: QuorumController.ControllerReadEvent.run.                        *)
 (***************************************************************************)
@@ -127,12 +144,13 @@ AnswerRead(c, image) ==
 ------------------------------------------------------------------------------
 (* Snapshots, and processes that start                                       *)
 
-(* A snapshot that somebody could have written, of all before an end.        *)
+(* A snapshot that a node could have written, of everything before an end.   *)
 IsStableEnd(end) == end \in 0 .. Len(committed) /\ ~InTransaction(StateAt(end))
 SnapshotAt(end) == [end |-> end, image |-> StateAt(end).image]
 
 (***************************************************************************)
-(* As LoadSnapshot, but whoever wrote the snapshot has a newer one by now. *)
+(* As LoadSnapshot, but the node that wrote the snapshot has a newer one   *)
+(* by now.                                                                 *)
 (***************************************************************************)
 LoadOlderSnapshot(n, end) ==
   /\ committed_end[n] < end
@@ -143,11 +161,11 @@ LoadOlderSnapshot(n, end) ==
   /\ UNCHANGED <<log_vars, claim_epoch, reply_vars>>
 
 (***************************************************************************)
-(* As Restart, but nothing is in memory at first, whatever is on the disk: *)
-(* Raft hands over the snapshot when it knows how much is committed. That  *)
-(* is LoadSnapshot(n, n). The newest snapshot may be one that a fetch had  *)
-(* just brought when the process ended; or not yet be the one that it was  *)
-(* about to write.                                                         *)
+(* As Restart, but at first nothing is in memory, whatever is on the disk: *)
+(* Raft hands over the snapshot once it knows how much is committed. That  *)
+(* step is LoadSnapshot(n, n). The newest snapshot may be one that a fetch *)
+(* had just brought when the process ended; or it may not yet be the one   *)
+(* that the process was about to write.                                    *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.updateListenersProgress.                         *)
 (***************************************************************************)
@@ -162,13 +180,13 @@ StartAnew(n, end) ==
   /\ leader_epoch' = [c \in Controller |-> IF c = n THEN NoEpoch ELSE leader_epoch[c]]
   /\ UNCHANGED <<committed, uncommitted>>
 ------------------------------------------------------------------------------
-(* What StepsNext tries. A model puts something in their place.              *)
+(* What StepsNext tries. A model replaces these.                             *)
 SomeFirstRecords == {}
 SomeTasks == {}
 SomeSnapshotEnds == 0 .. Len(committed)
 
-(* Ask and AnswerRead are left out: they change nothing but what is known of *)
-(* who asks, and nothing at all.                                             *)
+(* Ask and AnswerRead are left out: Ask changes only the set of known        *)
+(* requests, and AnswerRead changes nothing.                                 *)
 StepsNext ==
   \/ Next
   \/ \E c \in Controller, records \in SomeFirstRecords : ClaimEmptyLog(c, records)
@@ -178,7 +196,7 @@ StepsNext ==
   \/ \E n \in Node, end \in SomeSnapshotEnds : LoadOlderSnapshot(n, end)
   \/ \E n \in Node, end \in SomeSnapshotEnds : StartAnew(n, end)
 ------------------------------------------------------------------------------
-(* What is to be seen of one node, and what some were told                   *)
+(* The visible state of one node, and the answers that some requests got     *)
 ViewOf(n) ==
   [claim_epoch |-> IF n \in Controller THEN claim_epoch[n] ELSE NoEpoch,
    leader_epoch |-> IF n \in Controller THEN leader_epoch[n] ELSE NoEpoch,

@@ -1,38 +1,64 @@
 -------------------------------- MODULE KRaft --------------------------------
 (***************************************************************************)
 (* KRaft: Raft as Kafka's controllers run it. Followers pull: a fetch asks *)
-(* for records, and acknowledges all before its offset. A leader needs a   *)
-(* majority of votes to begin, and begins its epoch with a record of its   *)
-(* own; only once that record is on a majority is anything committed in    *)
-(* that epoch. Who stands for election first asks whether it could win.    *)
+(* for records, and acknowledges all records before its offset. A leader   *)
+(* needs a majority of votes to begin, and begins its epoch with a record  *)
+(* of its own. Nothing is committed in that epoch until this record is on  *)
+(* a majority. A replica asks whether it could win (pre-vote) before it    *)
+(* stands for election.                                                    *)
 (*                                                                         *)
 (* Sources: KIP-595 (the protocol), KIP-630 (snapshots), KIP-996           *)
-(* (pre-vote), and Kafka 4.1 as built. The voter set is what VotersOf says *)
-(* of a replica's own records: constant here, and taken from the records   *)
-(* themselves by KIP-853's module, KRaftVoters.                            *)
+(* (pre-vote), and Kafka 4.1 as built. The voter set of a replica is       *)
+(* VotersOf its own records: constant here, and read from the records in   *)
+(* KRaftVoters, the module of KIP-853.                                     *)
 (*                                                                         *)
-(* An offset counts records from 0, an end is the first offset that is not *)
-(* there. A log begins at its start; what lies before is in a snapshot.    *)
+(* An offset counts records from 0. An end is the first offset that is not *)
+(* there. A log begins at its start; a snapshot holds everything before    *)
+(* the start.                                                              *)
 (*                                                                         *)
-(* Kafka's raft thread takes one message at a time, and has written and    *)
-(* flushed what the last one asked for before it takes the next. So a step *)
-(* here is one message, with one exception that can be seen from outside:  *)
-(* between a leader's append and its flush, fetches that wait for records  *)
-(* are answered already. Idle says who may take a message.                 *)
+(* Kafka's raft thread takes one message at a time. Before it takes the    *)
+(* next, it has written and flushed what the last one asked for. So one    *)
+(* step here handles one message. One exception is visible from outside:   *)
+(* between a leader's append and its flush, the leader already answers     *)
+(* fetches that wait for records. Idle(r) says that r may take a message.  *)
+(*                                                                         *)
+(* Kafka's handler -> actions here (KafkaRaftClient where no class is      *)
+(* given; KRaftElection has the table of elections and epochs)             *)
+(*   buildFetchRequest, maybeSendFetchToAnyBootstrap -> SendFetch          *)
+(*   handleFetchRequest, tryCompleteFetchRequest -> AnswerFetch,           *)
+(*     AnswerDiverging, AnswerWithSnapshotId                               *)
+(*   LeaderState.updateReplicaState -> AnswerFetch                         *)
+(*   validateLeaderOnlyRequest -> RefuseFetch, FenceRequest                *)
+(*   handleFetchResponse -> AppendFetched, TruncateDiverging,              *)
+(*     BeginSnapshotFetch                                                  *)
+(*   appendAsFollower -> AppendFetched                                     *)
+(*   FollowerState.setFetchingSnapshot -> BeginSnapshotFetch               *)
+(*   buildFetchSnapshotRequest -> SendFetchSnapshot                        *)
+(*   handleFetchSnapshotRequest -> AnswerFetchSnapshot, RefuseFetch        *)
+(*   handleFetchSnapshotResponse -> LoadSnapshot, AbandonSnapshot          *)
+(*   ReplicatedLog.truncateToLatestSnapshot -> LoadSnapshot                *)
+(*   createSnapshot, KafkaMetadataLog.createNewSnapshot -> CreateSnapshot  *)
+(*   KafkaMetadataLog.maybeClean, deleteBeforeSnapshot -> CleanLog         *)
+(*   appendBatch -> AppendRecord                                           *)
+(*   flushLeaderLog -> Flush (AnswerFetch and AppendRecord before it)      *)
+(*   initialize -> Restart, CrashLosingTail                                *)
+(*   RequestManager.hasRequestTimedOut -> RequestTimeout                   *)
+(*   the network -> DuplicateMessage                                       *)
 (***************************************************************************)
 EXTENDS KRaftElection
 
 ------------------------------------------------------------------------------
 (* Fetching                                                                  *)
 
-(* Whom a replica may ask that knows no leader, or, as an observer, does not *)
-(* trust the one it knows.                                                   *)
+(* The replicas that r may ask if it knows no leader, or, as an observer,    *)
+(* does not trust the leader it knows.                                       *)
 BootstrapServers(r) == Voters(r) \ {r}
 
 (***************************************************************************)
-(* A follower asks its leader for what follows its own log. It has flushed *)
-(* that, so to ask is to acknowledge. Who knows no leader asks any voter,  *)
-(* and nothing else meanwhile.                                             *)
+(* A follower asks its leader for the records after the end of its own     *)
+(* log. It has flushed its log, so the request acknowledges it. A replica  *)
+(* that knows no leader asks any voter, and sends no other request         *)
+(* meanwhile.                                                              *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.buildFetchRequest, maybeSendFetchToAnyBootstrap. *)
 (***************************************************************************)
@@ -56,7 +82,8 @@ FetchAnswer(m, error) ==
    high_watermark |-> NoOffset, diverging |-> Nil, snapshot_id |-> Nil]
 
 (***************************************************************************)
-(* Only a leader answers fetches, and only those of its own epoch.         *)
+(* Only a leader answers fetches, and only fetches of its own epoch.       *)
+(* Another replica refuses them.                                           *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.validateLeaderOnlyRequest.                       *)
 (***************************************************************************)
@@ -79,8 +106,9 @@ IsFetchOfEpoch(m) ==
   /\ role[m.to] = "Leader"
   /\ m.epoch = epoch[m.to]
 
-(* How the leader takes a fetch from m.offset, after a record of             *)
-(* m.last_epoch. Kafka: KafkaRaftClient.validateFetchOffsetAndEpoch.         *)
+(* How the leader treats a fetch from m.offset whose last record before that *)
+(* is of m.last_epoch.                                                       *)
+(* Kafka: KafkaRaftClient.validateFetchOffsetAndEpoch.                       *)
 NeedsSnapshot(r, m) ==
   /\ snapshots[r] # {}
   /\ \/ m.offset = 0
@@ -94,7 +122,7 @@ Diverges(r, m) ==
 
 (***************************************************************************)
 (* The follower lacks records that the leader has only in a snapshot. Its  *)
-(* position says nothing, so the leader notes none.                        *)
+(* position says nothing about its log, so the leader does not note it.    *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.tryCompleteFetchRequest.                         *)
 (***************************************************************************)
@@ -107,8 +135,9 @@ AnswerWithSnapshotId(m) ==
   /\ UNCHANGED <<quorum_state, log_state, role, election, following, end_offset, commit>>
 
 (***************************************************************************)
-(* The follower's log is not the beginning of the leader's. It is told     *)
-(* where its last epoch ends here. Its position says nothing.              *)
+(* The follower's log is not a prefix of the leader's. The leader tells it *)
+(* where the follower's last epoch ends in the leader's log. The leader    *)
+(* does not note the follower's position.                                  *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.tryCompleteFetchRequest.                         *)
 (***************************************************************************)
@@ -122,15 +151,16 @@ AnswerDiverging(m) ==
                              !.diverging = EndOffsetForEpoch(r, m.last_epoch)])
   /\ UNCHANGED <<quorum_state, log_state, role, election, following, end_offset, commit>>
 
-(* Where what a leader sends may end. *)
+(* The ends at which the records in an answer of the leader may stop. *)
 ReadEnds(r, offset) == offset .. LogEnd(r)
 
 (***************************************************************************)
-(* The follower's log is the beginning of the leader's, and flushed that   *)
-(* far: the leader notes it, may know more to be committed by it, and      *)
-(* sends what follows, if anything. A fetch at a position noted before may *)
-(* have waited for these records, and is answered before they are flushed; *)
-(* what the leader has noted then changes nothing.                         *)
+(* The follower's log is a prefix of the leader's, and the follower has    *)
+(* flushed it. The leader notes the position, may raise its high           *)
+(* watermark, and sends the records that follow, if any. A fetch at a      *)
+(* position that the leader has noted already may have waited for these    *)
+(* records. The leader answers it before it flushes them, and the noted    *)
+(* position changes nothing then.                                          *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.tryCompleteFetchRequest,                         *)
 (* LeaderState.updateReplicaState, flushLeaderLog.                         *)
@@ -152,22 +182,23 @@ AnswerFetch(m, end) ==
                              !.high_watermark = high_watermark'[r]])
   /\ UNCHANGED <<quorum_state, log_state, role, election, following>>
 
-(* Answer m is a good one to r's fetch.                                      *)
+(* Answer m is a successful answer to r's fetch, where r is m.to.            *)
 IsFetched(m) ==
   /\ m.type = "FetchResponse"
   /\ Idle(m.to)
   /\ FromLeader(m)
 
-(* A follower knows what its leader says is committed, as far as it has it.  *)
-(* That never goes back. Kafka: KafkaRaftClient.updateFollowerHighWatermark. *)
+(* The high watermark of a follower: that of its leader, up to the end of    *)
+(* the follower's own log. It never goes back. Kafka:                        *)
+(* KafkaRaftClient.updateFollowerHighWatermark.                              *)
 HighWatermarkFrom(r, m, end) ==
   IF Min(m.high_watermark, end) > high_watermark[r]
   THEN Min(m.high_watermark, end) ELSE high_watermark[r]
 
 (***************************************************************************)
 (* A follower writes the records it got, and flushes them before it does   *)
-(* anything else: a crash in between is a crash before. Only then does it  *)
-(* raise its high watermark.                                               *)
+(* anything else: a crash in between has the effect of a crash before.     *)
+(* Only then does it raise its high watermark.                             *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.handleFetchResponse, appendAsFollower.           *)
 (***************************************************************************)
@@ -186,15 +217,16 @@ AppendFetched(m) ==
   /\ UNCHANGED <<quorum_state, log_start, snapshots, role, election, fetching_snapshot,
                  end_offset, committed>>
 
-(* Where r's log can still agree with a leader whose log has this epoch end  *)
-(* there. Kafka: ReplicatedLog.truncateToEndOffset.                          *)
+(* The offset up to which r's log can still agree with the log of a leader   *)
+(* in which this epoch ends there. Kafka: ReplicatedLog.truncateToEndOffset. *)
 TruncationPoint(r, diverging) ==
   LET own == EndOffsetForEpoch(r, diverging.epoch) IN
   IF diverging.epoch = 0 THEN Min(diverging.end_offset, LogEnd(r))
   ELSE IF own.epoch # diverging.epoch THEN own.end_offset
   ELSE Min(own.end_offset, diverging.end_offset)
 
-(* r would lose what it knows to be committed. Kafka: the process dies.      *)
+(* The receiver would truncate below its high watermark. Kafka: the process  *)
+(* dies.                                                                     *)
 TruncatesCommitted(m) ==
   /\ m.type = "FetchResponse"
   /\ FromLeader(m)
@@ -202,8 +234,8 @@ TruncatesCommitted(m) ==
   /\ m.diverging.end_offset < high_watermark[m.to]
 
 (***************************************************************************)
-(* A follower cuts its log back to where it can agree with its leader's,   *)
-(* and asks again; that may take several rounds.                           *)
+(* A follower truncates its log to the point up to which it can agree with *)
+(* its leader's, and fetches again. That may take several rounds.          *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.handleFetchResponse.                             *)
 (***************************************************************************)
@@ -226,7 +258,8 @@ TruncateDiverging(m) ==
 (***************************************************************************)
 (* A follower is told to load a snapshot.                                  *)
 (*                                                                         *)
-(* Kafka: KafkaRaftClient.handleFetchResponse, FollowerState.setFetchingSnapshot. *)
+(* Kafka: KafkaRaftClient.handleFetchResponse,                             *)
+(* FollowerState.setFetchingSnapshot.                                      *)
 (***************************************************************************)
 BeginSnapshotFetch(m) ==
   /\ IsFetched(m)
@@ -237,9 +270,9 @@ BeginSnapshotFetch(m) ==
   /\ UNCHANGED <<quorum_state, log_state, role, election, end_offset, commit>>
 
 (***************************************************************************)
-(* A follower asks its leader for the snapshot, all of it at once. Kafka   *)
-(* asks for pieces, writes them to a file of their own, and drops that     *)
-(* file when anything goes wrong; so only the last piece changes anything. *)
+(* A follower asks its leader for the whole snapshot at once. Kafka asks   *)
+(* for pieces, writes them to a file of their own, and drops that file if  *)
+(* anything goes wrong; so only the last piece changes anything.           *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.buildFetchSnapshotRequest.                       *)
 (***************************************************************************)
@@ -254,7 +287,7 @@ SendFetchSnapshot(r) ==
   /\ UNCHANGED <<quorum_state, log_state, role, election, following, end_offset, commit>>
 
 (***************************************************************************)
-(* The leader sends the snapshot, if it still has it.                      *)
+(* The leader sends the snapshot if it still has it.                       *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.handleFetchSnapshotRequest.                      *)
 (***************************************************************************)
@@ -273,7 +306,8 @@ AnswerFetchSnapshot(m) ==
         snapshot |-> IF found = {} THEN Nil ELSE CHOOSE s \in found : TRUE])
   /\ UNCHANGED <<quorum_state, log_state, role, election, following, end_offset, commit>>
 
-(* r has what snapshot m carries, or more. Kafka: the process dies.          *)
+(* The receiver of m already has all records of the snapshot in m. Kafka:    *)
+(* the process dies.                                                         *)
 LoadsOldSnapshot(m) ==
   /\ m.type = "FetchSnapshotResponse"
   /\ FromLeader(m)
@@ -281,7 +315,8 @@ LoadsOldSnapshot(m) ==
      \/ m.snapshot.epoch = LastEpoch(m.to) /\ m.snapshot.end_offset <= LogEnd(m.to)
 
 (***************************************************************************)
-(* A follower has the whole snapshot. It takes the place of the log.       *)
+(* A follower has received the whole snapshot. The snapshot replaces its   *)
+(* log.                                                                    *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.handleFetchSnapshotResponse,                     *)
 (* ReplicatedLog.truncateToLatestSnapshot.                                 *)
@@ -302,8 +337,8 @@ LoadSnapshot(m) ==
   /\ UNCHANGED <<quorum_state, role, election, has_fetched, end_offset, committed>>
 
 (***************************************************************************)
-(* The leader has the snapshot no more. The follower fetches, and is told  *)
-(* of a newer one.                                                         *)
+(* The leader no longer has the snapshot. The follower fetches again, and  *)
+(* is then told of a newer snapshot.                                       *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.handleFetchSnapshotResponse.                     *)
 (***************************************************************************)
@@ -318,10 +353,11 @@ AbandonSnapshot(m) ==
   /\ UNCHANGED <<quorum_state, log_state, role, election, has_fetched, end_offset, commit>>
 
 (***************************************************************************)
-(* The state machine writes a snapshot of what it knows to be committed    *)
-(* and has not yet in a snapshot.                                          *)
+(* The state machine writes a snapshot of records that it knows to be      *)
+(* committed, up to an end that no snapshot of r covers yet.               *)
 (*                                                                         *)
-(* Kafka: KafkaRaftClient.createSnapshot, KafkaMetadataLog.createNewSnapshot. *)
+(* Kafka: KafkaRaftClient.createSnapshot,                                  *)
+(* KafkaMetadataLog.createNewSnapshot.                                     *)
 (***************************************************************************)
 CreateSnapshot(r, end) ==
   /\ end \in (log_start[r] + 1) .. high_watermark[r]
@@ -333,8 +369,9 @@ CreateSnapshot(r, end) ==
                  commit, messages>>
 
 (***************************************************************************)
-(* The log is cleaned: it begins at its next snapshot, and what that holds *)
-(* is gone from it, with the snapshots before. The newest always stays.    *)
+(* The log is cleaned: it begins at its next snapshot. The records before  *)
+(* that are deleted from it, and so are the older snapshots. The newest    *)
+(* snapshot always stays.                                                  *)
 (*                                                                         *)
 (* Kafka: KafkaMetadataLog.maybeClean, deleteBeforeSnapshot.               *)
 (***************************************************************************)
@@ -351,9 +388,9 @@ CleanLog(r) ==
 (* The leader's log                                                          *)
 
 (***************************************************************************)
-(* A record is appended by leader r. It counts itself at once, and flushes *)
-(* next. A sole voter is its own majority: the record is committed, and    *)
-(* said to be, before it is flushed.                                       *)
+(* Leader r appends a record. It counts itself at once, and flushes next.  *)
+(* A sole voter is its own majority: the record is committed, and declared *)
+(* committed, before it is flushed.                                        *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.appendBatch, flushLeaderLog.                     *)
 (***************************************************************************)
@@ -382,21 +419,22 @@ Flush(r) ==
   /\ UNCHANGED <<quorum_state, log, log_start, snapshots, role, election, following,
                  end_offset, commit, messages>>
 ------------------------------------------------------------------------------
-(* The world                                                                 *)
+(* Restarts, timeouts and the network                                        *)
 
-(* What r is when it starts, by its file. It led: Resigned, never Leader     *)
-(* again in that epoch, since it may have lost records that others have (!). *)
-(* It voted for itself: Candidate, even if it followed another since. It     *)
-(* knows the leader: Follower, if the leader is one of its voters.           *)
+(* The role of r when it starts, according to its file. If r led: Resigned,  *)
+(* and never Leader again in that epoch, since r may have lost records that  *)
+(* others have. If it voted for itself: Candidate, even if it has followed   *)
+(* another since. If it knows the leader: Follower, provided that the leader *)
+(* is one of its voters.                                                     *)
 (* Kafka: QuorumState.initialize. Its rule for a file that is older than the *)
-(* log is left out: it never is (EpochsAscendInv).                           *)
+(* log is left out, since the file never is (EpochsAscendInv).               *)
 RoleAtBoot(r, voters) ==
-  CASE leader[r] = r -> "Resigned"                                               \* (!)
+  CASE leader[r] = r -> "Resigned"
     [] leader[r] # r /\ voted[r] = r -> "Candidate"
     [] leader[r] # r /\ voted[r] # r /\ leader[r] \in voters -> "Follower"
     [] OTHER -> "Unattached"
 
-(* r starts with its log up to an end.                                       *)
+(* r starts with the part of its log that ends at `end`.                     *)
 Boot(r, end) ==
   LET voters == VotersOf(SubSeq(History(r), 1, end))
       others == voters \ {r}
@@ -422,21 +460,23 @@ Boot(r, end) ==
   /\ UNCHANGED <<epoch, voted, log_start, snapshots, committed>>
 
 (***************************************************************************)
-(* A replica stops and starts again, with all that it wrote.               *)
+(* A replica stops and starts again, with everything that it wrote.        *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.initialize.                                      *)
 (***************************************************************************)
 Restart(r) == Boot(r, LogEnd(r))
 
 (***************************************************************************)
-(* A replica's machine loses power, and with it what was not flushed.      *)
+(* A replica's machine loses power, and the replica loses what it had not  *)
+(* flushed.                                                                *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.initialize.                                      *)
 (***************************************************************************)
 CrashLosingTail(r) == ~Idle(r) /\ Boot(r, flushed[r])
 
 (***************************************************************************)
-(* A replica gives up on what it asked of another: something was lost.     *)
+(* A replica gives up on its request to another replica: the request or    *)
+(* the answer was lost.                                                    *)
 (*                                                                         *)
 (* Kafka: RequestManager.hasRequestTimedOut.                               *)
 (***************************************************************************)
@@ -446,7 +486,8 @@ RequestTimeout(r, other) ==
   /\ UNCHANGED <<quorum_state, log_state, role, election, following, end_offset, commit>>
 
 (***************************************************************************)
-(* A request arrives once more. Nobody waits for the answer to the copy.   *)
+(* A request arrives a second time. Its sender does not wait for the       *)
+(* answer to the copy.                                                     *)
 (***************************************************************************)
 DuplicateMessage(m) ==
   /\ IsRequest(m)

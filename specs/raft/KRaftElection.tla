@@ -1,7 +1,30 @@
 --------------------------- MODULE KRaftElection ---------------------------
 (***************************************************************************)
 (* How an epoch begins and ends: pre-votes, votes, leaders, resignations,  *)
-(* and what a message of another epoch does.                               *)
+(* and the effect of a message of another epoch.                           *)
+(*                                                                         *)
+(* Kafka's handler -> actions here (KafkaRaftClient where no class is      *)
+(* given)                                                                  *)
+(*   handleVoteRequest -> GrantVote, GrantPreVote, RefuseVote,             *)
+(*     FenceRequest                                                        *)
+(*   handleVoteResponse -> RecordVote, BecomeCandidate, BecomeLeader       *)
+(*   EpochElection.recordVote -> RecordVote                                *)
+(*   maybeSendVoteRequests -> SendVoteRequest                              *)
+(*   QuorumState.transitionToProspective -> BecomeProspective              *)
+(*   prospectiveTransitionAfterElectionLoss -> LosePreVote                 *)
+(*   QuorumState.transitionToCandidate -> BecomeCandidate                  *)
+(*   QuorumState.transitionToLeader, onBecomeLeader -> BecomeLeader        *)
+(*   initialize, transitionToProspective -> BecomeSoleLeader, if r is      *)
+(*     the only voter                                                      *)
+(*   QuorumState.transitionToResigned -> Resign                            *)
+(*   LeaderState.timeUntilCheckQuorumExpires -> Resign                     *)
+(*   pollResigned -> LeaveResigned                                         *)
+(*   maybeSendBeginQuorumEpochRequests -> SendBeginQuorumEpoch             *)
+(*   handleBeginQuorumEpochRequest -> HandleBeginQuorumEpoch, FenceRequest *)
+(*   handleEndQuorumEpochRequest -> HandleEndQuorumEpoch, FenceRequest     *)
+(*   validateVoterOnlyRequest, validateLeaderOnlyRequest -> FenceRequest   *)
+(*   maybeHandleCommonResponse -> DiscoverEpoch, IgnoreResponse            *)
+(*   maybeTransition -> DiscoverEpoch                                      *)
 (***************************************************************************)
 EXTENDS KRaftState
 
@@ -9,10 +32,10 @@ EXTENDS KRaftState
 (* Elections                                                                 *)
 
 (***************************************************************************)
-(* A voter has waited too long: a follower for its leader's answers, an    *)
-(* unattached one for a leader, a candidate for votes. It asks the others  *)
-(* whether they would vote for it. Nothing is written, and the epoch, its  *)
-(* vote and the leader it knows of stay.                                   *)
+(* A timeout of a voter expires: a follower got no answer from its leader, *)
+(* an unattached voter found no leader, or a candidate got too few votes.  *)
+(* The voter asks the others whether they would vote for it. It writes     *)
+(* nothing; its epoch, its vote and the leader it knows stay as they are.  *)
 (*                                                                         *)
 (* Kafka: QuorumState.transitionToProspective.                             *)
 (***************************************************************************)
@@ -26,10 +49,12 @@ BecomeProspective(r) ==
   /\ UNCHANGED <<quorum_state, log_state, commit>>
 
 (***************************************************************************)
-(* A prospective voter was refused, or waited too long. It goes back to    *)
-(* the leader it knew, or waits for one; in the same epoch, so the vote it *)
-(* may have given there stays (!). Of a leader that is no voter it may     *)
-(* know no more than the name: then it keeps that, and asks who leads.     *)
+(* A prospective voter was refused, or waited too long. It follows the     *)
+(* leader it knew again, or waits for a leader. It stays in the same       *)
+(* epoch, so it keeps the vote that it may have given there:               *)
+(* TransitionToUnattached gets voted[r], not Nil. It may know only the id  *)
+(* of a leader that is not a voter. Then it keeps that id and asks for the *)
+(* leader.                                                                 *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.prospectiveTransitionAfterElectionLoss.          *)
 (***************************************************************************)
@@ -37,7 +62,7 @@ LosePreVote(r) ==
   /\ Idle(r)
   /\ role[r] = "Prospective"
   /\ IF leader[r] = Nil
-     THEN TransitionToUnattached(r, epoch[r], voted[r])                        \* (!)
+     THEN TransitionToUnattached(r, epoch[r], voted[r])
      ELSE \/ TransitionToFollower(r, epoch[r], leader[r])
           \/ /\ leader[r] \notin Voters(r)
              /\ role' = [role EXCEPT ![r] = "Unattached"]
@@ -47,8 +72,8 @@ LosePreVote(r) ==
   /\ UNCHANGED <<log_state, commit>>
 
 (***************************************************************************)
-(* A resigned leader has waited for its successor. It may not stand in the *)
-(* epoch it led, nor vote there, so it goes on to the next.                *)
+(* A resigned leader has waited for a successor. It may neither stand nor  *)
+(* vote in the epoch it led, so it goes on to the next epoch.              *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.pollResigned.                                    *)
 (***************************************************************************)
@@ -60,11 +85,11 @@ LeaveResigned(r) ==
   /\ messages' = Disconnected(r)
   /\ UNCHANGED <<log_state, commit>>
 
-(* Who would vote for the sender of m, or does.                              *)
-(* In a higher epoch nothing binds r yet but its log. A pre-vote binds       *)
-(* nobody: it is refused by a leader, and by a follower whose leader         *)
-(* answers it. A vote is given once in an epoch, and not when its leader is  *)
-(* known; the one who got it gets it again.                                  *)
+(* r grants the vote, or pre-vote, that m asks for. In a higher epoch only   *)
+(* r's log can stand against it. A pre-vote binds no replica; a leader       *)
+(* refuses it, and so does a follower that has heard from its leader. A      *)
+(* replica votes once in an epoch, and not if it knows the leader; the       *)
+(* replica that got the vote gets it again if it asks again.                 *)
 (* Kafka: canGrantVote of the EpochStates.                                   *)
 CanGrantVote(r, m) ==
   IF m.epoch > epoch[r] THEN IsUpToDate(r, m)
@@ -83,8 +108,8 @@ VoteResponseTo(m, l, grant) ==
 
 (***************************************************************************)
 (* r votes for the sender of m. The vote is written before it is sent. A   *)
-(* prospective r goes on asking, and what it was answered before counts no *)
-(* more; only a higher epoch closes its connections.                       *)
+(* prospective r stays prospective, and the answers it got before no       *)
+(* longer count. Only a higher epoch closes its connections.               *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.handleVoteRequest.                               *)
 (***************************************************************************)
@@ -110,7 +135,7 @@ GrantVote(m) ==
             /\ messages' = Unawaited(Reply(m, VoteResponseTo(m, Nil, TRUE)), r, Replica)
   /\ UNCHANGED <<log_state, commit>>
 
-(* What a vote request leaves of r's role and epoch, if it is given no vote. *)
+(* The effect of a vote request on r's role and epoch if r gives no vote. *)
 HearOfEpoch(r, m, grant) ==
   IF m.epoch > epoch[r]
   THEN /\ TransitionToUnattached(r, m.epoch, Nil)
@@ -119,7 +144,7 @@ HearOfEpoch(r, m, grant) ==
        /\ UNCHANGED <<quorum_state, role, election, following, end_offset>>
 
 (***************************************************************************)
-(* r would vote for the sender of m. Only a higher epoch is written.       *)
+(* r would vote for the sender of m. It writes only a higher epoch.        *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.handleVoteRequest.                               *)
 (***************************************************************************)
@@ -133,8 +158,8 @@ GrantPreVote(m) ==
   /\ UNCHANGED <<log_state, commit>>
 
 (***************************************************************************)
-(* r refuses. It takes over a higher epoch all the same: its own leader,   *)
-(* if it had one, is deposed by that.                                      *)
+(* r refuses. It still adopts a higher epoch; if r led, or followed a      *)
+(* leader, it does so no longer.                                           *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.handleVoteRequest.                               *)
 (***************************************************************************)
@@ -146,14 +171,15 @@ RefuseVote(m) ==
   /\ HearOfEpoch(m.to, m, FALSE)
   /\ UNCHANGED <<log_state, commit>>
 
-(* The answer m counts in the election that its receiver is in.              *)
+(* The answer m counts in the current election of its receiver.              *)
 Counts(m) ==
   /\ m.type = "VoteResponse"
   /\ m.epoch = epoch[m.to]
   /\ IsNominee(m.to)
 
-(* The receiver of answer m learns who leads its epoch; or where, if it came *)
-(* back knowing no more than the leader's name.                              *)
+(* The receiver of answer m learns the leader of its epoch. Or it already    *)
+(* has the leader's id, and learns where that leader is after it fell back   *)
+(* to Unattached.                                                            *)
 LearnsLeader(m) ==
   /\ ~IsRequest(m)
   /\ m.epoch = epoch[m.to]
@@ -165,7 +191,7 @@ LearnsLeader(m) ==
 Wins(m) == m.granted /\ IsMajority(m.to, granted[m.to] \cup {m.from})
 
 (***************************************************************************)
-(* An answer that decides nothing is noted.                                *)
+(* The receiver notes an answer that decides nothing.                      *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.handleVoteResponse, EpochElection.recordVote.    *)
 (***************************************************************************)
@@ -180,8 +206,8 @@ RecordVote(m) ==
   /\ UNCHANGED <<quorum_state, log_state, role, following, end_offset, commit>>
 
 (***************************************************************************)
-(* A majority would vote for r: now it stands, in an epoch of its own. Its *)
-(* own vote is written before it asks for others.                          *)
+(* A majority would vote for r. r now stands in a new epoch. It writes its *)
+(* own vote before it asks for others.                                     *)
 (*                                                                         *)
 (* Kafka: QuorumState.transitionToCandidate.                               *)
 (***************************************************************************)
@@ -196,10 +222,11 @@ BecomeCandidate(m) ==
   /\ Stand(r, epoch[r] + 1, "Candidate", Unawaited(Take(messages, m), r, Replica))
   /\ UNCHANGED <<log_state, commit>>
 
-(* Replica r leads epoch e. It begins it with a record, of which it is the   *)
-(* first to count, and tells the others. What it knew to be committed it     *)
-(* forgets (!): its own epoch must confirm it first. Its vote for itself is  *)
-(* no longer in the file, and need not be: that it leads says as much.       *)
+(* Replica r leads epoch e. It begins the epoch with a record, counts itself *)
+(* first among the replicas that have it, and tells the others. It forgets   *)
+(* its high watermark (the call gives NoOffset as the old one): its own      *)
+(* epoch must confirm it first. The file no longer holds its vote for        *)
+(* itself; that it leads implies it.                                         *)
 Lead(r, e, bag) ==
   LET entry == [epoch |-> e, kind |-> "LeaderChange", value |-> r] IN
   /\ WriteQuorumState(r, e, r, Nil)
@@ -207,7 +234,7 @@ Lead(r, e, bag) ==
   /\ NoElection(r) /\ NoFollowing(r) /\ NoLeading(r)
   /\ log' = [log EXCEPT ![r] = Append(@, entry)]
   /\ flushed' = [flushed EXCEPT ![r] = FlushedWith(r, LogEnd(r) + 1)]
-  /\ UpdateHighWatermark(r, NoOffset, LogEnd(r), Append(History(r), entry),    \* (!)
+  /\ UpdateHighWatermark(r, NoOffset, LogEnd(r), Append(History(r), entry),
                          NoEndOffsets)
   /\ messages' = PutAll(bag,
        {[type |-> "BeginQuorumEpochRequest", from |-> r, to |-> other, awaited |-> TRUE,
@@ -228,8 +255,9 @@ BecomeLeader(m) ==
   /\ Lead(m.to, epoch[m.to], Unawaited(Take(messages, m), m.to, Replica))
 
 (***************************************************************************)
-(* The sole voter asks nobody. It leads a new epoch also when the file     *)
-(* says that it led the last one: records it did not flush are gone.       *)
+(* The sole voter becomes leader without asking any other replica. It      *)
+(* leads a new epoch even if the file says that it led the last one:       *)
+(* records that it did not flush are gone.                                 *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.initialize, transitionToProspective.             *)
 (***************************************************************************)
@@ -241,7 +269,7 @@ BecomeSoleLeader(r) ==
   /\ Lead(r, epoch[r] + 1, Disconnected(r))
 
 (***************************************************************************)
-(* A nominee asks a voter again from which it has no answer.               *)
+(* A nominee asks a voter again that has not answered.                     *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.maybeSendVoteRequests.                           *)
 (***************************************************************************)
@@ -257,9 +285,9 @@ SendVoteRequest(r, other) ==
 (* The beginning and the end of an epoch                                     *)
 
 (***************************************************************************)
-(* A leader tells a voter again that it leads. A voter that forgot it      *)
-(* needs that: one that stood in this epoch, followed, and was restarted,  *)
-(* comes back as a candidate.                                              *)
+(* A leader tells a voter again that it leads. A voter that forgot the     *)
+(* leader needs this: a voter that stood in this epoch, then followed, and *)
+(* was restarted, comes back as a candidate.                               *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.maybeSendBeginQuorumEpochRequests.               *)
 (***************************************************************************)
@@ -272,13 +300,14 @@ SendBeginQuorumEpoch(r, other) ==
   /\ UNCHANGED <<quorum_state, log_state, role, election, following, end_offset, commit>>
 
 (***************************************************************************)
-(* A leader steps down: because it was told to, or because no majority has *)
-(* fetched from it for too long. It keeps that it led this epoch, and      *)
-(* tells the others that it does no more. Any time will do: it is told to  *)
-(* whenever an operator or its state machine likes, so a guard on who      *)
-(* fetched would forbid nothing.                                           *)
+(* A leader resigns: because it was told to, or because no majority has    *)
+(* fetched from it for too long. It remembers that it led this epoch, and  *)
+(* tells the others that it no longer leads. It may resign at any time: an *)
+(* operator or its state machine may tell it to whenever they like, so a   *)
+(* guard on fetches would forbid nothing.                                  *)
 (*                                                                         *)
-(* Kafka: QuorumState.transitionToResigned, LeaderState.timeUntilCheckQuorumExpires. *)
+(* Kafka: QuorumState.transitionToResigned,                                *)
+(* LeaderState.timeUntilCheckQuorumExpires.                                *)
 (***************************************************************************)
 Resign(r) ==
   /\ Idle(r)
@@ -289,8 +318,9 @@ Resign(r) ==
                    QuorumEpochRequests("EndQuorumEpochRequest", r, Voters(r) \ {r}))
   /\ UNCHANGED <<quorum_state, log_state, election, following, commit>>
 
-(* m names a leader of its receiver's epoch that is not the one known there. *)
-(* Kafka: KafkaRaftClient.hasConsistentLeader; the process dies.             *)
+(* m names a leader of its receiver's epoch, and the receiver knows another  *)
+(* leader of it. Kafka: KafkaRaftClient.hasConsistentLeader; the process     *)
+(* dies.                                                                     *)
 OtherLeader(m) ==
   LET named == IF IsRequest(m) THEN m.from ELSE m.leader IN
   /\ m.type \notin {"VoteRequest", "FetchRequest", "FetchSnapshotRequest"}
@@ -299,8 +329,8 @@ OtherLeader(m) ==
   /\ leader[m.to] # Nil
   /\ named # leader[m.to]
 
-(* The receiver of m knows the sender for the leader of m's epoch.           *)
-(* A prospective voter that knows it already stays prospective.              *)
+(* The receiver of m learns that the sender leads m's epoch. A prospective   *)
+(* voter that already knows this leader stays prospective.                   *)
 HearOfLeader(m) ==
   LET r == m.to IN
   /\ Idle(r)
@@ -314,8 +344,8 @@ HearOfLeader(m) ==
   /\ UNCHANGED <<log_state, commit>>
 
 (***************************************************************************)
-(* A replica hears who leads. The answer would tell the leader nothing,    *)
-(* and is left out.                                                        *)
+(* A replica learns its leader. The answer is not modelled, since it would *)
+(* tell the leader nothing.                                                *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.handleBeginQuorumEpochRequest.                   *)
 (***************************************************************************)
@@ -324,8 +354,8 @@ HandleBeginQuorumEpoch(m) ==
   /\ HearOfLeader(m)
 
 (***************************************************************************)
-(* A replica hears that its leader has stepped down. It may stand sooner   *)
-(* for that; but nothing says here when it may not.                        *)
+(* A replica hears that its leader has resigned. In Kafka it may then      *)
+(* stand sooner; here a replica may stand at any time anyway.              *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.handleEndQuorumEpochRequest.                     *)
 (***************************************************************************)
@@ -336,11 +366,11 @@ HandleEndQuorumEpoch(m) ==
 (* Answers and requests of another epoch                                     *)
 
 (***************************************************************************)
-(* A request of an epoch that is over is refused, with the newer epoch and *)
-(* its leader.                                                             *)
+(* A request of an older epoch is refused. The answer carries the newer    *)
+(* epoch and its leader.                                                   *)
 (*                                                                         *)
-(* Kafka: Errors.FENCED_LEADER_EPOCH; KafkaRaftClient.validateVoterOnlyRequest, *)
-(* validateLeaderOnlyRequest.                                              *)
+(* Kafka: Errors.FENCED_LEADER_EPOCH;                                      *)
+(* KafkaRaftClient.validateVoterOnlyRequest, validateLeaderOnlyRequest.    *)
 (***************************************************************************)
 FencedResponse(m, e, l) ==
   CASE m.type = "VoteRequest" ->
@@ -368,8 +398,8 @@ FenceRequest(m) ==
   /\ UNCHANGED <<quorum_state, log_state, role, election, following, end_offset, commit>>
 
 (***************************************************************************)
-(* An answer shows a higher epoch, or who leads this one. Whatever else it *)
-(* says is left; the next request asks for it again.                       *)
+(* An answer shows a higher epoch, or the leader of this one. The receiver *)
+(* drops the rest of the answer; its next request asks for it again.       *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.maybeHandleCommonResponse, maybeTransition.      *)
 (***************************************************************************)
@@ -384,7 +414,8 @@ DiscoverEpoch(m) ==
   /\ messages' = Unawaited(Take(messages, m), r, Replica)
   /\ UNCHANGED <<log_state, commit>>
 
-(* Answer m is for the fetch of a follower by its leader. *)
+(* Answer m is a successful answer of the leader to the fetch of its         *)
+(* follower.                                                                 *)
 FromLeader(m) ==
   /\ m.epoch = epoch[m.to]
   /\ role[m.to] = "Follower"
@@ -392,7 +423,7 @@ FromLeader(m) ==
   /\ m.error = "NONE"
 
 (***************************************************************************)
-(* An answer says nothing that its receiver could use.                     *)
+(* The receiver cannot use anything in an answer.                          *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.maybeHandleCommonResponse.                       *)
 (***************************************************************************)

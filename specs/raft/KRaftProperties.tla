@@ -1,10 +1,11 @@
 --------------------------- MODULE KRaftProperties ---------------------------
 (***************************************************************************)
 (* What must be true of KRaft. Suffixes: Inv (every state), Prop (every    *)
-(* step), Reach (must be possible). What holds in the end is in            *)
-(* MCKRaftLive. Each says what it means, where it comes from, and what     *)
-(* breaks it. Names in brackets are those of the invariants that Kafka's   *)
-(* RaftEventSimulationTest checks on simulated runs.                       *)
+(* step), Reach (must be possible). Properties of what holds eventually    *)
+(* are in MCKRaftLive. Each comment says what the property means, where it *)
+(* comes from, and what breaks it. A name in brackets is that of the       *)
+(* invariant that Kafka's RaftEventSimulationTest checks on simulated      *)
+(* runs.                                                                   *)
 (***************************************************************************)
 EXTENDS KRaft
 
@@ -12,45 +13,49 @@ IsPrefix(shorter, longer) ==
   /\ Len(shorter) <= Len(longer)
   /\ shorter = SubSeq(longer, 1, Len(shorter))
 
-(* What a crash leaves of r's records. *)
+(* The records of r that survive a crash. *)
 DurableHistory(r) == SubSeq(History(r), 1, flushed[r])
 
-(* Whom r voted for in its epoch. To lead is to have voted for oneself. *)
+(* The replica for which r voted in its epoch. A leader has voted for        *)
+(* itself.                                                                   *)
 Ballot(r) == IF leader[r] = r THEN r ELSE voted[r]
 ------------------------------------------------------------------------------
 (* Elections                                                                 *)
 
-(* Replicas of one epoch know no two leaders. [SingleLeader]                 *)
-(* Source: Raft, Election Safety, said of what each believes; Kafka looks at *)
-(* its highest epoch only. Broken by: a second vote; half of the votes.      *)
+(* No two replicas of one epoch know different leaders. [SingleLeader]       *)
+(* Source: Raft, Election Safety, applied to what each replica believes;     *)
+(* Kafka looks at its highest epoch only.                                    *)
+(* Broken by: a second vote; half of the votes.                              *)
 ElectionSafetyInv ==
   \A r, s \in Replica :
     (epoch[r] = epoch[s] /\ leader[r] # Nil /\ leader[s] # Nil) => leader[r] = leader[s]
 
 LeaderChanges(records) == {records[i] : i \in {j \in 1 .. Len(records) : records[j].kind = "LeaderChange"}}
 
-(* No epoch ever has two leaders: it begins with the record of one. This     *)
-(* also sees epochs that every replica has left, while their first records   *)
-(* survive in some log.                                                      *)
-(* Source: Raft, Election Safety. Broken by: a leader that starts again as   *)
-(* one, under an epoch that another has won.                                 *)
+(* No epoch ever has two leaders: it begins with the record of one leader.   *)
+(* This also covers epochs that every replica has left, as long as their     *)
+(* first records survive in some log.                                        *)
+(* Source: Raft, Election Safety.                                            *)
+(* Broken by: a leader that restarts as leader under an epoch that another   *)
+(* replica has won.                                                          *)
 OneLeaderPerEpochInv ==
   \A r, s \in Replica :
     \A a \in LeaderChanges(History(r)), b \in LeaderChanges(History(s)) :
       a.epoch = b.epoch => a = b
 
-(* A vote that is on its way is in the voter's file, or its epoch is over.   *)
-(* File, memory and answer change in one step here: this sees a vote that    *)
-(* was never written, not one that was written after the answer (M25).       *)
-(* Source: KIP-595, quorum-state. Broken by: granting without writing.       *)
+(* A vote in flight is in the voter's file, or its epoch is over. File,      *)
+(* memory and answer change in one step here: this property detects a vote   *)
+(* that was never written, but not a vote that was written after the answer. *)
+(* Source: KIP-595, quorum-state.                                            *)
+(* Broken by: granting without writing.                                      *)
 VoteWrittenBeforeAnsweredInv ==
   \A m \in InFlight(messages) :
     (m.type = "VoteResponse" /\ m.granted /\ role[m.to] = "Candidate"
       /\ m.epoch = epoch[m.to]) =>
         epoch[m.from] > m.epoch \/ (epoch[m.from] = m.epoch /\ voted[m.from] = m.to)
 
-(* The quorum-state file and the role go together, and a role keeps in       *)
-(* memory only what belongs to it.                                           *)
+(* The quorum-state file and the role match, and a role keeps in memory only *)
+(* what belongs to it.                                                       *)
 (* Source: Kafka, the EpochState classes.                                    *)
 (* Broken by: a transition that leaves something of the last role.           *)
 RoleMatchesStateInv ==
@@ -63,41 +68,47 @@ RoleMatchesStateInv ==
     /\ role[r] # "Follower" => ~has_fetched[r] /\ fetching_snapshot[r] = Nil
     /\ role[r] # "Leader" => end_offset[r] = NoEndOffsets
 
-(* Who is no voter neither stands nor leads.                                 *)
-(* Source: KIP-595, observers. Broken by: not asking on timeout (M12).       *)
+(* A replica that is not a voter neither stands nor leads.                   *)
+(* Source: KIP-595, observers.                                               *)
+(* Broken by: not checking for a voter on timeout (KAFKA-17067).             *)
 OnlyVotersStandInv ==
   \A r \in Replica : role[r] \in {"Prospective", "Candidate", "Leader"} => IsVoter(r)
 
 (* An epoch only grows. [MonotonicEpoch]                                     *)
-(* Source: Raft. Broken by: starting with an epoch of 0 (M22).               *)
+(* Source: Raft.                                                             *)
+(* Broken by: starting with epoch 0 (KAFKA-15412).                           *)
 MonotonicEpochProp == [][\A r \in Replica : epoch'[r] >= epoch[r]]_epoch
 
 (* Within an epoch a replica votes once, and not after it knew the leader.   *)
-(* With MonotonicEpochProp: one vote per replica and epoch ever.             *)
-(* Source: Raft; KIP-595, quorum-state. Broken by: losing the vote on the    *)
-(* way back from a pre-vote (M26), or giving another one.                    *)
+(* Together with MonotonicEpochProp: at most one vote per replica and epoch, *)
+(* ever.                                                                     *)
+(* Source: Raft; KIP-595, quorum-state.                                      *)
+(* Broken by: losing the vote on the way back from a pre-vote (KAFKA-17642), *)
+(* or giving another one.                                                    *)
 VoteOncePerEpochProp ==
   [][\A r \in Replica :
        (epoch'[r] = epoch[r] /\ (Ballot(r) # Nil \/ leader[r] # Nil)) =>
          Ballot(r)' = Ballot(r)]_quorum_state
 
-(* r starts, by whatever it ended. KRaftSteps has more ways.                  *)
+(* r starts, however it ended. KRaftSteps has more ways to start.            *)
 Restarts(r) == Restart(r) \/ CrashLosingTail(r)
 
-(* Within an epoch a replica does not forget its leader, unless it had voted *)
-(* for itself there, and then by a restart only: it has no other vote to     *)
-(* give.                                                                     *)
-(* Source: KAFKA-16529. Broken by: going back to Unattached from a pre-vote  *)
-(* as if no leader were known (M23).                                         *)
+(* Within an epoch a replica does not forget its leader. The exception is a  *)
+(* replica that had voted for itself in that epoch: it may forget the        *)
+(* leader, and only by a restart, since it has no other vote to give.        *)
+(* Source: KAFKA-16529.                                                      *)
+(* Broken by: going back to Unattached from a pre-vote as if no leader were  *)
+(* known (KAFKA-16529).                                                      *)
 LeaderRememberedProp ==
   [][\A r \in Replica :
        (epoch'[r] = epoch[r] /\ leader[r] # Nil /\ leader'[r] # leader[r]) =>
          voted[r] = r /\ role'[r] = "Candidate" /\ Restarts(r)]_quorum_state
 
-(* Which role may follow which, in the same epoch and into a higher one. A   *)
-(* restart is another matter: RestartProp.                                   *)
-(* Source: Kafka, the table in QuorumState. Broken by: a nominee without     *)
-(* pre-vote; a leader that resigns into following.                           *)
+(* The role changes that are allowed within an epoch and into a higher one.  *)
+(* RestartProp covers restarts.                                              *)
+(* Source: Kafka, the table in QuorumState.                                  *)
+(* Broken by: a candidate without pre-vote; a leader that resigns into       *)
+(* following.                                                                *)
 SameEpoch ==
   {<<"Unattached", "Unattached">>, <<"Unattached", "Prospective">>,
    <<"Unattached", "Follower">>, <<"Prospective", "Prospective">>,
@@ -117,19 +128,22 @@ StateTransitionsProp ==
        \/ move \in SoleVoter /\ Voters(r) = {r} /\ epoch'[r] = epoch[r] + 1
        \/ Restarts(r)]_<<epoch, role>>
 
-(* Who begins to lead has no record of that epoch yet: it begins it.         *)
-(* Source: Raft; KafkaRaftClient.onBecomeLeader. Broken by: a sole voter     *)
-(* that leads on, after a start, in the epoch that it led.                   *)
+(* A replica that becomes leader has no record of that epoch yet: it begins  *)
+(* the epoch.                                                                *)
+(* Source: Raft; KafkaRaftClient.onBecomeLeader.                             *)
+(* Broken by: a sole voter that starts and keeps leading in the epoch that   *)
+(* it led.                                                                   *)
 LeaderBeginsEpochProp ==
   [][\A r \in Replica :
        (role'[r] = "Leader" /\ role[r] # "Leader") => LastEpoch(r) < epoch'[r]]_role
 
-(* What a replica is after a start follows from its file: never a leader;    *)
-(* Resigned if it led; a candidate if it voted for itself; and a follower of *)
-(* the leader that the file names, if that votes, and of no other.           *)
-(* Source: KAFKA-10527, KAFKA-10661; QuorumState.initialize. Broken by:      *)
-(* starting as a leader (M01), or unattached (M02); forgetting that it voted *)
-(* for itself.                                                               *)
+(* The role of a replica after a start follows from its file: never a        *)
+(* leader; Resigned if it led; a candidate if it voted for itself; a         *)
+(* follower only of the leader that the file names, if that leader is a      *)
+(* voter.                                                                    *)
+(* Source: KAFKA-10527, KAFKA-10661; QuorumState.initialize.                 *)
+(* Broken by: starting as a leader (KAFKA-10527), or unattached              *)
+(* (KAFKA-10661); forgetting that it voted for itself.                       *)
 FollowsFromFile(r) ==
   /\ role'[r] \notin {"Leader", "Prospective"}
   /\ leader[r] = r => role'[r] = "Resigned"
@@ -137,15 +151,17 @@ FollowsFromFile(r) ==
   /\ role'[r] = "Follower" =>
        leader'[r] = leader[r] /\ leader[r] \notin {Nil, r}
   /\ (leader'[r] \notin {Nil, r} /\ leader'[r] \in Voters(r)') => role'[r] = "Follower"
-(* Whether r starts is asked last: that costs most.                          *)
+(* Restarts(r) is evaluated last, since it costs most.                       *)
 RestartProp == [][\A r \in Replica : FollowsFromFile(r) \/ ~Restarts(r)]_vars
 
-(* Nothing in flight would make its receiver throw: a second leader of its   *)
-(* epoch, an end of the log below its high watermark, a snapshot of what it  *)
-(* has, a smaller high watermark. Kafka's process dies of these; here nobody *)
-(* takes such a message, but the last, which changes nothing.                *)
-(* Source: Kafka, the IllegalStateExceptions of KafkaRaftClient. Broken by:  *)
-(* whatever elects two leaders, or forgets a committed record.               *)
+(* No message in flight would make its receiver throw an exception: a second *)
+(* leader of its epoch, a diverging end below its high watermark, a snapshot *)
+(* of records that it has, a smaller high watermark. Kafka's process dies of *)
+(* these. Here no action takes such a message, except for a smaller high     *)
+(* watermark, which changes nothing.                                         *)
+(* Source: Kafka, the IllegalStateExceptions of KafkaRaftClient.             *)
+(* Broken by: anything that elects two leaders, or forgets a committed       *)
+(* record.                                                                   *)
 LowersHighWatermark(m) ==
   /\ m.type = "FetchResponse"
   /\ FromLeader(m)
@@ -160,8 +176,9 @@ NoIllegalStateInv ==
     /\ ~LoadsOldSnapshot(m)
     /\ ~LowersHighWatermark(m)
 
-(* A replica waits for one answer of each other replica at most.             *)
-(* Source: Kafka, RequestManager. Broken by: sending without waiting.        *)
+(* A replica awaits at most one answer from each other replica.              *)
+(* Source: Kafka, RequestManager.                                            *)
+(* Broken by: sending without waiting.                                       *)
 OneRequestPerConnectionInv ==
   \A r, other \in Replica :
     LET exchanges == {m \in InFlight(messages) :
@@ -169,31 +186,34 @@ OneRequestPerConnectionInv ==
                         \/ ~IsRequest(m) /\ m.to = r /\ m.from = other}
     IN  Cardinality(exchanges) <= 1 /\ \A m \in exchanges : messages[m] = 1
 
-(* Nobody asks itself.                                                       *)
+(* No replica sends a message to itself.                                     *)
 (* Source: Kafka, the remote voters of KafkaRaftClient.                      *)
 (* Broken by: telling, or asking, every voter.                               *)
 NobodyAsksItselfInv == \A m \in InFlight(messages) : m.from # m.to
 
-(* Where requests arrive in order, each of them is waited for.               *)
-(* Source: Kafka, RequestManager. Broken by: a sender that does not wait.    *)
+(* If requests arrive in order, the sender of each request awaits its        *)
+(* answer.                                                                   *)
+(* Source: Kafka, RequestManager.                                            *)
+(* Broken by: a sender that does not wait.                                   *)
 AwaitedInOrderInv ==
   Reorder \/ \A m \in InFlight(messages) : IsRequest(m) => m.awaited
 
-(* Every change of role or epoch closes all connections: nobody waits on for *)
-(* what was asked in another role.                                           *)
-(* Source: Kafka, RequestManager.resetAll. Broken by: standing without       *)
-(* closing them.                                                             *)
+(* Every change of role or epoch closes all connections: a replica no longer *)
+(* awaits answers to what it asked in another role.                          *)
+(* Source: Kafka, RequestManager.resetAll.                                   *)
+(* Broken by: standing for election without closing them.                    *)
 IsOfConnection(m, r) == IF IsRequest(m) THEN m.awaited /\ m.from = r ELSE m.to = r
 NewRoleDisconnectsProp ==
   [][\A r \in Replica :
        <<epoch[r], role[r]>>' # <<epoch[r], role[r]>> =>
          \A m \in InFlight(messages) : IsOfConnection(m, r) => m \notin InFlight(messages')]_<<epoch, role>>
 
-(* An answer says how the epoch it was asked in stands to that of who gave   *)
-(* it. Who asked is in that epoch still: else nobody waits for the answer.   *)
+(* An answer says how the epoch of its request compares to the epoch of the  *)
+(* replica that answered. The sender of the request is still in that epoch,  *)
+(* or else it would no longer await the answer.                              *)
 (* Source: Kafka, KafkaRaftClient.validateVoterOnlyRequest,                  *)
-(* validateLeaderOnlyRequest. Broken by: an error in place of another; a     *)
-(* vote granted with a refusal.                                              *)
+(* validateLeaderOnlyRequest.                                                *)
+(* Broken by: an error in place of another; a vote granted with a refusal.   *)
 AnswerFitsEpochInv ==
   \A m \in InFlight(messages) :
     CASE m.type = "VoteResponse" ->
@@ -208,36 +228,42 @@ AnswerFitsEpochInv ==
 ------------------------------------------------------------------------------
 (* Logs                                                                      *)
 
-(* Two logs that have a record of the same epoch at one offset are the same  *)
-(* up to there.                                                              *)
-(* Source: Raft, Log Matching. Broken by: appending after a fetch without    *)
-(* comparing (M56); a leader that starts again as one (M01).                 *)
+(* If two logs have a record of the same epoch at one offset, they are       *)
+(* identical up to that offset.                                              *)
+(* Source: Raft, Log Matching.                                               *)
+(* Broken by: appending after a fetch without comparing; a leader that       *)
+(* restarts as leader (KAFKA-10527).                                         *)
 LogMatchingInv ==
   \A r, s \in Replica :
     LET a == History(r)  b == History(s) IN
     \A i \in 1 .. Min(Len(a), Len(b)) :
       a[i].epoch = b[i].epoch => SubSeq(a, 1, i) = SubSeq(b, 1, i)
 
-(* Epochs ascend along a log, and none is newer than its replica's own; so   *)
-(* Kafka's rule for a quorum-state file older than the log never applies.    *)
-(* Source: KIP-595. Broken by: appending under an old epoch (M46).           *)
+(* Epochs ascend along a log, and none is newer than its replica's own       *)
+(* epoch. So Kafka's rule for a quorum-state file older than the log never   *)
+(* applies.                                                                  *)
+(* Source: KIP-595.                                                          *)
+(* Broken by: appending under an old epoch (KAFKA-12333).                    *)
 EpochsAscendInv ==
   \A r \in Replica :
     /\ \A i, j \in 1 .. Len(History(r)) : i <= j => History(r)[i].epoch <= History(r)[j].epoch
     /\ LastEpoch(r) <= epoch[r]
 
-(* All is flushed, but of a leader that has just appended.                   *)
+(* Every log is flushed to its end, except that of a leader that has just    *)
+(* appended.                                                                 *)
 (* Source: Kafka, KafkaRaftClient.appendAsFollower, flushLeaderLog.          *)
-(* Broken by: a follower that does not flush (M03, M11).                     *)
+(* Broken by: a follower that does not flush (KAFKA-10533, KAFKA-17332).     *)
 OnlyLeaderOwesFlushInv ==
   \A r \in Replica :
     /\ flushed[r] <= LogEnd(r)
     /\ flushed[r] # LogEnd(r) => role[r] = "Leader"
 
-(* What a leader has noted of a replica of its epoch is on that replica's    *)
-(* disk, and is the beginning of the leader's own log.                       *)
-(* Source: KIP-595, Fetch. Broken by: noting the position of a fetch that    *)
-(* diverges (M05); a follower that does not flush (M03).                     *)
+(* The position that a leader has noted of a replica of its epoch is on that *)
+(* replica's disk, and the replica's log up to there is a prefix of the      *)
+(* leader's own log.                                                         *)
+(* Source: KIP-595, Fetch.                                                   *)
+(* Broken by: noting the position of a fetch that diverges (KAFKA-13141); a  *)
+(* follower that does not flush (KAFKA-10533).                               *)
 NotedIsDurableInv ==
   \A l, r \in Replica :
     (role[l] = "Leader" /\ end_offset[l][r] # NoOffset /\ epoch[r] = epoch[l]) =>
@@ -252,11 +278,12 @@ LeaderAppendOnlyProp ==
        (role[r] = "Leader" /\ role'[r] = "Leader") =>
          IsPrefix(History(r), History(r)')]_<<log, log_start, snapshots>>
 
-(* Who changes a log, and how: a leader appends one record of its epoch; a   *)
-(* follower appends what comes after its own, cuts off what is not           *)
-(* committed, or takes a snapshot that goes further; a crash takes what was  *)
-(* not flushed. Cleaning changes nothing that counts.                        *)
-(* Source: KIP-595, KIP-630. Broken by: any other change.                    *)
+(* The permitted changes of a log. A leader appends one record of its epoch. *)
+(* A follower appends records after its own, cuts off records that are not   *)
+(* committed, or takes a snapshot that goes further. A crash loses what was  *)
+(* not flushed. Cleaning the log does not change History.                    *)
+(* Source: KIP-595, KIP-630.                                                 *)
+(* Broken by: any other change.                                              *)
 PermittedLogChangesProp ==
   [][\A r \in Replica :
        LET old == History(r)  new == History(r)' IN
@@ -275,62 +302,68 @@ PermittedLogChangesProp ==
 ------------------------------------------------------------------------------
 (* What is committed                                                         *)
 
-(* Every replica's records below its high watermark are the committed ones.  *)
-(* So no two disagree. [ConsistentCommittedData]                             *)
-(* Source: Raft, State Machine Safety. Broken by: whatever commits a record  *)
-(* that is not on a majority, or elects a leader without it.                 *)
+(* The records of every replica below its high watermark are the committed   *)
+(* ones. So no two replicas disagree. [ConsistentCommittedData]              *)
+(* Source: Raft, State Machine Safety.                                       *)
+(* Broken by: anything that commits a record that is not on a majority, or   *)
+(* elects a leader without it.                                               *)
 StateMachineSafetyInv ==
   \A r \in Replica :
     /\ high_watermark[r] <= Len(committed)
     /\ SubSeq(History(r), 1, high_watermark[r]) = SubSeq(committed, 1, high_watermark[r])
 
-(* The epoch of the last record that is committed. *)
+(* The epoch of the last committed record. *)
 LastCommittedEpoch == IF committed = << >> THEN 0 ELSE committed[Len(committed)].epoch
 
-(* A leader has all that is committed, unless a later one has committed      *)
-(* since: then nobody counts what the old one sends.                         *)
-(* Source: Raft, Leader Completeness. Broken by: voting for a worse log      *)
-(* (M55); committing records of an old epoch by counting (M04).              *)
+(* A leader has all committed records, unless a later leader has committed   *)
+(* since: then no replica accepts what the old leader sends.                 *)
+(* Source: Raft, Leader Completeness.                                        *)
+(* Broken by: voting for a worse log; committing records of an old epoch by  *)
+(* counting (KAFKA-12619).                                                   *)
 LeaderCompletenessInv ==
   \A r \in Replica :
     (role[r] = "Leader" /\ epoch[r] >= LastCommittedEpoch) =>
       IsPrefix(committed, History(r))
 
-(* What is committed is on the disks of a majority. [MajorityReachedHigh-    *)
-(* Watermark], which looks at ends of logs and does not ask for the flush.   *)
-(* Source: KIP-595, high watermark. Broken by: counting an observer (M10);   *)
-(* half of the voters (M55); no flush (M03); a sole voter, as built:         *)
+(* Committed records are on the disks of a majority.                         *)
+(* [MajorityReachedHighWatermark], which looks at the ends of logs and does  *)
+(* not require the flush.                                                    *)
+(* Source: KIP-595, high watermark.                                          *)
+(* Broken by: counting an observer (KAFKA-16530); half of the voters; no     *)
+(* flush (KAFKA-10533); a sole voter, as built:                              *)
 (* broken/raft/SoleVoterLosesCommitted.cfg.                                  *)
 CommittedOnMajorityInv ==
   LET voters == VotersOf(committed) IN
   2 * Cardinality({v \in voters : IsPrefix(committed, DurableHistory(v))}) > Cardinality(voters)
 
-(* A high watermark lies within its log. It may be unknown.                  *)
-(* Source: Kafka, ReplicatedLog. Broken by: taking over a leader's unchanged.*)
+(* A high watermark lies within its log, or is unknown.                      *)
+(* Source: Kafka, ReplicatedLog.                                             *)
+(* Broken by: adopting a leader's high watermark unchanged.                  *)
 HighWatermarkWithinLogInv ==
   \A r \in Replica : high_watermark[r] \in {NoOffset} \cup (log_start[r] .. LogEnd(r))
 
-(* What a majority of its voters has reached in the leader's own epoch, as   *)
-(* far as the leader knows, it takes for committed.                          *)
-(* Source: KIP-595, high watermark. Broken by: counting the first offset     *)
-(* that a majority has reached, not the last.                                *)
+(* The high watermark of a leader is at least every offset in its own epoch  *)
+(* that a majority of its voters has reached, as far as the leader knows.    *)
+(* Source: KIP-595, high watermark.                                          *)
+(* Broken by: taking the first offset that a majority has reached, not the   *)
+(* last.                                                                     *)
 HighWatermarkIsUpToDateInv ==
   \A l \in Replica : role[l] = "Leader" =>
     \A end \in EpochStart(l) + 1 .. LogEnd(l) :
       IsMajority(l, {v \in Replica : v = l \/ end_offset[l][v] >= end}) =>
         high_watermark[l] >= end
 
-(* No log is cut below what its replica knows to be committed.               *)
-(* Source: Kafka, KafkaRaftLog.truncateTo. Broken by: trusting a leader that *)
-(* diverges there (M56).                                                     *)
+(* No log is truncated below the high watermark of its replica.              *)
+(* Source: Kafka, KafkaRaftLog.truncateTo.                                   *)
+(* Broken by: trusting a leader that diverges there.                         *)
 NoTruncationBelowHighWatermarkProp ==
   [][\A r \in Replica : LogEnd(r)' >= high_watermark[r]]_<<log, log_start>>
 
-(* A replica's high watermark never goes back while it runs, and is          *)
-(* forgotten by none but a new leader. Kafka's leader forgets it as soon as  *)
-(* it resigns; here it does not (docs/not-modelled.md).                      *)
+(* A replica's high watermark never goes back while the replica runs, except *)
+(* that a new leader forgets it. Kafka's leader forgets it as soon as it     *)
+(* resigns; here it does not (docs/not-modelled.md).                         *)
 (* Source: Kafka, FollowerState and LeaderState.updateHighWatermark.         *)
-(* Broken by: taking over a smaller one.                                     *)
+(* Broken by: adopting a smaller one.                                        *)
 HighWatermarkMonotonicProp ==
   [][\A r \in Replica :
        high_watermark'[r] < high_watermark[r] =>
@@ -338,17 +371,19 @@ HighWatermarkMonotonicProp ==
          \/ Restarts(r)]_high_watermark
 
 (* A new leader knows no high watermark until its own epoch confirms it.     *)
-(* Source: Kafka, QuorumState.transitionToLeader. Broken by: keeping what it *)
-(* knew as a follower (M54).                                                 *)
+(* Source: Kafka, QuorumState.transitionToLeader.                            *)
+(* Broken by: keeping the high watermark that it had as a follower.          *)
 NewLeaderForgetsHighWatermarkProp ==
   [][\A r \in Replica :
        (role'[r] = "Leader" /\ role[r] # "Leader") =>
          \/ high_watermark'[r] = NoOffset
          \/ Voters(r) = {r} /\ high_watermark'[r] = LogEnd(r)']_role
 
-(* What is committed stays, and a leader that says more is committed says so *)
-(* of a log that goes on where the last one ended. [MonotonicHighWatermark]  *)
-(* Source: KIP-595, high watermark. Broken by: voting for a worse log.       *)
+(* Committed records stay. A leader that raises its high watermark, in an    *)
+(* epoch no older than the last committed record's, has a log that extends   *)
+(* the committed records. [MonotonicHighWatermark]                           *)
+(* Source: KIP-595, high watermark.                                          *)
+(* Broken by: voting for a worse log.                                        *)
 CommittedOnlyGrowsProp ==
   [][/\ IsPrefix(committed, committed')
      /\ \A r \in Replica :
@@ -358,8 +393,9 @@ CommittedOnlyGrowsProp ==
              IsPrefix(committed, SubSeq(History(r), 1, high_watermark[r])')]_commit
 
 (* A leader commits nothing before a record of its own epoch.                *)
-(* Source: Raft, 5.4.2; KAFKA-12619. Broken by: an epoch that counts from    *)
-(* the offset of its first record, not from behind it (M04).                 *)
+(* Source: Raft, 5.4.2; KAFKA-12619.                                         *)
+(* Broken by: an epoch that counts from the offset of its first record, and  *)
+(* not from the offset after it (KAFKA-12619).                               *)
 NeverCommitOldEpochDirectlyProp ==
   [][\A r \in Replica :
        (role'[r] = "Leader" /\ high_watermark'[r] > high_watermark[r]) =>
@@ -367,27 +403,29 @@ NeverCommitOldEpochDirectlyProp ==
 ------------------------------------------------------------------------------
 (* Snapshots                                                                 *)
 
-(* A log that does not begin at 0 begins at a snapshot, and none is older.   *)
-(* [SnapshotAtLogStart]                                                      *)
-(* Source: KIP-630. Broken by: deleting the log by its age (M18); deleting a *)
-(* snapshot too early (M20).                                                 *)
+(* A log that does not begin at 0 begins at a snapshot, and no snapshot is   *)
+(* older. [SnapshotAtLogStart]                                               *)
+(* Source: KIP-630.                                                          *)
+(* Broken by: deleting the log by its age (KAFKA-14238); deleting a snapshot *)
+(* too early (KAFKA-12964).                                                  *)
 SnapshotAtLogStartInv ==
   \A r \in Replica :
     /\ \A s \in snapshots[r] : s.end_offset >= log_start[r]
     /\ log_start[r] > 0 => \E s \in snapshots[r] : s.end_offset = log_start[r]
 
-(* A snapshot holds committed records only, and its id says which.           *)
-(* Source: KIP-630. Broken by: a snapshot beyond the high watermark; an id   *)
-(* that is one off (M17).                                                    *)
+(* A snapshot holds committed records only, and its id identifies them.      *)
+(* Source: KIP-630.                                                          *)
+(* Broken by: a snapshot beyond the high watermark; an id that is one off    *)
+(* (KAFKA-14618).                                                            *)
 SnapshotCommittedInv ==
   \A r \in Replica : \A s \in snapshots[r] :
     /\ Len(s.records) = s.end_offset
     /\ IsPrefix(s.records, committed)
     /\ s.records[s.end_offset].epoch = s.epoch
 
-(* The id of a snapshot that a follower is told of is that of committed      *)
-(* records.                                                                  *)
-(* Source: KIP-630. Broken by: an id with another epoch (M17).               *)
+(* The snapshot id that a follower is given identifies committed records.    *)
+(* Source: KIP-630.                                                          *)
+(* Broken by: an id with another epoch (KAFKA-14618).                        *)
 SnapshotIds ==
   {fetching_snapshot[r] : r \in Replica}
   \cup {m.snapshot_id : m \in {n \in InFlight(messages) : n.type = "FetchResponse"}}
@@ -395,10 +433,12 @@ SnapshotIdCommittedInv ==
   \A id \in SnapshotIds \ {Nil} :
     id.end_offset \in 1 .. Len(committed) /\ committed[id.end_offset].epoch = id.epoch
 
-(* A follower that loads a snapshot goes on until it has it, until the       *)
-(* leader has it no more, or until it is told of a newer one, as an observer *)
-(* may that asks; but for what ends with its role or its process.            *)
-(* Source: KIP-630. Broken by: giving it up with the answer that brings it.  *)
+(* A follower that loads a snapshot continues until it has it, until the     *)
+(* leader no longer has it, or until it is told of a newer one (which can    *)
+(* happen to an observer that asks). The load also ends with the follower's  *)
+(* role, epoch or process.                                                   *)
+(* Source: KIP-630.                                                          *)
+(* Broken by: giving up the load on the answer that brings the snapshot.     *)
 SnapshotFetchEndsProp ==
   [][\A r \in Replica :
        LET id == fetching_snapshot[r] IN
@@ -408,9 +448,10 @@ SnapshotFetchEndsProp ==
          \/ \A s \in snapshots[leader[r]] : IdOf(s) # id
          \/ role'[r] # "Follower" \/ epoch'[r] # epoch[r] \/ Restarts(r)]_fetching_snapshot
 
-(* A leader never starts from another's snapshot; its log begins where one   *)
-(* of its own ends. [LeaderNeverLoadSnapshot]                                *)
-(* Source: KAFKA-12958. Broken by: a leader that loads what it was sent.     *)
+(* A leader never starts from the snapshot of another replica; its log       *)
+(* begins where one of its own snapshots ends. [LeaderNeverLoadSnapshot]     *)
+(* Source: KAFKA-12958.                                                      *)
+(* Broken by: a leader that loads a snapshot that it was sent.               *)
 LeaderNeverLoadsSnapshotProp ==
   [][\A r \in Replica :
        (role'[r] = "Leader" /\ log_start'[r] # log_start[r]) =>
@@ -418,7 +459,7 @@ LeaderNeverLoadsSnapshotProp ==
 ------------------------------------------------------------------------------
 (* Witnesses: a model in which one of these cannot be reached is too small.  *)
 
-(* Two replicas lead, the older one without knowing. *)
+(* Two replicas lead, and the older leader does not know it. *)
 StaleLeaderReach ==
   \E r, s \in Replica : role[r] = "Leader" /\ role[s] = "Leader" /\ epoch[r] < epoch[s]
 
@@ -429,7 +470,7 @@ StaleLeaderToldReach ==
     /\ role[m.to] = "Leader"
     /\ m.epoch > epoch[m.to]
 
-(* A follower's log leaves the leader's before its end. *)
+(* A follower's log diverges from the leader's before its end. *)
 DivergingReach ==
   \E m \in InFlight(messages) : m.type = "FetchResponse" /\ m.diverging # Nil
 
@@ -440,7 +481,7 @@ OldEpochOnMajorityReach ==
     /\ LET offset == MajorityOffset(Voters(r), [end_offset[r] EXCEPT ![r] = LogEnd(r)])
        IN  offset > Len(committed) /\ offset <= EpochStart(r)
 
-(* A record of an older epoch is committed, together with the leader's own.  *)
+(* A record of an older epoch is committed together with the leader's own.   *)
 OldEpochCommittedReach ==
   \E r \in Replica :
     /\ role[r] = "Leader"
@@ -463,7 +504,8 @@ PreVoteRefusedReach == \E r \in Replica : role[r] = "Prospective" /\ rejected[r]
 ProspectiveVotedReach ==
   \E r \in Replica : role[r] = "Prospective" /\ voted[r] \notin {Nil, r}
 
-(* A replica that followed this epoch's leader is a candidate of it again.   *)
+(* A replica that followed this epoch's leader is again a candidate in this  *)
+(* epoch.                                                                    *)
 LeaderForgottenReach ==
   \E r, s \in Replica :
     /\ role[r] = "Candidate"
@@ -471,7 +513,7 @@ LeaderForgottenReach ==
     /\ epoch[s] = epoch[r]
     /\ end_offset[s][r] # NoOffset
 
-(* An ex-leader lost records that a follower has. *)
+(* A former leader lost records that a follower has. *)
 UnflushedTailLostReach ==
   \E r, s \in Replica :
     /\ role[r] = "Resigned"
@@ -479,21 +521,21 @@ UnflushedTailLostReach ==
     /\ LastEpoch(s) = epoch[r]
     /\ LogEnd(s) > LogEnd(r)
 
-(* A follower begins at a snapshot from its leader. *)
+(* A follower begins with a snapshot from its leader. *)
 SnapshotLoadedReach ==
   \E r \in Replica :
     role[r] = "Follower" /\ has_fetched[r] /\ log_start[r] > 0 /\ LogEnd(r) = log_start[r]
 
-(* A follower goes on behind the snapshot it loaded. *)
+(* A follower has records after the snapshot it loaded. *)
 FetchedBehindSnapshotReach ==
   \E r \in Replica : role[r] = "Follower" /\ log_start[r] > 0 /\ LogEnd(r) > log_start[r]
 
-(* A snapshot that a follower was told of is gone. *)
+(* A snapshot that a follower was told to load is gone. *)
 SnapshotGoneReach ==
   \E m \in InFlight(messages) :
     m.type = "FetchSnapshotResponse" /\ m.error = "SNAPSHOT_NOT_FOUND"
 
-(* An observer has all that is committed, and the leader knows. *)
+(* An observer has all committed records, and the leader knows it. *)
 ObserverCaughtUpReach ==
   \E l, r \in Replica :
     /\ role[l] = "Leader"
@@ -509,7 +551,7 @@ ObserverToldReach ==
     /\ leader[m.to] = Nil
     /\ m.leader # Nil
 
-(* A request arrives that its sender gave up on. *)
+(* A request arrives after its sender has given up on it. *)
 LateRequestReach ==
   \E m \in InFlight(messages) : IsRequest(m) /\ ~m.awaited /\ Waiting(m.from, m.to)
 ==============================================================================

@@ -1,13 +1,13 @@
 --------------------------- MODULE KRaftRefinement ---------------------------
 (***************************************************************************)
-(* KRaft => ReplicatedLog: with elections, fetches and truncations left    *)
+(* KRaft => ReplicatedLog. With elections, fetches and truncations left    *)
 (* out, the replicas share one log that only grows, and each knows a piece *)
-(* of it. So whoever needs no more of Raft than that may build on          *)
+(* of it. A module that needs no more of Raft than that may build on       *)
 (* ReplicatedLog.                                                          *)
 (*                                                                         *)
-(* A replica's piece is what its own log holds, from the log's start up to *)
-(* its high watermark. That the records there are those of the committed   *)
-(* log is not put in by the mapping; it is what must be shown.             *)
+(* A replica's piece is the part of its own log from the log's start up to *)
+(* its high watermark. The mapping does not assume that the records there  *)
+(* are those of the committed log; the refinement must show it.            *)
 (***************************************************************************)
 EXTENDS KRaft
 
@@ -25,13 +25,14 @@ Log == INSTANCE ReplicatedLog WITH
 
 RefinesReplicatedLogProp == Log!AxiomSpec
 
-(* Not of a sole voter, which may lose what it committed before it flushed   *)
-(* (broken/raft/SoleVoterLosesCommitted.cfg), as Kafka is built. The models  *)
-(* that check it have the voters of a constant, and flush at once.           *)
+(* The theorem excludes a sole voter, which may lose what it committed       *)
+(* before it flushed (broken/raft/SoleVoterLosesCommitted.cfg), as Kafka is  *)
+(* built. The models that check the refinement have constant voters, and     *)
+(* flush at once.                                                            *)
 THEOREM (\A records : Cardinality(VotersOf(records)) > 1) => (Spec => Log!Spec)
 ------------------------------------------------------------------------------
-(* What is not true, and kept for that (broken/raft): that all a replica's   *)
-(* log holds is committed.                                                   *)
+(* A property that is false, kept as an expected failure (broken/raft): that *)
+(* everything in a replica's log is committed.                               *)
 WholeLog == INSTANCE ReplicatedLog WITH
   Node <- Replica,
   Record <- Entry,

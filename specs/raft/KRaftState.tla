@@ -1,17 +1,17 @@
 ----------------------------- MODULE KRaftState -----------------------------
 (***************************************************************************)
-(* What a replica of KRaft keeps, what it says to others, what it can ask  *)
-(* of its own state, and how its quorum state changes. The steps are in    *)
+(* The state of a KRaft replica, the messages it sends, predicates on its  *)
+(* own state, and the transitions of its quorum state. The steps are in    *)
 (* KRaftElection and KRaft.                                                *)
 (***************************************************************************)
 EXTENDS Network, FiniteSets, Sequences
 
 CONSTANTS
-  Replica,      \* All that hold the log: voters and observers.
-  Value,        \* What the state machine above may write.
-  VotersOf(_),  \* The voters, by all records a replica has, from offset 0 on.
-  Reorder,      \* TRUE: a request its sender gave up on may arrive still.
-  Nil           \* Nobody, nothing.
+  Replica,      \* All replicas of the log: voters and observers.
+  Value,        \* The values that the state machine above may write.
+  VotersOf(_),  \* VotersOf(records): the voters, given all records of a replica from offset 0 on.
+  Reorder,      \* TRUE: a request may arrive after its sender has given up on it.
+  Nil           \* No replica, no snapshot id, no value.
 
 ASSUME Constants ==
   /\ Replica # {} /\ IsFiniteSet(Replica)
@@ -20,27 +20,28 @@ ASSUME Constants ==
   /\ Nil \notin Replica
 
 VARIABLES
-  (* The quorum-state file. Kafka keeps the same three in memory, and        *)
-  (* writes the file before it goes on; so they are here once.               *)
+  (* The quorum-state file. Kafka keeps the same three fields in memory and  *)
+  (* writes the file before it goes on; so each of them is one variable      *)
+  (* here.                                                                   *)
   epoch,              \* [Replica -> Nat].
-  leader,             \* [Replica -> Replica or Nil]: who leads that epoch, if known.
-  voted,              \* [Replica -> Replica or Nil]: who got the vote of that epoch.
+  leader,             \* [Replica -> Replica or Nil]: the leader of that epoch, if known.
+  voted,              \* [Replica -> Replica or Nil]: the replica that got the vote of that epoch.
   (* The log directory.                                                      *)
-  log,                \* [Replica -> Seq(Entry)], the first one at log_start.
+  log,                \* [Replica -> Seq(Entry)]: the first entry stands at log_start.
   log_start,          \* [Replica -> offset].
-  flushed,            \* [Replica -> offset]: the end of what a crash cannot take.
+  flushed,            \* [Replica -> offset]: a crash keeps everything before this offset.
   snapshots,          \* [Replica -> set of snapshots].
-  (* In memory, lost with every restart.                                     *)
-  role,               \* [Replica -> Role]: the class of its EpochState in Kafka.
-  granted,            \* [Replica -> set of replicas]: who said yes in its election.
-  rejected,           \* [Replica -> set of replicas]: who said no.
-  has_fetched,        \* [Replica -> BOOLEAN]: a follower heard from its leader.
-  fetching_snapshot,  \* [Replica -> snapshot id or Nil]: what a follower must load.
-  end_offset,         \* [Replica -> [Replica -> offset]]: what a leader knows of the logs.
+  (* In memory, and lost with every restart.                                 *)
+  role,               \* [Replica -> Role]: in Kafka the class of its EpochState.
+  granted,            \* [Replica -> set of replicas]: the replicas that granted their vote in its election.
+  rejected,           \* [Replica -> set of replicas]: the replicas that refused it.
+  has_fetched,        \* [Replica -> BOOLEAN]: whether a follower has heard from its leader.
+  fetching_snapshot,  \* [Replica -> snapshot id or Nil]: the snapshot that a follower must load.
+  end_offset,         \* [Replica -> [Replica -> offset]]: the log ends that a leader knows.
   high_watermark,     \* [Replica -> offset]: the end of what it knows to be committed.
   messages,           \* The bag of messages in flight.
   (* History, which no step reads.                                           *)
-  committed           \* Seq(Entry): the longest log that any leader said is committed.
+  committed           \* Seq(Entry): the longest log that any leader has declared committed.
 
 quorum_state == <<epoch, leader, voted>>
 log_state == <<log, log_start, flushed, snapshots>>
@@ -58,18 +59,20 @@ Role == {"Unattached", "Prospective", "Candidate", "Leader", "Follower", "Resign
 NoOffset == -1    \* Not known.
 Offset == Nat \cup {NoOffset}
 
-(* LeaderChange begins an epoch and names its leader. Data is what the state *)
-(* machine writes. Voters is written by KRaftVoters only.                    *)
+(* A LeaderChange entry begins an epoch and names its leader. A Data entry   *)
+(* is written by the state machine. A Voters entry is written by KRaftVoters *)
+(* only.                                                                     *)
 Entry ==
   [epoch : Nat \ {0}, kind : {"LeaderChange"}, value : Replica]
   \cup [epoch : Nat \ {0}, kind : {"Data"}, value : Value]
   \cup [epoch : Nat \ {0}, kind : {"Voters"}, value : SUBSET Replica]
 
-(* The last record before end_offset has this epoch. *)
+(* epoch is the epoch of the last record before end_offset. *)
 OffsetAndEpoch == [end_offset : Nat, epoch : Nat]
 
-(* A snapshot holds what a state machine makes of the records before its end;*)
-(* that is a function of them, so here it holds the records.                 *)
+(* A snapshot holds the state that the records before its end produce. That  *)
+(* state is a function of the records, so a snapshot here holds the records  *)
+(* themselves.                                                               *)
 Snapshot == [end_offset : Nat \ {0}, epoch : Nat \ {0}, records : Seq(Entry)]
 IdOf(snapshot) == [end_offset |-> snapshot.end_offset, epoch |-> snapshot.epoch]
 
@@ -146,7 +149,7 @@ EarliestSnapshot(r) ==
 LatestSnapshot(r) ==
   CHOOSE s \in snapshots[r] : \A t \in snapshots[r] : s.end_offset >= t.end_offset
 
-(* All records that r has, those in its snapshot included, from offset 0 on. *)
+(* All records that r has from offset 0 on, including those in its snapshot. *)
 History(r) == IF log_start[r] = 0 THEN log[r] ELSE EarliestSnapshot(r).records \o log[r]
 
 (* The epoch of the record before an offset. *)
@@ -156,7 +159,7 @@ EpochBefore(r, offset) ==
 
 LastEpoch(r) == EpochBefore(r, LogEnd(r))
 
-(* The largest epoch in r's log that is no larger than the given one, and    *)
+(* The largest epoch in r's log that is not larger than e, and the offset    *)
 (* where it ends. Kafka: ReplicatedLog.endOffsetForEpoch.                    *)
 EndOffsetForEpoch(r, e) ==
   LET ends == {o \in log_start[r] .. LogEnd(r) : EpochBefore(r, o) <= e} IN
@@ -164,21 +167,22 @@ EndOffsetForEpoch(r, e) ==
   ELSE LET end == CHOOSE o \in ends : \A p \in ends : p <= o
        IN  [end_offset |-> end, epoch |-> EpochBefore(r, end)]
 
-(* Where the leader's epoch begins in its log. If that is in a snapshot, the *)
-(* whole log is of its epoch.                                                *)
+(* The offset where the leader's epoch begins in its log. If that offset is  *)
+(* covered by a snapshot, the whole log is of its epoch.                     *)
 EpochStart(r) ==
   LET own == {o \in log_start[r] .. (LogEnd(r) - 1) : EntryAt(r, o).epoch = epoch[r]} IN
   IF own = {} THEN log_start[r] ELSE CHOOSE o \in own : \A p \in own : o <= p
 
-(* How far the log is flushed after an append up to an end: not further than *)
-(* before. Models in which no crash takes a tail put FlushedAtOnce here.     *)
+(* The end up to which the log is flushed after an append: no further than   *)
+(* before. Models in which no crash takes a tail replace this by             *)
+(* FlushedAtOnce.                                                            *)
 FlushedWith(r, end) == flushed[r]
 FlushedAtOnce(r, end) == end
 
-(* r's raft thread takes messages: it has flushed what it wrote.             *)
+(* r's raft thread can take a message: it has flushed what it wrote.         *)
 Idle(r) == flushed[r] = LogEnd(r)
 ------------------------------------------------------------------------------
-(* Voters, by what r itself has in its log                                   *)
+(* Voters, according to r's own log                                          *)
 
 Voters(r) == VotersOf(History(r))
 
@@ -189,28 +193,31 @@ IsMajority(r, some) ==
 
 IsNominee(r) == role[r] \in {"Prospective", "Candidate"}
 
-(* The log of the sender of a vote request is no worse than r's: by the      *)
-(* epoch of the last record first, and by length only within one epoch.      *)
+(* The log of the sender of vote request m is at least as up to date as r's  *)
+(* log: the epoch of the last record decides, and the length decides only    *)
+(* within one epoch.                                                         *)
 IsUpToDate(r, m) ==
   \/ m.last_epoch > LastEpoch(r)
   \/ m.last_epoch = LastEpoch(r) /\ m.last_offset >= LogEnd(r)
 
-(* A timer of r is over. There is no time here, so it may be at any time.    *)
+(* A timer of r has expired. The spec has no time, so that is possible       *)
+(* always.                                                                   *)
 TimerExpired(r) == TRUE
 
-(* What r's state machine may want to write. *)
+(* The values that r's state machine may write. *)
 Writable(r) == Value
 ------------------------------------------------------------------------------
-(* Connections. A replica has one request under way to each other replica;   *)
-(* once it gives that up, an answer finds a closed connection.               *)
+(* Connections. A replica has at most one request in flight to each other    *)
+(* replica. Once it gives up on that request, the answer finds a closed      *)
+(* connection.                                                               *)
 
 Waiting(r, other) ==
   \E m \in InFlight(messages) :
     \/ IsRequest(m) /\ m.awaited /\ m.from = r /\ m.to = other
     \/ ~IsRequest(m) /\ m.to = r /\ m.from = other
 
-(* The bag once r waits no longer for any of the others. Where order is not  *)
-(* kept, its requests may arrive still.                                      *)
+(* The bag after r has given up on its requests to the replicas in `others`. *)
+(* With Reorder, these requests may still arrive.                            *)
 Unawaited(bag, r, others) ==
   LET asked   == {m \in InFlight(bag) :
                     IsRequest(m) /\ m.awaited /\ m.from = r /\ m.to \in others}
@@ -222,9 +229,8 @@ Unawaited(bag, r, others) ==
               (IF m \in InFlight(rest) THEN rest[m] ELSE 0) + (IF m \in late THEN 1 ELSE 0)]
       ELSE rest
 
-(* Every change of role or epoch closes all connections of r; what it had    *)
-(* sent may arrive still.                                                    *)
-(* Kafka: RequestManager.resetAll.                                           *)
+(* Every change of role or epoch closes all connections of r. Requests that  *)
+(* it has sent may still arrive. Kafka: RequestManager.resetAll.             *)
 Disconnected(r) == Unawaited(messages, r, Replica)
 
 RECURSIVE PutAll(_, _)
@@ -232,7 +238,8 @@ PutAll(bag, set) ==
   IF set = {} THEN bag
   ELSE LET m == CHOOSE x \in set : TRUE IN PutAll(Put(bag, m), set \ {m})
 
-(* The answer to a request; to one that nobody waits for there is none.      *)
+(* The bag with m answered. A request that its sender no longer awaits gets  *)
+(* no answer.                                                                *)
 Reply(m, response) == IF m.awaited THEN Answer(messages, m, response) ELSE Take(messages, m)
 
 VoteRequests(r, e, pre_vote, others) ==
@@ -244,9 +251,9 @@ QuorumEpochRequests(type, r, others) ==
   {[type |-> type, from |-> r, to |-> other, awaited |-> TRUE, epoch |-> epoch[r]] :
      other \in others}
 ------------------------------------------------------------------------------
-(* Transitions of the quorum state. Each leaves behind all that belongs to   *)
-(* the role it ends. The high watermark stays, but for a new leader; Kafka's *)
-(* leader forgets it when it resigns (docs/not-modelled.md).                 *)
+(* Transitions of the quorum state. Each clears all state of the role that   *)
+(* it ends. Only a new leader resets the high watermark. Kafka's leader also *)
+(* forgets it when it resigns (docs/not-modelled.md).                        *)
 
 NoElection(r) ==
   /\ granted' = [granted EXCEPT ![r] = {}]
@@ -262,7 +269,7 @@ WriteQuorumState(r, e, l, v) ==
   /\ leader' = [leader EXCEPT ![r] = l]
   /\ voted' = [voted EXCEPT ![r] = v]
 
-(* The vote of this epoch stays; a new epoch begins without one. *)
+(* The vote stays within an epoch; a new epoch begins without a vote. *)
 VoteIn(r, e) == IF e = epoch[r] THEN voted[r] ELSE Nil
 
 (* Kafka: QuorumState.transitionToUnattached, unattachedAddVotedState. *)
@@ -277,8 +284,9 @@ TransitionToFollower(r, e, l) ==
   /\ role' = [role EXCEPT ![r] = "Follower"]
   /\ NoElection(r) /\ NoFollowing(r) /\ NoLeading(r)
 
-(* r stands, votes for itself, and asks all others, in the same step: what   *)
-(* could happen in between could as well happen before.                      *)
+(* r stands for election, votes for itself, and asks all other voters, all   *)
+(* in one step: anything that could happen in between could also happen      *)
+(* before.                                                                   *)
 (* Kafka: QuorumState.transitionToProspective, transitionToCandidate;        *)
 (* KafkaRaftClient.maybeSendVoteRequests.                                    *)
 Stand(r, e, as, bag) ==
@@ -288,8 +296,9 @@ Stand(r, e, as, bag) ==
   /\ NoFollowing(r) /\ NoLeading(r)
   /\ messages' = PutAll(bag, VoteRequests(r, e, as = "Prospective", Voters(r) \ {r}))
 
-(* A prospective r has given its vote, and begins to count anew. Whom it had *)
-(* asked may answer still; the others it asks again (SendVoteRequest).       *)
+(* A prospective r has given its vote to another replica, and counts from    *)
+(* the beginning. Replicas it asked before may still answer; it asks the     *)
+(* others again (SendVoteRequest).                                           *)
 (* Kafka: QuorumState.prospectiveAddVotedState.                              *)
 StandOn(r) ==
   /\ granted' = [granted EXCEPT ![r] = {r}]
@@ -298,23 +307,24 @@ StandOn(r) ==
 ------------------------------------------------------------------------------
 (* The high watermark                                                        *)
 
-(* The largest offset that a majority of r's voters has reached. A leader    *)
-(* knows its own end; it counts only if it is a voter.                       *)
+(* The largest offset that a majority of the voters has reached. A leader    *)
+(* knows its own end, and counts it only if it is a voter.                   *)
 (* Kafka: LeaderState.maybeUpdateHighWatermark.                              *)
 MajorityOffset(voters, ends) ==
   LET reached == {o \in {ends[v] : v \in voters} :
                     2 * Cardinality({v \in voters : ends[v] >= o}) > Cardinality(voters)}
   IN  IF reached = {} THEN NoOffset ELSE CHOOSE o \in reached : \A p \in reached : p <= o
 
-(* What a leader knows to be committed when the logs of its voters end so.   *)
-(* A record of its own epoch must be among it (!): records of older epochs   *)
-(* on a majority may still be replaced. It never goes back.                  *)
+(* The high watermark of leader r, given the log ends of its voters. The     *)
+(* offset must be beyond the start of the leader's epoch, so a record of its *)
+(* own epoch is included: records of older epochs may still be replaced even *)
+(* if they are on a majority. The high watermark never goes back.            *)
 HighWatermarkOf(r, old, start, voters, ends) ==
   LET offset == MajorityOffset(voters, ends) IN
-  IF offset > start /\ offset > old THEN offset ELSE old                       \* (!)
+  IF offset > start /\ offset > old THEN offset ELSE old
 
 (* Leader r raises its high watermark as far as it can, given its records    *)
-(* and what it knows of the others' ends after this step.                    *)
+(* and the log ends that it knows after this step.                           *)
 UpdateHighWatermark(r, old, start, history, ends) ==
   LET hw == HighWatermarkOf(r, old, start, VotersOf(history),
                             [ends EXCEPT ![r] = Len(history)])

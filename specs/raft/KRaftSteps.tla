@@ -1,24 +1,45 @@
 ----------------------------- MODULE KRaftSteps -----------------------------
 (***************************************************************************)
 (* The steps of KRaft as an implementation takes them: those of KRaft and  *)
-(* KRaftVoters, and here what these leave out because it can be said with  *)
-(* fewer steps. A fetch that waits on the leader, a batch of records, a    *)
-(* crash that keeps a part of what was not flushed, a request that reaches *)
-(* the wrong disk. No variable is added, and nothing of KRaft changes: its *)
-(* properties are asked of these steps too.                                *)
+(* KRaftVoters, and the steps that these leave out because fewer steps say *)
+(* the same. These are a fetch that waits at the leader, a batch of        *)
+(* records, a crash that keeps part of what was not flushed, and a request *)
+(* that reaches the wrong disk. This module adds no variable and changes   *)
+(* nothing in KRaft; the models check KRaft's properties on these steps    *)
+(* too.                                                                    *)
 (*                                                                         *)
-(* Who judges an implementation step by step needs each of its steps as    *)
-(* one action with parameters; docs/internals/raft-lockstep.md has the     *)
-(* table.                                                                  *)
+(* To judge an implementation step by step, each of its steps must be one  *)
+(* action with parameters; docs/internals/raft-lockstep.md has the table.  *)
 (*                                                                         *)
-(* What is not modelled (docs/not-modelled.md has all of it):              *)
-(*  - Time: any timer may be due, any fetch held, any observer be forgotten. *)
-(*  - The pieces of a snapshot, and endpoints: who leads may have moved.   *)
-(*  - Whether an error that says nothing was right: any request may get it. *)
+(* Kafka's handler -> actions here (KafkaRaftClient where no class is      *)
+(* given)                                                                  *)
+(*   handleFetchRequest, fetchPurgatory -> ParkFetch                       *)
+(*   ThresholdPurgatory.maybeComplete -> AnswerParkedFetch                 *)
+(*   LeaderState.clearInactiveObservers -> ForgetObserver                  *)
+(*   maybeHandleCommonResponse, handleFetchResponse -> FollowAndFetch      *)
+(*   prospectiveTransitionAfterElectionLoss -> LosePreVoteByName           *)
+(*   appendBatch, BatchAccumulator.drain -> AppendBatch                    *)
+(*   LeaderState.appendStartOfEpochControlRecords -> LeadWithVoters        *)
+(*   pollResigned, maybeSendEndQuorumEpochRequests -> SendEndQuorumEpoch   *)
+(*   LogLoader.recoverLog, initialize -> StartAgain                        *)
+(*   appendAsFollower, LogLoader.recoverLog -> CrashAppending              *)
+(*   UnifiedLog.truncateTo, LogLoader.recoverLog -> CrashTruncating        *)
+(*   isIllegalEpoch, validateLeaderOnlyRequest -> AnswerOtherwise          *)
+(*   handleVoteRequest, handleBeginQuorumEpochRequest -> MeetOtherDisk     *)
+(*   validateLeaderOnlyRequest, validateVoterOnlyRequest ->                *)
+(*     ReachOtherDisk                                                      *)
+(*   the network -> LoseMessage                                            *)
+(*                                                                         *)
+(* What is not modelled (docs/not-modelled.md has the full list)           *)
+(*  - Time: any timer may expire, any fetch may be held, and any observer  *)
+(*    may be forgotten.                                                    *)
+(*  - The pieces of a snapshot. Endpoints: any leader may have moved.      *)
+(*  - Whether an error without further content was right: any request may  *)
+(*    get one.                                                             *)
 (***************************************************************************)
 EXTENDS KRaftVoters
 
-CONSTANT VersionValue  \* The record of the kraft.version: data, since nothing here reads it.
+CONSTANT VersionValue  \* The kraft.version record. It is plain data, since nothing here reads it.
 
 ASSUME VersionConstant == VersionValue \in Value
 
@@ -26,11 +47,12 @@ ASSUME VersionConstant == VersionValue \in Value
 (* Fetches that wait                                                         *)
 
 (***************************************************************************)
-(* A fetch asks for what comes next, and nothing has come yet. The leader  *)
-(* takes note of it as of any, and the request waits with the leader; for  *)
-(* everybody else it is still on its way. AnswerParkedFetch ends that, with *)
-(* records or, when the wait is over, without; if the leader leads no more *)
-(* by then, RefuseFetch and FenceRequest do.                               *)
+(* A fetch asks for the records after the end of the leader's log. The     *)
+(* leader notes its position as for any fetch, and the request waits at    *)
+(* the leader; for all other replicas it is still in flight.               *)
+(* AnswerParkedFetch ends the wait, with records, or without if the wait   *)
+(* is over. If the leader no longer leads by then, RefuseFetch and         *)
+(* FenceRequest end it.                                                    *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.handleFetchRequest, fetchPurgatory.              *)
 (***************************************************************************)
@@ -48,9 +70,10 @@ ParkFetch(m) ==
   /\ UNCHANGED <<quorum_state, log_state, role, election, following, messages>>
 
 (***************************************************************************)
-(* A fetch that waited is answered: as AnswerFetch, but the leader noted    *)
-(* its position when it came, and may have noted another of its sender     *)
-(* since. Nor does it wait for the flush.                                  *)
+(* A fetch that waited is answered as in AnswerFetch. But the leader noted *)
+(* its position when the fetch arrived, and may have noted another         *)
+(* position of its sender since. And the answer does not wait for the      *)
+(* flush.                                                                  *)
 (*                                                                         *)
 (* Kafka: ThresholdPurgatory.maybeComplete.                                *)
 (***************************************************************************)
@@ -67,8 +90,8 @@ AnswerParkedFetch(m, end) ==
   /\ UNCHANGED <<quorum_state, log_state, role, election, following, end_offset, commit>>
 
 (***************************************************************************)
-(* A leader has not heard from an observer for long, and no longer keeps   *)
-(* what it knew of it.                                                     *)
+(* A leader has not heard from an observer for a long time, and forgets    *)
+(* what it knew about it.                                                  *)
 (*                                                                         *)
 (* Kafka: LeaderState.clearInactiveObservers.                              *)
 (***************************************************************************)
@@ -80,9 +103,10 @@ ForgetObserver(l, r) ==
   /\ UNCHANGED <<quorum_state, log_state, role, election, following, commit, messages>>
 
 (***************************************************************************)
-(* Who knows no leader asked one for records, and it answers: its receiver *)
-(* follows it, and takes what it sent, in one step. DiscoverEpoch would    *)
-(* leave the records, and ask again.                                       *)
+(* A replica that knew no leader sent a fetch to a leader, and that leader *)
+(* answers. The replica follows it and takes the records in one step.      *)
+(* DiscoverEpoch would drop the records, and the replica would fetch       *)
+(* again.                                                                  *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.maybeHandleCommonResponse, handleFetchResponse.  *)
 (***************************************************************************)
@@ -116,12 +140,12 @@ FollowAndFetch(m) ==
   /\ UNCHANGED <<log_start, snapshots, committed>>
 
 (***************************************************************************)
-(* A prospective voter was refused, or waited too long, and of the leader  *)
-(* that it knew it has no more than the name: it met that leader before it *)
-(* had read who votes. It waits, and asks who leads. LosePreVote has this  *)
-(* of a leader that is no voter; this one may be a voter by now.           *)
+(* A prospective voter was refused, or waited too long, and knows only the *)
+(* id of its leader: it learned of that leader before it had read the      *)
+(* voters. It waits and asks for the leader. LosePreVote has this case     *)
+(* only for a leader that is not a voter; this leader may be a voter by    *)
+(* now.                                                                    *)
 (*                                                                         *)
-(* Python: _lose_pre_vote.                                                 *)
 (* Kafka: KafkaRaftClient.prospectiveTransitionAfterElectionLoss.          *)
 (***************************************************************************)
 LosePreVoteByName(r) ==
@@ -135,7 +159,8 @@ LosePreVoteByName(r) ==
 ------------------------------------------------------------------------------
 (* The leader's log                                                          *)
 
-(* Leader r appends entries of its epoch at once. They count from here on.   *)
+(* Leader r appends entries of its epoch at once. They count from this step  *)
+(* on.                                                                       *)
 AppendEntries(r, entries) ==
   /\ log' = [log EXCEPT ![r] = @ \o entries]
   /\ flushed' = [flushed EXCEPT ![r] = FlushedWith(r, LogEnd(r) + Len(entries))]
@@ -143,8 +168,8 @@ AppendEntries(r, entries) ==
                          end_offset[r])
 
 (***************************************************************************)
-(* A leader appends what its state machine wrote by now, one or more       *)
-(* records; then it flushes them, with one Flush.                          *)
+(* A leader appends the one or more records that its state machine has     *)
+(* written by now. It then flushes them with one Flush.                    *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.appendBatch, BatchAccumulator.drain.             *)
 (***************************************************************************)
@@ -158,15 +183,17 @@ AppendBatch(r, values) ==
   /\ UNCHANGED <<quorum_state, log_start, snapshots, role, election, following, end_offset,
                  messages>>
 
-(* Whether the voters in r's log may have endpoints or versions of r that are *)
-(* r's no more. Endpoints are not modelled: a definition that models replace. *)
+(* Whether the voters in r's log may contain endpoints or versions of r that *)
+(* are out of date. Endpoints are not modelled; models replace this          *)
+(* definition.                                                               *)
 MayHaveMoved(r) == FALSE
 
-(* What a leader's epoch begins with. In a cluster that was formatted with a *)
-(* voter set, the first leader writes the set into the log, and before it    *)
-(* the version that lets it: everybody has both from the format, but only    *)
-(* what is in the log can be changed. A leader that has moved writes them    *)
-(* again. The set is the same; no change of its own waits for it.            *)
+(* The records with which a leader's epoch may begin. In a cluster that was  *)
+(* formatted with a voter set, the first leader writes the set to the log,   *)
+(* and before it the version that allows this record. All replicas have both *)
+(* from the format, but only what is in the log can be changed. A leader     *)
+(* that has moved writes both again. The set is the same, and no change of   *)
+(* the voters waits for it.                                                  *)
 EpochRecords(r, e) ==
   LET first == [epoch |-> e, kind |-> "LeaderChange", value |-> r]
       all == <<first,
@@ -177,9 +204,10 @@ EpochRecords(r, e) ==
   ELSE IF MayHaveMoved(r) /\ IsVoter(r) THEN {<<first>>, all}
   ELSE {<<first>>}
 
-(* Lead of KRaftElection, for models of such clusters: Lead <- LeadWithVoters. *)
-(* All that begins the epoch is one batch. The epoch counts from its first   *)
-(* record on (!).                                                            *)
+(* Lead of KRaftElection, for models of such clusters: Lead <-               *)
+(* LeadWithVoters. All records that begin the epoch are one batch. The epoch *)
+(* starts at the first of them: UpdateHighWatermark gets LogEnd(r) as its    *)
+(* start.                                                                    *)
 (* Kafka: LeaderState.appendStartOfEpochControlRecords.                      *)
 LeadWithVoters(r, e, bag) ==
   /\ WriteQuorumState(r, e, r, Nil)
@@ -188,15 +216,15 @@ LeadWithVoters(r, e, bag) ==
   /\ \E entries \in EpochRecords(r, e) :
        /\ log' = [log EXCEPT ![r] = @ \o entries]
        /\ flushed' = [flushed EXCEPT ![r] = FlushedWith(r, LogEnd(r) + Len(entries))]
-       /\ UpdateHighWatermark(r, NoOffset, LogEnd(r), History(r) \o entries, NoEndOffsets)    \* (!)
+       /\ UpdateHighWatermark(r, NoOffset, LogEnd(r), History(r) \o entries, NoEndOffsets)
   /\ messages' = PutAll(bag,
        {[type |-> "BeginQuorumEpochRequest", from |-> r, to |-> other, awaited |-> TRUE,
          epoch |-> e] : other \in Voters(r) \ {r}})
   /\ UNCHANGED <<log_start, snapshots>>
 
 (***************************************************************************)
-(* A replica that has resigned tells a voter again: its first word may     *)
-(* have been lost.                                                         *)
+(* A replica that has resigned tells a voter again, since its first        *)
+(* message may have been lost.                                             *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.pollResigned, maybeSendEndQuorumEpochRequests.   *)
 (***************************************************************************)
@@ -208,16 +236,17 @@ SendEndQuorumEpoch(r, other) ==
   /\ messages' = PutAll(messages, QuorumEpochRequests("EndQuorumEpochRequest", r, {other}))
   /\ UNCHANGED <<quorum_state, log_state, role, election, following, end_offset, commit>>
 ------------------------------------------------------------------------------
-(* Crashes that keep a part                                                  *)
+(* Crashes that keep a part of what was not flushed                          *)
 
-(* The voters by what a replica has when it starts. In a cluster that was    *)
-(* formatted with its voters, only these know them before a record says so:  *)
-(* models of such clusters put VotersInLog here.                             *)
+(* The voters according to what a replica has when it starts. In a cluster   *)
+(* that was formatted with its voters, only these voters know the set before *)
+(* a record holds it. Models of such clusters put VotersInLog in place of    *)
+(* this.                                                                     *)
 VotersKnownTo(r, history) == VotersOf(history)
 VotersInLog(r, history) ==
   IF r \in InitialVoters \/ VotersOffset(history) # NoOffset THEN VotersOf(history) ELSE {}
 
-(* r starts with this log in place of its own: Boot, of other records.       *)
+(* r starts with `kept` in place of its log: Boot, with other records.       *)
 BootWith(r, kept) ==
   LET end == log_start[r] + Len(kept)
       history == IF log_start[r] = 0 THEN kept ELSE EarliestSnapshot(r).records \o kept
@@ -245,10 +274,10 @@ BootWith(r, kept) ==
   /\ UNCHANGED <<epoch, voted, log_start, snapshots, committed>>
 
 (***************************************************************************)
-(* A replica starts again. The disk has kept all that was flushed, and of  *)
-(* the rest what is before an end: all of it if only the process ended,    *)
-(* and some if the machine lost power. Any record may be the last, which   *)
-(* is more than Kafka does: there a batch is whole, or cut off.            *)
+(* A replica starts again. The disk has kept everything that was flushed,  *)
+(* and of the rest everything before an end: all of it if only the process *)
+(* ended, a part of it if the machine lost power. Any record may be the    *)
+(* last one. Kafka does less: it keeps or cuts off whole batches.          *)
 (*                                                                         *)
 (* Kafka: LogLoader.recoverLog, KafkaRaftClient.initialize.                *)
 (***************************************************************************)
@@ -258,7 +287,7 @@ StartAgain(r, end) ==
 
 (***************************************************************************)
 (* A follower crashes after it wrote the records it got and before it      *)
-(* flushed them: the disk has kept some of them.                           *)
+(* flushed them. The disk has kept some of them.                           *)
 (*                                                                         *)
 (* Kafka: KafkaRaftClient.appendAsFollower, LogLoader.recoverLog.          *)
 (***************************************************************************)
@@ -271,8 +300,9 @@ CrashAppending(m, end) ==
   /\ BootWith(r, log[r] \o SubSeq(m.records, 1, end - LogEnd(r)))
 
 (***************************************************************************)
-(* A follower crashes while it cuts its log back: segments go one by one,  *)
-(* the last one first, so the disk may have kept more than was to stay.    *)
+(* A follower crashes while it truncates its log. Segments are deleted one *)
+(* by one, the last one first, so the disk may have kept more than was to  *)
+(* stay.                                                                   *)
 (*                                                                         *)
 (* Kafka: UnifiedLog.truncateTo, LogLoader.recoverLog.                     *)
 (***************************************************************************)
@@ -295,8 +325,8 @@ StartedAgain(r) ==
        /\ m.type = "FetchResponse"
        /\ \E end \in LogEnd(r) .. LogEnd(r) + Len(m.records) : CrashAppending(m, end)
 
-(* Every way to start again, for the properties that ask: Restarts <- StartsAgain. *)
-(* What is asked first costs least.                                          *)
+(* Every way to start again, for the properties that use it: Restarts <-     *)
+(* StartsAgain. The conjunct that costs least is evaluated first.            *)
 StartsAgain(r) ==
   /\ high_watermark'[r] = NoOffset
   /\ role'[r] \notin {"Leader", "Prospective"}
@@ -305,7 +335,7 @@ StartsAgain(r) ==
 (* The network                                                               *)
 
 (***************************************************************************)
-(* A request that nobody waits for is lost.                                *)
+(* A request that its sender no longer awaits is lost.                     *)
 (***************************************************************************)
 LoseMessage(m) ==
   /\ IsRequest(m)
@@ -313,7 +343,7 @@ LoseMessage(m) ==
   /\ messages' = Take(messages, m)
   /\ UNCHANGED <<quorum_state, log_state, role, election, following, end_offset, commit>>
 
-(* An answer that says nothing but the epoch and its leader.                 *)
+(* An answer that contains only the epoch and its leader.                    *)
 OtherResponse ==
   [type : {"OtherResponse"}, from : Replica, to : Replica, epoch : Nat,
    leader : Replica \cup {Nil}]
@@ -321,11 +351,11 @@ OtherAnswer(m, e, l) ==
   [type |-> "OtherResponse", from |-> m.to, to |-> m.from, epoch |-> e, leader |-> l]
 
 (***************************************************************************)
-(* A request is refused with an error from which nothing follows but what  *)
-(* it tells of the epoch: by a leader that is about to end, or because the *)
-(* request cannot be right. One such is in Kafka the vote request of who   *)
-(* has records of the epoch it stands in: a voter that stood, followed,    *)
-(* and was restarted.                                                      *)
+(* A request is refused with an error that tells its sender only the epoch *)
+(* and its leader: because a leader is shutting down, or because the       *)
+(* request cannot be valid. One such request in Kafka is a vote request    *)
+(* from a replica that has records of the epoch it stands in: a voter that *)
+(* stood, then followed, and was restarted.                                *)
 (*                                                                         *)
 (* Kafka: Errors.INVALID_REQUEST, Errors.BROKER_NOT_AVAILABLE;             *)
 (* KafkaRaftClient.isIllegalEpoch, validateLeaderOnlyRequest.              *)
@@ -336,15 +366,16 @@ AnswerOtherwise(m) ==
   /\ messages' = Reply(m, OtherAnswer(m, epoch[m.to], leader[m.to]))
   /\ UNCHANGED <<quorum_state, log_state, role, election, following, end_offset, commit>>
 
-(* The vote request of who has records of the epoch it stands in. *)
+(* A vote request from a replica that has records of the epoch it stands in. *)
 CannotBeRight(m) == m.type = "VoteRequest" /\ ~m.pre_vote /\ m.last_epoch >= m.epoch
 
 (***************************************************************************)
-(* A request for one disk of a node reaches another, which is in its       *)
-(* place. It says so, and for the sender the answer comes from the one it  *)
-(* asked. But it takes over a higher epoch, and a leader it is told of,    *)
-(* before it looks whom the request is for; and before either, whether it  *)
-(* can be right.                                                           *)
+(* A request for one disk of a node reaches another disk that has taken    *)
+(* its place. That disk reports the mismatch, and to the sender the answer *)
+(* seems to come from the disk it asked. But the receiver adopts a higher  *)
+(* epoch, and a leader that the request names, before it checks which disk *)
+(* the request is for; and before either, it checks whether the request    *)
+(* can be valid.                                                           *)
 (*                                                                         *)
 (* Kafka: Errors.INVALID_VOTER_KEY, INVALID_REQUEST;                       *)
 (* KafkaRaftClient.handleVoteRequest, handleBeginQuorumEpochRequest.       *)
@@ -375,10 +406,12 @@ MeetOtherDisk(m, r) ==
   /\ UNCHANGED <<log_state, commit>>
 
 (***************************************************************************)
-(* A request in which no disk is named, or which is fenced before that is  *)
-(* looked at, reaches another disk of the node: it is for that one then.   *)
+(* A request reaches another disk of the node, and either names no disk,   *)
+(* or is fenced before the disk is checked. That disk handles it as its    *)
+(* own.                                                                    *)
 (*                                                                         *)
-(* Kafka: KafkaRaftClient.validateLeaderOnlyRequest, validateVoterOnlyRequest. *)
+(* Kafka: KafkaRaftClient.validateLeaderOnlyRequest,                       *)
+(* validateVoterOnlyRequest.                                               *)
 (***************************************************************************)
 ReachOtherDisk(m, r) ==
   /\ IsRequest(m)
@@ -389,10 +422,11 @@ ReachOtherDisk(m, r) ==
   /\ messages' = Put(Take(messages, m), [m EXCEPT !.to = r])
   /\ UNCHANGED <<quorum_state, log_state, role, election, following, end_offset, commit>>
 ------------------------------------------------------------------------------
-(* The same as in KRaftState, but found by halving: for those who judge long *)
-(* logs. Models ask that there is no difference.                             *)
+(* The same operators as in KRaftState, but computed by binary search, for   *)
+(* judging long logs. Models check that there is no difference.              *)
 
-(* The first offset from low on whose record is of epoch e or a later one, or high. *)
+(* The first offset from low on whose record is of epoch e or later, or      *)
+(* high.                                                                     *)
 RECURSIVE FirstOfEpoch(_, _, _, _)
 FirstOfEpoch(r, e, low, high) ==
   IF low = high THEN low
@@ -417,18 +451,19 @@ SameFoundInv ==
 ------------------------------------------------------------------------------
 (* Properties                                                                *)
 
-(* Messages are those of KRaftVoters, and one more. *)
+(* Messages are those of KRaftVoters, plus OtherResponse. *)
 Others == INSTANCE KRaftVoters WITH
   messages <- Drop(messages, {m \in InFlight(messages) : m \in OtherResponse})
 StepsTypeOK ==
   /\ Others!DynamicTypeOK
   /\ IsBagOf(messages, InFlight(messages))
 
-(* Who changes a log, and how: as PermittedLogChangesProp of KRaftProperties, *)
-(* but that a leader appends a batch, and that a crash may keep a part of    *)
-(* what was being written, or cut off.                                       *)
-(* Source: KIP-595, KIP-630. Broken by: a start with records that the disk   *)
-(* cannot have, or without some that were flushed.                           *)
+(* The permitted changes of a log: as in PermittedLogChangesProp of          *)
+(* KRaftProperties, except that a leader appends a batch, and that a crash   *)
+(* may keep a part of what was being written or cut off.                     *)
+(* Source: KIP-595, KIP-630.                                                 *)
+(* Broken by: a start with records that the disk cannot have, or without     *)
+(* records that were flushed.                                                *)
 PermittedBatchesProp ==
   [][\A r \in Replica :
        LET old == History(r)

@@ -1,37 +1,46 @@
 ----------------------------- MODULE KRaftVoters -----------------------------
 (***************************************************************************)
-(* Changing the voters: the voter set is a record of the log, and the last *)
-(* one counts, committed or not, from the moment it is appended. A leader  *)
-(* adds or removes one voter at a time.                                    *)
+(* Changing the voters. The voter set is a record of the log. The last     *)
+(* such record counts from the moment it is appended, committed or not. A  *)
+(* leader adds or removes one voter at a time.                             *)
 (*                                                                         *)
-(* Source: KIP-853, and Kafka 4.1 as built. Where the two differ,          *)
-(* docs/kip-differences.md has the row.                                    *)
+(* Source: KIP-853, and Kafka 4.1 as built. docs/kip-differences.md has a  *)
+(* row for each difference between the two.                                *)
 (*                                                                         *)
-(* Nothing of KRaft changes. It asks VotersOf for the voters wherever it   *)
-(* needs them, and the models put LatestVoters in its place; this module   *)
-(* adds the steps that append such records, and no variable. So a          *)
-(* truncation that takes a record takes its voter set back, and a snapshot *)
-(* that holds one brings it along.                                         *)
+(* KRaft itself does not change. It takes the voters from VotersOf, which  *)
+(* the models replace by LatestVoters. This module adds the steps that     *)
+(* append such records, and no variable. So a truncation that removes a    *)
+(* record also takes back its voter set, and a snapshot that holds the     *)
+(* record brings the set along.                                            *)
 (*                                                                         *)
-(* A replica is a node id together with a directory id: a disk. A node     *)
-(* that lost its disk comes back as another replica, with the same node    *)
-(* id; it holds nothing, and has voted for nobody.                         *)
+(* A replica is a node id together with a directory id, that is, a disk. A *)
+(* node that lost its disk comes back as another replica with the same     *)
+(* node id. That replica holds nothing and has voted for no replica.       *)
+(*                                                                         *)
+(* Kafka's handler -> actions here                                         *)
+(*   AddVoterHandler.handleAddVoterRequest -> AddVoter                     *)
+(*   AddVoterHandler.handleApiVersionsResponse -> CompleteAddVoter;        *)
+(*     IgnoreResponse or RequestTimeout if the change is given up          *)
+(*   RemoveVoterHandler.handleRemoveVoterRequest -> RemoveVoter            *)
+(*   RemoveVoterHandler.highWatermarkUpdated -> ResignRemoved              *)
+(*   UpdateVoterHandler.handleUpdateVoterRequest -> UpdateVoter            *)
 (*                                                                         *)
 (* What is not modelled                                                    *)
-(*  - Answers to whoever asked for a change. That he is told "timed out"   *)
-(*    says nothing of the record, which may commit still.                  *)
+(*  - The answer to the client that asked for a change. An answer of       *)
+(*    "timed out" says nothing about the record, which may still commit.   *)
 (*  - Endpoints and supported versions of voters. A change of these is a   *)
 (*    record with the same set.                                            *)
 (*  - kraft.version 0, and the first leader of a new cluster, which writes *)
-(*    the set it was formatted with. Here everybody starts with it.        *)
-(*  - Controllers that add themselves (KIP-853's auto join, KIP-1186): it  *)
-(*    is no concern of the leader's who asks.                              *)
+(*    the set that the cluster was formatted with. Here all replicas start *)
+(*    with that set.                                                       *)
+(*  - Controllers that add themselves (KIP-853's auto join, KIP-1186): the *)
+(*    sender of a request makes no difference to the leader.               *)
 (***************************************************************************)
 EXTENDS KRaft
 
 CONSTANTS
-  InitialVoters,  \* The voters before the first record of them.
-  NodeOf          \* [Replica -> node id]: two replicas of a node are two disks of it.
+  InitialVoters,  \* The voters before the first record of a voter set.
+  NodeOf          \* [Replica -> node id]: two replicas of one node are two disks of it.
 
 ASSUME VoterConstants ==
   /\ InitialVoters # {} /\ InitialVoters \subseteq Replica
@@ -41,7 +50,7 @@ ASSUME VoterConstants ==
 ------------------------------------------------------------------------------
 (* The voter set of a log                                                    *)
 
-(* Where the last record of the voters stands, or NoOffset.                  *)
+(* The offset of the last record of a voter set, or NoOffset.                *)
 (* Kafka: KRaftControlRecordStateMachine.lastVoterSetOffset.                 *)
 VotersOffset(records) ==
   LET offsets == {o \in 0 .. Len(records) - 1 : records[o + 1].kind = "Voters"} IN
@@ -52,7 +61,8 @@ LatestVoters(records) ==
   LET offset == VotersOffset(records) IN
   IF offset = NoOffset THEN InitialVoters ELSE records[offset + 1].value
 
-(* Leader l appends a record of the voters; it counts from this step on.     *)
+(* Leader l appends a record of the voter set. The set counts from this step *)
+(* on.                                                                       *)
 AppendVoters(l, voters, bag) ==
   LET entry == [epoch |-> epoch[l], kind |-> "Voters", value |-> voters] IN
   /\ Idle(l)
@@ -63,8 +73,9 @@ AppendVoters(l, voters, bag) ==
                          end_offset[l])
   /\ messages' = bag
   /\ UNCHANGED <<quorum_state, log_start, snapshots, role, election, following, end_offset>>
-(* An answer that KRaft does not know. It has no epoch in Kafka; here it has *)
-(* that of the leader who asked, for which alone it is.                      *)
+(* A response that KRaft does not know. In Kafka it has no epoch; here it    *)
+(* carries the epoch of the leader that asked, and is valid only for that    *)
+(* leader.                                                                   *)
 ApiVersionsResponse ==
   [type : {"ApiVersionsResponse"}, from : Replica, to : Replica, epoch : Nat, leader : {Nil}]
 
@@ -77,34 +88,36 @@ DynamicTypeOK ==
 ------------------------------------------------------------------------------
 (* When the voters may be changed                                            *)
 
-(* Leader l waits to hear from a replica that is to be added. The answer     *)
-(* that is under way is all there is of this; it ends with l's connections.  *)
+(* Leader l waits for the answer of a replica that is to be added. The       *)
+(* answer in flight is the only state of this wait; it ends when l's         *)
+(* connections close.                                                        *)
 AwaitsNewVoter(l) ==
   \E m \in InFlight(messages) : m.type = "ApiVersionsResponse" /\ m.to = l
 
 (* l has committed a record of its own epoch: a leader forgets its high      *)
-(* watermark when it begins, so to know one is to have committed. Whatever   *)
-(* earlier leaders left uncommitted is decided then (!).                     *)
+(* watermark when its epoch begins, so if it knows one, it has committed.    *)
+(* From then on, everything that earlier leaders left uncommitted is         *)
+(* decided.                                                                  *)
 HasCommittedInEpoch(l) == high_watermark[l] # NoOffset
 
-(* The last record of the voters is committed, as far as l knows.            *)
+(* The last record of the voter set is committed, as far as l knows.         *)
 VotersAreCommitted(l) == VotersOffset(History(l)) < high_watermark[l]
 
-(* One change at a time: two could make two sets whose majorities need not   *)
-(* meet (!).                                                                 *)
+(* One change at a time: two changes could make two sets whose majorities    *)
+(* need not meet. HasCommittedInEpoch and VotersAreCommitted ensure that.    *)
 MayChangeVoters(l) ==
   /\ role[l] = "Leader"
   /\ Idle(l)
   /\ ~AwaitsNewVoter(l)
-  /\ HasCommittedInEpoch(l)                                                    \* (!)
-  /\ VotersAreCommitted(l)                                                     \* (!)
+  /\ HasCommittedInEpoch(l)
+  /\ VotersAreCommitted(l)
 ------------------------------------------------------------------------------
 (* Adding a voter                                                            *)
 
 (***************************************************************************)
-(* The leader is asked to add replica r. It first asks r which versions it *)
-(* supports; r answers whatever its state, so here the answer is under way *)
-(* at once. A node is a voter with one disk at most: the old one must be   *)
+(* The leader is asked to add replica r. It first asks r for its supported *)
+(* versions. r answers in any state, so here the answer is in flight at    *)
+(* once. A node may be a voter with one disk at most: the old disk must be *)
 (* removed first.                                                          *)
 (*                                                                         *)
 (* Kafka: AddVoterHandler.handleAddVoterRequest.                           *)
@@ -118,16 +131,17 @@ AddVoter(l, r) ==
                                 epoch |-> epoch[l], leader |-> Nil])
   /\ UNCHANGED <<quorum_state, log_state, role, election, following, end_offset, commit>>
 
-(* r has fetched from leader l in this epoch. Kafka asks that it had caught  *)
-(* up then, and that this was within the hour: it may lag all the same, and  *)
-(* commits wait for it. Kafka: LeaderState.isReplicaCaughtUp.                *)
+(* r has fetched from leader l in this epoch. Kafka requires that r had      *)
+(* caught up then, and that this was within the last hour. r may still lag,  *)
+(* and commits wait for it.                                                  *)
+(* Kafka: LeaderState.isReplicaCaughtUp.                                     *)
 IsCaughtUp(l, r) == end_offset[l][r] # NoOffset
 
 (***************************************************************************)
-(* r has answered, and has caught up: it is added. The record counts from  *)
-(* here on, so the majority that must commit it is one of the new set.     *)
-(* If r has not caught up, or the wait is too long, the change is given    *)
-(* up: IgnoreResponse, RequestTimeout.                                     *)
+(* r has answered and has caught up: the leader adds it. The record counts *)
+(* from here on, so a majority of the new set must commit it. If r has not *)
+(* caught up, or the wait is too long, the change is given up:             *)
+(* IgnoreResponse, RequestTimeout.                                         *)
 (*                                                                         *)
 (* Kafka: AddVoterHandler.handleApiVersionsResponse.                       *)
 (***************************************************************************)
@@ -139,9 +153,9 @@ CompleteAddVoter(m) ==
 (* Removing and updating a voter                                             *)
 
 (***************************************************************************)
-(* The leader removes a voter: another, or itself. Somebody must be left.  *)
-(* A leader that removed itself leads on, for nobody else could commit its *)
-(* removal, but does not count itself: HighWatermarkOf.                    *)
+(* The leader removes a voter, possibly itself, but never the last one. A  *)
+(* leader that removed itself keeps leading, because no other replica      *)
+(* could commit its removal, but does not count itself: HighWatermarkOf.   *)
 (*                                                                         *)
 (* Kafka: RemoveVoterHandler.handleRemoveVoterRequest.                     *)
 (***************************************************************************)
@@ -152,8 +166,8 @@ RemoveVoter(l, voter) ==
   /\ AppendVoters(l, Voters(l) \ {voter}, messages)
 
 (***************************************************************************)
-(* A voter has new endpoints, or supports other versions. The set stays,   *)
-(* but it is a change like any other.                                      *)
+(* A voter has new endpoints, or supports other versions. The set stays    *)
+(* the same, but this is a change like any other.                          *)
 (*                                                                         *)
 (* Kafka: UpdateVoterHandler.handleUpdateVoterRequest.                     *)
 (***************************************************************************)
@@ -163,10 +177,10 @@ UpdateVoter(l, voter) ==
   /\ AppendVoters(l, Voters(l), messages)
 
 (***************************************************************************)
-(* The removal of leader l itself is committed: its work is done. It need  *)
-(* not resign; in Kafka it does not if whoever asked for the removal had   *)
-(* been told before that it took too long. Then it leads on, without being *)
-(* a voter.                                                                *)
+(* The removal of leader l itself is committed, and l resigns. It need     *)
+(* not: Kafka's leader does not resign if the client that asked for the    *)
+(* removal was told before that the request timed out. It then keeps       *)
+(* leading without being a voter.                                          *)
 (*                                                                         *)
 (* Kafka: RemoveVoterHandler.highWatermarkUpdated.                         *)
 (***************************************************************************)

@@ -1,7 +1,8 @@
 ------------------------ MODULE KRaftVotersProperties ------------------------
 (***************************************************************************)
-(* What must be true when the voters change: all that is true of KRaft,    *)
-(* and besides what follows here. Suffixes as in KRaftProperties.          *)
+(* What must be true when the voters change: everything that is true of    *)
+(* KRaft, and in addition the properties here. Suffixes as in              *)
+(* KRaftProperties.                                                        *)
 (***************************************************************************)
 EXTENDS KRaftVoters
 
@@ -10,14 +11,14 @@ EXTENDS KRaftVoters
 
 IsMajorityOf(some, voters) == 2 * Cardinality(some \cap voters) > Cardinality(voters)
 
-(* No majority of the one can decide without somebody of each majority of    *)
-(* the other.                                                                *)
+(* Every majority of the one set has a member in common with every majority  *)
+(* of the other set.                                                         *)
 MajoritiesMeet(voters, others) ==
   \A some \in SUBSET voters, rest \in SUBSET others :
     (IsMajorityOf(some, voters) /\ IsMajorityOf(rest, others)) => some \cap rest # {}
 
-(* The same, counted: a majority that takes first who is in its own set      *)
-(* alone still needs so many of those who are in both.                       *)
+(* The same, by counting. A majority that first takes the members that only  *)
+(* its own set has still needs NeededOfBoth members of the intersection.     *)
 NeededOfBoth(voters, others) ==
   LET needed == Cardinality(voters) \div 2 + 1 - Cardinality(voters \ others)
   IN  IF needed > 0 THEN needed ELSE 0
@@ -28,20 +29,20 @@ ASSUME CountingIsRight ==
   \A voters, others \in SUBSET Replica \ {{}} :
     MajoritiesMeetCounted(voters, others) <=> MajoritiesMeet(voters, others)
 
-(* All voter sets of a log, the first one included, in their order. *)
+(* All voter sets of a log in their order, including the initial set. *)
 VoterSets(records) ==
   LET changes == SelectSeq(records, LAMBDA entry : entry.kind = "Voters")
   IN  <<InitialVoters>> \o [i \in DOMAIN changes |-> changes[i].value]
 
-(* The records of voters in r's log that are not, or not yet, committed.     *)
+(* The records of a voter set in r's log that are not committed, or not yet. *)
 UncommittedVoters(r) ==
   {o \in log_start[r] .. LogEnd(r) - 1 :
      /\ EntryAt(r, o).kind = "Voters"
      /\ o < Len(committed) => committed[o + 1] # EntryAt(r, o)}
 
-(* Those of them that change the set, or that somebody asked for. The others *)
-(* begin an epoch, right after its first record and one of the version, with *)
-(* the set that counted before.                                              *)
+(* Those of them that change the set, or that a client asked for. The others *)
+(* stand at the beginning of an epoch, right after its first record and a    *)
+(* version record, and hold the set that counted before.                     *)
 BeginsEpoch(r, o) ==
   /\ o > 1
   /\ History(r)[o - 1].kind = "LeaderChange"
@@ -53,62 +54,67 @@ UncommittedChanges(r) ==
 (* Invariants                                                                *)
 
 (* No log holds two voter sets that are not committed.                       *)
-(* Source: KIP-853; Kafka, RaftEventSimulationTest.AtMostOneUncommittedVoterSet, *)
-(* adapted: that counts sets that differ, this counts records. A leader that *)
-(* has moved breaks it in Kafka (expected failure MovedLeader).              *)
+(* Source: KIP-853; Kafka,                                                   *)
+(* RaftEventSimulationTest.AtMostOneUncommittedVoterSet, adapted: Kafka's    *)
+(* test counts sets that differ, this counts records. In Kafka a leader that *)
+(* has moved breaks it (expected failure MovedLeader).                       *)
 (* Broken by: a change while another is pending.                             *)
 OneUncommittedVoterSetInv == \A r \in Replica : Cardinality(UncommittedVoters(r)) <= 1
 
 (* No log holds two changes of the voters that are not committed. The same   *)
-(* set may be there again where an epoch begins: a leader that has moved     *)
-(* writes it, whatever waits.                                                *)
+(* set may appear again where an epoch begins: a leader that has moved       *)
+(* writes it, even if a change is pending.                                   *)
 (* Source: KIP-853, adapted.                                                 *)
-(* Broken by: a change while a replica that is to be added has yet to answer. *)
+(* Broken by: a change while a replica that is to be added has yet to        *)
+(* answer.                                                                   *)
 OneUncommittedChangeInv == \A r \in Replica : Cardinality(UncommittedChanges(r)) <= 1
 
-(* Each majority of a voter set meets each of the one before it in the log.  *)
+(* Each majority of a voter set meets each majority of the set before it in  *)
+(* the log.                                                                  *)
 (* Source: Raft dissertation, 4.1; Kafka, VoterSet.hasOverlappingMajority,   *)
-(* which asks for less: it lets one voter be swapped for another.            *)
+(* which requires less: it allows one voter to be swapped for another.       *)
 (* Broken by: a change of two voters at once.                                *)
 OverlappingMajoritiesInv ==
   \A r \in Replica :
     LET sets == VoterSets(History(r)) IN
     \A i \in 1 .. Len(sets) - 1 : MajoritiesMeetCounted(sets[i], sets[i + 1])
 
-(* Every replica takes for the voters what the last record in its log says,  *)
-(* committed or not: neither an older set nor one that was truncated. Kafka  *)
-(* caches the set and must take it back; here it is no variable, and so      *)
-(* this compares two ways to say the same of a log.                          *)
-(* Source: KIP-853. Broken by: a set that counts from its commit on.         *)
+(* The voters of every replica are those of the last record in its log,      *)
+(* committed or not: neither an older set nor a set that was truncated.      *)
+(* Kafka caches the set and must take it back; here the set is no variable,  *)
+(* so this property compares two definitions of it on the same log.          *)
+(* Source: KIP-853.                                                          *)
+(* Broken by: a set that counts from its commit on.                          *)
 LatestVotersCountInv ==
   \A r \in Replica :
     LET sets == VoterSets(History(r)) IN Voters(r) = sets[Len(sets)]
 
 (* There are always voters, and no two of them are disks of one node.        *)
 (* Source: Kafka, VoterSet.removeVoter, DUPLICATE_VOTER.                     *)
-(* Broken by: removing the last one; adding a node's new disk before its old *)
-(* one is removed.                                                           *)
+(* Broken by: removing the last voter; adding a node's new disk before its   *)
+(* old disk is removed.                                                      *)
 VoterSetInv ==
   \A r \in Replica :
     /\ Voters(r) # {}
     /\ \A a, b \in Voters(r) : a # b => NodeOf[a] # NodeOf[b]
 
-(* Only voters stand for election. True only where nobody restarts: see      *)
+(* Only voters stand for election. True only if no replica restarts: see     *)
 (* broken/voters/RemovedCandidate.cfg.                                       *)
-(* Source: Kafka, KAFKA-17067. Broken by: an observer that stands.           *)
+(* Source: Kafka, KAFKA-17067.                                               *)
+(* Broken by: an observer that stands.                                       *)
 NomineeIsVoterInv == \A r \in Replica : IsNominee(r) => IsVoter(r)
 ------------------------------------------------------------------------------
 (* Steps                                                                     *)
 
-(* Leader l appends a record of voters in this step. *)
+(* Leader l appends a record of a voter set in this step. *)
 LastEntry(r) == log[r][Len(log[r])]
 ChangesVoters(l) ==
   /\ role[l] = "Leader"
   /\ LogEnd(l)' = LogEnd(l) + 1
   /\ LastEntry(l)'.kind = "Voters"
 
-(* The voters are changed by a leader only that has committed a record of    *)
-(* its own epoch.                                                            *)
+(* A leader changes the voters only after it has committed a record of its   *)
+(* own epoch.                                                                *)
 (* Source: Raft's single-server change bug of 2015; KIP-853.                 *)
 (* Broken by: not waiting for the high watermark.                            *)
 ChangeOnlyAfterOwnEpochCommitProp ==
@@ -116,24 +122,25 @@ ChangeOnlyAfterOwnEpochCommitProp ==
        ChangesVoters(l) =>
          \E i \in 1 .. Len(committed) : committed[i].epoch = epoch[l]]_log
 
-(* A leader that waits to hear from a new voter makes no other change.       *)
-(* Source: KIP-853, one change at a time; Kafka, LeaderState.addVoterHandlerState. *)
+(* A leader that waits for the answer of a new voter makes no other change.  *)
+(* Source: KIP-853, one change at a time; Kafka,                             *)
+(* LeaderState.addVoterHandlerState.                                         *)
 (* Broken by: changing the voters while another is to be added.              *)
 NoChangeWhileAddingProp ==
   [][\A l \in Replica : ChangesVoters(l) => ~AwaitsNewVoter(l)']_log
 
-(* Who is added has fetched from the leader that adds it.                    *)
+(* A voter that is added has fetched from the leader that adds it.           *)
 (* Source: KIP-853, "caught up"; Kafka, LeaderState.isReplicaCaughtUp.       *)
-(* Broken by: adding whoever answers.                                        *)
+(* Broken by: adding any replica that answers.                               *)
 AddedHasFetchedProp ==
   [][\A l \in Replica :
        ChangesVoters(l) =>
          \A r \in LastEntry(l)'.value \ Voters(l) : end_offset[l][r] # NoOffset]_log
 
-(* What a leader says is committed, a majority of its voters has on disk;    *)
-(* and itself it does not count unless it is one of them.                    *)
-(* Source: KIP-853; KAFKA-16530. Broken by: counting a leader that has       *)
-(* removed itself.                                                           *)
+(* A majority of a leader's voters has the records that the leader declares  *)
+(* committed on disk. The leader does not count itself unless it is a voter. *)
+(* Source: KIP-853; KAFKA-16530.                                             *)
+(* Broken by: counting a leader that has removed itself.                     *)
 HasCommittedOf(r, l) ==
   /\ (IF r = l THEN LogEnd(r) ELSE flushed[r]) >= high_watermark[l]
   /\ SubSeq(History(r), 1, high_watermark[l]) = SubSeq(History(l), 1, high_watermark[l])
@@ -147,43 +154,44 @@ CommittedByVotersProp ==
 (* A voter that was added leads. *)
 AddedLeaderReach == \E r \in Replica \ InitialVoters : role[r] = "Leader"
 
-(* A voter that was added is needed: records commit that no majority of the  *)
-(* first voters has.                                                         *)
+(* An added voter is needed: records commit that no majority of the initial  *)
+(* voters has.                                                               *)
 AddedVoterCountsReach ==
   \E l \in Replica :
     /\ role[l] = "Leader"
     /\ high_watermark[l] > 0
     /\ ~IsMajorityOf({r \in Replica : LogEnd(r) >= high_watermark[l]}, InitialVoters)
 
-(* A leader has removed itself and waits for the others to commit that. *)
+(* A leader has removed itself and waits for the others to commit the        *)
+(* removal.                                                                  *)
 RemovedLeaderWaitsReach ==
   \E l \in Replica : role[l] = "Leader" /\ ~IsVoter(l) /\ ~VotersAreCommitted(l)
 
-(* It is committed, and it leads still. *)
+(* The removal is committed, and the leader still leads. *)
 RemovedLeaderLeadsReach ==
   \E l \in Replica : role[l] = "Leader" /\ ~IsVoter(l) /\ VotersAreCommitted(l)
 
-(* A replica came back, and has no more than the name of a removed leader.   *)
+(* A replica came back, and knows only the id of a removed leader.           *)
 NamedLeaderReach ==
   \E r \in Replica : role[r] = "Unattached" /\ leader[r] # Nil
 
-(* It has heard where that leader is, and follows it.                        *)
+(* It has learned where that leader is, and follows it.                      *)
 FoundAgainReach ==
   \E r \in Replica :
     /\ role[r] = "Follower"
     /\ leader[r] \notin Voters(r)
     /\ high_watermark[r] = NoOffset
 
-(* A log holds a voter set that will never be committed: it must go again.   *)
+(* A log holds a voter set that will never be committed and must be removed. *)
 DoomedVotersReach ==
   \E r \in Replica : \E o \in UncommittedVoters(r) : o < Len(committed)
 
-(* A replica knows the voters from its snapshot alone. *)
+(* A replica knows the voters only from its snapshot. *)
 VotersInSnapshotReach ==
   \E r \in Replica :
     LET offset == VotersOffset(History(r)) IN offset # NoOffset /\ offset < log_start[r]
 
-(* The new disk of a node is a voter in place of the old one. *)
+(* The new disk of a node is a voter and has replaced the old disk. *)
 DiskReplacedReach ==
   \E l \in Replica :
     /\ role[l] = "Leader"

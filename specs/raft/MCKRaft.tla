@@ -1,12 +1,13 @@
 ------------------------------- MODULE MCKRaft -------------------------------
 (***************************************************************************)
-(* KRaft within bounds. MaxEpoch bounds elections: no timer is over in the *)
-(* last epoch. MaxLogEnd bounds what the state machine writes; the records *)
-(* that begin epochs come on top. Neither cuts short what heals.           *)
+(* KRaft within bounds. MaxEpoch bounds elections: no timer expires in the *)
+(* last epoch. MaxLogEnd bounds the records that the state machine writes; *)
+(* the records that begin epochs are not counted. Neither bound stops      *)
+(* recovery.                                                               *)
 (*                                                                         *)
-(* A model takes the operators below in place of those of KRaft, to leave  *)
-(* out what another model looks at: `Restart <- NoRestart`. What is left   *)
-(* out and why is in models.toml.                                          *)
+(* A model replaces operators of KRaft by the operators below, to leave    *)
+(* out what another model covers: `Restart <- NoRestart`. models.toml says *)
+(* what is left out and why.                                               *)
 (***************************************************************************)
 EXTENDS KRaftProperties
 
@@ -23,20 +24,22 @@ FiveReplicas == {r1, r2, r3, r4, r5}
 OneValue == {v1}
 TwoValues == {1, 2}
 
-(* Who votes does not change; with observers, the first replicas vote. *)
+(* The voters do not change. In models with observers, the first replicas    *)
+(* vote.                                                                     *)
 AllVote(records) == Replica
 OneVotes(records) == {r1}
 TwoVote(records) == {r1, r2}
 
-(* Replicas that nothing but their names tells apart. *)
+(* Replicas that differ only in their names. *)
 Symmetry == Permutations(Replica)
 FollowerSymmetry == Permutations(Replica \ {r1})
 
 EpochLeft(r) == epoch[r] < MaxEpoch
 RoomLeft(r) == IF LogEnd(r) < MaxLogEnd THEN Value ELSE {}
 
-(* A leader sends all there is. What it could send in two parts it sends, in *)
-(* another order of steps, as two records that came one after the other.     *)
+(* A leader sends all records that it has. Sending them in two parts is      *)
+(* covered by another order of steps, in which the two records are appended  *)
+(* one after the other.                                                      *)
 AllThereIs(r, offset) == {LogEnd(r)}
 
 (* Actions left out. TLC counts them under the name Never.                   *)
@@ -50,25 +53,25 @@ NoHeartbeat(r, other) == Never
 NoSnapshot(r, end) == Never
 NoServers(r) == {}
 
-(* One request at most is under way that nobody waits for any more. *)
+(* At most one request is in flight that its sender no longer awaits. *)
 RECURSIVE CopiesOf(_)
 CopiesOf(set) ==
   IF set = {} THEN 0
   ELSE LET m == CHOOSE x \in set : TRUE IN messages[m] + CopiesOf(set \ {m})
 OneLate == CopiesOf({m \in InFlight(messages) : IsRequest(m) /\ ~m.awaited}) <= 1
 
-(* What Kafka had before KAFKA-12619: the offset of an epoch's first record  *)
-(* is reached without that record. For broken/raft.                          *)
+(* Kafka before KAFKA-12619: the offset of an epoch's first record counts as *)
+(* reached without that record. For broken/raft.                             *)
 CountsOldEpochs(r, old, start, voters, ends) ==
   LET offset == MajorityOffset(voters, ends) IN
   IF offset >= start /\ offset > old THEN offset ELSE old
 
-(* What Kafka had before KAFKA-10527. For broken/raft.                       *)
+(* Kafka before KAFKA-10527. For broken/raft.                                *)
 LeaderAtBoot(r, voters) ==
   IF leader[r] = r THEN "Leader" ELSE IF voted[r] = r THEN "Candidate" ELSE "Follower"
 
-(* A pre-vote that is won at once. It is a way to wait: whoever wins one     *)
-(* could as well have won it at once. For models that ask about logs.        *)
+(* A pre-vote that is won at once. A pre-vote only adds delay: a replica     *)
+(* that wins one could as well have won it at once. For models about logs.   *)
 StandAtOnce(r) ==
   /\ Idle(r)
   /\ IsVoter(r)
@@ -79,7 +82,7 @@ StandAtOnce(r) ==
   /\ Stand(r, epoch[r] + 1, "Candidate", Disconnected(r))
   /\ UNCHANGED <<log_state, commit>>
 
-(* l leads epoch 1, all follow it and have its first record.                 *)
+(* l leads epoch 1, and all replicas follow it and have its first record.    *)
 FirstRecordOf(l) == [epoch |-> 1, kind |-> "LeaderChange", value |-> l]
 FirstRecord == FirstRecordOf(r1)
 SettledUnder(l) ==
@@ -105,15 +108,17 @@ SettledUnder(l) ==
   /\ messages = NoMessages
   /\ committed = <<first>>
 Settled == SettledUnder(r1)
-(* Not taken on trust: of two voters, MCKRaftTwo comes here from their first *)
-(* start. That three do is the same argument. Whoever leads: where names are *)
-(* symmetric, TLC keeps one state of those that differ in names only.        *)
+(* That this state is reachable is checked for two voters: MCKRaftTwo        *)
+(* reaches it from the first start. The same argument holds for three. Any   *)
+(* replica may lead: where names are symmetric, TLC keeps one of the states  *)
+(* that differ only in names.                                                *)
 SettledReach == \E l \in Replica : SettledUnder(l)
 SettledSpec == Settled /\ [][Next]_vars
 
-(* Figure 8 of the Raft paper: r1 wrote a record in epoch 1 that nobody has, *)
-(* r2 led epoch 2 and nobody has its first record, and now r1 leads epoch 3. *)
-(* That this can be reached is the paper's argument; no model comes here.    *)
+(* Figure 8 of the Raft paper: r1 wrote a record in epoch 1 that no other    *)
+(* replica has, r2 led epoch 2 and no other replica has its first record,    *)
+(* and now r1 leads epoch 3. That this state is reachable is the paper's     *)
+(* argument; no model reaches it.                                            *)
 FigureEight ==
   LET second == [epoch |-> 2, kind |-> "LeaderChange", value |-> r2]
       data   == [epoch |-> 1, kind |-> "Data", value |-> v1]

@@ -1,8 +1,9 @@
 ----------------------------- MODULE MCKRaftFour -----------------------------
 (***************************************************************************)
-(* Four voters from their first start, of which two stand in one epoch.    *)
-(* With two or three voters, half of them and more than half is the same   *)
-(* number; with four it is not. Nothing is fetched: this is about votes.   *)
+(* Four voters from their first start, two of which stand in one epoch.    *)
+(* With two or three voters, a rule that asks for half of the votes elects *)
+(* on the same votes as a rule that asks for more than half; with four     *)
+(* voters it does not. Nothing is fetched: this model is about votes.      *)
 (***************************************************************************)
 EXTENDS MCKRaft
 

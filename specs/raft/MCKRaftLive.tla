@@ -1,12 +1,12 @@
 ----------------------------- MODULE MCKRaftLive -----------------------------
 (***************************************************************************)
-(* What KRaft achieves once the faults end. Until then anything happens    *)
-(* within bounds. From some moment on nothing is lost, nobody is restarted *)
-(* or resigns, nothing is written; and timers are over where they should   *)
-(* be: while no leader of the newest epoch is there, that of the voter     *)
-(* with the best log, the first of several, once its requests are          *)
-(* answered. That stands for timeouts that are long enough, and random;    *)
-(* that candidacies with a worse log die out is taken for granted.         *)
+(* What KRaft achieves once the faults end. Until then anything may happen *)
+(* within bounds. From some moment on nothing is lost, no replica restarts *)
+(* or resigns, and nothing is written. Timers then expire only where they  *)
+(* should: while the newest epoch has no leader, the timer of the voter    *)
+(* with the best log (the first of several) expires once its requests are  *)
+(* answered. This stands for timeouts that are long enough, and random.    *)
+(* The model takes for granted that candidacies with a worse log die out.  *)
 (* The bound on epochs holds until that moment only.                       *)
 (***************************************************************************)
 EXTENDS MCKRaft
@@ -18,7 +18,8 @@ live_vars == <<vars, stable>>
 NewestEpoch == CHOOSE e \in {epoch[r] : r \in Replica} : \A r \in Replica : epoch[r] <= e
 HasLeader == \E l \in Replica : role[l] = "Leader" /\ epoch[l] = NewestEpoch
 
-(* The voter that stands: of those with the best log one, always the same.   *)
+(* The voter that stands: one of those with the best log, always the same    *)
+(* one.                                                                      *)
 IsBetter(r, s) ==
   \/ LastEpoch(r) > LastEpoch(s)
   \/ LastEpoch(r) = LastEpoch(s) /\ LogEnd(r) > LogEnd(s)
@@ -33,7 +34,7 @@ LiveTimer(r) ==
   IF ~stable THEN EpochLeft(r)
   ELSE ~HasLeader /\ Stands(r) /\ (IsNominee(r) => AllAnswered(r))
 
-(* What goes on without faults. *)
+(* The steps that continue without faults. *)
 Hears(r) ==
   \E m \in InFlight(messages) :
     /\ m.to = r
@@ -50,7 +51,7 @@ StandsUp(r) ==
   BecomeProspective(r) \/ (AllAnswered(r) /\ LosePreVote(r)) \/ LeaveResigned(r)
   \/ BecomeSoleLeader(r)
 Asks(r) == \E other \in Replica : SendVoteRequest(r, other)
-(* The heartbeat, to those that do not follow. *)
+(* The heartbeat, to replicas that do not follow. *)
 Tells(r) ==
   \E other \in Replica :
     (leader[other] # r \/ epoch[other] # epoch[r]) /\ SendBeginQuorumEpoch(r, other)
@@ -78,31 +79,37 @@ Fairness ==
 LiveSpec == LiveInit /\ [][LiveNext]_live_vars /\ Fairness
 LiveSettledSpec == LiveSettled /\ [][LiveNext]_live_vars /\ Fairness
 
-(* Once the faults are over, one leads and all others follow it, for good.   *)
-(* Source: KIP-595. Broken by: a pre-vote that nobody grants; a voter that   *)
-(* forgot its leader and is not told again (KAFKA-16536).                    *)
+(* Once the faults are over, one replica leads and all others follow it,     *)
+(* permanently.                                                              *)
+(* Source: KIP-595.                                                          *)
+(* Broken by: a pre-vote that no replica grants; a voter that forgot its     *)
+(* leader and is not told again (KAFKA-16536).                               *)
 AllFollow ==
   \E l \in Replica :
     /\ role[l] = "Leader"
     /\ \A r \in Replica \ {l} : role[r] = "Follower" /\ leader[r] = l /\ epoch[r] = epoch[l]
 EventuallyLeaderLive == <>[]AllFollow
 
-(* And then all that is in the leader's log becomes committed, and everybody *)
-(* has it and knows. Source: KIP-595. Broken by: a follower that diverges    *)
-(* and is not told where.                                                    *)
+(* After that, the whole log of the leader becomes committed, and every      *)
+(* replica has it and knows it.                                              *)
+(* Source: KIP-595.                                                          *)
+(* Broken by: a follower that diverges and is not told where.                *)
 AllCommitted ==
   \E l \in Replica :
     role[l] = "Leader" /\ \A r \in Replica : high_watermark[r] = LogEnd(l) /\ LogEnd(r) = LogEnd(l)
 EventuallyCommittedLive == <>[]AllCommitted
 
-(* A replica that lacks what the leader has only in a snapshot gets it.      *)
-(* Source: KIP-630. Broken by: asking for a snapshot that is gone, for ever. *)
+(* A replica that lacks records that the leader has only in a snapshot gets  *)
+(* the snapshot.                                                             *)
+(* Source: KIP-630.                                                          *)
+(* Broken by: asking for ever for a snapshot that is gone.                   *)
 Lags(r) ==
   \E l \in Replica : role[l] = "Leader" /\ LogEnd(r) < log_start[l]
 LaggardGetsSnapshotLive ==
   \A r \in Replica : ((stable /\ Lags(r)) ~> ~Lags(r))
 
-(* The left-hand sides, reached when only healing was left to answer them.   *)
+(* The left-hand sides of the liveness properties, reached when only         *)
+(* recovery can still answer them.                                           *)
 StableLeaderlessReach == stable /\ ~HasLeader
 StableLaggardReach == stable /\ \E r \in Replica : Lags(r)
 ==============================================================================

@@ -1,8 +1,8 @@
 -------------------------- MODULE MCKRaftRefinement --------------------------
 (***************************************************************************)
 (* Every step of KRaft, within bounds, is a step of ReplicatedLog or none. *)
-(* All starts from nothing: no epoch, no records. The first to stand is    *)
-(* r1; another one would be r1 by another name.                            *)
+(* All starts from nothing: no epoch, no records. The first replica to     *)
+(* stand is r1; any other would be r1 under another name.                  *)
 (***************************************************************************)
 EXTENDS MCKRaft, KRaftRefinement
 
@@ -10,13 +10,14 @@ NoValue == {}
 
 FirstIsR1(r) == EpochLeft(r) /\ (epoch[r] = 0 => r = r1)
 
-(* Only r1 writes snapshots. Another that has one has loaded it.             *)
+(* Only r1 writes snapshots. Any other replica that has one has loaded it.   *)
 OneWritesSnapshots ==
   \A r \in Replica \ {r1} : snapshots[r] # {} => log_start[r] > 0
 ------------------------------------------------------------------------------
 (* Witnesses                                                                 *)
 
-(* Something is committed that the leader of a later epoch does not know of. *)
+(* Something is committed that the leader of a later epoch does not know to  *)
+(* be committed.                                                             *)
 LeaderForgotReach ==
   \E r \in Replica :
     role[r] = "Leader" /\ high_watermark[r] = NoOffset /\ committed # << >>
@@ -25,11 +26,11 @@ LeaderForgotReach ==
 TwoEpochsCommittedReach ==
   committed # << >> /\ committed[1].epoch # committed[Len(committed)].epoch
 
-(* A replica's log holds what will never be committed. *)
+(* A replica's log holds a record that will never be committed. *)
 DoomedRecordReach ==
   \E r \in Replica :
     log_start[r] = 0 /\ log[r] # << >> /\ committed # << >> /\ log[r][1] # committed[1]
 
-(* All have forgotten what is committed. *)
+(* All replicas have forgotten what is committed. *)
 AllForgotReach == Log!AllForgotReach
 ==============================================================================

@@ -1,6 +1,6 @@
 ---------------------------- MODULE MCKRaftSteps ----------------------------
 (***************************************************************************)
-(* KRaftSteps within bounds. What is left out, and why, is in models.toml. *)
+(* KRaftSteps within bounds. models.toml says what is left out, and why.   *)
 (***************************************************************************)
 EXTENDS MCKRaftVoters, KRaftSteps
 
@@ -20,17 +20,17 @@ NoRedirection(m, r) == Never
 
 Anybody(r) == TRUE
 
-(* Figure 8, in which r2 goes on writing what will be cut.                   *)
+(* Figure 8, in which r2 continues to write records that will be cut off.    *)
 DoomedSpec == FigureEight /\ [][StepsNext]_vars
 Nobody(r) == FALSE
 OnlyDoomed(r) == IF r = r2 /\ LogEnd(r) < 4 THEN Value ELSE {}
 
-(* Two voters, and the disk in the place of one. *)
+(* Two voters, and the disk that replaces the disk of one. *)
 TwoAndDisk == {r1, r3, s3}
 FirstAndThird == {r1, r3}
 
-(* The disk of r3 is lost before anything else happens, and says nothing any *)
-(* more; the disk in its place is no voter yet.                              *)
+(* The disk of r3 is lost before anything else happens, and sends nothing    *)
+(* any more. The disk in its place is not a voter yet.                       *)
 OtherDiskInPlace ==
   /\ OneLate
   /\ role[r3] = "Follower"
@@ -39,7 +39,7 @@ OtherDiskInPlace ==
 ------------------------------------------------------------------------------
 (* Witnesses                                                                 *)
 
-(* A fetch waits with its leader: noted, and not answered. *)
+(* A fetch waits at its leader: noted, and not answered. *)
 ParkedReach ==
   \E m \in InFlight(messages) :
     /\ IsFetchOfEpoch(m)
@@ -60,8 +60,8 @@ AnsweredBeforeFlushReach ==
 HalfBatchReach ==
   \E r, s \in Replica : LogEnd(r) = 2 /\ LogEnd(s) = 3 /\ LastEpoch(r) = 1 /\ LastEpoch(s) = 1
 
-(* A leader wrote the first voters, but they are lost, and another writes    *)
-(* them again.                                                               *)
+(* A leader wrote the first voters, but they are lost, and another leader    *)
+(* writes them again.                                                        *)
 VotersAgainReach ==
   \E r \in Replica :
     /\ role[r] = "Leader"
@@ -77,14 +77,15 @@ MovedLeaderReach ==
     /\ log[r][j].kind = "Voters"
     /\ log[r][i].epoch < log[r][j].epoch
 
-(* It did so while a change of the voters was waiting.                       *)
+(* It wrote them while a change of the voters was pending.                   *)
 MovedOverChangeReach ==
   \E r \in Replica : \E change \in UncommittedChanges(r) :
     \E again \in UncommittedVoters(r) \ UncommittedChanges(r) :
       /\ role[r] = "Leader"
       /\ change < again
 
-(* Who waited for a leader has its first records, without having asked twice. *)
+(* A replica that waited for a leader has its first records, without having  *)
+(* asked twice.                                                              *)
 FollowedWithRecordsReach ==
   \E r \in Replica :
     /\ role[r] = "Follower"
@@ -93,21 +94,23 @@ FollowedWithRecordsReach ==
     /\ epoch[r] = 2
     /\ LastEpoch(r) = 2
 
-(* A log is to be cut by several records. *)
+(* A log must be truncated by several records. *)
 LongCutReach ==
   \E m \in InFlight(messages) :
     /\ m.type = "FetchResponse"
     /\ m.diverging # Nil
     /\ LogEnd(m.to) - TruncationPoint(m.to, m.diverging) > 1
 
-(* A voter waits for the leader whose name it knows, and who votes too.      *)
+(* A voter waits for a leader of which it knows only the id, and which is a  *)
+(* voter too.                                                                *)
 KnownByNameReach ==
   \E r \in Replica : role[r] = "Unattached" /\ leader[r] \in Voters(r)
 
-(* A disk that is no voter hears that its leader has resigned.               *)
+(* A disk that is not a voter hears that its leader has resigned.            *)
 HeardByMistakeReach ==
   \E m \in InFlight(messages) : m.type = "EndQuorumEpochRequest" /\ m.to = s3
 
-(* A disk that is no voter follows a leader that spoke to the disk before.   *)
+(* A disk that is not a voter follows a leader that addressed the previous   *)
+(* disk.                                                                     *)
 FollowsByMistakeReach == role[s3] = "Follower" /\ epoch[s3] = 2 /\ ~has_fetched[s3]
 ==============================================================================

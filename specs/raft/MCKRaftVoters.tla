@@ -1,9 +1,10 @@
 ---------------------------- MODULE MCKRaftVoters ----------------------------
 (***************************************************************************)
-(* KRaftVoters within bounds. Every model starts where r1 leads epoch 1,   *)
-(* all have its first record, and know that it is committed: how it comes  *)
-(* to that is what MCKRaft looks at. From there on MaxEpoch bounds the     *)
-(* elections, and MaxChanges the changes of the voters that a log holds.   *)
+(* KRaftVoters within bounds. Every model starts in a state in which r1    *)
+(* leads epoch 1, all replicas have its first record, and know that it is  *)
+(* committed. MCKRaft covers how that state is reached. From there on      *)
+(* MaxEpoch bounds the elections, and MaxChanges bounds the changes of the *)
+(* voters that a log holds.                                                *)
 (***************************************************************************)
 EXTENDS MCKRaft, KRaftVotersProperties
 
@@ -25,29 +26,29 @@ NoUpdate(l, voter) == Never
 
 DynamicSettledSpec == Settled /\ [][DynamicNext]_vars
 
-(* No log holds more changes of the voters than these. *)
+(* No log holds more changes of the voters than MaxChanges. *)
 FewChanges == \A r \in Replica : Len(VoterSets(History(r))) <= MaxChanges + 1
 
-(* The disk of r3 is lost: that replica says nothing any more, and only it   *)
+(* The disk of r3 is lost: that replica sends nothing any more, and only r3  *)
 (* is removed. s3 is the disk in its place; it has caught up.                *)
 DiskLost ==
   /\ FewChanges
   /\ \A m \in InFlight(messages) : m.from # r3
   /\ \A r \in Replica : {r1, r2} \subseteq Voters(r)
 
-(* The leader writes snapshots of its records of voters, and of no other.    *)
-(* Another replica that has one has loaded it.                               *)
+(* The leader writes snapshots that end with a record of the voters, and no  *)
+(* others. Any other replica that has a snapshot has loaded it.              *)
 FewSnapshots ==
   /\ FewChanges
   /\ \A r \in Replica : \A s \in snapshots[r] : s.records[s.end_offset].kind = "Voters"
   /\ \A r \in Replica \ {r1} : snapshots[r] # {} => log_start[r] > 0
 ------------------------------------------------------------------------------
-(* Mistakes, for the models of broken/voters that put them in place of what  *)
-(* KRaftVoters says.                                                         *)
+(* Mistakes. The models of broken/voters put them in place of operators of   *)
+(* KRaftVoters.                                                              *)
 
-(* Raft as first published: a leader changes the voters as soon as no change *)
-(* of them is uncommitted in its log. What an earlier leader has in its own  *)
-(* log alone it cannot see.                                                  *)
+(* Raft as first published: a leader changes the voters as soon as its log   *)
+(* holds no uncommitted change of them. It cannot see a change that only the *)
+(* log of an earlier leader holds.                                           *)
 ChangesAtOnce(l) ==
   /\ role[l] = "Leader"
   /\ Idle(l)
@@ -55,8 +56,8 @@ ChangesAtOnce(l) ==
   /\ UncommittedVoters(l) = {}
 
 (* r1 removes r4, leads epoch 1, and is to lead epoch 3; r3 removes r1, and  *)
-(* leads epoch 2. What comes after that is not asked. A short way to the     *)
-(* mistake, no more.                                                         *)
+(* leads epoch 2. The model ends there. This is only a short way to the      *)
+(* mistake.                                                                  *)
 TwoLeaders ==
   /\ FewChanges
   /\ \A r \in Replica :
@@ -67,18 +68,19 @@ TwoLeaders ==
             log[r][i].kind = "Voters" =>
               log[r][i].value = IF log[r][i].epoch = 2 THEN {r2, r3, r4} ELSE {r1, r2, r3}
 
-(* A voter set counts for a replica once it knows that it is committed.      *)
+(* A voter set counts for a replica once the replica knows that it is        *)
+(* committed.                                                                *)
 CommittedVoters(r) ==
   VotersOf(SubSeq(History(r), 1, IF high_watermark[r] = NoOffset THEN 0 ELSE high_watermark[r]))
 
-(* Two voters go at once. *)
+(* Two voters are removed at once. *)
 RemoveTwoVoters(l, voter) ==
   /\ MayChangeVoters(l)
   /\ voter \in Voters(l)
   /\ \E other \in Voters(l) \ {voter} : AppendVoters(l, Voters(l) \ {voter, other}, messages)
 
-(* One voter takes the place of another in one record. Kafka's check that    *)
-(* the majorities of the two sets meet lets this pass.                       *)
+(* One voter replaces another in one record. Kafka's check that the          *)
+(* majorities of the two sets meet accepts this.                             *)
 ReplaceVoter(l, voter) ==
   /\ MayChangeVoters(l)
   /\ voter \in Voters(l)

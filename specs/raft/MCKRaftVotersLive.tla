@@ -1,7 +1,8 @@
 -------------------------- MODULE MCKRaftVotersLive --------------------------
 (***************************************************************************)
-(* What becomes of a change in the end, if the replicas go on fetching.    *)
-(* Nobody stands for election; the voters are two, and one may be removed. *)
+(* What happens to a change eventually, if the replicas continue to fetch. *)
+(* No replica stands for election; there are two voters, and one may be    *)
+(* removed.                                                                *)
 (***************************************************************************)
 EXTENDS MCKRaftVoters
 
@@ -15,17 +16,18 @@ ResignsWhenRemoved == WF_vars(\E l \in Replica : ResignRemoved(l))
 AsBuiltSpec == DynamicSettledSpec /\ FetchesOn
 LiveSpec == AsBuiltSpec /\ ResignsWhenRemoved
 
-(* A change of the voters is committed in the end.                           *)
-(* Source: KIP-853. Broken by: a removed leader whose followers no longer    *)
-(* fetch from it.                                                            *)
+(* A change of the voters is eventually committed.                           *)
+(* Source: KIP-853.                                                          *)
+(* Broken by: a removed leader whose followers no longer fetch from it.      *)
 ChangeCommitsLive ==
   \A l \in Replica :
     ((role[l] = "Leader" /\ UncommittedVoters(l) # {})
        ~> (role[l] # "Leader" \/ UncommittedVoters(l) = {}))
 
-(* A leader whose removal is committed leads no more.                        *)
-(* Source: KIP-853, RemoveVoter. Broken by: resigning only for a request     *)
-(* that is still pending, as Kafka does: broken/voters/RemovedLeaderStays.   *)
+(* A leader whose removal is committed eventually leads no more.             *)
+(* Source: KIP-853, RemoveVoter.                                             *)
+(* Broken by: resigning only for a request that is still pending, as Kafka   *)
+(* does: broken/voters/RemovedLeaderStays.                                   *)
 RemovedLeaderResignsLive ==
   \A l \in Replica :
     ((role[l] = "Leader" /\ ~IsVoter(l) /\ VotersAreCommitted(l)) ~> role[l] # "Leader")

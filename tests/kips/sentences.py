@@ -30,7 +30,7 @@ Test = TypeVar("Test", bound="Callable[..., object]")
 
 
 def sentence(identifier: str) -> Callable[[Test], Test]:
-    """Return a decorator that leaves a test as it is; `shown` reads the id in front of it."""
+    """Return a decorator that does not change the test; `shown` reads its id."""
     assert identifier in {one.identifier for kip in kips() for one in kip.sentences}
 
     def unchanged(test: Test) -> Test:
@@ -41,7 +41,10 @@ def sentence(identifier: str) -> Callable[[Test], Test]:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """What a KIP says, in our words; `note` is the row that differs, the reason, or the awaited."""
+    """A sentence of a KIP, in our words.
+
+    `note` is the row that differs, the key of the reason, or the part that is awaited.
+    """
 
     identifier: str
     section: str
@@ -56,7 +59,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Kip:
-    """A KIP's sentences in its order, and the reasons why some are not krafla's."""
+    """The sentences of a KIP in its order, and the reasons why some are not krafla's."""
 
     name: str
     sentences: tuple[Sentence, ...]
@@ -65,7 +68,7 @@ class Kip:
 
 @cache
 def kips() -> tuple[Kip, ...]:
-    """Return the KIPs that there is a table of."""
+    """Return the KIPs that have a table."""
     return tuple(_read(path) for path in sorted(HERE.glob("kip_*.toml")))
 
 
@@ -124,6 +127,13 @@ def counts(kip: Kip) -> str:
     return "\n".join([*lines, _count_line("all", list(kip.sentences), tests)])
 
 
+def totals(kip: Kip) -> str:
+    """Return how many sentences a KIP has, and how many of each status."""
+    by_status = Counter(one.status for one in kip.sentences)
+    numbers = ", ".join(f"{by_status[one]} {one}" for one in STATUSES if by_status[one])
+    return f"{len(kip.sentences)} sentences: {numbers}. The reasons why some are not krafla's:"
+
+
 def _count_line(name: str, of_section: list[Sentence], tests: dict[str, list[str]]) -> str:
     by_status = Counter(one.status for one in of_section)
     shows = sum(len(tests.get(one.identifier, ())) for one in of_section)
@@ -135,26 +145,29 @@ def page() -> str:
     """Return the text of docs/kips.md."""
     parts = [
         "# What the KIPs say, sentence by sentence",
-        "Written by `python -m tests.kips --write` from the tables in `tests/kips`, not by hand."
-        "\nEach sentence that says how something is or must be is here in our words."
-        "\nOne that Kafka 4.1 does not keep names its row of"
-        "\n[kip-differences.md](kip-differences.md), and its test shows what Kafka does.",
+        "`python -m tests.kips --write` writes this page from the tables in `tests/kips`, and"
+        "\nprints the counts of each section. The sentences are in our words, each with its test."
+        "\nA `test_differs_...` shows what Kafka 4.1 does instead; the sentence's id is in a row of"
+        "\n[kip-differences.md](kip-differences.md). A reason in brackets: not krafla's, no test.",
     ]
     tests = shown()
     for kip in kips():
-        parts += [f"## {kip.name}", counts(kip)]
+        parts += [
+            f"## {kip.name}",
+            totals(kip),
+            "\n".join(f"* {key}: {reason}" for key, reason in kip.reasons.items()),
+        ]
         for section in dict.fromkeys(one.section for one in kip.sentences):
-            rows = [_row(kip, one, tests) for one in kip.sentences if one.section == section]
-            head = ["| id | sentence | status | shown by |", "|---|---|---|---|"]
-            parts += [f"### {kip.name}: {section}", "\n".join([*head, *rows])]
+            lines = [_line(one, tests) for one in kip.sentences if one.section == section]
+            parts += [f"### {section}", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
 
 
-def _row(kip: Kip, one: Sentence, tests: dict[str, list[str]]) -> str:
-    status = one.status
-    if one.status == NOT_KRAFLAS:
-        status += f": {kip.reasons[one.note]}"
-    elif one.note:
-        status += f": {one.note}"
-    names = ", ".join(f"`{name}`" for name in tests.get(one.identifier, ())) or "-"
-    return f"| {one.identifier} | {one.says} | {status} | {names} |"
+def _line(one: Sentence, tests: dict[str, list[str]]) -> str:
+    notes = {
+        NOT_KRAFLAS: f" ({one.note})",
+        AWAITS: f"; awaits {one.note}",
+    }
+    shows = ", ".join(f"`{name}`" for name in tests.get(one.identifier, ()))
+    end = f": {shows}" if shows else ""
+    return f"* {one.identifier} {one.says}{notes.get(one.status, '')}{end}"

@@ -43,12 +43,11 @@ import sys
 import pytest
 
 sys.path.insert(0, {str(CORPUS.parent)!r})
-from tests.mutants.lease import MUTANTS
+from krafla.fuzz.engine.mutant import find_mutant
+from krafla.fuzz.engine.system import find_system
 
-(mutant,) = (one for one in MUTANTS if one.id == "a heartbeat does not renew the session")
-
-for place, wrong in mutant.patches.items():
-    pytest.MonkeyPatch().setattr(place, wrong)
+bug = find_mutant("heartbeat-does-not-renew-session", find_system("lease")).applied()
+bug.__enter__()
 """
 
 

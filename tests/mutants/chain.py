@@ -16,7 +16,6 @@ import tomllib
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from unittest.mock import patch
 
 ROOT = Path(__file__).resolve().parents[2]
 # Bugs of the spec, by the mutants of specs/broken, and where to look for them: in all behaviours
@@ -28,10 +27,10 @@ OF_THE_SPEC = {
     "fence-keeps-leading": "in all",
     "exit-keeps-epoch": "at random",
 }
-# Bugs of the code, by the mutants of tests/mutants.
+# Bugs of the code: seeded bugs of the lease.
 OF_THE_CODE = (
-    "amending takes a new epoch", "a newcomer displaces a live session",
-    "fencing leaves the leaderships", "a failover starts no sessions", "two requests in flight",
+    "amending-takes-new-epoch", "newcomer-displaces-live-session", "fencing-leaves-leaderships",
+    "failover-starts-no-sessions", "two-requests-in-flight",
 )  # fmt: skip
 BEHAVIOURS = 2_000
 
@@ -174,11 +173,10 @@ def _run(module: str, bug: str | None, words: list[str]) -> None:
     """Be `krafla` or `pytest`, with a bug of the code in place."""
     with ExitStack() as stack:
         if bug is not None:
-            from tests.mutants.lease import MUTANTS
+            from krafla.fuzz.engine.mutant import find_mutant
+            from krafla.fuzz.engine.system import find_system
 
-            mutant = next(one for one in MUTANTS if one.id == bug)
-            for place, wrong in mutant.patches.items():
-                stack.enter_context(patch(place, wrong))
+            stack.enter_context(find_mutant(bug, find_system("lease")).applied())
         sys.argv = [module, *words]
         if module == "pytest":
             import pytest

@@ -1,42 +1,30 @@
-"""How a seeded bug of a game is looked for: run after run, until one is found to be wrong."""
+"""Whether a seeded bug was noticed by what must notice it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.mutants.mutant import objection
-
-from krafla.fuzz.engine.profiles import find_profile
-from krafla.fuzz.engine.run import play, play_seed
-from krafla.fuzz.engine.shrink import shrink
+from krafla.refinement.common.judgement import Divergence
 
 if TYPE_CHECKING:
-    from tests.mutants.mutant import Mutant
-
-    from krafla.fuzz.engine.run import Run
-
-
-def first_failing_run(mutant: Mutant, most: int, steps_of_a_run: int = 300) -> tuple[Run, int]:
-    """Return the first run with a finding, or the last one, and how many steps were judged.
-
-    About `most` steps are judged, in runs of so many choices.
-    """
-    profile = find_profile(mutant.profile)
-    steps = seed = 0
-    while steps < most:
-        run = play_seed(profile, seed, steps_of_a_run)
-        steps, seed = steps + run.steps, seed + 1
-        if run.finding is not None:
-            break
-    return run, steps
+    from krafla.fuzz.engine.mutant import Mutant
+    from krafla.refinement.common.judgement import Finding
 
 
-def assert_shrinks(mutant: Mutant, run: Run, most: int) -> None:
-    """Assert that a run shrinks to so many steps, and is still wrong for the same reason."""
-    shrunk = shrink(run)
-    assert shrunk.steps < run.steps
-    assert shrunk.steps <= most
-    assert objection(mutant, shrunk.finding) is None
-    recording = shrunk.recording
-    again = play(recording.configuration, recording.choices, game=shrunk.game)
-    assert str(again.finding) == str(shrunk.finding)
+def objection(mutant: Mutant, finding: Finding | None) -> str | None:
+    """Return why a finding is not what must kill a mutant; None if it is."""
+    killer = mutant.killer
+    if finding is None:
+        return "survived"
+    if not isinstance(finding, Divergence):
+        return f"killed by something else: {finding}"
+    texts = [reason.text for reason in finding.explanation.reasons]
+    if finding.action.name not in killer.actions:
+        return f"killed at {finding.action.name}, not at {' or '.join(killer.actions)}: {finding}"
+    if killer.variable is not None and killer.variable not in finding.variables:
+        return f"{killer.variable} does not differ: {finding}"
+    if killer.conjunct is not None and not any(killer.conjunct in text for text in texts):
+        return f"{killer.conjunct} is not what is false: {finding}"
+    if killer.breaks is not None and killer.breaks not in finding.breaks:
+        return f"{killer.breaks} is not broken: {finding}"
+    return None

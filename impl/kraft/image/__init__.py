@@ -1,8 +1,8 @@
-"""The metadata image: what the records of a log say, as a value, and back as the records of it.
+"""The metadata image: the state that the records of a log describe, and the records of a state.
 
-`MetadataImage` is never changed. A `MetadataDelta` replays records onto one and gives the next,
-`snapshot_records` are the fewest records that say an image. Transactions are for who reads a log to
-follow: only what counts is replayed.
+`MetadataImage` is never changed. A `MetadataDelta` replays records onto one and gives the next.
+`snapshot_records` are the fewest records that describe an image. The reader of a log handles
+transactions: only committed records are replayed here.
 
 Kafka: MetadataImage, MetadataDelta.
 """

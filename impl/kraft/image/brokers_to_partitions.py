@@ -37,9 +37,9 @@ _NO_KEYS: Final[_Keys] = Map()
 
 
 class BrokersToPartitions(msgspec.Struct, frozen=True):
-    """The partitions of each broker, by its role in them. Who has none in a role is not there.
+    """The partitions of each broker, by its role in them; a broker without any in a role is absent.
 
-    `leads` has under NO_LEADER the partitions that nobody leads: each partition is in it once.
+    `leads` has the partitions without a leader under NO_LEADER: each partition is in it once.
     """
 
     isr: _Buckets = _NO_BUCKETS
@@ -70,9 +70,9 @@ def after_records(
     after: MetadataImage,
     records: Iterable[TypedRecord],
 ) -> BrokersToPartitions:
-    """Return the index of the image that `records` made of `before`, whose index it was.
+    """Return the index of the image that `records` made of `before`, given the index of `before`.
 
-    It looks at the partitions that the records are about, and at no others.
+    It looks only at the partitions that the records are about.
 
     Kafka: BrokersToIsrs.update, BrokersToIsrs.removeTopicEntryForBroker.
     """
@@ -85,7 +85,7 @@ def after_records(
             for partition_id in () if removed is None else removed.partition_ids:
                 keys[record.topic_id, partition_id] = None
         elif isinstance(record, ClearElrRecord):
-            # Who becomes eligible in these same records is found by them.
+            # A broker that becomes eligible in these same records is found through them.
             keys.update(dict.fromkeys(key for eligible in index.elr.values() for key in eligible))
     isr, elr, leads = index.isr, index.elr, index.leads
     for key in keys:

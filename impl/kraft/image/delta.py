@@ -1,4 +1,4 @@
-"""An image that is being changed: replay works on one of these, and an image comes of it.
+"""An image that is being changed: replay changes a delta, and the delta becomes an image.
 
 Kafka: MetadataDelta.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class MetadataDelta:
-    """What an image has, in maps that can be changed in place; `image` uses it up."""
+    """The content of an image in maps that can be changed in place; `image` uses it up."""
 
     __slots__ = MetadataImage.__struct_fields__
 
@@ -55,7 +55,7 @@ class MetadataDelta:
         self.delegation_tokens: MapMutation[str, DelegationToken] = image.delegation_tokens.mutate()
 
     def image(self) -> MetadataImage:
-        """Return the image after all that was replayed."""
+        """Return the image after everything that was replayed."""
         return MetadataImage(
             self.features.finish(),
             self.brokers.finish(),

@@ -1,4 +1,4 @@
-"""What an image holds: registrations, topics, partitions, and the entries of access control.
+"""The entries of an image: registrations, topics, partitions, and access control entries.
 
 Kafka: BrokerRegistration, ControllerRegistration, TopicImage, PartitionRegistration.
 """
@@ -23,7 +23,7 @@ LOST: Final = DirectoryId("A" * 21 + "g")
 
 
 class BrokerRegistration(msgspec.Struct, frozen=True, gc=False):
-    """What the log says of one broker id. Endpoints and features are in the order of their names.
+    """The registration of one broker id. Endpoints and features are sorted by their names.
 
     `directories` are sorted.
 
@@ -43,7 +43,7 @@ class BrokerRegistration(msgspec.Struct, frozen=True, gc=False):
 
 
 class ControllerRegistration(msgspec.Struct, frozen=True, gc=False):
-    """What the log says of one controller id.
+    """The registration of one controller id.
 
     Spec: ControllerRegistration!Registration.
     Kafka: ControllerRegistration. KIP-919.
@@ -64,9 +64,9 @@ class Topic(msgspec.Struct, frozen=True, gc=False):
 
 
 class Partition(msgspec.Struct, frozen=True, gc=False):
-    """A partition: where its replicas are, who of them is in sync, who leads.
+    """A partition: its replicas, its ISR, its leader.
 
-    `directories` has one for each of the `replicas`. `leader` is NO_LEADER if nobody leads.
+    `directories` has one for each of the `replicas`. `leader` is NO_LEADER if there is none.
 
     Kafka: PartitionRegistration.
     """
@@ -85,7 +85,7 @@ class Partition(msgspec.Struct, frozen=True, gc=False):
 
 
 class AccessControlEntry(msgspec.Struct, frozen=True, gc=False):
-    """Who may do what to what, from where; the numbers are those of Kafka's enums."""
+    """Which principal may do what to which resource, from where; numbers of Kafka's enums."""
 
     resource_type: int
     resource_name: str
@@ -97,7 +97,7 @@ class AccessControlEntry(msgspec.Struct, frozen=True, gc=False):
 
 
 class ScramCredential(msgspec.Struct, frozen=True, gc=False):
-    """What is known of a user's password, for one mechanism of SCRAM."""
+    """The SCRAM credential of a user for one mechanism."""
 
     salt: bytes
     stored_key: bytes

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class RefusedRecordError(Exception):
-    """A record that the records before it rule out: whoever replays it must stop.
+    """A record that contradicts the records before it: its replay must stop.
 
     Kafka: FaultHandler, as the fatal fault that ends the process.
     """

@@ -1,4 +1,4 @@
-"""All that the metadata log says, up to some record, as one value.
+"""The metadata that the log describes up to some record, as one value.
 
 Kafka: MetadataImage.
 """
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 METADATA_VERSION: Final = "metadata.version"
 
 QuotaKey: TypeAlias = tuple[tuple[str, str | None], ...]
-"""Who a quota is for: types and names, sorted by type. A name of None is the default's."""
+"""The entity of a quota: types and names, sorted by type. The name None is the default's."""
 
 
 class MetadataImage(msgspec.Struct, frozen=True):
-    """What the records of a log say, and nothing else. Two are equal if they say the same.
+    """The metadata that the records of a log describe, and nothing else; equal metadata are equal.
 
-    `configurations` are by type and name of their resource, `client_quotas` by whom they are for,
+    `configurations` are by type and name of their resource, `client_quotas` by their entity,
     `scram_credentials` by mechanism and user. `next_producer_id` is -1 before the first block.
     """
 

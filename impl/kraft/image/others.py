@@ -134,7 +134,7 @@ def _remove_token(delta: MetadataDelta, record: RemoveDelegationTokenRecord) -> 
 
 
 def _nothing(delta: MetadataDelta, record: TypedRecord) -> None:
-    """Change nothing: a transaction is not the image's, but who reads the log follows it."""
+    """Change nothing: the reader of the log handles transactions, not the image."""
 
 
 OTHER_REPLAY: Final[dict[type[TypedRecord], Callable[[Any, Any], None]]] = {

@@ -26,10 +26,10 @@ _REPLAY: Final[dict[type[TypedRecord], Callable[[Any, Any], None]]] = {
 
 
 def replay(image: MetadataImage, records: Iterable[TypedRecord]) -> MetadataImage:
-    """Return an image after more records, in their order.
+    """Return an image after more records, in order.
 
-    Begin, end and abort of a transaction change nothing here: who reads a log follows it.
-    Raises RefusedRecordError if a record is ruled out by those before it.
+    The records that begin, end and abort a transaction change nothing here: the reader of the log
+    handles them. Raises RefusedRecordError if a record contradicts the records before it.
     """
     delta = MetadataDelta(image)
     for record in records:

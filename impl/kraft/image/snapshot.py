@@ -35,8 +35,8 @@ def snapshot_records(image: MetadataImage) -> Iterator[TypedRecord]:
     """Yield the records of a snapshot of an image, the metadata version first.
 
     Equal images give equal records in the same order. Replayed onto the empty image they give the
-    image again. What the metadata version has no field for is left out: an image of that version
-    has nothing there but what stands for it.
+    image again. Fields that the metadata version lacks are left out: an image of that version has
+    only their defaults there.
 
     Kafka: MetadataImage.write, ImageWriterOptions.
     """
@@ -56,7 +56,7 @@ def _features(image: MetadataImage) -> Iterator[TypedRecord]:
 
 
 def _has(image: MetadataImage, version: int) -> bool:
-    """Return whether an image is of a metadata version, or of a later one; of none, of all."""
+    """Return whether an image has this metadata version or a later one, or no version at all."""
     return image.metadata_version is None or image.metadata_version >= version
 
 

@@ -76,10 +76,10 @@ def _change(delta: MetadataDelta, record: PartitionChangeRecord) -> None:
 
 
 def merged(old: Partition, record: PartitionChangeRecord) -> Partition:
-    """Return a partition after a change of it.
+    """Return a partition after a change.
 
-    Raises RefusedRecordError. Kafka: PartitionRegistration.merge, whose epochs begin again at the
-    least number there is.
+    Raises RefusedRecordError. Kafka: PartitionRegistration.merge, whose epochs wrap around to the
+    least number.
     """
     replicas = old.replicas if record.replicas is None else record.replicas
     directories = old.directories
@@ -127,7 +127,7 @@ def _clear_elr(delta: MetadataDelta, record: ClearElrRecord) -> None:
             raise RefusedRecordError(f"no topic has the name {record.topic_name!r}", record)
         topics = [delta.topics[topic_id]]
     else:
-        # What is being changed cannot be gone through.
+        # A map cannot be iterated while it is changed.
         whole = delta.topics.finish()
         delta.topics, topics = whole.mutate(), list(whole.values())
     for topic in topics:

@@ -1,4 +1,4 @@
-"""Metadata versions: which records there are, and in which version of theirs.
+"""Metadata versions: which records each has, and in which record version.
 
 Kafka: MetadataVersion.
 """
@@ -57,11 +57,11 @@ _CHANGES: Final = (
     IBP_3_7_IV2,
     IBP_4_0_IV1,
 )
-"""Levels under which there are records, or fields of them, that the level before has not."""
+"""Levels that have records, or fields of them, which the level before lacks."""
 
 
 def is_metadata_lost(source: int, target: int) -> bool:
-    """Return whether a downgrade may leave behind what the lower level cannot say.
+    """Return whether a downgrade may lose metadata that the lower level cannot express.
 
     Kafka: MetadataVersion.checkIfMetadataChanged, .didMetadataChange.
     """
@@ -71,7 +71,7 @@ def is_metadata_lost(source: int, target: int) -> bool:
 def record_version(record: type[TypedRecord], metadata_version: int) -> int:
     """Return the version in which a record is written under a metadata version.
 
-    Raises ValueError if there is no such record under it yet.
+    Raises ValueError if the metadata version does not have the record.
     Kafka: MetadataVersion.registerBrokerRecordVersion, partitionRecordVersion and the like.
     """
     if record is RegisterControllerRecord and metadata_version < IBP_3_7_IV0:
@@ -85,16 +85,16 @@ def record_version(record: type[TypedRecord], metadata_version: int) -> int:
 def written_version(record: TypedRecord, metadata_version: int) -> int:
     """Return the version in which an active controller writes a record.
 
-    That of a change of a registration follows from what it says: whoever asks for a change writes
-    the version that first knew it. All others follow from the metadata version.
+    The version of a registration change follows from its fields: each change is written in the
+    version that introduced it. The version of other records follows from the metadata version.
 
-    Raises ValueError if there is no such record yet, as `record_version` does.
+    Raises ValueError if the metadata version does not have the record, as `record_version` does.
     Kafka: ReplicationControlManager.handleBrokerFenced, .handleBrokerInControlledShutdown,
     .handleDirectoriesOffline.
     """
     if isinstance(record, BrokerRegistrationChangeRecord):
         shuts_down = record.in_controlled_shutdown != UNCHANGED
-        # What says nothing is of directories, the last of which failed.
+        # A record without a change is about directories, the last of which failed.
         if record.log_dirs or not (shuts_down or record.fenced != UNCHANGED):
             return 2
         return int(shuts_down)

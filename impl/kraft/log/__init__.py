@@ -1,1 +1,1 @@
-"""What a KRaft node keeps on disk: log segments, checkpoints, quorum state and small text files."""
+"""The files of a KRaft node: log segments, checkpoints, quorum state and small text files."""

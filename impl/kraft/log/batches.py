@@ -1,6 +1,6 @@
-"""A batch of the log as the Raft layer holds it: its place, its bytes, what is in it.
+"""A batch of the log as the Raft layer holds it: its place, its bytes, its records.
 
-The bytes are those of the file: a leader makes them once, every replica keeps them unchanged.
+The bytes are those of the file: a leader makes them once, and every replica keeps them unchanged.
 
 Kafka: MemoryRecords, DefaultRecordBatch.
 """
@@ -71,11 +71,11 @@ def controls_batch(
 
 
 def read_batches(data: bytes) -> tuple[LogBatch, ...]:
-    """Return the batches that `data` is, whole and one after the other.
+    """Return the batches in these bytes, which must be whole and follow one another.
 
-    The values of records are taken as they are. The same bytes are decoded once, unless they are
-    many. Raises CorruptRecordError and its kinds for a batch that is cut short, whose CRC is wrong,
-    or whose records are not what its header says, with where in `data` that is.
+    The values of records are not decoded. The same bytes are decoded once, unless they are many.
+    Raises CorruptRecordError or a subclass, with its place in `data`, for a batch that is cut
+    short, whose CRC is wrong, or whose records contradict its header.
     Kafka: KafkaRaftClient.appendAsFollower, MemoryRecords.batches.
     """
     return _read_known(data) if len(data) <= _KNOWN_BYTES else _read_all(data)
@@ -104,9 +104,9 @@ _read_known = lru_cache(maxsize=4096)(_read_all)
 
 
 def log_batch(batch: RecordBatch) -> LogBatch:
-    """Return a batch that was read from a file, its records taken apart.
+    """Return a batch that was read from a file, with its records decoded.
 
-    Raises CorruptRecordError and its kinds if the records are not what the header says.
+    Raises CorruptRecordError or a subclass if the records contradict the header.
     """
     controls = tuple((r.control_type, r.fields) for r in batch.control_records())
     values = () if batch.is_control else _values(batch)

@@ -71,7 +71,7 @@ def find_metadata_logs(root: Path) -> tuple[MetadataLog, ...]:
 
 
 def open_metadata_log(directory: Path) -> MetadataLog:
-    """Return what lies in one metadata log directory; only names are looked at.
+    """Return the files of one metadata log directory, by their names alone.
 
     Raises UnreadableFileError if it is not a readable directory.
     """
@@ -99,8 +99,8 @@ def read_metadata_log(
 ) -> Iterator[RecordBatch]:
     """Yield the batches of a metadata log over all its segments, in order.
 
-    Raises as `kraft.log.segment.read_segments`; with `findings`, appends what is not an error, the
-    ignored files first.
+    Raises as `kraft.log.segment.read_segments`. Appends to `findings`, if given, whatever is odd
+    but no error, ignored files first.
     """
     if findings is not None:
         findings.extend(
@@ -111,9 +111,9 @@ def read_metadata_log(
 
 
 def check_identities(logs: Sequence[MetadataLog]) -> tuple[Finding, ...]:
-    """Return what is odd about logs being looked at together: each finding names both files.
+    """Return what is odd about logs that are read together; each finding names both files.
 
-    Several cluster ids, one node id or one directory id in two places, an unreadable
+    It finds several cluster ids, one node id or one directory id in two places, and an unreadable
     meta.properties. Logs without a meta.properties are not compared.
     """
     findings: list[Finding] = []

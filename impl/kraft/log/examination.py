@@ -1,4 +1,4 @@
-"""Reading the files of a metadata log as far as each can be judged by itself. Nothing is changed.
+"""Reading the files of a metadata log, each judged by itself. Nothing is changed.
 
 Kafka: LogLoader, KafkaMetadataLog.recoverSnapshots.
 """
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from kraft.records.batch import RecordBatch
 
 SECTOR: Final = 512
-"""Bytes that a disk writes whole or not at all; pages are whole numbers of them."""
+"""Bytes that a disk writes whole or not at all; a page is a whole number of them."""
 HOLE: Final = 32
 """As many zeros are a hole: more than a UUID of zeros has, with what may be beside it."""
 SHORT_HOLE: Final = 8
-"""Bytes of a base offset: most of them are zeros anyway, all of them never are."""
+"""Bytes of a base offset: in a batch most of them are zeros, but never all of them."""
 _SMALL_TAILS = (FindingKind.TORN_TAIL, FindingKind.ZERO_TAIL)
 
 
@@ -97,11 +97,11 @@ class SegmentsRead:
 
 
 def read_segments_of(files: Files, base_offsets: Sequence[int]) -> SegmentsRead:
-    """Return what these segments hold.
+    """Return the content of these segments.
 
     Only the last may have a torn or zero tail, which is then a finding. Raises CorruptRecordError
-    and its kinds for bytes that are no batch, UnusableLogError where a segment is missing, is there
-    without need, or does not begin as it is named.
+    or a subclass for bytes that are no batch, and UnusableLogError where a segment is missing,
+    superfluous, or does not begin at the offset in its name.
     """
     read = SegmentsRead()
     previous: RecordBatch | None = None
@@ -155,11 +155,11 @@ def _batches(
 def has_hole(data: bytes, position: int) -> bool:
     """Return whether the batch at a position lacks a piece that never reached the disk.
 
-    A disk writes whole sectors, in any order. One that a crash kept from being written is zeros:
-    from the start of the batch or of a sector on, or up to the end of the batch or of a sector. A
-    batch that was written and has decayed has no such run of zeros. A piece between two edges that
-    is all zeros is a hole though it is short: if it is no shorter than a base offset, which the
-    zeros of a small number are not, or if it is the end of the file.
+    A disk writes whole sectors, in any order. A sector that a crash kept from being written is
+    zeros: from the start of the batch or of a sector on, or up to the end of either. A batch that
+    was written and has decayed has no such run of zeros. A short run of zeros between two such
+    edges is a hole, too, if it is at least as long as a base offset (a small number has fewer
+    zeros), or if it ends the file.
     """
     if not any(data[position : position + HEADER_BYTES]):
         return True
@@ -183,9 +183,9 @@ def has_hole(data: bytes, position: int) -> bool:
 
 
 def read_quorum_state_of(files: Files, names: Sequence[str]) -> QuorumState | None:
-    """Return what the quorum-state file says, None if there is none.
+    """Return the content of the quorum-state file, None if there is none.
 
-    Raises CorruptRecordError and its kinds. Kafka: FileQuorumStateStore.readElectionState.
+    Raises CorruptRecordError or a subclass. Kafka: FileQuorumStateStore.readElectionState.
     """
     name = in_log(QUORUM_STATE)
     if name not in names:
@@ -224,9 +224,9 @@ def check_partition_metadata(files: Files, names: Sequence[str]) -> None:
 
 
 def read_snapshot_of(files: Files, snapshot_id: OffsetAndEpoch) -> Snapshot:
-    """Return a snapshot whose batches, header and footer are right.
+    """Return a snapshot after checking its batches, header and footer.
 
-    Raises CorruptRecordError and its kinds. Kafka: FileRawSnapshotReader.
+    Raises CorruptRecordError or a subclass. Kafka: FileRawSnapshotReader.
     """
     name = snapshot_name(snapshot_id)
     data = files.read(name)

@@ -1,6 +1,6 @@
-"""Opening files that may be anything: only regular files, only what was there at the start.
+"""Opening files that may be anything: only regular files, and only the bytes they had at the start.
 
-A path may be a FIFO, a device, a directory, a symlink loop or unreadable; each is one clear error,
+A path may be a FIFO, a device, a directory, a symlink loop or unreadable. Each is one clear error,
 and nothing blocks. `FileBytes` reads forward through a file, or through a gzipped one, and hands
 out exactly the bytes asked for, never holding more than that.
 """
@@ -43,7 +43,7 @@ class FileBytes:
         self._limits = limits
 
     def changed(self) -> str | None:
-        """Return how the file's size has changed since it was opened, None if it has not."""
+        """Return how the file's size has changed since it was opened, None if it is the same."""
         if self._size is None:
             return None
         size = os.fstat(self._stream.fileno()).st_size

@@ -1,4 +1,4 @@
-"""Findings: what a reader notices about a log on disk that is not an error in its bytes."""
+"""Findings: oddities of a log on disk that are no error in its bytes."""
 
 from __future__ import annotations
 

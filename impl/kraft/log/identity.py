@@ -1,4 +1,4 @@
-"""Whose log directory it is: writing meta.properties on format, and checking it at every start.
+"""The owner of a log directory: format writes meta.properties, and every start checks it.
 
 Kafka: Formatter, MetaPropertiesEnsemble.
 """

@@ -1,7 +1,7 @@
-"""The metadata log of a replica as a value: what a handler may ask of it.
+"""The metadata log of a replica as a value, which handlers may read.
 
-Old values stay good: an append shares the list of batches with the value before, which looks no
-further than its own end; a truncation shares it too, and the next append copies.
+Old values stay valid. An append shares the list of batches with the value before it, which reads
+only up to its own end. A truncation shares the list, too, and the next append copies it.
 
 Kafka: KafkaRaftLog, LeaderEpochFileCache.
 """
@@ -71,7 +71,7 @@ class LogImage:
 
     @property
     def last_epoch(self) -> int:
-        """The epoch of the last record, or of the record before the start if there is none."""
+        """The epoch of the last record, or of the record before the start of an empty log."""
         return self.epochs[-1].epoch if self.epochs else self.start_epoch
 
     @property
@@ -81,12 +81,12 @@ class LogImage:
 
     @property
     def earliest_snapshot(self) -> Snapshot | None:
-        """The oldest snapshot, if there is one. Spec: KRaftState!EarliestSnapshot."""
+        """The oldest snapshot, None if there is none. Spec: KRaftState!EarliestSnapshot."""
         return self.snapshots[0] if self.snapshots else None
 
     @property
     def latest_snapshot(self) -> Snapshot | None:
-        """The newest snapshot, if there is one. Spec: KRaftState!LatestSnapshot."""
+        """The newest snapshot, None if there is none. Spec: KRaftState!LatestSnapshot."""
         return self.snapshots[-1] if self.snapshots else None
 
     def snapshot(self, snapshot_id: OffsetAndEpoch) -> Snapshot | None:
@@ -102,9 +102,9 @@ class LogImage:
             yield self._cells[index]
 
     def read(self, offset: int, maximum_bytes: int, end: int | None = None) -> tuple[LogBatch, ...]:
-        """Return whole batches from the one that holds `offset` on, up to `end` (None: the log's).
+        """Return whole batches from the one with `offset` on, up to `end` (None: the log's end).
 
-        At least one if there is one, then as many as fit in `maximum_bytes`.
+        The first batch is always returned, later ones as long as they fit into `maximum_bytes`.
         """
         limit = self.end_offset if end is None else min(end, self.end_offset)
         index = self._index(offset)
@@ -128,9 +128,9 @@ class LogImage:
         return self.epochs[index - 1].epoch if index else self.start_epoch
 
     def end_offset_for_epoch(self, epoch: int) -> OffsetAndEpoch:
-        """Return the largest epoch in the log that is not larger than this one, and where it ends.
+        """Return the largest epoch in the log up to this one, and its end offset.
 
-        Epoch 0 and the start if there is none. Spec: KRaftState!EndOffsetForEpoch.
+        Without one, epoch 0 and the start of the log. Spec: KRaftState!EndOffsetForEpoch.
         Kafka: KafkaRaftLog.endOffsetForEpoch.
         """
         index = bisect_right(self.epochs, epoch, key=lambda entry: entry.epoch)

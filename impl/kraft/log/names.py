@@ -74,7 +74,7 @@ def snapshot_ids(names: Iterable[str]) -> tuple[OffsetAndEpoch, ...]:
 
 
 def is_unfinished(name: str) -> bool:
-    """Return whether a file is only being written or being removed. A start takes it away."""
+    """Return whether a file is only half written or half removed; a start removes it."""
     return name.endswith((PART_SUFFIX, DELETED_SUFFIX, TEMPORARY_SUFFIX))
 
 

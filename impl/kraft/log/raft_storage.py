@@ -1,8 +1,8 @@
 """A replica's log, snapshots and quorum state on its disk, in Kafka's files.
 
-Every method returns when what it promises is done; what it flushes is said there. The order of the
-operations is that a crash between any two leaves files which `open` can start from, and nothing
-that was flushed is lost: docs/internals/log-storage.md has the whole table.
+A method returns when its work is done, and says what it flushes. The operations are ordered so that
+`open` can start from the files after a crash between any two, and nothing that was flushed is lost:
+docs/internals/log-storage.md has the table.
 
 Kafka: KafkaMetadataLog, UnifiedLog, FileQuorumStateStore, FileRawSnapshotWriter.
 """
@@ -50,8 +50,8 @@ _RELATIVE_OFFSETS: Final = 2**31
 class RaftStorage:
     """The files of one replica; `open` comes first.
 
-    `segment_bytes` is when a new segment begins. `voters` are the static voters, whose ids a
-    quorum-state of version 0 has.
+    A new segment begins at `segment_bytes`. `voters` are the static voters, whose ids stand in a
+    quorum-state file of version 0.
     """
 
     def __init__(
@@ -77,10 +77,10 @@ class RaftStorage:
         node_id: NodeId | None,
         directory_id: DirectoryId | None = None,
     ) -> Recovered:
-        """Return what the replica starts from, after putting right what a crash has left.
+        """Repair what a crash may leave, and return the state to start from.
 
         A `node_id` or `directory_id` of None is not compared with the directory's. Raises
-        UnusableLogError, with the place and the remedy, for all that no crash can have left; then
+        UnusableLogError, with the place and the remedy, for files that no crash can leave; then
         nothing is changed. Kafka: KafkaMetadataLog.apply.
         """
         files = self._files
@@ -105,7 +105,7 @@ class RaftStorage:
         elif recovery.epochs != recovery.epochs_on_disk:
             self._write_epochs(recovery.epochs)
         self._complete()
-        # A killed process left what it had not flushed, and the next fetch acknowledges it.
+        # A killed process left records unflushed, and the next fetch would acknowledge them.
         self._must_flush = self._has_new_name = True
         self.flush()
         return recovery.recovered
@@ -141,7 +141,7 @@ class RaftStorage:
                 self._append_together((batch,))
 
     def flush(self) -> None:
-        """Wait until all that was appended survives a crash. Kafka: UnifiedLog.flush."""
+        """Return when everything that was appended survives a crash. Kafka: UnifiedLog.flush."""
         if self._must_flush:
             self._files.flush(self._segments[-1].name)
             self._must_flush = False
@@ -150,10 +150,10 @@ class RaftStorage:
             self._has_new_name = False
 
     def truncate(self, end_offset: int) -> None:
-        """Cut the log before the batch that holds an offset, and flush that.
+        """Cut the log before the batch with this offset, and flush that.
 
-        Later segments go first, the last one first: a crash in between leaves a log that ends where
-        one of them did. Raises ValueError if the offset is not in the log.
+        Later segments go first, from the last one back: a crash in between leaves a log that ends
+        where one of them ended. Raises ValueError if the offset is not in the log.
         Kafka: UnifiedLog.truncateTo.
         """
         self._check_offset(end_offset)
@@ -191,9 +191,9 @@ class RaftStorage:
         self.freeze_snapshot(snapshot_id)
 
     def write_snapshot_part(self, snapshot_id: OffsetAndEpoch, position: int, data: bytes) -> None:
-        """Write a piece of a snapshot; position 0 begins it, and gives up any other.
+        """Write a piece of a snapshot; position 0 begins it and abandons any other.
 
-        Raises ValueError if the piece does not follow what there is.
+        Raises ValueError if the piece does not follow the last one.
         Kafka: FileRawSnapshotWriter.append.
         """
         name = part_name(snapshot_id)

@@ -71,7 +71,7 @@ class RealFiles:
         self.place(name).unlink()
 
     def flush_directory(self, directory: str) -> None:
-        """Flush a directory, and the root's entry of it. Kafka: Utils.flushDir."""
+        """Flush a directory, and its entry in the root directory. Kafka: Utils.flushDir."""
         place = self.place(directory)
         _fsync(place, os.O_RDONLY)
         if place != self._root:

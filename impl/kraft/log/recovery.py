@@ -1,8 +1,8 @@
-"""What a replica starts from: its files, judged together, before the first of them is changed.
+"""What a replica starts from: its files are judged together before any of them is changed.
 
-A crash may leave the last segment torn, epochs of records that were lost, a snapshot that the log
-was to begin anew from, and files that were being written or removed. All else that does not fit
-together is no crash's doing, and is refused: what is on the disk may be the last copy.
+A crash may leave a torn last segment, epochs of lost records, a snapshot with which the log was to
+begin anew, and files that were being written or removed. Everything else that does not fit together
+is refused, because what is on the disk may be the last copy.
 
 Kafka: KafkaMetadataLog.apply, KafkaMetadataLog.recoverSnapshots, LogLoader.load.
 """
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from kraft.log.text_files import QuorumState
 
 _NOTHING: Final = OffsetAndEpoch(0, 0)
-"""What is before the first record; the bootstrap snapshot of a new cluster has this id too."""
+"""The end before the first record; the bootstrap snapshot of a new cluster has this id, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What a replica starts from; `findings` are what had to be put right, in order.
+    """What a replica starts from; `findings` are the repairs, in order.
 
-    `quorum_state` is None if nothing was ever written.
+    `quorum_state` is None if it was never written.
     """
 
     quorum_state: QuorumState | None
@@ -57,11 +57,11 @@ class Recovered:
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What was read, and what is to be done before the log is used.
+    """The files as they were read, and the repairs to make before the log is used.
 
-    The last of `segments` is to be cut to its size if `is_torn`; `doomed` are the files to remove;
+    The last of `segments` is cut to its size if `is_torn`. `doomed` are the files to remove.
     `epochs` are the entries for the leader-epoch-checkpoint. If `begin_at` is a snapshot, the log
-    is to begin anew at its end: then `segments` are those to remove.
+    begins anew at its end, and `segments` are those to remove.
     """
 
     recovered: Recovered
@@ -76,9 +76,9 @@ class Recovery:
 def examine(
     files: Files, cluster_id: str, node_id: NodeId | None, directory_id: DirectoryId | None
 ) -> Recovery:
-    """Return what there is to start from; no file is changed.
+    """Return what to start from; no file is changed.
 
-    Raises UnusableLogError, with the place and the remedy, for all that a crash cannot have left.
+    Raises UnusableLogError, with the place and the remedy, for files that no crash can leave.
     """
     try:
         own = check_identity(files, cluster_id, node_id, directory_id)
@@ -181,7 +181,7 @@ def _segments_behind(
 
 
 def _is_ahead(newest: OffsetAndEpoch, read: SegmentsRead) -> bool:
-    """Return whether the log is to begin anew at its newest snapshot.
+    """Return whether the log must begin anew at its newest snapshot.
 
     Kafka: KafkaMetadataLog.truncateToLatestSnapshot.
     """

@@ -1,4 +1,4 @@
-"""What a replica asks of its disk: a few operations on files, each of which can be lost in a crash.
+"""The disk of a replica: a few operations on files, whose effects a crash can take back.
 
 There are two implementations: `kraft.log.real_files` on a file system, and the simulator's disk,
 which loses and tears. Names are relative to the node's log directory (Kafka's `metadata.log.dir`),
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class Files(Protocol):
-    """The files below one log directory. A directory comes into being with its first file.
+    """The files below one log directory. A directory appears with its first file.
 
-    What a crash may take: of the bytes appended to a file since its last `flush`, any but the first
-    few, or any sectors, which are zeros then; a cut since then; and names that were created,
-    renamed or removed since the last `flush_directory`, each by itself. A rename is atomic:
-    afterwards one of the two names has the file. Whoever wants one thing to outlive another flushes
-    the first before it begins the second.
+    A crash may take three things. Of the bytes appended to a file since its last `flush`, it may
+    take a tail, or any sectors, which are zeros then. It may take back a truncation since that
+    flush. And it may take back, each by itself, names that were created, renamed or removed since
+    the last `flush_directory`. A rename is atomic: afterwards one of the two names has the file.
+    A caller that needs one thing to outlive another flushes the first before it begins the second.
 
-    Every operation but `append` and `names` raises FileNotFoundError for a name that is not there.
+    Every operation but `append` and `names` raises FileNotFoundError for a name that is missing.
     """
 
     def place(self, name: str) -> Path:
@@ -34,8 +34,8 @@ class Files(Protocol):
     def names(self, directory: str) -> tuple[str, ...]:
         """Return the names of the files in a directory, sorted; "" is the log directory itself.
 
-        A name begins with the directory: what this returns can be given to the other operations.
-        Empty if there is no such directory.
+        A name begins with the directory, so that the other operations take it as it is. Empty if
+        there is no such directory.
         """
         ...
 

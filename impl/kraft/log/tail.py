@@ -37,7 +37,7 @@ _WORK: Final = 8
 
 
 class _UndecidedError(Exception):
-    """Too much in a tail looks like a batch to check all of it."""
+    """Too many places in a tail look like a batch to check them all."""
 
 
 def judge_tail(
@@ -50,7 +50,7 @@ def judge_tail(
     fewer bytes: then its length is damaged, and the CorruptRecordError is placed there.
     """
     try:
-        proof = _Search(tail, limits).proof(position)
+        proof = _TailSearch(tail, limits).proof(position)
     except _UndecidedError:
         proof = "too much behind it looks like batches to call the tail torn"
     if proof is None:
@@ -69,7 +69,7 @@ def judge_tail(
     )
 
 
-class _Search:
+class _TailSearch:
     """A search through one tail, with a bound on the bytes it checksums."""
 
     def __init__(self, tail: bytes, limits: Limits) -> None:
@@ -78,7 +78,7 @@ class _Search:
         self._work = _WORK * len(tail)
 
     def proof(self, position: int) -> str | None:
-        """Return what shows that the tail's first length is wrong, None if nothing does."""
+        """Return the evidence that the tail's first length is wrong, None if there is none."""
         if len(self._tail) < HEADER_BYTES:
             return None
         following = self._following()
@@ -145,7 +145,7 @@ class _Search:
 
 
 def _may_be_header(header: BatchHeader) -> bool:
-    """Return whether numbers that random bytes seldom have right are; cheaper than a CRC."""
+    """Return whether the numbers are plausible, as random bytes seldom are; cheaper than a CRC."""
     return (
         header.leader_epoch >= 0
         and header.record_count > 0

@@ -27,7 +27,7 @@ _INT32_MAX: Final = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class MetaProperties:
-    """Who a log directory belongs to."""
+    """The owner of a log directory."""
 
     path: Path
     version: int
@@ -63,15 +63,15 @@ class EpochStart:
 def read_meta_properties(path: Path, *, limits: Limits = DEFAULT_LIMITS) -> MetaProperties:
     """Return the identity in a meta.properties file.
 
-    Raises UnreadableFileError, CorruptRecordError (a line that is not `key=value`, a key twice, a
-    number or UUID that is none), UnsupportedVersionError.
+    Raises UnreadableFileError, CorruptRecordError (a line that is not `key=value`, a repeated key,
+    an invalid number or UUID), UnsupportedVersionError.
     Kafka: MetaProperties.
     """
     return parse_meta_properties(read_small_text(path, limits), path)
 
 
 def parse_meta_properties(content: str, path: Path) -> MetaProperties:
-    """Return what the text of such a file says; raises as `read_meta_properties`."""
+    """Return the identity in the text of such a file; raises as `read_meta_properties`."""
     values: dict[str, str] = {}
     for number, line in enumerate(content.splitlines(), 1):
         text = line.strip()
@@ -107,7 +107,7 @@ def read_quorum_state(path: Path, *, limits: Limits = DEFAULT_LIMITS) -> QuorumS
 
 
 def parse_quorum_state(content: str, path: Path) -> QuorumState:
-    """Return what the text of such a file says; raises as `read_quorum_state`."""
+    """Return the quorum state in the text of such a file; raises as `read_quorum_state`."""
     lines = content.splitlines()
     if len(lines) != 1:
         raise CorruptRecordError(f"{len(lines)} lines where there is one", path=path)
@@ -150,7 +150,7 @@ def read_leader_epochs(path: Path, *, limits: Limits = DEFAULT_LIMITS) -> tuple[
 
 
 def parse_leader_epochs(content: str, path: Path) -> tuple[EpochStart, ...]:
-    """Return what the text of such a file says; raises as `read_leader_epochs`."""
+    """Return the epochs in the text of such a file; raises as `read_leader_epochs`."""
     lines = content.splitlines()
     if len(lines) < 2:
         raise CorruptRecordError("version or number of entries is missing", path=path)

@@ -1,4 +1,4 @@
-"""The refusal to start from a log directory: what is wrong, where, and what a person can do."""
+"""The refusal to start from a log directory: the fault, its place, and the remedy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMAT: Final = "format the log directory first"
 
 
 class UnusableLogError(CorruptRecordError):
-    """Files that a replica must not start from; nothing of them was changed.
+    """Files that a replica must not start from; none of them was changed.
 
     `remedy` says what can be done. The rest is as in CorruptRecordError.
     """
@@ -49,7 +49,7 @@ class UnusableLogError(CorruptRecordError):
 
 
 def unusable(error: CorruptRecordError, remedy: str = REPLACE) -> UnusableLogError:
-    """Return the refusal that an error of a file's bytes comes to."""
+    """Return the refusal for an error in a file's bytes."""
     return UnusableLogError(
         error.reason,
         path=error.path,

@@ -1,4 +1,4 @@
-"""What a leader's state machine wants to append, and when it goes into the log.
+"""The values that a leader's state machine appends, and when they go into the log.
 
 Kafka: BatchAccumulator.
 """
@@ -19,10 +19,10 @@ class AccumulatedBatch:
 
 @dataclass(frozen=True, slots=True)
 class Accumulator:
-    """Batches that were prepared by the leader of `epoch`, the last one may grow.
+    """The batches that the leader of `epoch` has prepared; the last one may grow.
 
-    `next_offset` is the offset of the next value; `drain_deadline` is when linger is over;
-    `scheduled_end` is the end of what may be drained: what is only prepared waits.
+    `next_offset` is the offset of the next value. Linger ends at `drain_deadline`. Batches below
+    `scheduled_end` may be drained; a batch that is only prepared waits.
     """
 
     epoch: int

@@ -1,7 +1,7 @@
-"""What a leader's state machine wants to append: gathered, let go, and put into the log.
+"""How the values of a leader's state machine are gathered, released, and put into the log.
 
-Values that come together stay together, in one batch. What was prepared waits until it is
-scheduled, and then for a moment in case there is more to come.
+Values that are prepared together stay in one batch. A prepared batch waits until it is scheduled,
+and then lingers for a moment in case more values follow.
 
 Kafka: BatchAccumulator, KafkaRaftClient.prepareAppend, schedulePreparedAppend.
 """
@@ -30,10 +30,10 @@ _PLAIN_BYTES = 4
 
 
 def on_prepare_append(state: RaftState, event: PrepareAppend) -> Step:
-    """Gather values as one atomic batch, or refuse: AppendRefused says why.
+    """Gather values as one atomic batch, or refuse them: AppendRefused has the reason.
 
-    Refused are those of one who does not lead, of another epoch, too large for a batch, or too many
-    batches at once.
+    Values are refused from a replica that does not lead, for another epoch, if they are too large
+    for a batch, or if too many batches are waiting.
 
     Kafka: KafkaRaftClient.prepareAppend, BatchAccumulator.append.
     """
@@ -71,7 +71,7 @@ def on_prepare_append(state: RaftState, event: PrepareAppend) -> Step:
 
 
 def on_schedule_append(state: RaftState, event: ScheduleAppend) -> Step:
-    """Let all that was prepared go into the log, once it has lingered.
+    """Release every prepared batch into the log, after its linger.
 
     Kafka: KafkaRaftClient.schedulePreparedAppend, BatchAccumulator.allowDrain.
     """
@@ -86,7 +86,7 @@ def on_schedule_append(state: RaftState, event: ScheduleAppend) -> Step:
 
 
 def drain(turn: Turn) -> bool:
-    """Append what is scheduled and has lingered to the log; True: there was something.
+    """Append the scheduled batches that have lingered to the log; return whether there were any.
 
     Spec: KRaft!AppendRecord. Kafka: KafkaRaftClient.maybeAppendBatches.
     """
@@ -111,7 +111,7 @@ def drain(turn: Turn) -> bool:
 
 
 def drain_deadline(role: Leader) -> int:
-    """Return when there is something to append to the log, NEVER if nothing is scheduled.
+    """Return when the next batch goes into the log, NEVER if none is scheduled.
 
     Kafka: BatchAccumulator.timeUntilDrain.
     """
@@ -166,14 +166,14 @@ def _joined(
 
 
 def _scheduled_count(gathered: Accumulator) -> int:
-    """Return how many batches are scheduled; a batch is scheduled as a whole."""
+    """Return how many batches are scheduled; a batch is scheduled whole or not at all."""
     if gathered.batches and gathered.scheduled_end == gathered.next_offset:
         return len(gathered.batches)
     return sum(batch.base_offset < gathered.scheduled_end for batch in gathered.batches)
 
 
 def _size(values: tuple[bytes, ...], first: int) -> int:
-    """Return how many bytes these values take as records `first` and following of a batch."""
+    """Return the size in bytes of these values as the records of a batch from number `first` on."""
     total = 0
     for index, value in enumerate(values, first):
         length = len(value)
@@ -183,5 +183,5 @@ def _size(values: tuple[bytes, ...], first: int) -> int:
 
 
 def _varint_bytes(number: int) -> int:
-    """Return how many bytes a number from 0 on takes as a zigzag varint."""
+    """Return the bytes of a non-negative number as a zigzag varint."""
     return max(1, ((number << 1).bit_length() + 6) // 7)

@@ -1,4 +1,4 @@
-"""How a replica starts: what its quorum-state file makes of it.
+"""How a replica starts from its quorum-state file.
 
 Spec: KRaft!RoleAtBoot, Boot, Restart.
 Kafka: QuorumState.initialize, KafkaRaftClient.initialize.
@@ -42,13 +42,13 @@ def boot(
     now: int,
     chance: int,
 ) -> Step:
-    """Return a replica as it starts, with what it asks first; it has written its file anew.
+    """Return a starting replica with its first requests; it has rewritten its quorum-state file.
 
-    `quorum_state` is None where there is no file yet. Who led is Resigned, and leads never again in
-    that epoch, since it may have lost records that others have. Who voted for itself stands again
-    in the same epoch. The sole voter waits for nobody: its first Poll makes it the leader of the
-    next epoch. Raises BootError for a file or an identity that cannot be this replica's, and
-    CorruptRecordError for a log whose control records are not what they must be.
+    `quorum_state` is None if there is no file yet. A former leader starts as Resigned and never
+    leads that epoch again, because it may have lost records that others have. A replica that voted
+    for itself stands again in the same epoch. A sole voter waits for no vote: its first Poll makes
+    it the leader of the next epoch. Raises BootError for a file or an identity that cannot belong
+    to this replica, and CorruptRecordError for a log with invalid control records.
 
     Spec: KRaft!Boot. Kafka: QuorumState.initialize, KafkaRaftClient.initialize.
     """
@@ -102,7 +102,7 @@ def _role_at_boot(turn: Turn, file: QuorumState | None) -> Role:
 
 
 def _election(file: QuorumState) -> tuple[int, NodeId | None, ReplicaKey | None]:
-    """Return epoch, leader and vote of a file, None for nobody. Kafka: ElectionState."""
+    """Return epoch, leader and vote of a file, None for no leader or vote. Kafka: ElectionState."""
     leader_id = None if file.leader_id < 0 else NodeId(file.leader_id)
     if file.voted_id < 0:
         return file.leader_epoch, leader_id, None
@@ -112,7 +112,7 @@ def _election(file: QuorumState) -> tuple[int, NodeId | None, ReplicaKey | None]
 
 
 def _is_vote_for(voted: ReplicaKey, key: ReplicaKey) -> bool:
-    """Return whether a vote was for a replica, as far as its disk was noted.
+    """Return whether a vote was for a replica; a vote without a directory id matches any disk.
 
     Kafka: ElectionState.isVotedCandidate.
     """

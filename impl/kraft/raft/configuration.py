@@ -1,4 +1,4 @@
-"""What a replica is told before it starts: who it is, whom it may ask, how long it waits."""
+"""The configuration of a replica: its identity, the nodes it may ask, and its timeouts."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class Configuration:
     """One replica: its identity, its first voters, its limits.
 
     `node_id` is None for an observer without an id. `static_voters` are used until the log or a
-    snapshot has voters (`controller.quorum.voters`); `bootstrap_servers` are nodes to ask while no
-    leader is known, `default_listener` the controller listener that every voter must have.
+    snapshot has voters (`controller.quorum.voters`). `bootstrap_servers` are the nodes to ask while
+    no leader is known. `default_listener` is the controller listener that every voter must have.
     """
 
     cluster_id: str

@@ -1,7 +1,7 @@
 """The connections of a replica to other nodes: one request at a time to each.
 
-A request that is not answered in time is given up, and so is every request when the role or the
-epoch changes; an answer that comes after that finds nobody who waits for it.
+A request is abandoned if its response is late, and whenever the role or the epoch changes. A
+response to an abandoned request is ignored.
 
 Spec: KRaftState!Waiting.
 Kafka: RequestManager.
@@ -36,7 +36,7 @@ NOT_READY = frozenset(
 
 
 def can_send(turn: Turn, node: NodeId) -> bool:
-    """Return whether a request may be sent to a node now: none is under way, none failed just now.
+    """Return whether a request may be sent to a node now: none is in flight, none has just failed.
 
     Kafka: RequestManager.isReady.
     """
@@ -59,9 +59,10 @@ def send(turn: Turn, node: NodeId, request: RaftRequest) -> None:
 
 
 def received(turn: Turn, node: NodeId, correlation_id: int, ok: bool) -> bool:
-    """Return whether anybody waits for this answer, and wait for it no longer.
+    """Return whether the replica waits for this response, and stop waiting for it.
 
-    False: it is late, or was given up. If it is not `ok`, nothing is sent to the node for a while.
+    False means that it is late, or that its request was abandoned. After a response that is not
+    `ok`, nothing is sent to the node for a while.
     Kafka: RequestManager.isResponseExpected, onResponseResult.
     """
     connection = turn.connections.get(node)
@@ -84,7 +85,7 @@ def back_off(turn: Turn, node: NodeId) -> None:
 
 
 def reset_all(turn: Turn) -> None:
-    """Close all connections: late answers find nobody.
+    """Close all connections: late responses will be ignored.
 
     Spec: KRaftState!Disconnected. Kafka: RequestManager.resetAll.
     """
@@ -92,9 +93,9 @@ def reset_all(turn: Turn) -> None:
 
 
 def expire_first(turn: Turn) -> bool:
-    """Give up the request that has waited longest of those whose time is over.
+    """Abandon the oldest request whose time is over; return whether there was one.
 
-    True: there was one. Spec: KRaft!RequestTimeout. Kafka: RequestManager.hasRequestTimedOut.
+    Spec: KRaft!RequestTimeout. Kafka: RequestManager.hasRequestTimedOut.
     """
     expired = [
         (connection.deadline, node)
@@ -125,7 +126,7 @@ def ready_at(state: RaftState, node: NodeId) -> int:
 
 
 def nothing_under_way(turn: Turn) -> bool:
-    """Return whether the replica waits for no answer at all.
+    """Return whether no request of the replica is in flight.
 
     Kafka: RequestManager.hasAnyInflightRequest.
     """
@@ -133,9 +134,9 @@ def nothing_under_way(turn: Turn) -> bool:
 
 
 def accept(turn: Turn, event: ResponseReceived) -> bool:
-    """Return whether the replica waits for this answer, and wait for it no longer.
+    """Return whether the replica waits for this response, and stop waiting for it.
 
-    After an error that says the node cannot help now, it is left alone for a while.
+    After an error that says the node cannot help now, the replica leaves it alone for a while.
     Kafka: KafkaRaftClient.handleResponse.
     """
     ok = event.response.error_code not in NOT_READY

@@ -1,4 +1,4 @@
-"""Who has been heard of: a leader by its follower, voters by their leader.
+"""When replicas were last heard of: a leader by its follower, voters by their leader.
 
 Kafka: FollowerState, LeaderState.updateCheckQuorumForFollowingVoter.
 """
@@ -29,9 +29,9 @@ def heard_leader(turn: Turn, role: Follower, fetching_snapshot: OffsetAndEpoch |
 
 
 def heard_of_voter(turn: Turn, role: Leader, node: NodeId) -> tuple[frozenset[NodeId], int]:
-    """Return who has fetched since the check of the quorum began, and when that runs out.
+    """Return the voters that fetched since the check of the quorum began, and its deadline.
 
-    With a majority, in which a leader that is a voter counts itself, it begins anew.
+    The check begins anew once a majority has fetched; a leader that is a voter counts itself.
 
     Kafka: LeaderState.updateCheckQuorumForFollowingVoter.
     """

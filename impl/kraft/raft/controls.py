@@ -1,6 +1,6 @@
-"""The voters and the kraft.version by the records of a log, with their whole history.
+"""The voters and the kraft.version in the records of a log, with their whole history.
 
-A truncation takes back what it cuts off; a snapshot brings its own.
+A truncation undoes the records that it cuts off; a snapshot brings voters and version of its own.
 
 Spec: KRaftVoters!LatestVoters.
 Kafka: KRaftControlRecordStateMachine, VoterSetHistory, TreeMapLogHistory.
@@ -66,10 +66,10 @@ class ControlHistory:
 
     @classmethod
     def from_snapshot(cls, static_voters: VoterSet, snapshot: Snapshot) -> ControlHistory:
-        """Return the history of a log that begins at the end of this snapshot, and is empty.
+        """Return the history of an empty log that begins at the end of this snapshot.
 
-        What the snapshot says counts from its last offset on, which is -1 for a bootstrap snapshot.
-        Raises CorruptRecordError as `read_snapshot`.
+        The voters and version of the snapshot count from its last offset on, which is -1 for a
+        bootstrap snapshot. Raises CorruptRecordError as `read_snapshot`.
         Kafka: KRaftControlRecordStateMachine.maybeLoadSnapshot.
         """
         content = read_snapshot(snapshot.data)
@@ -82,7 +82,7 @@ class ControlHistory:
 
     @property
     def voters(self) -> VoterSet:
-        """The voters by the last record of them, committed or not.
+        """The voters in the last voters record, committed or not.
 
         Spec: KRaftVoters!LatestVoters. Kafka: KRaftControlRecordStateMachine.lastVoterSet.
         """
@@ -90,14 +90,14 @@ class ControlHistory:
 
     @property
     def version(self) -> int:
-        """The kraft.version by the last record of it, 0 without one."""
+        """The kraft.version in the last record of it, 0 without one."""
         return self.versions[-1].version if self.versions else 0
 
     @property
     def last_voters_offset(self) -> int | None:
-        """The offset of the last record of the voters; None if there is none.
+        """The offset of the last voters record, None if there is none.
 
-        -1 is a bootstrap snapshot's. Spec: KRaftVoters!VotersOffset.
+        -1 stands for a bootstrap snapshot. Spec: KRaftVoters!VotersOffset.
         Kafka: KRaftControlRecordStateMachine.lastVoterSetOffset.
         """
         return self.voter_sets[-1].offset if self.voter_sets else None

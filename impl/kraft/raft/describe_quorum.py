@@ -1,4 +1,4 @@
-"""What a leader tells of its quorum.
+"""How a leader describes its quorum.
 
 Kafka: KafkaRaftClient.handleDescribeQuorumRequest, LeaderState.describeQuorum.
 """
@@ -29,9 +29,9 @@ _METADATA = DescribeQuorumRequest()
 def on_describe_quorum_request(
     state: RaftState, event: RequestReceived, request: DescribeQuorumRequest
 ) -> Step:
-    """Say who is in the quorum and how far everybody has come; only a leader knows.
+    """Answer with the replicas of the quorum and their log end offsets; only a leader knows them.
 
-    An observer that has not fetched for too long is not named; the next Poll forgets it.
+    An observer whose fetches have stopped is left out; the next Poll forgets it.
 
     Kafka: KafkaRaftClient.handleDescribeQuorumRequest, LeaderState.describeQuorum.
     """

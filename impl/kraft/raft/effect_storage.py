@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def perform(storage: RaftStorage, effect: Durable) -> None:
-    """Do what an effect asks of the disk; it is done when this returns."""
+    """Perform a durable effect on the disk; it is done when this returns."""
     match effect:
         case WriteQuorumState(epoch, leader_id, voted, version):
             storage.write_quorum_state(epoch, leader_id, voted, version)

@@ -1,7 +1,7 @@
-"""What a replica wants done, in this order: the order is the promise of durability.
+"""The effects of a replica, in order: the order is the promise of durability.
 
-Whoever performs the effects may crash between any two; the handlers are written so that nothing is
-said before what it rests on is on the disk.
+A crash may come between any two effects. So the handlers send a message only after everything it
+rests on is on the disk.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class AppendLog:
 
 @dataclass(frozen=True, slots=True)
 class FlushLog:
-    """Flush the log: a crash cannot take what was appended before."""
+    """Flush the log: a crash cannot take the records that were appended before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class HandleLoadSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class HandleLeaderChange:
-    """The state machine learns who leads; itself only once it has caught up with its own epoch.
+    """Tell the state machine the leader; a leader hears of itself once it has read up to its epoch.
 
     Kafka: RaftClient.Listener.handleLeaderChange.
     """
@@ -144,7 +144,7 @@ class ResignRefused:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRefused:
-    """A `SnapshotCreated` is of what the log does not say, or is not committed.
+    """Refuse a `SnapshotCreated` whose end is not in the log or not committed.
 
     Kafka: KafkaRaftLog.createNewSnapshot.
     """

@@ -1,7 +1,7 @@
-"""What happens to a replica. Each event brings the replica's own clock and one number of chance.
+"""The events of a replica. Each brings the replica's own clock and one random number.
 
-`now` is in nanoseconds of the replica's clock. `chance` is a number from 0 to 2**64 - 1; whoever
-needs several numbers splits it. So a handler needs neither clock nor dice.
+`now` is in nanoseconds of the replica's clock. `chance` is a number from 0 to 2**64 - 1, which a
+handler splits if it needs several. So a handler needs neither clock nor dice.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class PrepareAppend:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleAppend:
-    """All that was prepared may go into the log. Kafka: RaftClient.schedulePreparedAppend."""
+    """Release every prepared batch into the log. Kafka: RaftClient.schedulePreparedAppend."""
 
     now: int
     chance: int

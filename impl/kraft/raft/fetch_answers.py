@@ -1,4 +1,4 @@
-"""What a leader answers to a fetch: an error, batches, a snapshot to load, or where the logs part.
+"""The answer to a fetch: an error, batches, a snapshot to load, or where the logs diverge.
 
 Spec: KRaft!FetchAnswer, AnswerFetch, NeedsSnapshot, Diverges.
 Kafka: KafkaRaftClient.tryCompleteFetchRequest, validateFetchOffsetAndEpoch.
@@ -50,9 +50,9 @@ def answer(turn: Turn, role: Leader, request: FetchRequest) -> FetchResponse:
 
 
 def needed_snapshot(log: LogImage, offset: int, last_epoch: int) -> OffsetAndEpoch | None:
-    """Return the snapshot that a replica with this end of its log must load first, if any.
+    """Return the snapshot that a replica with this log end must load first, if any.
 
-    A bootstrap snapshot, which ends at offset 0, is none of them: it stands for no record.
+    A bootstrap snapshot, which ends at offset 0, never is: it stands for no record.
 
     Spec: KRaft!NeedsSnapshot.
     Kafka: KafkaRaftClient.validateFetchOffsetAndEpoch, ReplicatedLog.validateOffsetAndEpoch.

@@ -1,7 +1,7 @@
-"""Fetching, as a leader sees it: what it answers, and what it learns of who asks.
+"""Fetch requests at the leader: its answer, and what the request tells it of the sender's log.
 
-To ask for what follows an offset is to say that all before it is flushed. So a fetch of a voter may
-commit something, but only one whose log is the beginning of the leader's.
+A replica that fetches from an offset has flushed everything before it. So a fetch of a voter may
+commit records, but only if the voter's log is a prefix of the leader's.
 
 Spec: KRaft!AnswerFetch, AnswerDiverging, AnswerWithSnapshotId.
 Kafka: KafkaRaftClient.handleFetchRequest, LeaderState.updateReplicaState.
@@ -33,10 +33,10 @@ _NOTHING = ReplicaProgress(ReplicaKey(NodeId(-1)))
 
 
 def on_fetch_request(state: RaftState, event: RequestReceived, request: FetchRequest) -> Step:
-    """Answer a fetch, or park it until there is something to answer.
+    """Answer a fetch, or put it into the purgatory until there is something to answer.
 
-    It is parked only if it may wait, its log is the beginning of this one, there is nothing new in
-    the log, and the sender knows all that is known to be committed.
+    It waits only if it may, its log is a prefix of the leader's, the log has nothing new for it,
+    and its sender knows the high watermark.
 
     Spec: KRaft!AnswerFetch, AnswerDiverging, AnswerWithSnapshotId, RefuseFetch.
     Kafka: KafkaRaftClient.handleFetchRequest, tryCompleteFetchRequest.

@@ -1,7 +1,7 @@
-"""Fetching, as a follower does it, and whoever looks for a leader.
+"""Fetching at a follower, and at a replica that looks for a leader.
 
-What a follower got it writes and flushes before it does anything else: to fetch again is to say
-that it has it.
+A follower writes and flushes fetched records before anything else: its next fetch says that it has
+them.
 
 Spec: KRaft!SendFetch, AppendFetched, TruncateDiverging, BeginSnapshotFetch.
 Kafka: KafkaRaftClient.pollFollower, buildFetchRequest, handleFetchResponse.
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 
 def poll_follower(turn: Turn) -> bool:
-    """Do the first thing that is due of a follower, or of who looks for a leader; False: nothing.
+    """Do what is due first at a follower or a replica without a leader; False: nothing is.
 
-    A voter that its leader has not answered for too long asks to be elected. An observer asks
-    others then who leads.
+    A voter whose leader has not answered for too long stands for election. An observer then asks
+    other nodes for the leader.
 
     Spec: KRaft!SendFetch, KRaft!SendFetchSnapshot, KRaftElection!BecomeProspective.
     Kafka: KafkaRaftClient.pollFollowerAsVoter, pollFollowerAsObserver.
@@ -91,7 +91,7 @@ def follower_deadline(state: RaftState) -> int:
 
 
 def bootstrap_servers(configuration: Configuration, voters: VoterSet) -> tuple[NodeId, ...]:
-    """Return whom a replica may ask who leads: those it was told of, otherwise the voters.
+    """Return the nodes that a replica asks for the leader: its bootstrap servers, else the voters.
 
     Spec: KRaft!BootstrapServers. Kafka: RequestManager.bootstrapServers.
     """
@@ -137,10 +137,10 @@ def send_fetch(turn: Turn, node: NodeId) -> None:
 
 
 def on_fetch_response(state: RaftState, event: ResponseReceived, response: FetchResponse) -> Step:
-    """Take what the leader answers: records, where to cut the log, or a snapshot to load.
+    """Handle the leader's answer: records, an offset to truncate to, or a snapshot to load.
 
-    What cannot be appended is as good as lost: the leader is asked again, a little later, and the
-    fetch timer runs on. What would cut off committed records ends the process.
+    Records that cannot be appended count as lost: the replica asks again a little later, and its
+    fetch timer runs on. A truncation below the high watermark ends the process.
 
     Spec: KRaft!AppendFetched, TruncateDiverging, BeginSnapshotFetch, TruncatesCommitted.
     Kafka: KafkaRaftClient.handleFetchResponse.

@@ -1,4 +1,4 @@
-"""The high watermark: the end of what is known to be committed.
+"""The high watermark: the end of the records that are known to be committed.
 
 Spec: KRaftState!MajorityOffset, HighWatermarkOf.
 Kafka: LeaderState.maybeUpdateHighWatermark, KafkaRaftClient.updateFollowerHighWatermark.
@@ -42,10 +42,10 @@ def majority_offset(turn: Turn, leader: Leader) -> int:
 
 
 def update_leader_high_watermark(turn: Turn) -> None:
-    """Raise a leader's high watermark as far as its voters' logs allow.
+    """Advance a leader's high watermark as far as the logs of its voters allow.
 
-    A record of its own epoch must be below it: records of older epochs on a majority may still be
-    replaced. It never goes back.
+    A record of its own epoch must be below it, because records of older epochs on a majority may
+    still be replaced. The high watermark never goes back.
 
     Spec: KRaftState!UpdateHighWatermark.
     Kafka: LeaderState.maybeUpdateHighWatermark, KafkaRaftClient.onUpdateLeaderHighWatermark.
@@ -61,9 +61,9 @@ def update_leader_high_watermark(turn: Turn) -> None:
 
 
 def update_follower_high_watermark(turn: Turn, value: int) -> None:
-    """Take over a leader's high watermark, as far as the replica has the log; -1: not known.
+    """Advance to the leader's high watermark, at most to the end of this log; -1 is unknown.
 
-    A lower one than before says nothing: a new leader knows less at first.
+    A lower one than before is ignored: a new leader knows less at first.
 
     Spec: KRaft!HighWatermarkFrom.
     Kafka: KafkaRaftClient.updateFollowerHighWatermark.

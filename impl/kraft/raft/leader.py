@@ -1,4 +1,4 @@
-"""What is due of a leader, and when.
+"""The timers of a leader, and what it does when one is due.
 
 Spec: KRaft!Flush, KRaftElection!Resign, KRaftElection!SendBeginQuorumEpoch.
 Kafka: KafkaRaftClient.pollLeader, LeaderState.
@@ -23,10 +23,10 @@ _NOW = 0
 
 
 def poll_leader(turn: Turn) -> bool:
-    """Do the first thing that is due of a leader, and only that; False: nothing is.
+    """Do the first thing that is due at a leader, and only that; False: nothing is.
 
-    Between an append and its flush only fetches that waited for it are answered. A leader that no
-    majority fetches from resigns: it may be the only one who takes it for the leader.
+    Between an append and its flush a leader answers only fetches that waited for the append. A
+    leader resigns if no majority fetches from it: no other replica may take it for the leader.
 
     Spec: KRaft!AnswerFetch, KRaft!Flush, KRaftElection!Resign, KRaft!AppendRecord,
     KRaftElection!SendBeginQuorumEpoch.
@@ -90,9 +90,9 @@ def leader_deadline(state: RaftState) -> int:
 
 
 def _send_begin_quorum_epoch(turn: Turn, role: Leader) -> bool:
-    """Tell the first voter that has not fetched of late who leads.
+    """Send BeginQuorumEpoch to the first voter that has not fetched lately; False: there is none.
 
-    One that cannot be told now is left until the next time. True: a voter's time was over.
+    A voter that cannot be reached now waits for its next turn.
 
     Spec: KRaftElection!SendBeginQuorumEpoch.
     Kafka: KafkaRaftClient.maybeSendBeginQuorumEpochRequests.

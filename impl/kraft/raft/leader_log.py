@@ -1,4 +1,4 @@
-"""A leader's own log: what it appends counts at once, and is flushed before anything else.
+"""A leader's own log: an append counts at once, and is flushed before anything else.
 
 Spec: KRaft!AppendEntry. Kafka: KafkaRaftClient.appendAsLeader.
 """
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 def append_controls(turn: Turn, records: Sequence[Control]) -> None:
-    """Append control records as one batch, after all that was prepared: that keeps its offsets.
+    """Append control records as one batch, after the prepared batches, which keep their offsets.
 
-    The state machine has been told those offsets, and has replayed its records there. A leader
-    flushes one append before the next.
+    The state machine knows those offsets and has replayed its records there. A leader flushes one
+    append before the next.
 
     Spec: KRaft!AppendEntry, KRaftVoters!AppendVoters.
     Kafka: BatchAccumulator.appendControlMessages.

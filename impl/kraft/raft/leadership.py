@@ -1,4 +1,4 @@
-"""How an epoch begins for its leader, and what is owed when it leads no more.
+"""How a leader begins its epoch, and what it settles when it stops leading.
 
 Spec: KRaftElection!Lead.
 Kafka: KafkaRaftClient.onBecomeLeader, LeaderState.
@@ -49,7 +49,7 @@ def begin_epoch(turn: Turn, granting: Iterable[NodeId]) -> None:
 
 
 def end_leading(turn: Turn, next_role: Role) -> None:
-    """Answer all who wait for the leader that `turn.role` still is; what it gathered is dropped.
+    """Answer every request that waits for the leader in `turn.role`, and drop its prepared batches.
 
     The answers tell of the next role, so its quorum-state is written before.
     Kafka: KafkaRaftClient.resetVoteCollector, LeaderState.close.

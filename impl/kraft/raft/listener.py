@@ -1,7 +1,7 @@
-"""What the state machine is told: committed batches, snapshots, leaders.
+"""What the state machine hears: committed batches, snapshots, leaders.
 
-It is told at the end of a step, when all that it may rely on has been written: in the order of the
-log, each batch once, and a snapshot only in place of what the log has no more.
+It hears at the end of a step, after everything it relies on has been written: in the order of the
+log, each batch once, and a snapshot only where the log lacks the records.
 
 Kafka: KafkaRaftClient.ListenerContext, RaftClient.Listener.
 """
@@ -23,9 +23,9 @@ _UNTOLD: Final = -1
 
 
 def tell_listener(turn: Turn) -> None:
-    """Tell the state machine what it does not know yet; to be called last in a step.
+    """Tell the state machine what is new; called last in a step.
 
-    Called twice it says nothing the second time.
+    A second call tells it nothing.
     Kafka: KafkaRaftClient.pollListeners, updateListenersProgress, maybeFireLeaderChange.
     """
     high_watermark = turn.high_watermark
@@ -40,10 +40,10 @@ def tell_listener(turn: Turn) -> None:
 
 
 def _tell_commits(turn: Turn, high_watermark: int) -> None:
-    """Tell of the latest snapshot, if the log lacks what comes next, then of batches.
+    """Hand over the latest snapshot, if the log lacks the next records, and then batches.
 
-    A leader that was told that it leads has read up to its own epoch, which no snapshot replaces
-    before it is read; so it is never told to begin anew.
+    A leader that knows of its leadership has read up to its own epoch, and no snapshot replaces
+    those records before it reads them; so it never starts again from a snapshot.
     """
     listener, log = turn.listener, turn.log
     next_offset = listener.next_offset
@@ -71,10 +71,10 @@ def _committed(batches: tuple[LogBatch, ...], turn: Turn) -> tuple[LogBatch, ...
 
 
 def _tell_leader(turn: Turn, epoch: int, leader_id: NodeId | None) -> None:
-    """Tell who leads, once for each epoch and leader.
+    """Tell the state machine the leader, once for each epoch and leader.
 
-    A leader hears of itself only when it has read beyond the beginning of its epoch: all that was
-    committed before is known to it then. Epoch 0 without a leader is where everybody begins.
+    A leader hears of itself only when it has read past the beginning of its epoch, and so knows
+    everything that was committed before. Epoch 0 without a leader is where every replica begins.
     """
     listener = turn.listener
     told_epoch = max(listener.leader_epoch, 0)

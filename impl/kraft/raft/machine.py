@@ -1,4 +1,4 @@
-"""One replica of the metadata log: what every event makes of it.
+"""One replica of the metadata log, event by event.
 
 Spec: KRaft!Next.
 Kafka: KafkaRaftClient.
@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 
 
 def on_event(state: RaftState, event: events.Event) -> Step:
-    """Return the replica after an event, and what it wants done, in this order.
+    """Return the replica after an event, and its effects in order.
 
-    What its state machine is told comes last. A replica that cannot go on has the one effect Fatal,
-    and is as it was.
+    The effects for the state machine come last. A replica that cannot go on has the single effect
+    Fatal and an unchanged state.
 
     Spec: KRaft!Next. Kafka: KafkaRaftClient.handleInboundMessage, poll.
     """
@@ -80,7 +80,7 @@ def next_deadline(state: RaftState) -> int:
 
 
 def is_busy(state: RaftState) -> bool:
-    """Return whether Poll must do something before the replica may take a message.
+    """Return whether the replica must Poll before it may take a message.
 
     Spec: KRaftState!Idle.
     """
@@ -135,7 +135,7 @@ def _on_request(state: RaftState, event: events.RequestReceived) -> Step:
 
 
 def _on_response(state: RaftState, event: events.ResponseReceived) -> Step:
-    """Take an answer; one to a request that no replica sends is nobody's.
+    """Handle a response; one to a request that no replica sends is ignored.
 
     Kafka: KafkaRaftClient.handleResponse.
     """

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def high_watermark_advanced(turn: Turn) -> None:
-    """Answer the pending change whose record is committed now.
+    """Answer the pending change whose record is now committed.
 
-    A leader that has thereby removed itself asks itself to resign: its work is done.
+    A leader that has removed itself this way asks itself to resign.
 
     Spec: KRaftVoters!ResignRemoved.
     Kafka: AddVoterHandler.highWatermarkUpdated, RemoveVoterHandler.highWatermarkUpdated.
@@ -65,7 +65,7 @@ def pending_deadline(state: RaftState) -> int:
 
 
 def end_pending(turn: Turn, error: ErrorCode, message: str | None = None) -> None:
-    """Answer whoever asked for the pending change, if there is one; it is pending no more.
+    """Answer the request for the pending change, if there is one, and end the change.
 
     Kafka: LeaderState.resetAddVoterHandlerState, resetRemoveVoterHandlerState.
     """

@@ -1,4 +1,4 @@
-"""What a leader has been asked and not answered yet."""
+"""Requests that a leader has not answered yet."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ParkedFetch:
 
 @dataclass(frozen=True, slots=True)
 class PendingVoterChange:
-    """One add or remove that is under way; `offset` is None until its record is appended.
+    """A request to add or remove a voter; `offset` is None until its record is appended.
 
     Kafka: AddVoterHandlerState, RemoveVoterHandlerState.
     """

@@ -1,7 +1,7 @@
-"""What is due: the first thing that is gets done, and when the next one will be.
+"""Poll does the first thing that is due, and tells when the next one will be.
 
-What a leader has to do is in `leading`, whom a follower fetches from in `follower`; here are the
-timers of the other roles, requests that nobody answered, and who asks again.
+The duties of a leader are in `leader`, those of a replica that fetches in `follower`. Here are the
+timers of the other roles, unanswered requests, and retries.
 
 Kafka: KafkaRaftClient.poll, pollCurrentState.
 """
@@ -129,12 +129,12 @@ def _role_deadline(turn: Turn, state: RaftState) -> int:
 
 
 def _election_deadline(turn: Turn, role: Unattached | Nominee) -> int:
-    """Return when a role's election timer is over; that of one who is no voter never is."""
+    """Return when the election timer of a role ends; never for a replica that is no voter."""
     return role.election_deadline if turn.is_voter else NEVER
 
 
 def _poll_unattached(turn: Turn, role: Unattached) -> None:
-    """Stand once nobody has led for too long; until then ask who leads.
+    """Stand for election once there was no leader for too long; until then ask for the leader.
 
     Kafka: KafkaRaftClient.pollUnattached.
     """
@@ -147,7 +147,7 @@ def _poll_unattached(turn: Turn, role: Unattached) -> None:
 
 
 def _poll_nominee(turn: Turn, role: Nominee) -> None:
-    """Give up an election that is lost or takes too long, or ask again who has not answered.
+    """Give up an election that is lost or takes too long, or ask the silent voters again.
 
     A candidate that has lost waits out its timer, so that not all try again at once.
     Kafka: KafkaRaftClient.pollCandidate, pollProspective.
@@ -167,9 +167,9 @@ def _poll_nominee(turn: Turn, role: Nominee) -> None:
 
 
 def _lose_pre_vote(turn: Turn, role: Prospective) -> None:
-    """Go back to the leader that was known, or wait for one; the vote of the epoch stays.
+    """Go back to the known leader, or wait for one; the vote of the epoch stays.
 
-    Who knows no more than the leader's name keeps that, and asks where it is.
+    A replica that knows only the leader's id keeps it, and asks for the leader's endpoints.
 
     Spec: KRaftElection!LosePreVote, KRaftSteps!LosePreVoteByName.
     Kafka: KafkaRaftClient.prospectiveTransitionAfterElectionLoss.
@@ -204,7 +204,7 @@ def _unacknowledged(turn: Turn, role: Resigned) -> tuple[Voter, ...]:
 
 
 def _unheard(turn: Turn, role: Nominee) -> tuple[Voter, ...]:
-    """Return the voters that a nominee may still win with: nobody, once it has lost.
+    """Return the voters whose votes are missing; none once the nominee has lost.
 
     Kafka: EpochElection.isVoteRejected, NomineeState.
     """

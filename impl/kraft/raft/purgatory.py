@@ -1,8 +1,8 @@
 """Fetches that wait at the leader for something new.
 
-One is answered when there are records for it, when more is known to be committed than its sender
-knows, when its time is over, or when the leader leads no longer. A leader answers with records that
-it has appended and not yet flushed.
+A fetch is answered when there are records for it, when the high watermark is above the one its
+sender knows, when its time is over, or when the leader stops leading. A leader answers with records
+that it has appended and not yet flushed.
 
 Spec: KRaft!AnswerFetch.
 Kafka: KafkaRaftClient.fetchPurgatory.
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def may_wait(turn: Turn, request: FetchRequest) -> bool:
-    """Return whether there is nothing to tell yet to who asks, and he is ready to wait."""
+    """Return whether there is nothing new for the sender of a fetch, and it is willing to wait."""
     return (
         request.maximum_wait > 0
         and isinstance(turn.role, Leader)
@@ -47,9 +47,9 @@ def park(turn: Turn, source: Source, request: FetchRequest) -> None:
 
 
 def answer_news(turn: Turn) -> bool:
-    """Answer the first parked fetch for which there is something new; True: there was one.
+    """Answer the first waiting fetch that has something new; return whether there was one.
 
-    What the leader knows of the sender's log it noted when the fetch came.
+    The leader noted the end of the sender's log when the fetch arrived.
 
     Spec: KRaft!AnswerFetch. Kafka: ThresholdPurgatory.maybeComplete.
     """
@@ -65,7 +65,7 @@ def answer_news(turn: Turn) -> bool:
 
 
 def answer_expired(turn: Turn) -> bool:
-    """Answer the first parked fetch whose time is over, with no records; True: there was one.
+    """Answer the first waiting fetch whose time is over, without records; False: there is none.
 
     Kafka: ThresholdPurgatory.await.
     """

@@ -1,8 +1,8 @@
 """The transitions between the six roles.
 
-Each writes the quorum-state file first if it says anything new, leaves behind all that belongs to
-the role it ends, and closes all connections: an answer to what the old role asked means nothing to
-the new one. The high watermark stays, but for a new leader.
+A transition first writes the quorum-state file, if it has anything new. It drops the state of the
+role that it ends and closes all connections, because the new role waits for none of the old
+responses. The high watermark stays, except for a new leader.
 
 Spec: KRaftState!WriteQuorumState, KRaftElection!Lead.
 Kafka: QuorumState.
@@ -55,17 +55,17 @@ def other_voters(turn: Turn) -> tuple[Voter, ...]:
 
 
 def is_only_voter(turn: Turn) -> bool:
-    """Return whether the replica is the one voter there is. Kafka: QuorumState.isOnlyVoter."""
+    """Return whether the replica is the only voter. Kafka: QuorumState.isOnlyVoter."""
     return turn.is_voter and len(turn.voters) == 1
 
 
 def is_majority(voters: VoterSet, some: frozenset[NodeId]) -> bool:
-    """Return whether some nodes are more than half of the voters. Spec: KRaftState!IsMajority."""
+    """Return whether these nodes are a majority of the voters. Spec: KRaftState!IsMajority."""
     return sum(node in some for node in voters.node_ids) >= voters.majority
 
 
 def can_still_win(turn: Turn, role: Nominee) -> bool:
-    """Return whether those who have not refused are a majority yet.
+    """Return whether the voters that have not refused are still a majority.
 
     Kafka: EpochElection.isVoteRejected.
     """
@@ -76,10 +76,11 @@ def can_still_win(turn: Turn, role: Nominee) -> bool:
 def become_unattached(
     turn: Turn, epoch: int, voted: ReplicaKey | None = None, leader_id: NodeId | None = None
 ) -> None:
-    """Wait for a leader of an epoch, or to hear where the one with this id is, or for the timer.
+    """Wait in an epoch for a leader, for the endpoints of the known leader, or for the timer.
 
-    Who votes waits anew, since his candidate's chances are no worse than his own. Who does not
-    keeps what was left to wait, so that hearing of epochs cannot keep a voter from standing.
+    A replica that votes restarts its timer, since its candidate's chances are no worse than its
+    own. A replica that does not vote keeps its remaining time, so that news of epochs cannot keep
+    a voter from standing.
     In the same epoch `voted` must be the vote given there.
 
     Spec: KRaftState!TransitionToUnattached.
@@ -139,7 +140,7 @@ def become_prospective(turn: Turn) -> None:
 
 
 def vote_as_prospective(turn: Turn, candidate: ReplicaKey) -> None:
-    """Give the vote of this epoch, and count anew; whom it has asked may answer still.
+    """Give the vote of this epoch, and count anew; replicas it asked before may still answer.
 
     Spec: KRaftState!StandOn. Kafka: QuorumState.prospectiveAddVotedState.
     """
@@ -197,9 +198,9 @@ def become_leader(turn: Turn) -> None:
 
 
 def become_resigned(turn: Turn) -> None:
-    """Lead no longer, and tell the voters, the best successor first in the list.
+    """Stop leading, and tell the voters; the list of successors has the best one first.
 
-    The epoch's leader stays in the file: nobody may lead this epoch again, nor vote in it.
+    The epoch's leader stays in the file: no replica may lead this epoch again, or vote in it.
 
     Spec: KRaftElection!Resign.
     Kafka: QuorumState.transitionToResigned, KafkaRaftClient.transitionToResigned.
@@ -217,7 +218,7 @@ def become_resigned(turn: Turn) -> None:
 
 
 def preferred_successors(turn: Turn, role: Leader) -> tuple[ReplicaKey, ...]:
-    """Return the other voters by what the leader knows of their logs, the longest first.
+    """Return the other voters by their known log ends, the longest log first.
 
     Kafka: LeaderState.nonLeaderVotersByDescendingFetchOffset.
     """
@@ -231,7 +232,7 @@ def preferred_successors(turn: Turn, role: Leader) -> tuple[ReplicaKey, ...]:
 
 
 def send_begin_quorum_epoch(turn: Turn, voter: Voter) -> None:
-    """Tell a voter who leads.
+    """Tell a voter the leader.
 
     Spec: KRaftElection!SendBeginQuorumEpoch.
     Kafka: KafkaRaftClient.buildBeginQuorumEpochRequest.
@@ -257,7 +258,7 @@ def send_end_quorum_epoch(turn: Turn, voter: Voter) -> None:
     """
     configuration, role = turn.configuration, turn.role
     if not isinstance(role, Resigned):
-        raise TypeError("only who has resigned ends an epoch")
+        raise TypeError("only a resigned leader ends an epoch")
     request = EndQuorumEpochRequest(
         configuration.cluster_id,
         role.epoch,
@@ -269,13 +270,13 @@ def send_end_quorum_epoch(turn: Turn, voter: Voter) -> None:
 
 
 def endpoints_of_voter(turn: Turn, node: NodeId) -> Endpoints:
-    """Return where a voter listens, nothing if it is none. Kafka: VoterSet.listeners."""
+    """Return the endpoints of a voter, none if the node is no voter. Kafka: VoterSet.listeners."""
     voter = turn.voters.get(node)
     return voter.endpoints if voter is not None else ()
 
 
 def write_quorum_state(turn: Turn, role: Role) -> None:
-    """Write what the quorum-state file says of a role.
+    """Write the quorum-state file for a role.
 
     Kafka: QuorumStateStore.writeElectionState.
     """
@@ -295,7 +296,7 @@ def _prospective(
 
 
 def _become_sole_leader(turn: Turn) -> None:
-    """Lead the next epoch without asking anybody.
+    """Lead the next epoch without asking for votes.
 
     Spec: KRaftElection!BecomeSoleLeader. Kafka: KafkaRaftClient.initialize.
     """
@@ -308,7 +309,7 @@ def _become_sole_leader(turn: Turn) -> None:
 def _lead(turn: Turn, epoch: int, granting: frozenset[NodeId]) -> None:
     """Begin an epoch with a record of its own, then tell the voters.
 
-    What it knew to be committed it forgets: its own epoch must confirm it first.
+    The leader forgets its high watermark: a record of its own epoch must confirm it first.
 
     Spec: KRaftElection!Lead.
     """

@@ -1,4 +1,4 @@
-"""BeginQuorumEpoch and EndQuorumEpoch: a leader says that it leads, or leads no more.
+"""BeginQuorumEpoch and EndQuorumEpoch: a leader announces that it leads, or that it resigned.
 
 Kafka: KafkaRaftClient.handleBeginQuorumEpochRequest, handleEndQuorumEpochRequest.
 """
@@ -39,7 +39,7 @@ def on_begin_quorum_epoch_request(
 ) -> Step:
     """Follow the leader of this epoch or a higher one.
 
-    Also if the request was meant for another replica: what it says of the leader is true.
+    A request for another replica counts as well: it names the leader truly.
     Spec: KRaftElection!HandleBeginQuorumEpoch, FenceRequest.
     Kafka: KafkaRaftClient.handleBeginQuorumEpochRequest.
     """
@@ -78,10 +78,11 @@ def on_end_quorum_epoch_request(
 
 
 def successor_backoff(successors: tuple[ReplicaKey, ...], key: ReplicaKey, maximum: int) -> int:
-    """Return how many nanoseconds a replica lets better successors go first.
+    """Return how many nanoseconds a replica waits for better successors to stand first.
 
-    The first waits for nobody, and each after it twice as long as the one before, up to
-    `maximum`; who is not among them waits the whole of it. An empty list makes everybody the first.
+    The first does not wait, and each later one waits twice as long as the one before it, up to
+    `maximum`. A replica that is not in the list waits `maximum`. An empty list makes every replica
+    the first.
     Kafka: KafkaRaftClient.endEpochElectionBackoff, strictExponentialElectionBackoffMs.
     """
     count = len(successors)
@@ -105,7 +106,7 @@ def successor_backoff(successors: tuple[ReplicaKey, ...], key: ReplicaKey, maxim
 def on_begin_quorum_epoch_response(
     state: RaftState, event: ResponseReceived, response: BeginQuorumEpochResponse
 ) -> Step:
-    """Take what a voter says of the epoch; that it follows, its fetches show.
+    """Handle the epoch in a voter's answer; only its fetches show that it follows.
 
     Spec: KRaftElection!DiscoverEpoch, IgnoreResponse.
     Kafka: KafkaRaftClient.handleBeginQuorumEpochResponse.
@@ -120,7 +121,7 @@ def on_begin_quorum_epoch_response(
 def on_end_quorum_epoch_response(
     state: RaftState, event: ResponseReceived, response: EndQuorumEpochResponse
 ) -> Step:
-    """Take what a voter says of the epoch; it knows now that its leader has resigned.
+    """Handle the epoch in a voter's answer; the voter now knows that its leader has resigned.
 
     Spec: KRaftElection!DiscoverEpoch, IgnoreResponse.
     Kafka: KafkaRaftClient.handleEndQuorumEpochResponse, ResignedState.acknowledgeResignation.

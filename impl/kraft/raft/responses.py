@@ -1,4 +1,4 @@
-"""What all answers have in common: what they tell of the epoch and of its leader.
+"""What all responses share: the epoch and its leader.
 
 Spec: KRaftElection!DiscoverEpoch, IgnoreResponse.
 Kafka: KafkaRaftClient.maybeHandleCommonResponse, maybeTransition.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kraft.raft.turn import Turn
 
 _STALE = frozenset({ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.NOT_LEADER_OR_FOLLOWER})
-"""Errors that tell who asked that he is behind."""
+"""Errors that tell a replica that its epoch or leader is out of date."""
 
 
 _SAYS_NOTHING = frozenset({ErrorCode.INVALID_REQUEST, ErrorCode.INVALID_VOTER_KEY})
@@ -27,10 +27,10 @@ _SAYS_NOTHING = frozenset({ErrorCode.INVALID_REQUEST, ErrorCode.INVALID_VOTER_KE
 
 
 def handle_common(turn: Turn, error: ErrorCode, epoch: int, leader_id: NodeId | None) -> bool:
-    """Take what an answer says of the epoch and its leader; True: there is nothing else in it.
+    """Handle the epoch and the leader of a response; True: there is nothing else to handle.
 
-    A higher epoch, or a leader that was not known, makes a transition; whatever else the answer
-    says is left, the next request asks for it again.
+    A higher epoch, or a leader that was unknown, makes a transition. The rest of that response is
+    ignored; the next request asks for it again.
 
     Spec: KRaftElection!DiscoverEpoch, IgnoreResponse.
     Kafka: KafkaRaftClient.maybeHandleCommonResponse, maybeTransition.
@@ -58,8 +58,8 @@ def handle_common(turn: Turn, error: ErrorCode, epoch: int, leader_id: NodeId | 
 def _followed_before(turn: Turn) -> bool:
     """Return whether this candidate has records of the epoch that it stands in.
 
-    It stood there, lost, followed, and was restarted. Its vote requests cannot be right, and are
-    refused; that must not end it.
+    It stood in that epoch, lost, followed, and was restarted. Its vote requests are invalid and are
+    refused, which must not end it.
     """
     return isinstance(turn.role, Candidate) and turn.log.last_epoch >= turn.role.epoch
 
@@ -78,9 +78,9 @@ def discover(turn: Turn, epoch: int, leader_id: NodeId | None) -> None:
 
 
 def learns_leader(turn: Turn, leader_id: NodeId | None) -> bool:
-    """Return whether an answer of the replica's own epoch tells it the leader, or where that is.
+    """Return whether a response of the replica's own epoch brings the leader, or its endpoints.
 
-    An unattached replica may have the leader's id from its file. It follows when an answer names
+    An unattached replica may have the leader's id from its file. It follows when a response names
     the leader again, with its endpoints.
 
     Spec: KRaftElection!LearnsLeader. Kafka: KafkaRaftClient.maybeTransition.
@@ -92,9 +92,9 @@ def learns_leader(turn: Turn, leader_id: NodeId | None) -> bool:
 
 
 def is_other_leader(turn: Turn, epoch: int, leader_id: NodeId | None) -> bool:
-    """Return whether a message names a leader that cannot be: a second one of this epoch.
+    """Return whether a message names an impossible leader: a second one of this epoch.
 
-    Nor may it name this replica, unless that leads, or led, this epoch.
+    It may name this replica only if the replica leads, or led, this epoch.
     Spec: KRaftElection!OtherLeader. Kafka: KafkaRaftClient.hasConsistentLeader.
     """
     if leader_id is None:

@@ -1,7 +1,7 @@
 """The six roles of a replica: what each keeps, and nothing else.
 
-`leader_id` and `voted` of the epoch are what the quorum-state file says, so that a role and the
-file are never in two minds. Deadlines are nanoseconds of the replica's own clock.
+`leader_id` and `voted` are those of the quorum-state file, so that a role never contradicts the
+file. Deadlines are nanoseconds of the replica's own clock.
 
 Spec: KRaftState!Role.
 Kafka: EpochState and its classes.
@@ -65,8 +65,8 @@ class Candidate:
 class ReplicaProgress:
     """What a leader knows of another replica; times are -1 until they happen.
 
-    `end_offset` is None until it fetched in this epoch. At `begin_deadline` a voter is told again
-    who leads. Kafka: LeaderState.ReplicaState.
+    `end_offset` is None until the replica fetches in this epoch. At `begin_deadline` the leader
+    announces itself to a voter again. Kafka: LeaderState.ReplicaState.
     """
 
     key: ReplicaKey
@@ -88,7 +88,7 @@ class Leader:
     key in the voter set, and every observer that fetched, by its own key: two disks of a node are
     two replicas. `fetched` are the voters that fetched since the check of the quorum was last
     reset, which expires at `check_quorum_deadline`.
-    `must_flush`: what it appended is not flushed yet, and no message is taken before it is.
+    With `must_flush` its last append is not flushed yet, and it takes no message before that.
     """
 
     epoch: int
@@ -108,8 +108,8 @@ class Leader:
 class Follower:
     """Fetches from its leader. Kafka: FollowerState.
 
-    `fetching_snapshot` is the snapshot it must load first, `snapshot_pieces` what
-    it has of it.
+    `fetching_snapshot` is the snapshot it must load first, `snapshot_pieces` are the pieces that it
+    has of it.
     """
 
     epoch: int
@@ -125,7 +125,7 @@ class Follower:
 
 @dataclass(frozen=True, slots=True)
 class Resigned:
-    """Led its epoch and leads no more; tells the voters. Kafka: ResignedState."""
+    """Led its epoch and has stopped; it tells the voters. Kafka: ResignedState."""
 
     epoch: int
     leader_id: NodeId
@@ -139,7 +139,7 @@ Nominee = Prospective | Candidate
 
 
 def leader_of(role: Role) -> NodeId | None:
-    """Return who leads the epoch of a role, as far as it is known; a resigned leader is named too.
+    """Return the known leader of the epoch of a role, a resigned one included.
 
     Spec: KRaftState!leader. Kafka: QuorumState.leaderId.
     """
@@ -147,10 +147,10 @@ def leader_of(role: Role) -> NodeId | None:
 
 
 def voted_of(role: Role) -> ReplicaKey | None:
-    """Return who got the vote of the epoch. Spec: KRaftState!voted. Kafka: QuorumState.votedKey."""
+    """Return the replica that got the vote. Spec: KRaftState!voted. Kafka: QuorumState.votedKey."""
     return None if isinstance(role, Leader | Resigned) else role.voted
 
 
 def leader_endpoints_of(role: Role) -> Endpoints:
-    """Return where the leader of the epoch listens, as far as it is known."""
+    """Return the known endpoints of the epoch's leader."""
     return role.leader_endpoints if isinstance(role, Prospective | Follower) else ()

@@ -37,7 +37,7 @@ def on_resign_requested(state: RaftState, event: ResignRequested) -> Step:
 
 
 def on_shutdown_requested(state: RaftState, event: ShutdownRequested) -> Step:
-    """Begin to end: a leader resigns, and everybody waits until another leads, but not too long.
+    """Begin to shut down: a leader resigns, and every replica waits a while for another leader.
 
     Kafka: KafkaRaftClient.shutdown.
     """
@@ -48,7 +48,7 @@ def on_shutdown_requested(state: RaftState, event: ShutdownRequested) -> Step:
 
 
 def complete_shutdown(turn: Turn) -> bool:
-    """End if nobody needs this replica any more, or its time is over; True: it has ended.
+    """End if the quorum can spare this replica, or its time is over; True: it has ended.
 
     Nothing is due after that. Kafka: KafkaRaftClient.maybeCompleteShutdown.
     """
@@ -64,7 +64,7 @@ def complete_shutdown(turn: Turn) -> bool:
 
 
 def may_end(turn: Turn) -> bool:
-    """Return whether the quorum gets on without this replica.
+    """Return whether the quorum can spare this replica.
 
     It is no voter, or the only one, or it knows another leader.
     Kafka: KafkaRaftClient.maybeCompleteShutdown.

@@ -1,6 +1,6 @@
 """The bytes of a snapshot's file: header, kraft.version and voters, the records, footer.
 
-A snapshot is a log of its own, with offsets from 0, all of it in the epoch of its id.
+A snapshot is a log of its own, with offsets from 0, all in the epoch of its id.
 
 Kafka: RecordsSnapshotWriter, RecordsSnapshotReader.
 """
@@ -38,16 +38,16 @@ MAXIMUM_BATCH_BYTES: Final = 8 * 1024 * 1024
 """How large a batch of records may become. Kafka: KafkaRaftClient.MAX_BATCH_SIZE_BYTES."""
 
 _RECORD_OVERHEAD: Final = 21
-"""Bytes of a record besides its value, at most: three varints of 5, length, marks."""
+"""The most bytes of a record apart from its value: three varints of 5, length, marks."""
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotContent:
-    """What is in a snapshot's file.
+    """The content of a snapshot's file.
 
-    `voters` is None if it has none, `version` is 0 if it says nothing of it; `values` are the bytes
-    of each record's value; `last_timestamp`, in milliseconds, is that of the last record of the
-    log in it.
+    `voters` is None and `version` is 0 if the file has none. `values` are the bytes of each
+    record's value. `last_timestamp`, in milliseconds, is that of the last record of the log that
+    the snapshot stands for.
     """
 
     voters: VoterSet | None
@@ -88,7 +88,7 @@ def snapshot_bytes(
 
 
 def read_snapshot(data: bytes) -> SnapshotContent:
-    """Return what is in the bytes of a snapshot's file.
+    """Return the content of a snapshot's file, given as bytes.
 
     Raises CorruptRecordError if header or footer is missing, misplaced or there twice, if there are
     two voter sets or versions, or as `read_batches`. Kafka: RecordsSnapshotReader.
@@ -117,7 +117,7 @@ def _read(data: bytes) -> SnapshotContent:
 
 
 _KNOWN_BYTES: Final = 64 * 1024
-"""What is no larger is decoded once and remembered; a large snapshot would stay for ever."""
+"""Files up to this size are decoded once and remembered; a large snapshot would stay in memory."""
 _read_known = lru_cache(maxsize=256)(_read)
 
 

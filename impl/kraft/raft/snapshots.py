@@ -1,4 +1,4 @@
-"""Snapshots: made by the state machine, fetched in pieces from a leader, and what they replace.
+"""Snapshots: the state machine makes them, replicas fetch them in pieces, the log is cleaned.
 
 Spec: KRaft!CreateSnapshot, CleanLog, AnswerFetchSnapshot, SendFetchSnapshot, LoadSnapshot,
 AbandonSnapshot. Kafka: KafkaRaftClient.handleFetchSnapshotRequest, handleFetchSnapshotResponse.
@@ -40,11 +40,10 @@ if TYPE_CHECKING:
 
 
 def on_snapshot_created(state: RaftState, event: SnapshotCreated) -> Step:
-    """Write a snapshot of what is committed and in no snapshot yet; or refuse: SnapshotRefused.
+    """Write a snapshot that ends at or below the high watermark, or refuse it: SnapshotRefused.
 
-    One that is older than the log, or not newer than the newest there is, is dropped and nothing
-    is said; so is one that is on its way from the leader. A snapshot ends where a batch ends:
-    batches are atomic.
+    It is dropped in silence if it is older than the log, not newer than the newest snapshot, or
+    already being fetched from the leader. A snapshot ends where a batch ends: batches are atomic.
 
     Spec: KRaft!CreateSnapshot.
     Kafka: KafkaRaftClient.createSnapshot, KafkaRaftLog.createNewSnapshot.
@@ -97,9 +96,9 @@ def on_clean_requested(state: RaftState, event: CleanRequested) -> Step:
 def on_fetch_snapshot_request(
     state: RaftState, event: RequestReceived, request: FetchSnapshotRequest
 ) -> Step:
-    """Answer with a piece of a snapshot. A voter that asks shows that it follows.
+    """Answer with a piece of a snapshot. The request of a voter shows that it follows.
 
-    A bootstrap snapshot, which ends at offset 0, is given to nobody.
+    A bootstrap snapshot, which ends at offset 0, is never sent.
 
     Spec: KRaft!AnswerFetchSnapshot, KRaft!RefuseFetch, KRaftElection!FenceRequest.
     Kafka: KafkaRaftClient.handleFetchSnapshotRequest.
@@ -183,7 +182,7 @@ def _is_nonsense(snapshot_id: OffsetAndEpoch | None) -> bool:
 
 
 def _take_piece(turn: Turn, role: Follower, response: FetchSnapshotResponse) -> None:
-    """Write a piece beside the log; the last one makes a snapshot of them."""
+    """Write a piece beside the log; the last piece completes the snapshot."""
     snapshot_id, pieces = response.snapshot_id, role.snapshot_pieces
     position = sum(len(piece) for piece in pieces)
     end = position + len(response.data)

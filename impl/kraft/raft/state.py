@@ -1,4 +1,4 @@
-"""All that a replica is, as one value; and what a handler returns."""
+"""The state of a replica as one value, and the result of a handler."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """One other node, as the replica sees it: at most one request is under way to it.
+    """One other node, as the replica sees it, with at most one request in flight.
 
-    `correlation_id` is that of the request under way, None if there is none. It is given up at
-    `deadline`. After a failure nothing is sent before `backoff_until`.
+    `correlation_id` is that of the request in flight, None if there is none. The request is
+    abandoned at `deadline`. After a failure nothing is sent before `backoff_until`.
 
     Spec: KRaftState!Waiting.
     Kafka: RequestManager.ConnectionState.
@@ -46,11 +46,11 @@ class ListenerProgress:
 
 @dataclass(frozen=True, slots=True)
 class RaftState:
-    """A replica: what is on its disk (`log`, and the epoch, leader and vote in `role`), and memory.
+    """A replica: its disk (`log`, and the epoch, leader and vote in `role`), and its memory.
 
-    `high_watermark` is None until it is known. `controls` are the voters and
-    the kraft.version by the records of the log. `next_correlation_id` numbers its requests.
-    `shutdown_deadline` is None unless it is shutting down.
+    `high_watermark` is None until it is known. `controls` are the voters and the kraft.version in
+    the records of the log. `next_correlation_id` numbers its requests. `shutdown_deadline` is None
+    unless the replica is shutting down.
 
     Spec: KRaftState!vars.
     Kafka: KafkaRaftClient, QuorumState.
@@ -69,7 +69,7 @@ class RaftState:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What an event makes of a replica: the state after it, and the effects in their order."""
+    """The result of an event: the state after it, and the effects in order."""
 
     state: RaftState
     effects: tuple[Effect, ...] = ()

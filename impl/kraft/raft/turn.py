@@ -90,7 +90,7 @@ class Turn:
         return Step(state, tuple(self.effects))
 
     def do(self, effect: Effect) -> None:
-        """Ask for an effect, after all that were asked for before."""
+        """Add an effect, after all earlier ones."""
         self.effects.append(effect)
 
     def draw(self, bound: int) -> int:

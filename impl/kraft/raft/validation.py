@@ -1,4 +1,4 @@
-"""What a request must be before it is looked into: of this cluster, for this replica, of its epoch.
+"""Checks of a request before it is handled: its cluster, the replica it is for, its epoch.
 
 Kafka: KafkaRaftClient.hasValidClusterId, validateVoterOnlyRequest, validateLeaderOnlyRequest.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def cluster_id_is_valid(turn: Turn, cluster_id: str | None) -> bool:
-    """Return whether a request is of this cluster, or does not say of which.
+    """Return whether a request names this cluster, or none.
 
     Kafka: KafkaRaftClient.hasValidClusterId.
     """
@@ -51,7 +51,7 @@ def leader_only_error(turn: Turn, epoch: int) -> ErrorCode:
 
 
 def follower_error(turn: Turn, epoch: int, replica_id: NodeId) -> ErrorCode:
-    """Return why a Fetch or FetchSnapshot is refused, or NONE: nobody follows itself.
+    """Return why a Fetch or FetchSnapshot is refused, or NONE; a leader refuses one of itself.
 
     Spec: KRaft!RefuseFetch.
     Kafka: KafkaRaftClient.validateLeaderOnlyRequest, LeaderState.updateFetchedVoters.
@@ -63,9 +63,9 @@ def follower_error(turn: Turn, epoch: int, replica_id: NodeId) -> ErrorCode:
 
 
 def is_addressed(turn: Turn, voter_id: NodeId, directory_id: DirectoryId | None) -> bool:
-    """Return whether a request that names whom it is for is for this replica.
+    """Return whether a request that names its addressee is for this replica.
 
-    An id of -1 is for anybody, one without a directory for the node with any disk.
+    An id of -1 is for any replica, an id without a directory for the node with any disk.
     Kafka: KafkaRaftClient.isValidVoterKey.
     """
     if voter_id < 0:

@@ -1,8 +1,8 @@
-"""Changing the voters: one at a time, by a record that counts from the moment it is appended.
+"""Changes of the voters: one at a time, by a record that counts from the moment it is appended.
 
-A leader adds a voter that has caught up, removes one, or takes over what is new of one. It does so
-only once it has committed something in its epoch and the last change of the voters is committed:
-so the majorities of any two sets that may be in force meet.
+A leader adds a voter that has caught up, removes one, or updates one. It does so only once it has
+committed a record of its epoch and the last change of the voters is committed. So the majorities of
+any two voter sets that may be in force overlap.
 
 Spec: KRaftVoters!VotersNext.
 Kafka: AddVoterHandler, RemoveVoterHandler, UpdateVoterHandler.
@@ -55,9 +55,9 @@ _ZERO_DIRECTORY: Final = DirectoryId(ZERO_UUID)
 def on_add_voter_request(
     state: RaftState, event: RequestReceived, request: AddRaftVoterRequest
 ) -> Step:
-    """Ask a replica that is to be added which versions it supports; or refuse to.
+    """Ask a replica that is to be added for its supported versions, or refuse to add it.
 
-    Checked in Kafka's order: the cluster, whether this replica leads, what the request lacks,
+    The checks are in Kafka's order: the cluster, whether this replica leads, missing fields,
     whether a change is possible now, whether the node is a voter, whether it can be asked.
 
     Spec: KRaftVoters!AddVoter.
@@ -159,9 +159,9 @@ def _is_asked(pending: PendingVoterChange, node: NodeId) -> bool:
 
 
 def _is_caught_up(turn: Turn, leader: Leader, key: ReplicaKey) -> bool:
-    """Return whether a replica had caught up in this epoch and has fetched of late.
+    """Return whether a replica caught up in this epoch and has fetched lately.
 
-    It may lag now all the same. Spec: KRaftVoters!IsCaughtUp.
+    It may lag again by now. Spec: KRaftVoters!IsCaughtUp.
     Kafka: LeaderState.isReplicaCaughtUp.
     """
     progress = leader.progress.get(key)
@@ -174,9 +174,9 @@ def _is_caught_up(turn: Turn, leader: Leader, key: ReplicaKey) -> bool:
 def on_remove_voter_request(
     state: RaftState, event: RequestReceived, request: RemoveRaftVoterRequest
 ) -> Step:
-    """Append the voters without one of them, which may be the leader itself; or refuse to.
+    """Append the voters without one of them, which may be the leader itself, or refuse to.
 
-    The answer comes when the record is committed, or when that takes too long; the record stays.
+    The answer follows when the record is committed, or after a timeout; the record stays.
 
     Spec: KRaftVoters!RemoveVoter.
     Kafka: KafkaRaftClient.handleRemoveVoterRequest, RemoveVoterHandler.handleRemoveVoterRequest.
@@ -210,7 +210,7 @@ def _remove_voter(turn: Turn, source: Source, request: RemoveRaftVoterRequest) -
 def on_update_voter_request(
     state: RaftState, event: RequestReceived, request: UpdateRaftVoterRequest
 ) -> Step:
-    """Append the voters with what is new of one of them, and say so at once; or refuse to.
+    """Append the voters with one of them updated, and answer at once, or refuse to.
 
     Spec: KRaftVoters!UpdateVoter.
     Kafka: KafkaRaftClient.handleUpdateVoterRequest, UpdateVoterHandler.handleUpdateVoterRequest.
@@ -275,7 +275,7 @@ def _append_voters(
 
 
 def _leader(turn: Turn, cluster_id: str | None, epoch: int) -> Leader | ErrorCode:
-    """Return the leader that this replica is, or why nobody may ask it anything."""
+    """Return this replica as the leader, or the error that any request for a change gets."""
     if not cluster_id_is_valid(turn, cluster_id):
         return ErrorCode.INCONSISTENT_CLUSTER_ID
     error = leader_only_error(turn, epoch)

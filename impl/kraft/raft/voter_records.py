@@ -29,7 +29,7 @@ Control = tuple[int, "Fields"]
 """A control record: its control type, and its fields."""
 
 _RECORD_VERSION: Final = 0
-"""The version in which Kafka 4.1 writes each of them."""
+"""The version of each record that Kafka 4.1 writes."""
 
 
 def leader_change_record(

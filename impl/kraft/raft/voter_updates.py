@@ -1,6 +1,6 @@
-"""A follower has the record of the voters tell where it listens, and what it supports.
+"""A follower asks its leader to write its endpoints and supported versions into the voters record.
 
-It asks its leader to write that. A leader writes it of itself when its epoch begins: leadership.
+A leader writes its own when its epoch begins: `leadership`.
 
 Kafka: KafkaRaftClient.pollFollowerAsVoter.
 """
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 def maybe_send_update_voter(turn: Turn) -> bool:
-    """Ask the leader to write what is new of this voter, if it is time and there is something.
+    """Ask the leader to update this voter, if it is time and its record is out of date.
 
-    True: it was asked, and gets no Fetch in this step. Where nothing is new, the next look is a
-    period later. While the leader cannot be asked, the time stays over.
+    True: it was asked, and gets no Fetch in this step. If the record is current, the next check is
+    a period later. While the leader cannot be asked, the update stays due.
 
     Kafka: KafkaRaftClient.pollFollowerAsVoter, maybeSendUpdateVoterRequest.
     """
@@ -58,7 +58,7 @@ def maybe_send_update_voter(turn: Turn) -> bool:
 def on_update_voter_response(
     state: RaftState, event: ResponseReceived, response: UpdateRaftVoterResponse
 ) -> Step:
-    """Take what the answer says of the epoch; whether the voter is updated, the log will tell.
+    """Handle the epoch in the answer; the log will tell whether the voter is updated.
 
     Spec: KRaftElection!DiscoverEpoch, KRaftElection!IgnoreResponse.
     Kafka: KafkaRaftClient.handleUpdateVoterResponse.

@@ -53,7 +53,7 @@ class VoterSet:
 
     @property
     def majority(self) -> int:
-        """How many voters are more than half of them. Spec: KRaftState!IsMajority."""
+        """The size of a majority of the voters. Spec: KRaftState!IsMajority."""
         return len(self.voters) // 2 + 1
 
     def get(self, node_id: NodeId | None) -> Voter | None:
@@ -66,8 +66,8 @@ class VoterSet:
     def is_voter(self, key: ReplicaKey) -> bool:
         """Return whether a replica is among the voters.
 
-        A voter known without its disk (kraft.version 0) is the node with any disk; one that is
-        known with it needs the same one. Kafka: VoterSet.isVoter.
+        A voter without a directory id (kraft.version 0) is the node with any disk; a voter with one
+        is the node with that disk. Kafka: VoterSet.isVoter.
         """
         voter = self.get(key.node_id)
         return voter is not None and voter.key.directory_id in (None, key.directory_id)
@@ -82,7 +82,7 @@ class VoterSet:
         return VoterSet.of((*self.voters, voter))
 
     def remove(self, key: ReplicaKey) -> VoterSet | None:
-        """Return the set without this replica; None if it is not in it, or is all there is.
+        """Return the set without this replica; None if it is not in the set, or the only voter.
 
         Kafka: VoterSet.removeVoter.
         """
@@ -92,7 +92,7 @@ class VoterSet:
         return VoterSet(tuple(each for each in self.voters if each is not voter))
 
     def update(self, voter: Voter) -> VoterSet | None:
-        """Return the set with what is new of a voter; None if that replica is not in it.
+        """Return the set with this voter updated; None if the replica is not in it.
 
         Kafka: VoterSet.updateVoter.
         """
@@ -103,17 +103,17 @@ class VoterSet:
         )
 
     def needs_update(self, voter: Voter) -> bool:
-        """Return whether this replica is in the set, but otherwise than it says.
+        """Return whether this replica is in the set with other endpoints or versions.
 
         Kafka: VoterSet.voterNodeNeedsUpdate.
         """
         return self.is_voter(voter.key) and self.get(voter.key.node_id) != voter
 
     def has_overlapping_majority(self, other: VoterSet) -> bool:
-        """Return whether at most one replica left and at most one came: Kafka's check.
+        """Return whether at most one replica left and at most one was added: Kafka's check.
 
-        Then majorities meet, but for one that left and one that came at once: those of {1, 2, 3}
-        and {1, 2, 4} need not. Kafka: VoterSet.hasOverlappingMajority.
+        Majorities then overlap, unless one left and one was added at once: those of {1, 2, 3} and
+        {1, 2, 4} need not. Kafka: VoterSet.hasOverlappingMajority.
         """
         ours = {voter.key for voter in self.voters}
         theirs = {voter.key for voter in other.voters}

@@ -1,4 +1,4 @@
-"""Votes and pre-votes: who gets one, and what the answers decide.
+"""Votes and pre-votes: how they are granted, and what the answers decide.
 
 Spec: KRaftElection!CanGrantVote.
 Kafka: KafkaRaftClient.handleVoteRequest, handleVoteResponse.
@@ -56,11 +56,11 @@ def on_vote_request(state: RaftState, event: RequestReceived, request: VoteReque
 
 
 def can_grant_vote(turn: Turn, candidate: ReplicaKey, up_to_date: bool, pre_vote: bool) -> bool:
-    """Return whether a replica of the candidate's own epoch would vote for it, or does.
+    """Return whether a replica of the candidate's own epoch grants it the vote.
 
-    A pre-vote binds nobody: a leader refuses it, and a follower whose leader has answered it. A
-    vote is given once in an epoch, and not when its leader is known; who got it gets it again,
-    whatever its log, since that was looked at when it was given.
+    A pre-vote binds no replica: a leader refuses it, and so does a follower whose leader has
+    answered it. A replica votes once in an epoch, and not if it knows the leader. The candidate
+    that got the vote gets it again, whatever its log, which was checked the first time.
 
     Spec: KRaftElection!CanGrantVote. Kafka: EpochState.canGrantVote.
     """
@@ -76,7 +76,7 @@ def can_grant_vote(turn: Turn, candidate: ReplicaKey, up_to_date: bool, pre_vote
 
 
 def is_up_to_date(turn: Turn, end: OffsetAndEpoch) -> bool:
-    """Return whether a log that ends so is no worse than the replica's own.
+    """Return whether a log with this end is at least as up to date as the replica's own.
 
     Epochs are compared first, and offsets only within one epoch.
     Spec: KRaftState!IsUpToDate. Kafka: OffsetAndEpoch.
@@ -108,7 +108,7 @@ def on_vote_response(state: RaftState, event: ResponseReceived, response: VoteRe
 
 
 def _vote(turn: Turn, request: VoteRequest) -> tuple[ErrorCode, bool]:
-    """Return the error and whether the vote is given, after all that changes with it."""
+    """Return the error and whether the vote is granted, after the transition that this makes."""
     if not cluster_id_is_valid(turn, request.cluster_id):
         return ErrorCode.INCONSISTENT_CLUSTER_ID, False
     if not _is_sane(request):
@@ -140,9 +140,9 @@ def _give_vote(turn: Turn, candidate: ReplicaKey) -> None:
 
 
 def _is_sane(request: VoteRequest) -> bool:
-    """Return whether the end of the candidate's log can be what it says.
+    """Return whether the end of the candidate's log is possible.
 
-    Who stands has no record of that epoch yet; who only asks may have.
+    A candidate has no record of the epoch in which it stands; a prospective may have some.
     Kafka: KafkaRaftClient.handleVoteRequest.
     """
     if request.last_offset < 0 or request.last_epoch < 0:

@@ -152,8 +152,8 @@ class RecordBatch:
     ) -> list[MetadataRecord]:
         """Return the records whose api key is in `wanted` (None: all), after checking all of them.
 
-        With `counts`, adds the number of records to it by (api key, version). A control batch has
-        none. Raises CorruptRecordError and its kinds.
+        Adds to `counts`, if given, the number of records by (api key, version). A control batch has
+        none. Raises CorruptRecordError or a subclass.
         """
         if self.is_control:
             return []
@@ -248,7 +248,7 @@ class RecordBatch:
 def parse_batch(
     raw: bytes, *, position: int = 0, path: Path | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> RecordBatch:
-    """Return the batch that `raw` is, all of it; `position` is where it starts in `path`.
+    """Return the one batch that fills `raw`; `position` is where it starts in `path`.
 
     Raises CorruptRecordError (and LimitExceededError, UnsupportedVersionError) unless length,
     magic, CRC, attributes, offsets and count are right.

@@ -36,7 +36,7 @@ class FeatureLevelRecord(TypedRecord, frozen=True):
 
 
 class QuotaEntity(Message, frozen=True):
-    """A part of who a quota is for; the name None stands for the default of its type."""
+    """A part of the entity that a quota is for; the name None is the default of its type."""
 
     entity_type: str
     entity_name: str | None

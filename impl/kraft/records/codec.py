@@ -29,10 +29,10 @@ from kraft.records.wire import Reader, encode_uvarint, fixed_layout
 
 
 def decode_body(schema: Schema, version: int, reader: Reader) -> Fields:
-    """Return the fields of a message body; the reader must be used up exactly.
+    """Return the fields of a message body, which must fill the reader exactly.
 
     The dict has every field of `version` in schema order, absent tagged ones with their default,
-    and `UNKNOWN_TAGGED_FIELDS` last where there are any.
+    and `UNKNOWN_TAGGED_FIELDS` last if there are any.
     """
     fields = _decode_struct(schema.fields, version, reader)
     if reader.position != reader.end:

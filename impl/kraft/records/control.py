@@ -1,4 +1,4 @@
-"""Control records: what the Raft layer itself writes into the log and into snapshots.
+"""Control records, which the Raft layer writes into the log and into snapshots.
 
 Kafka: ControlRecordType, ControlRecordUtils.
 """

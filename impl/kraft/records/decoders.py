@@ -1,10 +1,10 @@
 """Decoders compiled from the schemas: one straight-line function per record type and version.
 
 The generated source is a function of the schema tables alone. A compiled decoder returns exactly
-the fields `codec.decode_body` returns, or raises `Mismatch` (or IndexError, struct.error,
+the fields that `codec.decode_body` returns, or raises `Mismatch` (or IndexError, struct.error,
 UnicodeDecodeError) when anything is out of the ordinary: a broken length, an unknown tag, an
-overlong varint. The caller then asks `codec`, which accepts or names what is wrong; so this module
-may be stricter than the reference, never more lenient.
+overlong varint. The caller then asks `codec`, which accepts the bytes or names the fault. So this
+module may be stricter than the reference, never more lenient.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ _MAX_SEQUENCE: Final = 2**31 - 1
 def payload_text(record: MetadataRecord, fields: Fields | None = None) -> str:
     """Return `{"type": ..., "version": ..., "data": {...}}` on one line.
 
-    `fields` are shown in place of the record's own: the caller may withhold some of them.
+    `fields` are shown in place of the record's own, so that the caller may withhold some of them.
     """
     schema = METADATA_SCHEMAS[record.api_key]
     data = fields_json(schema.fields, record.version, record.fields if fields is None else fields)
@@ -39,7 +39,7 @@ def control_text(record: ControlRecord) -> str:
 def record_start(
     batch: RecordBatch, record: MetadataRecord | ControlRecord, key_bytes: int = -1
 ) -> str:
-    """Return what the line of a record begins with, from `| offset:` to its header keys.
+    """Return the beginning of a record's line, from `| offset:` to its header keys.
 
     `key_bytes` is the length of its key, -1 if it has none.
     """

@@ -1,7 +1,7 @@
-r"""Records as the JSON text Kafka prints: its field names, its order, its omissions.
+r"""Records as the JSON text that Kafka prints: its field names, its order, its omissions.
 
 A tagged field with its default value is left out, bytes are base64, a UUID is its 22 characters.
-Text stays on one line and cannot steer a terminal: what is not printable appears as `\uXXXX`.
+Text stays on one line and cannot steer a terminal: an unprintable character appears as `\uXXXX`.
 
 Kafka: MetadataJsonConverters, printed by Jackson.
 """

@@ -1,9 +1,9 @@
 """Schemas of the 15 record types of the metadata log as KIP-631 published them.
 
-Each has the version 0 alone. The text does not say that they are flexible, but tags a
-PartitionChangeRecord's fields, so all of them are. `KIP_631_SCHEMAS` maps an api key to its schema.
+Each has version 0 alone. The text does not say that they are flexible, but it tags fields of
+PartitionChangeRecord, so all of them are. `KIP_631_SCHEMAS` maps an api key to its schema.
 
-Kafka: MetadataRecordType is what became of them. KIP-631 "Record Formats".
+Kafka: MetadataRecordType has what was built. KIP-631 "Record Formats".
 """
 
 from __future__ import annotations

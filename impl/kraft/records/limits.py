@@ -1,4 +1,4 @@
-"""Caps on what a reader accepts before it allocates anything."""
+"""Limits on the sizes that a reader accepts before it allocates anything."""
 
 from __future__ import annotations
 

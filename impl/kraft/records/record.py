@@ -1,7 +1,7 @@
 """Records inside a batch: length, attributes, deltas, key, value, headers.
 
-`read_metadata_record` and `read_control_record` check everything and name the place of what they
-refuse. `scan` reads the same records faster and leaves every refusal to this module.
+`read_metadata_record` and `read_control_record` check everything and name the place of a fault.
+`scan` reads the same records faster and leaves every refusal to this module.
 
 A metadata record has no key, a value and no headers; a control record has a four byte key. Offsets
 in a metadata log are dense: the n-th record of a batch has offset delta n.

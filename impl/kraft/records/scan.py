@@ -1,9 +1,9 @@
-"""The fast way through a batch's records: every record checked, fields built only where wanted.
+"""The fast way through a batch's records: it checks every record, and decodes only the wanted ones.
 
-The loop recognises records of a known shape; the rest it decodes with `compiled` where they have
-the form Kafka gives every record (no attributes, timestamp delta 0, no key, no headers). Whatever
-looks different goes to `record`, which reads it by the book and either accepts it or names what is
-wrong. So this module refuses nothing by itself: it may be slow for a strange log, never lenient.
+The loop recognises records of a known shape. It gives other records to `decoders` if they have the
+form that Kafka writes (no attributes, timestamp delta 0, no key, no headers), and the rest to
+`record`, which accepts a record or names its fault. So this module refuses nothing by itself: it
+may be slow for a strange log, never lenient.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _check_end(data: bytes, position: int) -> None:
 
 
 def _match(data: bytes, position: int, index: int) -> tuple[int, int, Shape | None]:
-    """Return where the record starts after its length, where it ends, and its shape if known.
+    """Return the start of the record after its length, its end, and its shape if known.
 
     A record whose length is no ordinary varint starts at the end of the data.
     """
@@ -132,10 +132,10 @@ def _match(data: bytes, position: int, index: int) -> tuple[int, int, Shape | No
 
 
 def _ordinary_record(data: bytes, place: tuple[int, int, int], index: int) -> MetadataRecord | None:
-    """Return a record of the form Kafka writes, of whatever shape; None if it is not one for sure.
+    """Return a record of the form that Kafka writes, of whatever shape; None if in doubt.
 
-    `place` is where the record's length, the rest of it, and what follows it start. Offset and
-    timestamp are left to the caller.
+    `place` has the starts of the record's length, of the rest, and of the next record. The caller
+    sets offset and timestamp.
     """
     position, body, end = place
     begin = ordinary_start(index)

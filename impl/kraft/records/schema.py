@@ -1,4 +1,4 @@
-"""What a schema of a Kafka message is: fields with types, versions, tags, defaults and nullability.
+"""Schemas of Kafka's messages: fields with types, versions, tags, defaults and nullability.
 
 Values in Python: BOOL bool; the integers int; FLOAT64 float; UUID the 22 character text of
 `kraft.ids`; STRING str; BYTES bytes; an array a tuple; a struct a dict in schema order. All
@@ -64,11 +64,10 @@ _ZERO_VALUES: Final[dict[FieldType, object]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
-    """One field of a message: present from version `since` on; with a `tag`, in the tagged section.
+    """One field of a message, present from version `since` on; with a `tag` it is a tagged field.
 
-    `nullable` fields may be null in every version that has them. `default` is what a reader sees
-    when a tagged field is absent. A field is equal to itself alone, which makes the caches below
-    cheap to ask.
+    A `nullable` field may be null in every version that has it. A reader sees `default` when a
+    tagged field is absent. A field equals only itself, which makes the caches below cheap.
     """
 
     name: str
@@ -91,7 +90,7 @@ class Schema:
     fields: tuple[Field, ...]
 
     def supports(self, version: int) -> bool:
-        """Return whether `version` is one of this schema's versions."""
+        """Return whether this schema has `version`."""
         return 0 <= version <= self.newest
 
 

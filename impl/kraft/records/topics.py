@@ -43,9 +43,9 @@ class TopicRecord(TypedRecord, frozen=True):
 
 
 class PartitionRecord(TypedRecord, frozen=True):
-    """A partition was created, or a snapshot says all of it.
+    """A partition was created, or a snapshot has its whole state.
 
-    No `directories` say that none is known of any replica.
+    Without `directories` no directory of a replica is known.
     """
 
     SCHEMA: ClassVar[Schema] = PARTITION
@@ -104,7 +104,7 @@ class ClearElrRecord(TypedRecord, frozen=True):
 
 
 class ConfigRecord(TypedRecord, frozen=True):
-    """A configuration of a resource was set; to its default, if `value` is None."""
+    """A configuration of a resource was set; `value` None sets its default."""
 
     SCHEMA: ClassVar[Schema] = CONFIG
 

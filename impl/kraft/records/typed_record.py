@@ -1,8 +1,8 @@
-"""Records as values of their own types, and the way to and from the fields of their schemas.
+"""Records as values of their own types, and their conversion from and to fields of the schemas.
 
-A class has an attribute for each field of its record's newest version, in any order. It is named
-as the field, in Python's spelling, unless `NAMES` says otherwise. What an older version lacks has
-its default, in Kafka as here.
+A class has an attribute for each field of its record's newest version, in any order. The attribute
+is the field's name in Python's spelling, unless `NAMES` says otherwise. A field that an older
+version lacks has its default, in Kafka as here.
 
 Kafka: the message classes generated from `common/metadata/*.json`.
 """
@@ -51,10 +51,10 @@ class TypedRecord(Message, frozen=True):
 
     @classmethod
     def from_fields(cls, fields: Fields) -> Self:
-        """Return the record with these fields; what an older version lacks has its default.
+        """Return the record with these fields; a field of no older version has its default.
 
-        Raises TypeError if a field is missing that every version has. Tagged fields that no
-        schema names are left out.
+        Raises TypeError if a field is missing that every version has. Tagged fields that no schema
+        names are left out.
         """
         record: Self = _reader(cls, cls.SCHEMA.fields)(fields)
         return record

@@ -1,9 +1,8 @@
-"""Readers of one shape of record: all lengths are known, so one unpacking takes every value.
+"""Readers for one shape of record: all lengths are known, so one unpacking takes every value.
 
-A shape (see `shape`) is a promise: the bytes that are structure are those of a record that was
-read in full before. What remains is to take the content from its places and make the record of it.
-The generated source is a function of the schemas, the version, and where that record had its
-content.
+A shape (see `shape`) is a promise: the structural bytes are those of a record that was read in full
+before. A reader only takes the content from its places and makes the record. The generated source
+depends on the schemas, the version, and the places of the content in that record.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ if TYPE_CHECKING:
 def reader_of(
     record: type[TypedRecord], version: int, value: bytes, body: int, shift: int
 ) -> Callable[[bytes, int], TypedRecord] | None:
-    """Return what makes the record of any value of the same shape as one that decodes.
+    """Return the reader of all values that have the shape of one that decodes.
 
-    `body` is where the fields begin in `value`; `shift` what comes before the value in the data
-    that the function is given, from the position it is given. None if the value has tagged fields
-    that no schema names: those a record cannot hold.
+    `body` is where the fields begin in `value`. `shift` is the number of bytes before the value,
+    from the position that the reader is given. None if the value has tagged fields that no schema
+    names: a record cannot hold those.
     """
     reader = _PlacingReader(value, body)
     fields = decode_body(record.SCHEMA, version, reader)
@@ -117,7 +116,7 @@ class _Source:
         return self._leaf(f.type, path, value)
 
     def _leaf(self, kind: FieldType, path: Path, value: Any) -> str:
-        """Return the expression of a value; what is not there has the same value in each."""
+        """Return the expression of a value; one without bytes is the same in each record."""
         variable = self._variables.get(path)
         if variable is None:
             return repr(value)

@@ -49,7 +49,7 @@ def decode_value(value: bytes, profile: Profile = KAFKA_4_1) -> MetadataValue:
 
 
 def read_value(reader: Reader, profile: Profile = KAFKA_4_1) -> MetadataValue:
-    """Return the decoded value in all of what `reader` covers; raises as `decode_value`."""
+    """Return the value that fills the reader, decoded; raises as `decode_value`."""
     schema, version = _read_type(reader, profile)
     return MetadataValue(schema.api_key, version, decode_body(schema, version, reader))
 

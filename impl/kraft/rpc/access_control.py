@@ -9,7 +9,7 @@ from kraft.errors import ErrorCode
 
 UNKNOWN: Final = 0
 ANY: Final = 1
-"""In each of Kafka's enums: a number that is not known, and what a filter has for all of them."""
+"""In each of Kafka's enums: an unknown number, and a filter's value that matches everything."""
 
 MATCH: Final = 2
 LITERAL: Final = 3
@@ -32,7 +32,7 @@ WILDCARD: Final = "*"
 
 @dataclass(frozen=True, slots=True)
 class AclBinding:
-    """Who may do what to what, from where; the numbers are those of Kafka's enums.
+    """Which principal may do what to which resource, from which host; numbers of Kafka's enums.
 
     Kafka: AclBinding.
     """
@@ -90,7 +90,7 @@ class DeleteAclsRequest:
 
 @dataclass(frozen=True, slots=True)
 class DeleteAclsFilterResult:
-    """What one filter met; an entry that several filters meet is in the result of each."""
+    """The entries that one filter matched; an entry may be in the results of several filters."""
 
     error_code: ErrorCode = ErrorCode.NONE
     error_message: str | None = None

@@ -21,7 +21,7 @@ class BrokerState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AlterPartitionData:
-    """What a leader wants of one partition, and by which epochs it knows the partition."""
+    """The ISR that a leader asks for, and the epochs under which it knows the partition."""
 
     topic_id: TopicId
     partition_index: PartitionId
@@ -33,7 +33,7 @@ class AlterPartitionData:
 
 @dataclass(frozen=True, slots=True)
 class AlterPartitionRequest:
-    """RPC 56, version 3: what a broker wants of partitions that it leads.
+    """RPC 56, version 3: the changes that a broker asks for, of partitions that it leads.
 
     Spec: Reassignment!AlterPartitionRequest.
     Kafka: AlterPartitionRequest. KIP-497, KIP-841, KIP-903.
@@ -46,9 +46,9 @@ class AlterPartitionRequest:
 
 @dataclass(frozen=True, slots=True)
 class AlteredPartition:
-    """What became of one partition: an error, or what holds now, which may not be what was asked.
+    """The answer for one partition: an error, or its state now, which may differ from the request.
 
-    The fields after `error_code` say nothing if there is an error.
+    The fields after `error_code` mean nothing if there is an error.
     """
 
     topic_id: TopicId

@@ -22,7 +22,7 @@ class AssignReplicasToDirsRequest:
 
 @dataclass(frozen=True, slots=True)
 class AssignReplicasToDirsResponse:
-    """RPC 73, the answer: an error for all of it, or one for each assignment, in their order.
+    """RPC 73, the answer: one error for the whole request, or one for each assignment, in order.
 
     Kafka: AssignReplicasToDirsResponse.
     """

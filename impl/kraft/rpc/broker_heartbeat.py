@@ -1,4 +1,4 @@
-"""RPC 63: a registered broker says how far it has come and what it wants."""
+"""RPC 63: a registered broker reports its replayed offset and what it wants."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class BrokerHeartbeatRequest:
     """RPC 63. `current_metadata_offset` is the last offset replayed, -1 before the first.
 
-    The incarnation is not in it: the epoch names the process. `offline_log_dirs` are all that
-    failed since it started; they play no part in the lease.
+    The incarnation is not in it: the epoch names the process. `offline_log_dirs` are all
+    directories that failed since it started; they play no part in the lease.
 
     Spec: BrokerLease!HeartbeatRequest.
     Kafka: BrokerHeartbeatRequest.

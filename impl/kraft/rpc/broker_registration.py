@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BrokerRegistrationRequest:
-    """RPC 62. Who asks, and what its registration is to say; only the first two are of the lease.
+    """RPC 62: the broker, and the content of its registration; the lease uses the first two fields.
 
-    `previous_broker_epoch` is the epoch under which the broker last stopped cleanly, as its disk
-    says; NO_BROKER_EPOCH if it says nothing.
+    `previous_broker_epoch` is the epoch under which the broker last stopped cleanly, read from its
+    disk; NO_BROKER_EPOCH if the disk has none.
 
     Spec: BrokerLease!RegistrationRequest.
     Kafka: BrokerRegistrationRequest.
@@ -37,7 +37,7 @@ class BrokerRegistrationRequest:
 
 @dataclass(frozen=True, slots=True)
 class BrokerRegistrationResponse:
-    """RPC 62, the answer: the epoch of the registration, or why there is none.
+    """RPC 62, the answer: the epoch of the registration, or the error.
 
     Spec: BrokerLease!RegistrationResponse.
     Kafka: BrokerRegistrationResponse.

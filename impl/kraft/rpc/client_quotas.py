@@ -13,7 +13,7 @@ ClientQuotaEntity: TypeAlias = tuple[tuple[str, str | None], ...]
 
 @dataclass(frozen=True, slots=True)
 class ClientQuotaAlteration:
-    """Whom the quotas are for, and each quota with its value; None removes it.
+    """The entity that the quotas are for, and each quota with its value; None removes it.
 
     `entity` has types and names in any order; the name None stands for the default of its type.
     """

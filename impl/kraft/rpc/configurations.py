@@ -9,7 +9,7 @@ from kraft.errors import ErrorCode
 
 
 class ConfigOperation(enum.IntEnum):
-    """What becomes of one configuration of a resource. Kafka: AlterConfigOp.OpType."""
+    """The change of one configuration of a resource. Kafka: AlterConfigOp.OpType."""
 
     SET = 0
     DELETE = 1
@@ -28,7 +28,7 @@ class AlterableConfig:
 
 @dataclass(frozen=True, slots=True)
 class AlterConfigsResource:
-    """A resource and the changes of it; the name of all brokers together is empty."""
+    """A resource and its changes; an empty name stands for all brokers together."""
 
     resource_type: int
     resource_name: str
@@ -45,7 +45,7 @@ class IncrementalAlterConfigsRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReplacedConfigs:
-    """A resource and all that is to be set of it: what it has besides is deleted."""
+    """A resource and its complete new configuration: everything else that it has is deleted."""
 
     resource_type: int
     resource_name: str

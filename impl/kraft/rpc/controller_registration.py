@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ControllerRegistrationRequest:
-    """RPC 70. Who asks, and what it says of itself.
+    """RPC 70: a controller, its endpoints and features.
 
     Spec: ControllerRegistration!RegistrationRequest.
     Kafka: ControllerRegistrationRequest. KIP-919.
@@ -29,7 +29,7 @@ class ControllerRegistrationRequest:
 
 @dataclass(frozen=True, slots=True)
 class ControllerRegistrationResponse:
-    """RPC 70, the answer; it has no epoch, and says nothing of what the log will say later.
+    """RPC 70, the answer; it has no epoch, and does not promise that the record commits.
 
     Spec: ControllerRegistration!RegistrationResponse.
     Kafka: ControllerRegistrationResponse. KIP-919.

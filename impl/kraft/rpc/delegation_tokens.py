@@ -17,7 +17,7 @@ BY_DEFAULT: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class CreateDelegationTokenRequest:
-    """RPC 38. Without an `owner` it is who asks. Kafka: CreateDelegationTokenRequest. KIP-48."""
+    """RPC 38. `owner` defaults to the requester. Kafka: CreateDelegationTokenRequest. KIP-48."""
 
     owner: str | None = None
     renewers: tuple[str, ...] = ()

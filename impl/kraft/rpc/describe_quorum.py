@@ -1,4 +1,4 @@
-"""RPC 55: who is in the quorum, and how far everybody has come."""
+"""RPC 55: the replicas of the quorum, and the ends of their logs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class DescribeQuorumRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaDescription:
-    """What a leader knows of a replica; times are milliseconds, -1 for what never happened."""
+    """A replica as its leader knows it; times are in milliseconds, -1 if never."""
 
     key: ReplicaKey
     log_end_offset: int

@@ -16,7 +16,7 @@ UNCLEAN_ELECTION: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class ElectLeadersRequest:
-    """RPC 43: elect leaders of partitions, by topic name and index; of all of them, if None.
+    """RPC 43: elect leaders of partitions, by topic name and index; None is all partitions.
 
     Spec: Reassignment!ElectPreferredLeader, Reassignment!ElectUncleanLeader.
     Kafka: ElectLeadersRequest. KIP-460.

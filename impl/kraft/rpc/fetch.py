@@ -1,4 +1,4 @@
-"""RPC 1 as a replica of the metadata log sends it: it asks for what comes after what it has."""
+"""RPC 1 as a replica of the metadata log sends it: it asks for the records after its own end."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FetchRequest:
-    """RPC 1 version 18, one partition. The sender has flushed all before `fetch_offset`.
+    """RPC 1 version 18, one partition. The sender has flushed everything before `fetch_offset`.
 
-    `replica_id` is -1 for one without an id. `current_leader_epoch` is the sender's epoch,
-    `last_fetched_epoch` that of its last record (0: it has none). Waits are in milliseconds.
-    `high_watermark` is what the sender knows to be committed (-1: nothing), so that a leader who
-    knows more answers at once (KIP-1166); by default it does not say.
+    `replica_id` is -1 for a replica without an id. `current_leader_epoch` is the sender's epoch,
+    `last_fetched_epoch` that of its last record, 0 for an empty log. Waits are in milliseconds.
+    `high_watermark` is the one that the sender knows, -1 for none, so that a leader with a higher
+    one answers at once (KIP-1166); by default the request has none.
 
     Spec: KRaftState!FetchRequest.
     Kafka: FetchRequest.

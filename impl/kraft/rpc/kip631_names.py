@@ -1,4 +1,4 @@
-"""What the texts call requests by number and errors by name: the same, but for a few.
+"""The numbers of requests and the names of errors in KIP-631, where they differ from Kafka's.
 
 Kafka: ApiKeys, Errors. KIP-631 "RPCs", "New Error Codes".
 """
@@ -39,5 +39,5 @@ def api_key_of(request: type, profile: Profile = KAFKA_4_1) -> int:
 
 
 def error_name_of(code: ErrorCode, profile: Profile = KAFKA_4_1) -> str:
-    """Return what a text calls an error; Kafka's name, for most of them."""
+    """Return the name of an error in a profile: Kafka's, for most errors."""
     return profile.wrong_cluster_error if code is ErrorCode.INCONSISTENT_CLUSTER_ID else code.name

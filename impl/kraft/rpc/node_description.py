@@ -1,4 +1,4 @@
-"""What a node says of itself when it registers: where it listens, what its software supports."""
+"""The endpoints and supported features that a node registers."""
 
 from __future__ import annotations
 

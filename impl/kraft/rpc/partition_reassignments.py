@@ -51,7 +51,7 @@ class AlterPartitionReassignmentsResponse:
 
 @dataclass(frozen=True, slots=True)
 class ListPartitionReassignmentsRequest:
-    """RPC 46: which of these partitions are being moved; of all there are, if None.
+    """RPC 46: list the reassignments of these partitions; None is all partitions.
 
     Kafka: ListPartitionReassignmentsRequest. KIP-455.
     """

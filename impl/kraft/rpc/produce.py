@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ProduceRequest:
-    """RPC 0 with acks=all: so many records for each partition, to be acknowledged in time.
+    """RPC 0 with acks=all: the number of records for each partition, to be acknowledged in time.
 
-    `timeout_ms` is how long the leader may wait for its followers.
+    The leader may wait `timeout_ms` for its followers.
 
     Kafka: ProduceRequest.
     """

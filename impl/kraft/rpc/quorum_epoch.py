@@ -1,4 +1,4 @@
-"""RPCs 53 and 54: a leader says that its epoch begins, or that it leads no more."""
+"""RPCs 53 and 54: a leader announces that its epoch begins, or that it resigned."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class BeginQuorumEpochResponse:
 
 @dataclass(frozen=True, slots=True)
 class EndQuorumEpochRequest:
-    """RPC 54 version 1, from one who led `epoch`; best successors first.
+    """RPC 54 version 1, from the resigned leader of `epoch`; best successors first.
 
     Spec: KRaftState!QuorumEpochRequest.
     Kafka: EndQuorumEpochRequest.

@@ -1,7 +1,7 @@
-"""RPC 1 as replicas use it: a follower fetches what its leaders have of many partitions.
+"""RPC 1 between brokers: a follower fetches many partitions from their leaders.
 
-Data stand for themselves as runs: `(leader_epoch, end_offset)`, up to where the records go that the
-leader of that epoch wrote. What is in a record is not said.
+A replica's data are abstract: a tuple of `(leader_epoch, end_offset)`, one for each epoch, up to
+the end of the records that the leader of that epoch wrote. Records have no content.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class EpochEnd(NamedTuple):
 
 
 class FetchPartition(NamedTuple):
-    """What a follower asks of one partition; `last_fetched_epoch` is -1 if its log is empty.
+    """A follower's request for one partition; `last_fetched_epoch` is -1 if its log is empty.
 
     Kafka: FetchRequestData.FetchPartition.
     """

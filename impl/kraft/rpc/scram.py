@@ -1,4 +1,4 @@
-"""RPC 51: passwords of users, as what SCRAM needs of them."""
+"""RPC 51: passwords of users, as SCRAM credentials."""
 
 from __future__ import annotations
 

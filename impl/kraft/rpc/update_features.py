@@ -36,7 +36,7 @@ class UpdateFeaturesRequest:
 
 @dataclass(frozen=True, slots=True)
 class UpdateFeaturesResponse:
-    """RPC 57, the answer: one error for all of it. Kafka: UpdateFeaturesResponse."""
+    """RPC 57, the answer: one error for the whole request. Kafka: UpdateFeaturesResponse."""
 
     error_code: ErrorCode = ErrorCode.NONE
     error_message: str | None = None

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class VoteRequest:
     """RPC 52 version 2. `last_epoch` and `last_offset` are the end of the candidate's log.
 
-    `voter_id` and `voter_directory_id` say whom the sender means to ask. A pre-vote (`pre_vote`)
-    asks for no vote, only for how it would be given.
+    `voter_id` and `voter_directory_id` name the replica that the sender means to ask. A pre-vote
+    (`pre_vote`) asks only whether the vote would be granted.
 
     Spec: KRaftState!VoteRequest.
     Kafka: VoteRequest.
@@ -34,7 +34,7 @@ class VoteRequest:
 
 @dataclass(frozen=True, slots=True)
 class VoteResponse:
-    """RPC 52, the answer, with the epoch and leader that the voter knows after it (None: nobody).
+    """RPC 52, the answer, with the voter's epoch and leader after it (None: it knows none).
 
     Spec: KRaftState!VoteResponse.
     Kafka: VoteResponse.

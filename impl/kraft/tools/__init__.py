@@ -32,7 +32,7 @@ Start here:
   kraft cluster cluster-id --log-dir /var/lib/kafka
 \b
 Exit status: 0 done, 1 refused, 2 could not run, 4 crashed,
-130 interrupted, 141 if whoever read the output has left.
+130 interrupted, 141 if the reader of the output has left.
 """
 
 

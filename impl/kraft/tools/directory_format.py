@@ -1,4 +1,4 @@
-"""What a formatted log directory has in it, and who the first voters are.
+"""The content of a formatted log directory, and the first voters.
 
 Kafka: Formatter, DynamicVoters, BootstrapDirectory.
 """

@@ -69,9 +69,9 @@ def file_lines(
 ) -> Iterator[str]:
     """Yield the lines of one file, without line ends.
 
-    `is_deep` asks for records, `is_decoded` for what they say, `has_metadata` for their offsets,
-    times and sizes. Raises CorruptRecordError and its kinds or UnreadableFileError, after the lines
-    of all that came before. Kafka: DumpLogSegments.dumpLog.
+    `is_deep` asks for records, `is_decoded` for their fields, `has_metadata` for their offsets,
+    times and sizes. Raises CorruptRecordError or a subclass, or UnreadableFileError, after the
+    lines of everything before the fault. Kafka: DumpLogSegments.dumpLog.
     """
     segment, checkpoint = segment_at(path), checkpoint_at(path)
     yield f"Dumping {printable(str(path))}"
@@ -94,7 +94,7 @@ def _record_lines(batch: RecordBatch, *, is_decoded: bool, has_metadata: bool) -
         if has_metadata:
             yield f"{record_start(batch, control, len(control.key))} {control_text(control)}"
         else:
-            # Kafka prints nothing of it but the end of the line.
+            # Kafka prints only the end of the line here.
             yield ""
     for record in batch.metadata_records():
         start = record_start(batch, record) if has_metadata else ""

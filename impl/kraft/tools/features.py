@@ -1,4 +1,4 @@
-"""Which features a new cluster begins with: by release, and by what was asked for.
+"""The features of a new cluster, by its release and by the options of the command.
 
 Kafka: MetadataVersion, Feature, Formatter.calculateEffectiveFeatureLevels. KIP-584, KIP-1022.
 """
@@ -35,7 +35,7 @@ FEATURES: Final[Mapping[str, tuple[tuple[int, int], ...]]] = {
 """Of each feature, in Kafka's order, from which metadata version on it has which default level."""
 _HIGHEST: Final = {"transaction.version": 2}
 _NOT_STABLE: Final = frozenset({("streams.version", 1)})
-"""Levels that there are, and that no cluster is formatted with."""
+"""Levels that exist, but with which no cluster is formatted."""
 
 
 def release_level(text: str | None) -> int:
@@ -61,9 +61,9 @@ def release_level(text: str | None) -> int:
 
 
 def feature_levels(metadata_version: int, asked: Sequence[str]) -> dict[str, int]:
-    """Return the level of every feature, kraft.version only where it was asked for.
+    """Return the level of every feature; kraft.version only if `asked` has it.
 
-    `asked` are `feature=level`. Raises ToolError for what is not that, or not supported.
+    `asked` are `feature=level`. Raises ToolError for a malformed or unsupported one.
     """
     levels = {
         name: default_level(name, metadata_version)
@@ -96,7 +96,7 @@ def default_level(name: str, metadata_version: int) -> int:
 
 
 def highest_level(name: str) -> int:
-    """Return the highest level that there is of a feature."""
+    """Return the highest level of a feature."""
     return _HIGHEST.get(name, 1)
 
 

@@ -1,4 +1,4 @@
-"""How a tool ends: one line for whoever typed the command, and the exit status that says why."""
+"""How a tool ends: one line for the user, and an exit status with the reason."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BROKEN_PIPE = 128 + signal.SIGPIPE if hasattr(signal, "SIGPIPE") else 141
 
 
 class ExitCode(enum.IntEnum):
-    """What the exit status of a tool means; the numbers are those of `krafla`, too."""
+    """The exit statuses of a tool; `krafla` has the same numbers."""
 
     DONE = 0
     REFUSED = 1
@@ -29,9 +29,9 @@ class ExitCode(enum.IntEnum):
 
 
 class ToolError(Exception):
-    """The tool cannot do what it was asked to; the message is one sentence with its place.
+    """The tool cannot do its work; the message is one sentence with its place.
 
-    `code` is REFUSED where Kafka's tool, too, looks and says no, else COULD_NOT_RUN.
+    `code` is REFUSED where Kafka's tool refuses, too, else COULD_NOT_RUN.
     """
 
     def __init__(self, message: str, code: ExitCode = ExitCode.COULD_NOT_RUN) -> None:
@@ -57,7 +57,7 @@ def run_guarded(run: Callable[[], object]) -> int:
     except KeyboardInterrupt:
         return _said("interrupted", ExitCode.INTERRUPTED)
     except BrokenPipeError:
-        # The interpreter would try again, at its end, to write what is left.
+        # The interpreter would try again, at its end, to write the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
     except OSError as error:

@@ -59,7 +59,7 @@ def command(
             sys.stdin.reconfigure(errors="surrogateescape")
         for line in sys.stdin:
             is_done = answer(shell.run_line(line)) and is_done
-            # Whoever writes the commands may wait for the answer to each.
+            # A program that writes the commands may wait for the answer to each.
             sys.stdout.flush()
             if shell.has_left:
                 break

@@ -23,9 +23,9 @@ _LISTENER = re.compile(r"([A-Za-z0-9_]+)://\[?([^\]]*?)\]?:(-?\d{1,5})")
 
 @dataclass(frozen=True, slots=True)
 class NodeConfiguration:
-    """Who a node is, and where it keeps its logs; `listener` is name, host, port of a controller's.
+    """A node's id and log directories; `listener` is name, host and port of a controller's.
 
-    `directories` are as written, sorted, and have the `metadata_directory` among them.
+    `directories` are as written, sorted, and include the `metadata_directory`.
     """
 
     node_id: int
@@ -39,7 +39,7 @@ class NodeConfiguration:
 def read_configuration(path: Path) -> NodeConfiguration:
     """Return the configuration in a server.properties.
 
-    Raises ToolError for what is missing or no number, and as `read_small_text`.
+    Raises ToolError for a missing key or an invalid number, and as `read_small_text`.
     """
     values = _pairs(read_small_text(path))
     roles = frozenset(_words(values.get("process.roles", "")))

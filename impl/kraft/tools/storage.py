@@ -50,7 +50,7 @@ def random() -> None:
 
 
 def info(config: _Config) -> None:
-    """Print what is known of a node's log directories; exit status 1 if there is a problem."""
+    """Print the state of a node's log directories; exit status 1 if there is a problem."""
     found, problems = [], []
     metadata: MetaProperties | None = None
     for name in read_configuration(config).directories:

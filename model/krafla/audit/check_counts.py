@@ -1,4 +1,4 @@
-"""How often each invariant was asked: counters that the audit of a history keeps as it goes."""
+"""Counters of an audit: what the invariants checked, and what the specs stepped through."""
 
 from __future__ import annotations
 
@@ -11,29 +11,28 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Stepped:
-    """What a spec had to say of a history: steps it was asked for, records that it judged.
+class SpecCounts:
+    """How much of a history a spec judged: distinct steps and records.
 
-    An equal step is asked for once. `passed_over` counts records that the spec cannot speak of, by
-    what stands in its way.
+    `passed_over` counts records that the spec does not model, by the reason.
     """
 
     steps: int
     judged: int
     passed_over: Mapping[str, int] = field(default_factory=dict)
 
-    def __add__(self, other: Stepped) -> Stepped:
+    def __add__(self, other: SpecCounts) -> SpecCounts:
         passed = Counter(self.passed_over) + Counter(other.passed_over)
-        return Stepped(
+        return SpecCounts(
             self.steps + other.steps, self.judged + other.judged, dict(sorted(passed.items()))
         )
 
 
 @dataclass(slots=True)
 class CheckCounts:
-    """What a history had of each sort of thing that invariants are asked about.
+    """How many things of each sort the invariants checked in a history.
 
-    `records` counts by api key. An answer that is remembered for an equal change counts as asked.
+    `records` counts by api key. A change counts even if the verdict on an equal change was reused.
     """
 
     batches: int = 0
@@ -55,9 +54,9 @@ class CheckCounts:
         return counter
 
 
-def together(histories: Iterable[Mapping[str, Stepped]]) -> dict[str, Stepped]:
-    """Return by spec what was stepped through in all of some histories."""
-    found: dict[str, Stepped] = {}
+def total_spec_counts(histories: Iterable[Mapping[str, SpecCounts]]) -> dict[str, SpecCounts]:
+    """Return the sums over histories, by spec."""
+    found: dict[str, SpecCounts] = {}
     for history in histories:
         for spec, stepped in history.items():
             found[spec] = found[spec] + stepped if spec in found else stepped

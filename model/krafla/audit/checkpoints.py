@@ -1,4 +1,4 @@
-"""Checkpoints as images: what a history starts from, and what it must agree with on its way.
+"""Checkpoints as images: a history starts from one, and is compared with later ones.
 
 Kafka: MetadataImage, RecordsSnapshotReader.
 """
@@ -14,7 +14,6 @@ from krafla.audit.invariants import (
     PARTITION_EPOCH,
     PARTITIONS_STAY,
     REGISTERED_ONCE,
-    Invariant,
 )
 from krafla.audit.invariants_log import LOG_INVARIANTS, VERSION_FIRST
 from krafla.audit.invariants_topics import TOPIC_ABORTED
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.audit.partitions import Objections
+    from krafla.audit.result import Invariant
 
 _WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS
 _TRANSACTION: Final = frozenset(
@@ -41,17 +41,17 @@ _TRANSACTION: Final = frozenset(
 _BEFORE_ALL: Final = f"{0:020d}-"
 
 
-class Read(NamedTuple):
-    """A checkpoint that was read: its image, and what is wrong with it by itself."""
+class CheckpointImage(NamedTuple):
+    """The image of a checkpoint, and the invariants that the checkpoint breaks by itself."""
 
     image: Image
     faults: Objections
 
 
-def read(path: Path) -> Read:
-    """Return what a checkpoint file holds.
+def read(path: Path) -> CheckpointImage:
+    """Return the image of a checkpoint file.
 
-    Raises UnreadableFileError, CorruptRecordError and its kinds.
+    Raises UnreadableFileError, or CorruptRecordError or a subclass.
     """
     image = Image()
     faults: dict[str, tuple[Invariant, str]] = {}
@@ -68,28 +68,30 @@ def read(path: Path) -> Read:
                 image.apply_lease(lease_record(record.api_key, record.fields))
             else:
                 image.apply_other(record)
-    # What a dynamic quorum is formatted with stands for no records: it has the voters only.
+    # The checkpoint that formats a dynamic quorum holds the voters and no metadata records.
     if image.metadata_version is None and not path.name.startswith(_BEFORE_ALL):
         faults["L2"] = (VERSION_FIRST, "the checkpoint names no metadata version")
     image.partitions.settle()
-    return Read(image, tuple(faults.values()))
+    return CheckpointImage(image, tuple(faults.values()))
 
 
 def difference(log: Image, checkpoint: Image) -> tuple[Invariant | None, str] | None:
-    """Return the first thing in which a checkpoint is not the fold of the log, in a sentence.
+    """Return the first difference between a log's image and a checkpoint's, in a sentence.
 
-    The invariant is the one that speaks of that thing; None if only the comparison does.
+    The invariant is None unless a specific one forbids the difference.
     """
     for broker in sorted(log.registrations.keys() | checkpoint.registrations.keys()):
         ours, theirs = log.registrations.get(broker), checkpoint.registrations.get(broker)
         if ours != theirs:
             return None, (
-                f"broker {broker} is {ours or 'not registered'} by the log, {theirs or 'not'} in it"
+                f"broker {broker} is {ours or 'not registered'} by the log,"
+                f" {theirs or 'not registered'} in the checkpoint"
             )
     for name in sorted(log.features.keys() | checkpoint.features.keys()):
         levels = log.features.get(name, 0), checkpoint.features.get(name, 0)
         if levels[0] != levels[1]:
-            return None, f"feature {name} has level {levels[0]} by the log, {levels[1]} in it"
+            said = f"{levels[0]} by the log, {levels[1]} in the checkpoint"
+            return None, f"feature {name} has level {said}"
     for topic in sorted(checkpoint.entities.topic_names):
         if topic in log.entities.aborted_topics and topic not in log.entities.topic_names:
             said = f"topic {checkpoint.entities.topic_names[topic]} was created in a transaction"
@@ -117,7 +119,7 @@ def _partition_difference(log: Image, checkpoint: Image) -> tuple[Invariant | No
         return None
     key = min(different)
     before, after = ours.states.get(key), theirs.states.get(key)
-    said = f"partition {key_text(key)} is {before} by the log, {after} in it"
+    said = f"partition {key_text(key)} is {before} by the log, {after} in the checkpoint"
     if before is None or after is None:
         missing = after is None and key[4:] in checkpoint.entities.topic_names
         return PARTITIONS_STAY if missing else None, said
@@ -127,7 +129,7 @@ def _partition_difference(log: Image, checkpoint: Image) -> tuple[Invariant | No
     if before != after:
         return None, said
     if epochs.leader != found.leader:
-        numbers = f"{epochs.leader} by the log, {found.leader} in it"
+        numbers = f"{epochs.leader} by the log, {found.leader} in the checkpoint"
         return LEADER_EPOCH, f"the leader epoch of partition {key_text(key)} is {numbers}"
-    numbers = f"{epochs.partition} by the log, {found.partition} in it"
+    numbers = f"{epochs.partition} by the log, {found.partition} in the checkpoint"
     return PARTITION_EPOCH, f"the partition epoch of partition {key_text(key)} is {numbers}"

@@ -1,7 +1,7 @@
-"""Sorting metadata logs into clusters: by the cluster id of their nodes and the folder they share.
+"""Clusters of metadata logs, by cluster id and folder.
 
-Two folders may hold copies of one cluster, taken at different times; they are two clusters here.
-Nodes of different clusters in one cluster's folder are a mistake, and a finding.
+Copies of one cluster in two folders, taken at different times, count as two clusters. Nodes of
+different clusters in one cluster's folder are a finding.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Logs that belong together: `cluster_id` is None if no meta.properties names one."""
+    """The logs of one cluster; `cluster_id` is None unless the logs name exactly one id."""
 
     cluster_id: str | None
     folder: Path
@@ -33,7 +33,7 @@ class Cluster:
 
 
 def find_logs(paths: Iterable[Path]) -> tuple[list[MetadataLog], list[Finding]]:
-    """Return the metadata logs at or below the paths, each once, and what is wrong with paths."""
+    """Return the metadata logs at or below the paths, each once, and findings about the paths."""
     found: dict[Path, MetadataLog] = {}
     findings = []
     for path in paths:
@@ -83,7 +83,7 @@ def _parts(named: Sequence[Inventory]) -> list[list[Inventory]]:
 
 
 def _is_mixed(nodes: Sequence[Inventory]) -> bool:
-    """Return whether nodes side by side are one cluster's folder with a stranger in it."""
+    """Return whether nodes of several cluster ids share one cluster's folder."""
     ids = [member.cluster_id for member in nodes]
     if len(set(ids)) < 2:
         return False
@@ -105,7 +105,7 @@ def _cluster(part: list[Inventory]) -> Cluster:
 
 
 def _is_set_aside(member: Inventory, members: Sequence[Inventory]) -> bool:
-    """Return whether a log lies inside the folder of its own node: a disk from before."""
+    """Return whether a log lies inside its own node's folder: an old disk, set aside."""
     return any(
         other.node_id == member.node_id and _node(other) in _node(member).parents
         for other in members
@@ -113,10 +113,10 @@ def _is_set_aside(member: Inventory, members: Sequence[Inventory]) -> bool:
 
 
 def _nearest(member: Inventory, parts: list[list[Inventory]]) -> list[Inventory]:
-    """Return the part that a log without an identity belongs to, or a part of its own.
+    """Return the part that a log without an identity belongs to, or a new part for it.
 
-    Such a log (an old disk, set aside; a bare copy) belongs to the nearest cluster that it shares a
-    batch with: batches carry timestamps and CRCs, so no other cluster has the same.
+    Such a log (an old disk set aside, a bare copy) belongs to the nearest cluster with which it
+    shares a batch. Batches carry timestamps and CRCs, so two clusters never share one.
     """
     related = [part for part in parts if any(_share_a_batch(member, other) for other in part)]
     for folder in _node(member).parents:

@@ -1,10 +1,10 @@
-"""Comparing the nodes of a cluster: where two logs hold the same offset, they hold the same batch.
+"""The comparison of a cluster's logs: they must hold the same batches at the same offsets.
 
-What Raft promises is log matching: two logs that have an entry with the same offset and epoch agree
-on everything up to it. Two entries of different epochs at one offset may both exist, as long as the
-older one was never committed: a node that stopped before it could truncate its log keeps it.
+Raft promises log matching: two logs that have an entry with the same offset and epoch agree on
+everything up to it. Two entries of different epochs may exist at one offset if the older one was
+never committed: a node that stopped before it could truncate its log keeps that entry.
 
-Kafka: KafkaRaftClient, which truncates a follower to where the logs agree.
+Kafka: KafkaRaftClient, which truncates a follower to the point where the logs agree.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
-from krafla.audit.invariants import LEADER_OF_EPOCH, LOGS_MATCH, evidence_of
-from krafla.audit.result import Finding, Weight
+from krafla.audit.invariants import LEADER_OF_EPOCH, LOGS_MATCH
+from krafla.audit.result import Finding, Weight, evidence_of
 from kraft.errors import CorruptRecordError, UnreadableFileError, printable
 from kraft.log.text_files import read_quorum_state
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 class Split(NamedTuple):
-    """The first batches in which two logs differ, by their index in either."""
+    """The index, in each of two logs, of the first batch in which they differ."""
 
     left: int
     right: int
 
 
 def split_of(left: Inventory, right: Inventory) -> Split | None:
-    """Return where two logs differ first, None if they agree wherever both have batches."""
+    """Return the first difference of two logs, None if they agree wherever both have batches."""
     start = max(left.first, right.first)
     i = _covering(left, start)
     j = _covering(right, start)
@@ -54,12 +54,12 @@ def split_of(left: Inventory, right: Inventory) -> Split | None:
 
 
 def agrees(left: Inventory, right: Inventory) -> bool:
-    """Return whether two logs hold the same batches wherever both have some."""
+    """Return whether two logs agree wherever both have batches."""
     return split_of(left, right) is None
 
 
 def compare(inventories: Sequence[Inventory]) -> tuple[Finding, ...]:
-    """Return one finding for each log that differs from one before it, naming both files."""
+    """Return a finding, naming both logs, for each log that differs from an earlier one."""
     findings = []
     for index, log in enumerate(inventories):
         for other in inventories[:index]:
@@ -70,8 +70,8 @@ def compare(inventories: Sequence[Inventory]) -> tuple[Finding, ...]:
     return tuple(findings)
 
 
-def one_leader(inventories: Sequence[Inventory]) -> tuple[Finding, ...]:
-    """Return one finding for each epoch that has several leaders, by logs or quorum-state files."""
+def leader_conflicts(inventories: Sequence[Inventory]) -> tuple[Finding, ...]:
+    """Return a finding for each epoch with several leaders in logs or quorum-state files."""
     said: dict[int, tuple[int, Path]] = {}
     findings: dict[int, Finding] = {}
     for log in inventories:
@@ -80,7 +80,9 @@ def one_leader(inventories: Sequence[Inventory]) -> tuple[Finding, ...]:
             before, where = said.setdefault(epoch, (node, path))
             if before == node:
                 continue
-            detail = f"node {node} leads epoch {epoch}, by {printable(str(where))} node {before}"
+            detail = (
+                f"node {node} leads epoch {epoch}, but node {before} by {printable(str(where))}"
+            )
             evidence = evidence_of(LEADER_OF_EPOCH)
             found = Finding(Weight.VIOLATION, LEADER_OF_EPOCH.id, detail, path, None, offset,
                             evidence)  # fmt: skip
@@ -106,15 +108,15 @@ def _divergence(left: Inventory, right: Inventory, split: Split) -> Finding:
     epochs = left.epoch_at(split.left), right.epoch_at(split.right)
     what = (
         f"{printable(str(left.path))} and {printable(str(right.path))} differ from offset {offset}"
-        f" on: epoch {epochs[0]} and epoch {epochs[1]}"
+        f" on, with epochs {epochs[0]} and {epochs[1]}"
     )
     older = left if epochs[0] < epochs[1] else right
     if epochs[0] == epochs[1]:
-        reason = "the same epoch"
+        reason = "which are equal"
     elif _meet_again(left, right, split):
-        reason = "yet a later record has the same offset and epoch in both"
+        reason = "but a later record has the same offset and epoch in both"
     elif any(checkpoint.end_offset > offset for checkpoint in older.checkpoints):
-        reason = f"and {printable(str(older.path))} has committed it, by its checkpoint"
+        reason = f"and {printable(str(older.path))} has committed that offset, by a checkpoint"
     else:
         detail = f"{what}; the older one may never have been committed"
         return Finding(Weight.INCONCLUSIVE, "divergence", detail, right.path, None, offset)
@@ -130,7 +132,7 @@ def _divergence(left: Inventory, right: Inventory, split: Split) -> Finding:
 
 
 def _meet_again(left: Inventory, right: Inventory, split: Split) -> bool:
-    """Return whether two logs have a batch of equal offset and epoch behind their split."""
+    """Return whether two logs have a batch of equal offset and epoch after their split."""
     later = {(left.offsets[i], left.epoch_at(i)) for i in range(split.left + 1, len(left.marks))}
     return any(
         (right.offsets[j], right.epoch_at(j)) in later
@@ -139,7 +141,7 @@ def _meet_again(left: Inventory, right: Inventory, split: Split) -> bool:
 
 
 def _covering(log: Inventory, offset: int) -> int:
-    """Return the index of the batch that holds an offset; behind the last, if none does."""
+    """Return the index of the batch that holds an offset; the number of batches if none does."""
     index = bisect_left(log.offsets, offset, 0, len(log.marks))
     if index < len(log.marks) and log.offsets[index] == offset:
         return index

@@ -1,7 +1,7 @@
-"""A metadata log as text: line by line what Kafka's dump tool prints for it.
+"""A metadata log as text, line by line as Kafka's dump tool prints it.
 
-Unlike that tool, secrets are hidden unless asked for, no byte can steer a terminal, and the log is
-checked strictly on the way: a broken one ends in a typed error, a torn one in TornTailError.
+Unlike that tool, this hides secrets unless told otherwise, lets no byte control a terminal and
+checks the log strictly: a broken log ends in a typed error, a torn one in TornTailError.
 
 Kafka: DumpLogSegments with `--cluster-metadata-decoder`.
 """
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BROKEN_INPUT: Final = (CorruptRecordError, UnreadableFileError)
-"""What a dump raises, with all its kinds, if the input is at fault."""
+"""The errors, with their subclasses, that a dump raises for a bad input."""
 
 
 def dump_lines(path: Path, *, show_secrets: bool = False) -> Iterator[str]:
     """Yield the lines of a dump, without line ends.
 
-    `path` is a segment, a checkpoint, or a directory with metadata logs below it, of which every
-    checkpoint and segment is dumped. Raises one of BROKEN_INPUT, after the lines of what came
-    before.
+    `path` is a segment, a checkpoint, or a directory with metadata logs at or below it; of these
+    every checkpoint and segment is dumped. Raises one of BROKEN_INPUT after the lines before the
+    fault.
     """
     if path.is_dir():
         logs = find_metadata_logs(path)

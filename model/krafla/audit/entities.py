@@ -1,6 +1,6 @@
-"""What a metadata log says about topics, configurations, ACLs, credentials, tokens, controllers.
+"""The fold of records about topics, configurations, ACLs, credentials, tokens and controllers.
 
-Like the image it belongs to, the fold is total: invariants object to records that make no sense.
+Like the image that holds it, the fold is total: the invariants report records that make no sense.
 
 Kafka: ReplicationControlManager, ConfigurationControlManager, AclControlManager,
 ScramControlManager, DelegationTokenControlManager, ProducerIdControlManager, each its replay.
@@ -26,10 +26,10 @@ BROKER_RESOURCE: Final = 4
 
 @dataclass(slots=True)
 class Entities:
-    """The fold of the records that are about neither brokers nor partitions nor features.
+    """The fold of records that are not about brokers, partitions or features.
 
-    `removed_topics` are ids that once lived, `aborted_topics` ids of topics that an aborted
-    transaction created. `next_producer_id` is None until a block was handed out.
+    `removed_topics` are the ids of removed topics, `aborted_topics` those of topics created in an
+    aborted transaction. `next_producer_id` is None until a block is given out.
     """
 
     topics: dict[str, bytes] = field(default_factory=dict)
@@ -57,19 +57,19 @@ class Entities:
         return twin
 
     def difference(self, other: Entities) -> str | None:
-        """Return in a sentence the first thing that differs in another, a checkpoint's; or None."""
+        """Return the first difference from a checkpoint's entities, in a sentence; None if none."""
         for name in (
             "topics", "configs", "acls", "scram", "tokens", "quotas", "controllers",
         ):  # fmt: skip
             ours, theirs = getattr(self, name), getattr(other, name)
             if ours != theirs:
                 key = min((ours.keys() | theirs.keys()) - _equal(ours, theirs), key=repr)
-                where = "the log" if key in ours else "it"
+                where = "the log" if key in ours else "the checkpoint"
                 both = "differ" if key in ours and key in theirs else f"are only in {where}"
                 return f"the {name} of {_plain(key)} {both}"
         if self.next_producer_id != other.next_producer_id:
             ids = self.next_producer_id, other.next_producer_id
-            return f"the next producer id is {ids[0]} by the log, {ids[1]} in it"
+            return f"the next producer id is {ids[0]} by the log, {ids[1]} in the checkpoint"
         return None
 
 
@@ -158,7 +158,7 @@ ENTITY_API_KEYS: Final = frozenset(_APPLY)
 
 
 def acl_of(record: Fields) -> tuple[object, ...]:
-    """Return what an AccessControlEntryRecord says, without its id."""
+    """Return the content of an AccessControlEntryRecord, without its id."""
     return tuple(value for name, value in sorted(record.items()) if name != "id")
 
 

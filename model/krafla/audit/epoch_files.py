@@ -1,9 +1,8 @@
-"""A node's own files about epochs against its log: quorum-state and leader-epoch-checkpoint.
+"""A node's quorum-state and leader-epoch-checkpoint files, compared with its log.
 
-Only contradictions are findings. A file may lag behind: nodes are copied while they run, and a
-crash may keep a file and lose the end of a log, or the other way round. Where a log was shortened
-at its start, behind a checkpoint, the oldest epoch starts at its new start
-(LeaderEpochFileCache.truncateFromStart).
+Only contradictions are findings. A file may lag behind its log: nodes are copied while they run. A
+crash may also keep a file and lose the end of a log, or the reverse. If a log was truncated at its
+start, its oldest epoch starts at the new start (LeaderEpochFileCache.truncateFromStart).
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.invariants import Invariant, evidence_of
-from krafla.audit.result import Finding, Weight
+from krafla.audit.result import Finding, Invariant, Weight, evidence_of
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.log.text_files import read_leader_epochs, read_quorum_state
 
@@ -23,18 +21,18 @@ if TYPE_CHECKING:
 
 QUORUM_EPOCH: Final = Invariant(
     "QuorumEpoch",
-    "a node has written down the epoch of its last batch, or a later one",
+    "a node's quorum-state file has the epoch of its last batch, or a later one",
     "KIP-595; Kafka: QuorumState, FileQuorumStateStore",
 )
 EPOCH_STARTS: Final = Invariant(
     "EpochStarts",
-    "an epoch starts in the log where the node has written down that it does",
+    "an epoch starts in the log at the offset in the node's leader-epoch-checkpoint file",
     "KIP-101; Kafka: LeaderEpochFileCache",
 )
 
 
 def contradictions(member: Inventory) -> list[Finding]:
-    """Return where the files of a node contradict its log; what is unreadable is said elsewhere."""
+    """Return the contradictions between a node's files and its log; skip unreadable files."""
     if not member.marks:
         return []
     try:
@@ -50,7 +48,7 @@ def _of_quorum_state(member: Inventory) -> list[Finding]:
     known, last = read_quorum_state(path).leader_epoch, member.epoch_at(len(member.marks) - 1)
     if known >= last:
         return []
-    said = f"it names epoch {known}, the last batch is of epoch {last}"
+    said = f"the file has epoch {known}, but the last batch has epoch {last}"
     return [_finding(QUORUM_EPOCH, said, path, member.offsets[len(member.marks) - 1])]
 
 
@@ -70,7 +68,7 @@ def _of_leader_epochs(member: Inventory) -> list[Finding]:
         batch = bisect_right(member.offsets, start) - 1
         cut = number == 0 and member.epoch_at(batch) == epoch
         if starts.get(epoch) != start and not cut:
-            said = f"epoch {epoch} starts at offset {start} by it, and not in the log"
+            said = f"epoch {epoch} starts at offset {start} by the file, but not in the log"
             found.append(_finding(EPOCH_STARTS, said, path, start))
     return found
 

@@ -1,79 +1,63 @@
-"""One history, judged: the batches of a log from where its state is known to its end.
+"""The audit of one history: the batches of a log from the first offset with a known state.
 
-Two judges work on it side by side. Specs step through the records of the lease (`SpecRun`), of the
-registrations of controllers and of partitions; the log invariants are asked about the folded
-image. All stop at the first violation: what follows it would only repeat it.
+Three specs step through the records of the lease, of controller registrations and of partitions
+(`SpecSteps`); the log invariants check the folded image. Judging stops at the first violation:
+later findings would only repeat it.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.check_counts import CheckCounts, Stepped
 from krafla.audit.history_checks import (
+    beginning_violations,
     change_objections,
-    compared,
-    lost,
-    responsible,
-    wrong_version,
+    checkpoint_findings,
+    creation_violations,
+    epoch_violations,
+    new_partition_violations,
+    operation_violations,
+    record_violations,
+    refusal_violations,
+    unmodelled_abort,
+    unmodelled_lease_record,
+    version_violations,
 )
+from krafla.audit.history_state import HistoryState
 from krafla.audit.image import IMAGE_API_KEYS, Image
-from krafla.audit.invariants import (
-    CHECKPOINT_CONTINUED,
-    CHECKPOINT_FOLDED,
-    CHECKPOINTS_EQUAL,
-    MAX_RECORDS_PER_BATCH,
-    REPLICAS_REGISTERED,
-    Invariant,
-    PartitionInvariant,
-    Subject,
-    evidence_of,
-    partition_objections,
-    replicas_objection,
-)
-from krafla.audit.invariants_log import (
-    EPOCH_BEGINS,
-    VERSION_FIRST,
-    VERSIONS_DICTATED,
-    beginning_objection,
-    epoch_objection,
-)
-from krafla.audit.invariants_partitions import CHANGE_INVARIANTS, Transition, state_objections
-from krafla.audit.invariants_reassignment import REASSIGNMENT_INVARIANTS
-from krafla.audit.invariants_topics import BATCH_INVARIANTS, Created
-from krafla.audit.lease_invariants import broken_by_unmappable
-from krafla.audit.mapping import SPEC, STATE_API_KEYS, UnmappableRecordError
-from krafla.audit.partition_state import PartitionChange, PartitionState, state_of
-from krafla.audit.partitions import Change, Objections, key_of, key_text
-from krafla.audit.registry import RECORD_INVARIANTS
-from krafla.audit.result import Finding, Weight
-from krafla.audit.spec_steps import Stepping
+from krafla.audit.invariants import MAX_RECORDS_PER_BATCH
+from krafla.audit.invariants_partitions import Transition
+from krafla.audit.mapping import STATE_API_KEYS, UnmappableRecordError
+from krafla.audit.spec_steps import SpecSteps
 from kraft.records.lease import lease_record
-from kraft.records.metadata_schemas import ABORT_TRANSACTION, PARTITION, PARTITION_CHANGE
+from kraft.records.metadata_schemas import ABORT_TRANSACTION, PARTITION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from krafla.audit.partition_steps import Noted
+    from krafla.audit.check_counts import CheckCounts, SpecCounts
+    from krafla.audit.partition_state import PartitionChange, PartitionState
+    from krafla.audit.partition_steps import NotedChange
+    from krafla.audit.partitions import Change, Objections
+    from krafla.audit.result import Finding
     from krafla.audit.specs import LoadingSpec
     from kraft.records.batch import RecordBatch
+    from kraft.records.lease import LeaseRecord
     from kraft.records.record import MetadataRecord
 
 _WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS
-_CHANGES: Final = (*REASSIGNMENT_INVARIANTS, *CHANGE_INVARIANTS)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What judging a history gave: findings, the offset it was judged up to, steps of the spec.
+class HistoryOutcome:
+    """The findings about a history, and how much of it was judged.
 
-    `asked` counts what the invariants were asked about, `stepped` by spec what the other two had to
-    say.
-
-    `stopped_at` is the offset behind which nothing was judged, because of a finding there.
+    `stopped_at` is the offset of the finding that stopped the judging, None if there is none;
+    `judged_to` is the end offset of the last batch read. `steps` are those of the lease spec,
+    `check_counts` counts what the invariants checked, `spec_counts` the steps of the other specs.
     """
 
     findings: tuple[Finding, ...]
@@ -81,15 +65,15 @@ class Outcome:
     judged_to: int
     records: int
     steps: int
-    asked: CheckCounts
-    stepped: dict[str, Stepped]
+    check_counts: CheckCounts
+    spec_counts: dict[str, SpecCounts]
 
 
 class History:
-    """Judges a history batch by batch; `outcome` asks for the answer.
+    """The judge of one history: `add` judges the next batch, `outcome` returns the findings.
 
-    It starts at offset 0 with nothing, or at `start` with the image of a checkpoint. `expected`
-    has, for an offset, the checkpoints that end there.
+    The history starts at offset 0 with an empty image, or at `start` with a checkpoint's image.
+    `expected` lists, by end offset, the checkpoints to compare with the image.
     """
 
     def __init__(
@@ -99,72 +83,69 @@ class History:
         image: Image,
         expected: Mapping[int, tuple[Path, ...]],
     ) -> None:
-        self._image = image
-        self._specs = Stepping(loading, start, image)
+        self._state = HistoryState.at(start, image)
+        self._specs = SpecSteps(loading, start, image)
         self._expected = expected
         self._findings: list[Finding] = []
         self._aside: list[Finding] = []
-        self._brokers_changed = True
-        self._end = start
-        self._records = 0
-        self._path: Path | None = None
-        self._created = Created()
-        self._begins = start == 0
-        self._continued = start > 0
-        self._version_before = image.metadata_version
-        self._epoch: int | None = None
-        self.asked = CheckCounts()
 
     @property
     def stopped(self) -> bool:
-        """Whether something was found behind which nothing is judged any more."""
+        """Whether a finding has stopped the judging."""
         return bool(self._findings)
 
     def add(self, batch: RecordBatch) -> None:
-        """Judge the next batch. Raises CorruptRecordError and its kinds for its records."""
-        self._path = batch.path
-        self.asked.batches += 1
+        """Judge the next batch. Raises CorruptRecordError, or a subclass, for a bad record."""
+        state = self._state
+        state.begin_batch(batch)
         counts: dict[tuple[int, int], int] = {}
         self._specs.begin_batch(batch)
         records: list[MetadataRecord] = []
         changes: list[Change] = []
         if not batch.is_control:
-            records, changes = self._image.changes.read(batch, _WANTED, counts)
+            records, changes = state.image.changes.read(batch, _WANTED, counts)
         self._walk(batch, records, changes)
-        self.asked.count(counts)
-        self._versions(batch, counts)
+        state.counts.count(counts)
+        self._findings[:0] = version_violations(state, batch, counts)
+        state.metadata_version = state.image.metadata_version
         if not self._findings and not batch.is_control:
-            self._end_batch(batch)
-        self._records += batch.count
-        self._end = batch.next_offset
+            self._findings += (*creation_violations(state), *beginning_violations(state, batch))
+            state.end_batch()
+        state.records += batch.count
+        state.end = batch.next_offset
         if not self._findings and batch.count < MAX_RECORDS_PER_BATCH:
             self._end_operation(batch)
         if not self._findings:
-            self._begin_epoch(batch)
+            self._findings += epoch_violations(state, batch)
+            state.epoch = batch.leader_epoch
             self._compare(batch.next_offset)
         if self._findings or self._specs.waits_long:
-            self._findings = self._specs.ask(self._findings)
+            self._findings = self._specs.take(self._findings)
 
-    def outcome(self) -> Outcome:
-        """Return the answer for all batches added."""
-        self._findings = self._specs.ask(self._findings)
+    def outcome(self) -> HistoryOutcome:
+        """Return the findings about all batches added."""
+        self._findings = self._specs.take(self._findings)
         doubts = [] if self._specs.doubt is None else [self._specs.doubt]
         findings = (*self._findings, *doubts, *self._aside)
         stops = [f.offset for f in self._findings if f.offset is not None]
-        return Outcome(
+        return HistoryOutcome(
             findings,
             min(stops, default=None),
-            self._end,
-            self._records,
+            self._state.end,
+            self._state.records,
             self._specs.lease.taken,
-            self.asked,
-            self._specs.stepped(),
+            self._state.counts,
+            self._specs.counts(),
         )
+
+    def compare_start(self) -> None:
+        """Compare the checkpoint that the history starts from with other nodes' checkpoints."""
+        self._compare(self._state.end)
 
     def _walk(
         self, batch: RecordBatch, records: list[MetadataRecord], changes: list[Change]
     ) -> None:
-        """Fold a batch in the order of its records, judging each on the way."""
+        """Judge and fold the records of a batch in order."""
         done = 0
         unsaid, said = batch.base_offset, 0
         for record in records:
@@ -182,95 +163,61 @@ class History:
         self._specs.say(batch, changes[said:], unsaid, batch.next_offset)
 
     def _judge_and_fold(self, record: MetadataRecord) -> bool:
-        """Fold one record; return False if that is where the history stops."""
-        image, key = self._image, record.api_key
+        """Judge and fold one record; return False if a finding stops the judging."""
+        state, key = self._state, record.api_key
         lease = None
         if key in STATE_API_KEYS:
             lease = lease_record(key, record.fields)
             self._step(record)
-        subject = Subject(image, record, lease)
-        for invariant in RECORD_INVARIANTS.get(key, ()):
-            objection = invariant.objection(subject)
-            if objection is not None:
-                self._violated(invariant, objection, record)
+        self._findings += record_violations(state, record, lease)
         self._specs.note(record)
         if lease is not None:
-            image.apply_lease(lease)
-            self._brokers_changed = True
+            self._fold_lease(lease)
             return not self._findings
         if key == PARTITION.api_key:
-            self._new_partition(record)
-        self._created.note(record)
+            self._findings += new_partition_violations(state, record)
+        state.created.note(record)
         if key == ABORT_TRANSACTION.api_key:
             self._abort(record)
         else:
-            image.apply_other(record)
+            state.image.apply_other(record)
         return not self._findings
 
-    def _new_partition(self, record: MetadataRecord) -> None:
-        objection = replicas_objection(self._image, (), record.fields["replicas"])
-        if objection is not None:
-            self._violated(REPLICAS_REGISTERED, objection, record)
-            return
-        for invariant, said in state_objections(state_of(record.fields), self._image):
-            self._violated(invariant, said, record)
+    def _fold_lease(self, lease: LeaseRecord) -> None:
+        self._state.image.apply_lease(lease)
+        self._state.brokers_changed = True
 
     def _step(self, record: MetadataRecord) -> None:
-        """Queue the action of the spec that a record of the lease stands for."""
+        """Queue the action of the lease spec that a record maps to."""
         try:
-            self._specs.note_lease(self._image, record)
+            self._specs.note_lease(self._state.image, record)
         except UnmappableRecordError as error:
-            rule = Invariant(
-                f"{SPEC}!Next", "every record of the lease is one action of the spec", SPEC
-            )
-            said = str(error)
-            self._violated(rule, said, record, invariants=broken_by_unmappable(said))
+            self._findings.append(unmodelled_lease_record(self._state, record, str(error)))
 
     def _abort(self, record: MetadataRecord) -> None:
-        before = self._image.before_transaction()
+        before = self._state.image.before_transaction()
         if before is None:
             return
-        if before.registrations != self._image.registrations:
-            self._findings.append(
-                Finding(
-                    Weight.INCONCLUSIVE,
-                    "not modelled",
-                    "an aborted transaction changes registrations, which the spec does not know",
-                    self._path,
-                    record.position,
-                    record.offset,
-                )
-            )
+        if before.registrations != self._state.image.registrations:
+            self._findings.append(unmodelled_abort(self._state, record))
             return
-        entities = self._image.entities
-        fresh = entities.topic_names.keys() - before.entities.topic_names.keys()
-        before.entities.aborted_topics |= entities.aborted_topics | fresh
-        self._image = before
+        self._state.abort_to(before)
         self._specs.go_back(before)
-        self._created = Created()
 
     def _change(self, batch: RecordBatch, changes: list[Change]) -> bool:
         """Fold partition changes; return False if one of them is a violation."""
-        refusal = self._image.partitions.change(changes, self._change_objections, self._note)
-        self.asked.changes += len(changes)
+        state = self._state
+        refusal = state.image.partitions.change(changes, self._change_objections, self._note)
+        state.counts.changes += len(changes)
         if refusal is None:
             return True
-        (record,) = (
-            r
-            for r in batch.metadata_records(frozenset({PARTITION_CHANGE.api_key}))
-            if r.offset == batch.base_offset + refusal.record_index
-        )
-        key = key_of(record.fields)
-        if not refusal.objections:
-            self._violated(lost(self._image, key), f"there is no partition {key_text(key)}", record)
-        for invariant, objection in refusal.objections:
-            self._violated(invariant, f"partition {key_text(key)}: {objection}", record)
+        self._findings += refusal_violations(state, batch, refusal)
         return False
 
     def _change_objections(
         self, before: PartitionState, after: PartitionState, change: PartitionChange
     ) -> Objections:
-        return change_objections(Transition(before, after, change, self._image))
+        return change_objections(Transition(before, after, change, self._state.image))
 
     def _note(
         self,
@@ -279,97 +226,22 @@ class History:
         before: PartitionState,
         after: PartitionState,
         change: PartitionChange,
-    ) -> Noted:
-        return self._specs.note_change(self._image, index, key, (before, after), change)
-
-    def _versions(self, batch: RecordBatch, counts: dict[tuple[int, int], int]) -> None:
-        version = self._image.metadata_version
-        found = wrong_version(batch, counts, (version, self._version_before))
-        self._version_before = version
-        if found is not None:
-            self._violated(VERSIONS_DICTATED, found[1], found[0], first=True)
-
-    def _end_batch(self, batch: RecordBatch) -> None:
-        """Judge what a batch created, and how the log begins."""
-        for invariant in BATCH_INVARIANTS:
-            found = invariant.objection(self._created, self._image)
-            if found is not None:
-                self._violated(invariant, found[1], found[0])
-        self._created = Created()
-        if self._begins:
-            objection = beginning_objection(self._image)
-            if objection is not None:
-                self._violated(VERSION_FIRST, objection, None, batch=batch)
-            self._begins = self._image.before_transaction() is not None
-
-    def _begin_epoch(self, batch: RecordBatch) -> None:
-        """Judge how an epoch begins; a history that does not begin the log may begin within one."""
-        if self._epoch is not None or not self._continued:
-            objection = epoch_objection(batch, self._epoch)
-            if objection is not None:
-                self._violated(EPOCH_BEGINS, objection, None, batch=batch)
-        self._epoch = batch.leader_epoch
+    ) -> NotedChange:
+        return self._specs.note_change(self._state.image, index, key, (before, after), change)
 
     def _end_operation(self, batch: RecordBatch) -> None:
         """Judge the partitions where an operation may have ended.
 
-        A batch of as many records as an operation is cut into may end within one: then its
-        partitions are looked at when the next batch ends.
+        A batch of MAX_RECORDS_PER_BATCH records is not judged here: Kafka cuts a long operation
+        there, so the operation may go on in the next batch.
         """
-        self.asked.operations += 1
-        partitions = self._image.partitions
-        states = partitions.settle()
-        if self._brokers_changed:
-            states = partitions.present()
-            self._brokers_changed = False
-        active = self._image.active()
-        broken: dict[str, tuple[PartitionInvariant, str, bytes]] = {}
-        for state in sorted(states):
-            objections = partition_objections(self._image, state, active)
-            key = partitions.holder(state) if objections else None
-            if key is not None:
-                for invariant, objection in objections:
-                    broken.setdefault(invariant.id, (invariant, objection, key))
-        for invariant, objection, key in broken.values():
-            detail = f"partition {key_text(key)}: {objection}"
-            self._violated(invariant, detail, responsible(batch, key), batch=batch)
-        found = self._specs.end_operation(self._image, batch, judge=not self._findings)
+        self._findings += operation_violations(self._state, batch)
+        image = self._state.image
+        found = self._specs.end_operation(image, batch, judge=not self._findings)
         if found is not None:
             self._findings.append(found)
-
-    def compare_start(self) -> None:
-        """Compare the checkpoint that the history starts from with those of other nodes."""
-        self._compare(self._end)
 
     def _compare(self, offset: int) -> None:
         """Compare the image with the checkpoints that end at an offset."""
         for path in self._expected.get(offset, ()):
-            self.asked.checkpoints += 1
-            whole = CHECKPOINT_CONTINUED if self._continued else CHECKPOINT_FOLDED
-            if self._continued and not self._records:
-                whole = CHECKPOINTS_EQUAL
-            self._aside += compared(self._image, path, offset, whole)
-
-    def _violated(
-        self,
-        invariant: Invariant,
-        objection: str,
-        record: MetadataRecord | None,
-        *,
-        batch: RecordBatch | None = None,
-        first: bool = False,
-        invariants: tuple[str, ...] = (),
-    ) -> None:
-        position = offset = None
-        if record is not None:
-            position, offset = record.position, record.offset
-        elif batch is not None:
-            position, offset = batch.position, batch.base_offset
-        from krafla.audit.record_text import record_text  # only where something is wrong
-
-        text = None if record is None else record_text(record)
-        evidence = replace(evidence_of(invariant, text), invariants=invariants)
-        finding = Finding(
-            Weight.VIOLATION, invariant.id, objection, self._path, position, offset, evidence
-        )
-        self._findings.insert(0 if first else len(self._findings), finding)
+            self._aside += checkpoint_findings(self._state, path, offset)

@@ -1,4 +1,4 @@
-"""What a history asks about a batch, a change or a checkpoint: the answers, without its state."""
+"""The checks of a history: the violations of a record, a change, a batch or a checkpoint."""
 
 from __future__ import annotations
 
@@ -8,79 +8,192 @@ from typing import TYPE_CHECKING, Final
 from krafla.audit import checkpoints
 from krafla.audit.invariants import (
     CHECKPOINT_ALIGNED,
+    CHECKPOINT_CONTINUED,
+    CHECKPOINT_FOLDED,
+    CHECKPOINTS_EQUAL,
     PARTITION_EXISTS,
     REPLICAS_REGISTERED,
-    Invariant,
-    evidence_of,
+    PartitionInvariant,
+    Subject,
+    partition_objections,
     replicas_objection,
 )
-from krafla.audit.invariants_log import version_objection
+from krafla.audit.invariants_log import (
+    EPOCH_BEGINS,
+    VERSION_FIRST,
+    VERSIONS_DICTATED,
+    beginning_objection,
+    epoch_objection,
+    version_objection,
+)
 from krafla.audit.invariants_partitions import CHANGE_INVARIANTS, Transition, state_objections
 from krafla.audit.invariants_reassignment import REASSIGNMENT_INVARIANTS
-from krafla.audit.invariants_topics import TOPIC_ABORTED, TOPIC_REMOVED
+from krafla.audit.invariants_topics import BATCH_INVARIANTS, TOPIC_ABORTED, TOPIC_REMOVED
 from krafla.audit.inventory import unreadable
-from krafla.audit.mapping import STATE_API_KEYS
+from krafla.audit.lease_steps import broken_by_unmappable
+from krafla.audit.mapping import SPEC, STATE_API_KEYS
+from krafla.audit.partition_state import state_of
 from krafla.audit.partitions import key_of, key_text
-from krafla.audit.result import Finding, Weight
+from krafla.audit.registry import RECORD_INVARIANTS
+from krafla.audit.result import Finding, Invariant, Weight, evidence_of
 from kraft.errors import CorruptRecordError, UnreadableFileError
 from kraft.records.metadata_schemas import PARTITION, PARTITION_CHANGE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
+    from krafla.audit.history_state import HistoryState
     from krafla.audit.image import Image
-    from krafla.audit.partitions import Objections
+    from krafla.audit.partitions import Objections, Refusal
     from kraft.records.batch import RecordBatch
+    from kraft.records.lease import LeaseRecord
     from kraft.records.record import MetadataRecord
 
 _CHANGES: Final = (*REASSIGNMENT_INVARIANTS, *CHANGE_INVARIANTS)
+_ONE_ACTION: Final = Invariant(
+    f"{SPEC}!Next", "every record of the lease is one action of the spec", SPEC
+)
 
 
-def change_objections(transition: Transition) -> Objections:
-    """Return the invariants that a PartitionChangeRecord breaks, and how."""
-    before, after, image = transition.before, transition.after, transition.image
-    if before.replicas != after.replicas:
-        said = replicas_objection(image, before.replicas, after.replicas)
-        if said is not None:
-            return ((REPLICAS_REGISTERED, said),)
-    asked = ((invariant, invariant.objection(transition)) for invariant in _CHANGES)
-    found = tuple((invariant, said) for invariant, said in asked if said is not None)
-    return (*found, *state_objections(after, image))
+def record_violations(
+    state: HistoryState, record: MetadataRecord, lease: LeaseRecord | None
+) -> Iterator[Finding]:
+    """Yield the violations of a record; `lease` is the decoded record if it is of the lease."""
+    subject = Subject(state.image, record, lease)
+    for invariant in RECORD_INVARIANTS.get(record.api_key, ()):
+        objection = invariant.objection(subject)
+        if objection is not None:
+            yield _violation(state, invariant, objection, record)
 
 
-def lost(image: Image, key: bytes) -> Invariant:
-    """Return which invariant a change of a partition breaks that is not there."""
-    if key[4:] in image.entities.removed_topics:
-        return TOPIC_REMOVED
-    return TOPIC_ABORTED if key[4:] in image.entities.aborted_topics else PARTITION_EXISTS
+def unmodelled_lease_record(state: HistoryState, record: MetadataRecord, reason: str) -> Finding:
+    """Return the violation that a record of the lease is no single action of the spec."""
+    found = _violation(state, _ONE_ACTION, reason, record)
+    assert found.evidence is not None, "a violation has evidence"
+    return replace(found, evidence=replace(found.evidence, invariants=broken_by_unmappable(reason)))
 
 
-def wrong_version(
-    batch: RecordBatch,
-    counts: dict[tuple[int, int], int],
-    versions: tuple[int | None, int | None],
-) -> tuple[MetadataRecord, str] | None:
-    """Return a batch's first record of a wrong type or version, and what is wrong; else None.
+def unmodelled_abort(state: HistoryState, record: MetadataRecord) -> Finding:
+    """Return the finding that no spec models an aborted change of registrations."""
+    return Finding(
+        Weight.INCONCLUSIVE,
+        "not modelled",
+        "an aborted transaction changes registrations, which the spec does not model",
+        state.path,
+        record.position,
+        record.offset,
+    )
 
-    `counts` has the batch's types and versions, `versions` the metadata versions behind and before
-    it: a batch that changes the version may have what either says.
+
+def new_partition_violations(state: HistoryState, record: MetadataRecord) -> Iterator[Finding]:
+    """Yield the violations of the partition that a PartitionRecord describes."""
+    objection = replicas_objection(state.image, (), record.fields["replicas"])
+    if objection is not None:
+        yield _violation(state, REPLICAS_REGISTERED, objection, record)
+        return
+    for invariant, said in state_objections(state_of(record.fields), state.image):
+        yield _violation(state, invariant, said, record)
+
+
+def refusal_violations(
+    state: HistoryState, batch: RecordBatch, refusal: Refusal
+) -> Iterator[Finding]:
+    """Yield the violations of the PartitionChangeRecord that was refused."""
+    (record,) = (
+        r
+        for r in batch.metadata_records(frozenset({PARTITION_CHANGE.api_key}))
+        if r.offset == batch.base_offset + refusal.record_index
+    )
+    key = key_of(record.fields)
+    if not refusal.objections:
+        said = f"there is no partition {key_text(key)}"
+        yield _violation(state, _missing_partition_invariant(state.image, key), said, record)
+    for invariant, objection in refusal.objections:
+        yield _violation(state, invariant, f"partition {key_text(key)}: {objection}", record)
+
+
+def creation_violations(state: HistoryState) -> Iterator[Finding]:
+    """Yield the violations of the topics and partitions that a whole batch created."""
+    for invariant in BATCH_INVARIANTS:
+        found = invariant.objection(state.created, state.image)
+        if found is not None:
+            yield _violation(state, invariant, found[1], found[0])
+
+
+def beginning_violations(state: HistoryState, batch: RecordBatch) -> Iterator[Finding]:
+    """Yield the violation, if any, that a log begins without a metadata version."""
+    objection = beginning_objection(state.image) if state.begins else None
+    if objection is not None:
+        yield _violation_of_batch(state, VERSION_FIRST, objection, batch)
+
+
+def epoch_violations(state: HistoryState, batch: RecordBatch) -> Iterator[Finding]:
+    """Yield the violation, if any, that an epoch begins without its leader's message.
+
+    A history that continues a checkpoint may begin within an epoch.
     """
+    if state.epoch is not None or not state.continued:
+        objection = epoch_objection(batch, state.epoch)
+        if objection is not None:
+            yield _violation_of_batch(state, EPOCH_BEGINS, objection, batch)
+
+
+def version_violations(
+    state: HistoryState, batch: RecordBatch, counts: dict[tuple[int, int], int]
+) -> list[Finding]:
+    """Return the violation, if any, of a batch's first record of a wrong type or version.
+
+    `counts` has the batch's types and versions. A batch that changes the metadata version may hold
+    records of the old and of the new one.
+    """
+    versions = (state.image.metadata_version, state.metadata_version)
     wrong = {
         type_
         for type_ in counts
         if all(version_objection(*type_, version) is not None for version in versions)
     }
     if not wrong:
-        return None
+        return []
     record = next(r for r in batch.metadata_records() if (r.api_key, r.version) in wrong)
-    return record, version_objection(record.api_key, record.version, versions[0]) or "wrong"
+    said = version_objection(record.api_key, record.version, versions[0]) or "wrong"
+    return [_violation(state, VERSIONS_DICTATED, said, record)]
 
 
-def compared(image: Image, path: Path, offset: int, whole: Invariant) -> list[Finding]:
-    """Return what is wrong with a checkpoint that ends where a log has led to this image.
+def operation_violations(state: HistoryState, batch: RecordBatch) -> list[Finding]:
+    """Count an operation; return the violations of partitions at its end, one per invariant.
 
-    `whole` is the invariant it breaks where no other speaks of the difference.
+    Only partitions touched since the last call are checked, or all if a broker changed.
     """
+    state.counts.operations += 1
+    partitions = state.image.partitions
+    states = partitions.settle()
+    if state.brokers_changed:
+        states = partitions.present()
+        state.brokers_changed = False
+    active = state.image.active()
+    broken: dict[str, tuple[PartitionInvariant, str, bytes]] = {}
+    for partition in sorted(states):
+        objections = partition_objections(state.image, partition, active)
+        key = partitions.holder(partition) if objections else None
+        if key is not None:
+            for invariant, objection in objections:
+                broken.setdefault(invariant.id, (invariant, objection, key))
+    found = []
+    for invariant, objection, key in broken.values():
+        said = f"partition {key_text(key)}: {objection}"
+        record = _record_to_blame(batch, key)
+        if record is None:
+            found.append(_violation_of_batch(state, invariant, said, batch))
+        else:
+            found.append(_violation(state, invariant, said, record))
+    return found
+
+
+def checkpoint_findings(state: HistoryState, path: Path, offset: int) -> list[Finding]:
+    """Return the violations of a checkpoint whose end offset the history has reached."""
+    state.counts.checkpoints += 1
+    image = state.image
     try:
         read, faults = checkpoints.read(path)
     except (CorruptRecordError, UnreadableFileError) as error:
@@ -89,7 +202,7 @@ def compared(image: Image, path: Path, offset: int, whole: Invariant) -> list[Fi
         faults = (*faults, (CHECKPOINT_ALIGNED, "the checkpoint ends inside a transaction"))
     found = checkpoints.difference(image, read)
     if found is not None:
-        faults = (*faults, (found[0] or whole, found[1]))
+        faults = (*faults, (found[0] or _fold_invariant(state), found[1]))
     return [
         Finding(
             Weight.VIOLATION,
@@ -103,9 +216,28 @@ def compared(image: Image, path: Path, offset: int, whole: Invariant) -> list[Fi
     ]
 
 
-def blamed(finding: Finding, key: bytes, batch: RecordBatch) -> Finding:
-    """Return a finding about a partition with its place: the record, if this batch has it."""
-    from krafla.audit.record_text import record_text  # only where something is wrong
+def _fold_invariant(state: HistoryState) -> Invariant:
+    """Return the invariant broken by a difference that no more specific invariant names."""
+    if not state.continued:
+        return CHECKPOINT_FOLDED
+    return CHECKPOINT_CONTINUED if state.records else CHECKPOINTS_EQUAL
+
+
+def change_objections(transition: Transition) -> Objections:
+    """Return the invariants that a PartitionChangeRecord breaks, each with a sentence."""
+    before, after, image = transition.before, transition.after, transition.image
+    if before.replicas != after.replicas:
+        said = replicas_objection(image, before.replicas, after.replicas)
+        if said is not None:
+            return ((REPLICAS_REGISTERED, said),)
+    asked = ((invariant, invariant.objection(transition)) for invariant in _CHANGES)
+    found = tuple((invariant, said) for invariant, said in asked if said is not None)
+    return (*found, *state_objections(after, image))
+
+
+def with_place(finding: Finding, key: bytes, batch: RecordBatch) -> Finding:
+    """Return a finding with its partition and path, and its record if this batch has it."""
+    from krafla.audit.redact import record_text  # only where something is wrong
 
     detail = f"partition {key_text(key)}: {finding.detail}"
     changes = batch.metadata_records(frozenset({PARTITION_CHANGE.api_key}))
@@ -117,8 +249,15 @@ def blamed(finding: Finding, key: bytes, batch: RecordBatch) -> Finding:
                    evidence=evidence)  # fmt: skip
 
 
-def responsible(batch: RecordBatch, key: bytes) -> MetadataRecord | None:
-    """Return the last record of a batch that changes a partition, else a broker; None if none."""
+def _missing_partition_invariant(image: Image, key: bytes) -> Invariant:
+    """Return the invariant broken by a change of a partition that does not exist."""
+    if key[4:] in image.entities.removed_topics:
+        return TOPIC_REMOVED
+    return TOPIC_ABORTED if key[4:] in image.entities.aborted_topics else PARTITION_EXISTS
+
+
+def _record_to_blame(batch: RecordBatch, key: bytes) -> MetadataRecord | None:
+    """Return the last record of a batch that changes a partition, else the last about a broker."""
     of_brokers = None
     of_partition = None
     wanted = frozenset({PARTITION.api_key, PARTITION_CHANGE.api_key}) | STATE_API_KEYS
@@ -128,3 +267,35 @@ def responsible(batch: RecordBatch, key: bytes) -> MetadataRecord | None:
         elif key == key_of(record.fields):
             of_partition = record
     return of_partition or of_brokers
+
+
+def _violation(
+    state: HistoryState, invariant: Invariant, objection: str, record: MetadataRecord
+) -> Finding:
+    """Return the violation of an invariant by a record."""
+    from krafla.audit.redact import record_text  # only where something is wrong
+
+    return Finding(
+        Weight.VIOLATION,
+        invariant.id,
+        objection,
+        state.path,
+        record.position,
+        record.offset,
+        evidence_of(invariant, record_text(record)),
+    )
+
+
+def _violation_of_batch(
+    state: HistoryState, invariant: Invariant, objection: str, batch: RecordBatch
+) -> Finding:
+    """Return the violation of an invariant by a batch as a whole."""
+    return Finding(
+        Weight.VIOLATION,
+        invariant.id,
+        objection,
+        state.path,
+        batch.position,
+        batch.base_offset,
+        evidence_of(invariant),
+    )

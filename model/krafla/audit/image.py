@@ -1,7 +1,7 @@
-"""What a metadata log says so far about brokers, features and partitions: the folded image.
+"""The image: the fold of a metadata log's records about brokers, features and partitions.
 
-The fold is total: a record that makes no sense (a change of a broker nobody registered) changes
-nothing, and it is the invariants that object to it.
+The fold is total: a record that makes no sense, such as a change of an unregistered broker, changes
+nothing. The invariants report it.
 
 Kafka: ClusterControlManager.replay, ReplicationControlManager.replay, FeatureControlManager.replay.
 """
@@ -52,12 +52,12 @@ IMAGE_API_KEYS: Final = frozenset(
         CLEAR_ELR,
     )
 ) | ENTITY_API_KEYS  # fmt: skip
-"""Records outside the lease that the image or an invariant looks at, but for partition changes."""
+"""Records outside the lease that the image or an invariant reads, except partition changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerRegistration:
-    """A registered broker; directories and endpoints as its last records gave them."""
+    """A registered broker, with the directories and features of its last records."""
 
     incarnation: str
     epoch: int
@@ -90,8 +90,8 @@ def registration_of(record: RegisterBrokerRecord) -> BrokerRegistration:
 class Image:
     """The fold of a log; changed in place, record by record.
 
-    `displaced` are brokers whose new incarnation took the place of one that was not fenced, until
-    they are fenced or unfenced again. Whoever writes as Kafka 4.1 does has none to `excuse`.
+    `displaced` are brokers whose new incarnation replaced an unfenced one, until they are fenced or
+    unfenced again. Without `excuses`, the log is judged as one of Kafka 4.1, which needs none.
     """
 
     def __init__(self, *, excuses: bool = True) -> None:
@@ -155,7 +155,7 @@ class Image:
         return self.features.get(ELR_FEATURE, 0) > 0
 
     def before_transaction(self) -> Image | None:
-        """Return the image an aborted transaction leads back to; None if none is open."""
+        """Return the image before the open transaction; None if none is open."""
         return self._before_transaction
 
     def active(self) -> frozenset[int]:
@@ -163,11 +163,11 @@ class Image:
         return frozenset(b for b, registered in self.registrations.items() if registered.active)
 
     def excused(self) -> frozenset[int]:
-        """Return the brokers that may be inactive and still lead, for the time being.
+        """Return the brokers that may lead although they are inactive.
 
-        Before eligible leader replicas (KIP-966), a new incarnation could take the place of one
-        that was still unfenced without a change of its partitions; they change when it is fenced
-        or unfenced next. Kafka: KAFKA-18106.
+        Before eligible leader replicas (KIP-966), a new incarnation could replace an unfenced one
+        without a change of its partitions; they change when the broker is next fenced or unfenced.
+        Kafka: KAFKA-18106.
         """
         excuses = self._excuses and not self.elr_enabled
         return frozenset(self.displaced) if excuses else frozenset()

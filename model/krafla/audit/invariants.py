@@ -1,12 +1,11 @@
-"""What a metadata log must never say about registration and fencing, beside the spec's own rules.
+"""The invariants of brokers and of partitions at the end of an operation, beside the specs.
 
-Three sorts. A `RecordInvariant` looks at one record and the image before it. A `PartitionInvariant`
-looks at a partition where an operation may end: at the end of a batch. `REPLICAS_REGISTERED` looks
-at what a record assigns. Each check returns None, or the sentence that says what is wrong.
+A `RecordInvariant` checks one record and the image before it. A `PartitionInvariant` checks a
+partition where an operation may end, at the end of a batch. `REPLICAS_REGISTERED` checks the
+replicas that a record assigns. A check returns None, or a sentence that says what is wrong.
 
-The ids are those of a list of invariants of Kafka's metadata: B for brokers, P for partitions,
-T for topics, O for others. B1 to B7 are not here: they are what UntimedLease.tla says of each
-record.
+The ids are those of a list of invariants of Kafka's metadata: B for brokers, P for partitions, T
+for topics, O for others. B2 to B7 are not here: UntimedLease.tla checks them.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.image import METADATA_VERSION
-from krafla.audit.result import Evidence
+from krafla.audit.result import Invariant
 from kraft.ids import uuid_bytes
 from kraft.records.lease import BrokerRegistrationChangeRecord, NoOpRecord, RegisterBrokerRecord
 from kraft.records.metadata_schemas import FEATURE_LEVEL, PRODUCER_IDS
@@ -31,36 +30,27 @@ if TYPE_CHECKING:
 RESERVED_DIRECTORIES: Final = 100
 """Directory ids below this number have a meaning of their own. Kafka: DirectoryId.RESERVED."""
 MAX_RECORDS_PER_BATCH: Final = 10_000
-"""A longer operation that need not be atomic is cut here. Kafka: QuorumController."""
+"""Kafka cuts a longer operation here unless it must be atomic. Kafka: QuorumController."""
 MINIMUM_METADATA_VERSION: Final = 1
 
 
 class Subject(NamedTuple):
-    """What a record invariant looks at: the image before the record, and the record."""
+    """The input of a record invariant: the image before the record, and the record."""
 
     image: Image
     record: MetadataRecord
     lease: LeaseRecord | None
 
     def registered(self) -> BrokerRegistration | None:
-        """Return the registration, before the record, of the broker a lease record names."""
+        """Return the registration, before a lease record, of the broker that the record names."""
         if self.lease is None or isinstance(self.lease, NoOpRecord):
             return None
         return self.image.registrations.get(self.lease.broker_id)
 
 
 @dataclass(frozen=True, slots=True)
-class Invariant:
-    """An invariant's name: its id, what it says in a sentence, and where that comes from."""
-
-    id: str
-    statement: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
 class RecordInvariant(Invariant):
-    """An invariant of each record of some types, by their api keys."""
+    """An invariant of every record with one of these api keys."""
 
     objection: Callable[[Subject], str | None]
     api_keys: frozenset[int]
@@ -70,17 +60,17 @@ class RecordInvariant(Invariant):
 class PartitionInvariant(Invariant):
     """An invariant of each partition at the end of an operation.
 
-    `objection` is asked for a partition with the active and the excused brokers, and the image.
+    `objection` receives a partition, the active and the excused brokers, and the image.
     """
 
     objection: Callable[[PartitionState, frozenset[int], frozenset[int], Image], str | None]
 
 
 def supports(name: str, level: int, ranges: tuple[tuple[str, int, int], ...]) -> bool:
-    """Return whether a broker that announced these ranges supports a feature at a level.
+    """Return whether a broker with these feature ranges supports a feature at a level.
 
-    A broker that does not name a feature supports level 0 of it, which is no level; of the
-    metadata version, it supports the first.
+    A broker that does not name a feature supports only level 0, which means that the feature is
+    off; of metadata.version it supports the first level.
 
     Kafka: ClusterControlManager.processRegistrationFeature.
     """
@@ -115,7 +105,9 @@ def _directories_owned(subject: Subject) -> str | None:
             return f"directory id {directory} of broker {record.broker_id} is reserved"
         for other, registered in sorted(subject.image.registrations.items()):
             if other != record.broker_id and directory in registered.directories:
-                return f"directory {directory} of broker {record.broker_id} is broker {other}'s"
+                return (
+                    f"directory {directory} of broker {record.broker_id} belongs to broker {other}"
+                )
     return None
 
 
@@ -126,7 +118,7 @@ def _directories_shrink(subject: Subject) -> str | None:
     added = sorted(set(record.log_dirs) - set(before.directories))
     if not added:
         return None
-    return f"broker {record.broker_id} gains directory {added[0]} without registering anew"
+    return f"broker {record.broker_id} gains directory {added[0]} without a new registration"
 
 
 def _endpoints_reachable(subject: Subject) -> str | None:
@@ -150,7 +142,7 @@ def _producer_ids_granted(subject: Subject) -> str | None:
     if before is None:
         return f"producer ids go to broker {broker}, which is not registered"
     if epoch != before.epoch:
-        return f"producer ids go to broker {broker} of epoch {epoch}, it has epoch {before.epoch}"
+        return f"producer ids go to broker {broker} at epoch {epoch}, but it has {before.epoch}"
     return None
 
 
@@ -228,7 +220,7 @@ def _last_of_isr_leads_if_active(
     (broker,) = state.isr
     if broker in active or broker in excused:
         return None
-    return f"it has leader {state.leader}, but broker {broker}, alone in its ISR, is not active"
+    return f"broker {broker} is alone in its ISR and not active, yet {state.leader} leads"
 
 
 def _leader_directory_online(
@@ -241,7 +233,7 @@ def _leader_directory_online(
 
 
 def directory_online(state: PartitionState, replica: int, image: Image) -> bool:
-    """Return whether the directory of a replica is online, as far as the log says.
+    """Return whether the directory of a replica is online, as far as the log shows.
 
     Kafka: ClusterControlManager.brokerRegistrations, BrokerRegistration.hasOnlineDir.
     """
@@ -255,7 +247,7 @@ def directory_online(state: PartitionState, replica: int, image: Image) -> bool:
 
 
 _MIGRATING, _UNASSIGNED = 0, 1
-"""Directories of replicas that nobody has named yet. Kafka: DirectoryId."""
+"""Directory ids of replicas whose directory is not assigned yet. Kafka: DirectoryId."""
 
 PARTITION_INVARIANTS: Final = (
     PartitionInvariant(
@@ -286,7 +278,7 @@ PARTITION_INVARIANTS: Final = (
 
 REPLICAS_REGISTERED: Final = Invariant(
     "T8",
-    "replicas are there, distinct, and registered when they are assigned",
+    "a partition has replicas, distinct, and registered when they are assigned",
     "KIP-455; Kafka: ReplicationControlManager.validateManualPartitionAssignment",
 )
 PARTITION_EXISTS: Final = Invariant(
@@ -304,7 +296,7 @@ CHECKPOINT_ALIGNED: Final = Invariant(
 )
 LOGS_MATCH: Final = Invariant(
     "LogMatching",
-    "logs that hold a record of the same offset and epoch agree up to it; what is committed stays",
+    "logs with a record of equal offset and epoch agree up to it; committed records stay",
     "Raft, Log Matching and Leader Completeness; KIP-595",
 )
 LEADER_OF_EPOCH: Final = Invariant(
@@ -314,12 +306,12 @@ LEADER_OF_EPOCH: Final = Invariant(
 )
 CHECKPOINT_CONTINUED: Final = Invariant(
     "L7",
-    "a checkpoint is the one before it, and the log between them on top",
+    "a checkpoint is the fold of the log between it and an earlier one, on top of that one",
     "KIP-630; Kafka: MetadataDelta.apply",
 )
 CHECKPOINTS_EQUAL: Final = Invariant(
     "L6",
-    "at one offset every node has folded the same",
+    "checkpoints of all nodes at one offset are equal",
     "KIP-630; Kafka: MetadataImage",
 )
 REGISTERED_ONCE: Final = Invariant(
@@ -341,13 +333,8 @@ PARTITIONS_STAY: Final = Invariant(
 )
 
 
-def evidence_of(invariant: Invariant, record: str | None = None) -> Evidence:
-    """Return the evidence that an invariant was broken, by a record if one is to blame."""
-    return Evidence(invariant.id, invariant.statement, invariant.source, record=record)
-
-
 def replicas_objection(image: Image, before: tuple[int, ...], after: tuple[int, ...]) -> str | None:
-    """Return what is wrong with assigning replicas `after` to a partition that had `before`."""
+    """Return what is wrong with the replicas `after` of a partition that had `before`."""
     if not after:
         return "the partition has no replicas"
     if len(set(after)) != len(after):
@@ -361,7 +348,7 @@ def replicas_objection(image: Image, before: tuple[int, ...], after: tuple[int, 
 def partition_objections(
     image: Image, state: PartitionState, active: frozenset[int]
 ) -> list[tuple[PartitionInvariant, str]]:
-    """Return the invariants a partition breaks at the end of an operation, and how."""
+    """Return the invariants that a partition breaks at the end of an operation, with sentences."""
     excused = image.excused()
     found = []
     for invariant in PARTITION_INVARIANTS:

@@ -1,10 +1,11 @@
-"""What a log must be as a log: record types, versions, beginnings, transactions."""
+"""The invariants of a log as such: record types, versions, beginnings, transactions."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.invariants import Invariant, RecordInvariant
+from krafla.audit.invariants import RecordInvariant
+from krafla.audit.result import Invariant
 from kraft.records import metadata_schemas as schemas
 from kraft.records.control_schemas import LEADER_CHANGE
 from kraft.records.metadata_schemas import METADATA_SCHEMAS
@@ -31,11 +32,12 @@ _GATES: Final[dict[int, tuple[tuple[int, int], ...]]] = {
     schemas.REGISTER_CONTROLLER.api_key: ((15, 0),),
     schemas.CLEAR_ELR.api_key: ((23, 0),),
 }
-"""From which metadata version on which version of a record is written. Kafka: MetadataVersion."""
+"""By record type, pairs of a metadata version and the record version written from it on. Kafka:
+MetadataVersion."""
 _LEAST: Final = frozenset({schemas.BROKER_REGISTRATION_CHANGE.api_key})
-"""Kafka writes these in the least version that has the field: measured, fencing is version 0."""
+"""Kafka writes these in the least version with the field: in real logs, fencing is version 0."""
 _SUPERSEDED: Final = {schemas.FENCE_BROKER.api_key: 6, schemas.UNFENCE_BROKER.api_key: 6}
-"""The metadata version from which on a record is no longer written."""
+"""By record type, the metadata version from which on Kafka no longer writes it."""
 
 VERSIONS_DICTATED: Final = Invariant(
     "L1",
@@ -60,7 +62,7 @@ VERSION_FIRST: Final = Invariant(
 
 
 def version_objection(api_key: int, version: int, metadata_version: int | None) -> str | None:
-    """Return what is wrong with a record of this type and version; None before one is known."""
+    """Return what is wrong with a record's version; None before the metadata version is known."""
     if metadata_version is None:
         return None
     name = METADATA_SCHEMAS[api_key].name
@@ -70,38 +72,40 @@ def version_objection(api_key: int, version: int, metadata_version: int | None) 
     if expected is None or (until is not None and metadata_version >= until):
         return f"no {name} is written at metadata version {metadata_version}"
     if version > expected or (version < expected and api_key not in _LEAST):
-        return f"{name} has version {version}, metadata version {metadata_version} says {expected}"
+        return (
+            f"{name} has version {version}, not {expected} of metadata version {metadata_version}"
+        )
     return None
 
 
 def beginning_objection(image: Image) -> str | None:
     """Return what is wrong after the first batch, or the first transaction, of a log."""
     if image.before_transaction() is None and image.metadata_version is None:
-        return "the log begins, and names no metadata version"
+        return "the log begins without a metadata version"
     return None
 
 
 def epoch_objection(batch: RecordBatch, epoch: int | None) -> str | None:
-    """Return what is wrong with how a batch begins an epoch, after one of `epoch` or of none."""
+    """Return what is wrong with a batch that begins an epoch; `epoch` is the one before it."""
     if batch.leader_epoch == epoch:
         return None
     found = batch.control_records()
     if found and found[0].control_type == LEADER_CHANGE.api_key:
         return None
-    return f"epoch {batch.leader_epoch} begins, and no node says that it leads"
+    return f"epoch {batch.leader_epoch} begins without a LeaderChangeMessage"
 
 
 def _nested(subject: Subject) -> str | None:
     opened = subject.image.before_transaction() is not None
     begins = subject.record.api_key == schemas.BEGIN_TRANSACTION.api_key
     if begins == opened:
-        return "a transaction begins within another" if begins else "no transaction is open"
+        return "a transaction begins inside another" if begins else "no transaction is open"
     return None
 
 
 LOG_INVARIANTS: Final = (
     RecordInvariant(
-        "L3", "transactions do not nest, and one that ends has begun",
+        "L3", "transactions do not nest, and only an open one ends",
         "KIP-866; Kafka: OffsetControlManager.replay", _nested,
         frozenset({schemas.BEGIN_TRANSACTION.api_key, schemas.END_TRANSACTION.api_key,
                    schemas.ABORT_TRANSACTION.api_key})),

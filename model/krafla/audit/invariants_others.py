@@ -1,4 +1,4 @@
-"""What a log says of producer ids, features, ACLs, configurations, credentials and controllers."""
+"""The invariants of producer ids, features, ACLs, configurations, credentials and controllers."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ PRODUCER_ID_BLOCK: Final = 1000
 def _next_block(subject: Subject) -> str | None:
     before = subject.image.entities.next_producer_id or 0
     after = subject.record.fields["nextProducerId"]
-    if after == before + PRODUCER_ID_BLOCK:
+    end = before + PRODUCER_ID_BLOCK
+    if after == end:
         return None
-    return f"the next producer id is {after}, a block behind {before} ends elsewhere"
+    return f"the next producer id is {after}, but the block from {before} ends at {end}"
 
 
 def _controllers_support(subject: Subject) -> str | None:
@@ -46,7 +47,7 @@ def _acl_is_new(subject: Subject) -> str | None:
     said = acl_of(fields)
     for other, known in sorted(acls.items()):
         if known == said:
-            return f"ACL {fields['id']} says what ACL {other} says"
+            return f"ACL {fields['id']} equals ACL {other}"
     return None
 
 
@@ -60,7 +61,7 @@ def _configured_exists(subject: Subject) -> str | None:
     if kind == BROKER_RESOURCE:
         known = {str(node) for node in (*subject.image.registrations, *entities.controllers)}
         if name not in known:
-            return f"node {name} is configured, and is not registered"
+            return f"node {name} is configured, but is not registered"
     return None
 
 
@@ -86,20 +87,20 @@ OTHER_INVARIANTS: Final = (
         "KIP-919; Kafka: FeatureControlManager.updateFeatures", _controllers_support,
         frozenset({schemas.FEATURE_LEVEL.api_key, schemas.REGISTER_CONTROLLER.api_key})),
     RecordInvariant(
-        "O4", "no two ACLs are equal, and one that is removed was there",
+        "O4", "no two ACLs are equal, and a removed ACL was there",
         "Kafka: AclControlManager.replay", _acl_is_new,
         frozenset({schemas.ACCESS_CONTROL_ENTRY.api_key,
                    schemas.REMOVE_ACCESS_CONTROL_ENTRY.api_key})),
     RecordInvariant(
-        "O5", "what is configured, a topic or a node, is there",
+        "O5", "a topic or node that is configured exists",
         "Kafka: ConfigurationControlManager.incrementalAlterConfigs", _configured_exists,
         frozenset({schemas.CONFIG.api_key})),
     RecordInvariant(
-        "O6", "a credential that is removed was there",
+        "O6", "a removed credential was there",
         "KIP-900; Kafka: ScramControlManager.replay", _credential_exists,
         frozenset({schemas.REMOVE_USER_SCRAM_CREDENTIAL.api_key})),
     RecordInvariant(
-        "L9", "a delegation token that is removed was there",
+        "L9", "a removed delegation token was there",
         "Kafka: DelegationTokenControlManager.replay", _token_exists,
         frozenset({schemas.REMOVE_DELEGATION_TOKEN.api_key})),
 )  # fmt: skip

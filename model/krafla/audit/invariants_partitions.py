@@ -1,8 +1,8 @@
-"""What a partition must be after each record, and what a change of it may do.
+"""The invariants of a partition after each record, and of each change.
 
-A `StateInvariant` looks at a partition after a PartitionRecord or a PartitionChangeRecord, a
-`ChangeInvariant` at one change: before, after, and what the record says. They are asked in this
-order, and what is more special comes first: its sentence says more.
+A `StateInvariant` checks a partition after a PartitionRecord or a PartitionChangeRecord. A
+`ChangeInvariant` checks one change: before, after, and the record. The more specific invariants are
+checked first, because their sentences say more.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from krafla.audit.invariants import Invariant
 from krafla.audit.partition_state import NO_CHANGE, NO_LEADER, RECOVERED, RECOVERING
+from krafla.audit.result import Invariant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from krafla.audit.partitions import Objections
 
 MV_3_2_IV0, MV_3_6_IV0, MV_3_7_IV2 = 3, 12, 17
-"""Metadata versions: recovery states, epochs that a shrinking ISR leaves alone, directories."""
+"""Metadata versions: the first with recovery states, with ISR shrinks that keep the leader epoch,
+with directories."""
 
 
 class Transition(NamedTuple):
-    """A PartitionChangeRecord: the partition before and after it, what it says, the image."""
+    """A PartitionChangeRecord: the partition before and after it, its fields, the image."""
 
     before: PartitionState
     after: PartitionState
@@ -34,7 +35,7 @@ class Transition(NamedTuple):
 
     @property
     def version(self) -> int:
-        """The metadata version, that of today before the log names one."""
+        """The metadata version, the newest possible before the log names one."""
         version = self.image.metadata_version
         return 1 << 15 if version is None else version
 
@@ -78,7 +79,7 @@ def _leader_is_replica(state: PartitionState, _: Image) -> str | None:
     return f"leader {state.leader} is not among replicas {list(state.replicas)}"
 
 
-def _nobody_leads_an_empty_isr(state: PartitionState, image: Image) -> str | None:
+def _empty_isr_has_no_leader(state: PartitionState, image: Image) -> str | None:
     if state.isr or state.leader == NO_LEADER or not image.elr_enabled:
         return None
     return f"{state.leader} leads with an empty ISR"
@@ -87,7 +88,7 @@ def _nobody_leads_an_empty_isr(state: PartitionState, image: Image) -> str | Non
 def _elr_apart(state: PartitionState, _: Image) -> str | None:
     both = sorted(set(state.isr) & set(state.elr))
     if both:
-        return f"replica {both[0]} is in the ISR and eligible beside it"
+        return f"replica {both[0]} is in both ISR and ELR"
     return None
 
 
@@ -95,13 +96,13 @@ def _one_last_leader(state: PartitionState, _: Image) -> str | None:
     if len(state.last_known_elr) > 1:
         return f"there are several last known leaders, {list(state.last_known_elr)}"
     if state.last_known_elr and state.leader != NO_LEADER:
-        return f"{state.leader} leads, yet a last known leader is kept"
+        return f"{state.leader} leads, yet a last known leader is set"
     return None
 
 
 def _recovers_alone(state: PartitionState, _: Image) -> str | None:
     if state.recovery == RECOVERING and len(state.isr) > 1:
-        return f"a leader that recovers has ISR {list(state.isr)}"
+        return f"the leader is recovering, with ISR {list(state.isr)}"
     return None
 
 
@@ -131,9 +132,9 @@ _MOVE: Final = "KIP-455; Kafka: PartitionReassignmentReplicas"
 STATE_INVARIANTS: Final = (
     StateInvariant("P3", "a leader is a replica", _BUILDER, _leader_is_replica),
     StateInvariant(
-        "P5", "a partition with an empty ISR has no leader", _ELR, _nobody_leads_an_empty_isr
+        "P5", "a partition with an empty ISR has no leader", _ELR, _empty_isr_has_no_leader
     ),
-    StateInvariant("P1", "the ISR is some of the replicas, each once", _BUILDER,
+    StateInvariant("P1", "the ISR is a subset of the replicas, each once", _BUILDER,
                    _isr_among_replicas),
     StateInvariant("P2", "a leader is in the ISR", _BUILDER, _leader_in_isr),
     StateInvariant("P6", "no replica is in the ISR and in the ELR", _ELR, _elr_apart),
@@ -141,7 +142,8 @@ STATE_INVARIANTS: Final = (
                    _one_last_leader),
     StateInvariant("P9", "a leader that recovers is alone in the ISR", "KIP-704; " + _BUILDER,
                    _recovers_alone),
-    StateInvariant("X1", "what is added or removed is a replica", _MOVE, _moves_among_replicas),
+    StateInvariant("X1", "adding and removing replicas are replicas", _MOVE,
+                   _moves_among_replicas),
     StateInvariant("X3", "a reassignment leaves a replica", _MOVE, _something_stays),
     StateInvariant("T9", "every replica has a directory", "KIP-858; " + _BUILDER,
                    _a_directory_each),
@@ -154,7 +156,7 @@ def _something_changes(t: Transition) -> str | None:
 
 def _leader_epoch_for_a_lost_replica(t: Transition) -> str | None:
     if t.lost and t.change.leader == NO_CHANGE:
-        return f"replica {min(t.lost)} is dropped, and no leader field raises the leader epoch"
+        return f"replica {min(t.lost)} is dropped without a leader field to raise the leader epoch"
     return None
 
 
@@ -163,15 +165,15 @@ def _isr_leaves_the_epoch_alone(t: Transition) -> str | None:
     same = t.before.leader == t.after.leader and not t.lost
     if t.version >= MV_3_6_IV0:
         if same and t.before.isr != t.after.isr and t.change.leader != NO_CHANGE:
-            return "only the ISR changes, and a leader field raises the leader epoch"
+            return "only the ISR changes, but a leader field raises the leader epoch"
     elif gone and t.change.leader == NO_CHANGE:
-        return "the ISR shrinks, and no leader field raises the leader epoch"
+        return "the ISR shrinks without a leader field to raise the leader epoch"
     return None
 
 
 def _elected_cleanly(t: Transition) -> str | None:
     leader, before = t.after.leader, t.before
-    # Who is eligible beside the ISR is elected when nobody of it is left.
+    # A member of the ELR is elected if no member of the old ISR stays.
     left = set(before.isr) & set(t.after.isr)
     eligible = {*before.isr, *(() if left else before.elr)}
     if (
@@ -182,11 +184,11 @@ def _elected_cleanly(t: Transition) -> str | None:
         or (before.in_progress and not t.after.in_progress)
     ):
         return None
-    return f"{leader} was neither in the ISR nor eligible, and is said to need no recovery"
+    return f"leader {leader} needs no recovery, but was in neither ISR nor ELR"
 
 
 def _isr_is_not_emptied(t: Transition) -> str | None:
-    # As built: an ISR that is empty stays so when eligible leader replicas are given up.
+    # As built: an empty ISR stays empty when eligible leader replicas are disabled.
     emptied = t.before.isr and not t.after.isr
     return "the ISR is emptied" if emptied and not t.image.elr_enabled else None
 
@@ -197,19 +199,19 @@ def _recovery_begins_uncleanly(t: Transition) -> str | None:
     if t.before.leader == t.after.leader or t.after.leader == NO_LEADER:
         return "a recovery begins without a new leader"
     if t.after.leader in (*t.before.isr, *t.before.elr):
-        return f"leader {t.after.leader} is to recover, and was in the ISR or eligible"
+        return f"leader {t.after.leader} is to recover, but was in ISR or ELR"
     return None
 
 
 def _directories_stay(t: Transition) -> str | None:
     emptied = t.before.directories and not t.after.directories
-    return "the directories of its replicas are forgotten" if emptied else None
+    return "the directories of its replicas are removed" if emptied else None
 
 
 def _elr_among_replicas(t: Transition) -> str | None:
     strangers = set(t.after.elr) - set(t.after.replicas)
     if strangers and not strangers <= set(t.before.elr) | t.lost:
-        return f"replica {min(strangers)} is eligible, but is not a replica"
+        return f"{min(strangers)} is in the ELR, but is not a replica"
     return None
 
 
@@ -220,23 +222,23 @@ CHANGE_INVARIANTS: Final = (
                     _leader_epoch_for_a_lost_replica),
     ChangeInvariant(
         "E6",
-        "an ISR that changes alone leaves the leader epoch; before 3.6-IV0, shrinking raises it",
+        "an ISR change alone keeps the leader epoch; before 3.6-IV0, a shrink raises it",
         "KAFKA-15021; " + _BUILDER, _isr_leaves_the_epoch_alone),
     ChangeInvariant("P10", "a recovery begins with a leader from outside ISR and ELR",
                     "KIP-704; " + _BUILDER, _recovery_begins_uncleanly),
     ChangeInvariant(
         "P15",
-        "a leader that needs no recovery was in the ISR or eligible",
+        "a new leader that needs no recovery was in ISR or ELR",
         "KIP-966; Kafka: PartitionChangeBuilder.electLeader", _elected_cleanly),
-    ChangeInvariant("T9", "where replicas have directories is not forgotten",
+    ChangeInvariant("T9", "a partition with directories keeps them",
                     "KIP-858; " + _BUILDER, _directories_stay),
     ChangeInvariant("P4", "without eligible leader replicas an ISR is never emptied", _BUILDER,
                     _isr_is_not_emptied),
-    ChangeInvariant("P6", "who is newly in the ELR is a replica", _ELR, _elr_among_replicas),
+    ChangeInvariant("P6", "a new member of the ELR is a replica", _ELR, _elr_among_replicas),
 )  # fmt: skip
 
 
 def state_objections(state: PartitionState, image: Image) -> Objections:
-    """Return the invariants that a partition breaks after a record, and how."""
+    """Return the invariants that a partition breaks after a record, each with a sentence."""
     found = [(i, i.objection(state, image)) for i in STATE_INVARIANTS]
     return tuple((i, said) for i, said in found if said is not None)

@@ -1,7 +1,7 @@
-"""What a reassignment may do to a partition: every ChangeInvariant about adding and removing.
+"""The invariants of reassignments: adding and removing replicas.
 
-A record that leaves nothing to add or remove ends a reassignment. It is a cancellation if all that
-was to be removed stays and all that was added goes, else a completion.
+A record that leaves no adding and no removing replicas ends a reassignment. It is a cancellation if
+all removing replicas stay and all adding ones go, else a completion.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def _target(state: PartitionState) -> tuple[int, ...]:
 def _is_completion(t: Transition) -> bool:
     """Return whether a record that ends a reassignment looks like its completion.
 
-    Where a replica is both added and removed, a cancellation leaves none of what is removed: it is
-    known by the replicas that it leaves, or, if a completion leaves the same, by the ISR.
+    If a replica is both added and removed, a cancellation keeps no removing replica. Then the
+    replicas that are left tell the two apart or, if a completion leaves the same ones, the ISR.
     """
     before, left = t.before, t.after.replicas
     if before.adding and left == tuple(r for r in before.replicas if r not in before.adding):
@@ -43,26 +43,26 @@ def _is_completion(t: Transition) -> bool:
 def _leader_after_completion(t: Transition) -> str | None:
     if not _ends(t) or t.after.leader in (NO_LEADER, *t.after.replicas):
         return None
-    return f"the reassignment ends, and leader {t.after.leader} is no replica any more"
+    return f"the reassignment ends, but leader {t.after.leader} is no longer a replica"
 
 
 def _cleared_with_the_replicas(t: Transition) -> str | None:
     if not t.before.in_progress or not t.lost or not t.after.in_progress:
         return None
-    return f"replica {min(t.lost)} is dropped, and the reassignment stays in progress"
+    return f"replica {min(t.lost)} is dropped, but the reassignment stays in progress"
 
 
 def _completes_as_planned(t: Transition) -> str | None:
     if not _ends(t) or not _is_completion(t):
         return None
-    # One record may name a new target and complete it; then the replicas are that target's.
+    # One record may set a new target and complete it; then the replicas are the new target.
     planned = _target(t.before)
     if t.after.replicas == planned:
         return None
     renamed = set(t.after.replicas) != set(planned) and set(t.after.isr) <= set(t.before.isr)
     if renamed:
         return None
-    return f"replicas are {list(t.after.replicas)}, the target was {list(planned)}"
+    return f"replicas are {list(t.after.replicas)}, but the target was {list(planned)}"
 
 
 def _complete_in_sync(t: Transition) -> str | None:
@@ -76,31 +76,31 @@ def _comes_back(t: Transition) -> str | None:
     if not _ends(t) or _is_completion(t):
         return None
     before = set(t.before.replicas) - set(t.before.adding)
-    # What else all replicas in sync may be is a new target that is complete at once.
+    # Otherwise, if all replicas are in sync, they may be a new target that is complete at once.
     if set(t.after.replicas) in (before, set(t.after.isr)):
         return None
-    return f"after cancelling, replicas are {list(t.after.replicas)}, not those of {sorted(before)}"
+    return f"after the cancellation replicas are {list(t.after.replicas)}, not {sorted(before)}"
 
 
 def _not_stuck(t: Transition) -> str | None:
     if not t.after.in_progress:
         return None
     if t.after.isr == (t.after.leader,) and t.after.leader not in t.before.isr:
-        # As built: the election that made it the only one in sync comes after the question.
+        # As built: the election that left only the leader in sync comes after this check.
         return None
     if t.after.leader == NO_LEADER:
-        # As built: the last one in sync was to leave, which is not written without an ELR.
+        # As built: without an ELR, the last in-sync replica is not removed from the ISR.
         return None
     target = _target(t.after)
     if target and set(target) <= set(t.after.isr) - set(t.after.removing):
-        return f"all of target {list(target)} are in sync, and the reassignment is not complete"
+        return f"all of target {list(target)} is in sync, but the reassignment is not complete"
     return None
 
 
 def _added_or_removed(t: Transition) -> str | None:
     both = set(t.after.adding) & set(t.after.removing)
-    # As built: an empty set does not overwrite the one that is there, so a new target that leaves
-    # out what an unfinished reassignment brought in has it in both.
+    # As built: an empty set does not overwrite a set. So if a new target leaves out a replica that
+    # an unfinished reassignment was adding, that replica is in both sets.
     stale = set(t.before.adding) if t.change.adding is None else set()
     if both - stale:
         return f"replica {min(both - stale)} is both added and removed"
@@ -118,7 +118,8 @@ REASSIGNMENT_INVARIANTS: Final = (
                     _completes_as_planned),
     ChangeInvariant("X5", "a reassignment completes with every target replica in sync",
                     "KAFKA-15665; " + _COMPLETE, _complete_in_sync),
-    ChangeInvariant("X6", "a reassignment that can be complete is", _COMPLETE, _not_stuck),
+    ChangeInvariant("X6", "a reassignment whose target is in sync is complete", _COMPLETE,
+                    _not_stuck),
     ChangeInvariant("X8", "a cancelled reassignment leaves the replicas from before", _REVERT,
                     _comes_back),
 )  # fmt: skip

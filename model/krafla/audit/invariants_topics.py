@@ -1,4 +1,4 @@
-"""What a log says of topics and of new partitions: invariants of records and of batches."""
+"""The invariants of topics and new partitions, in a record and in a batch."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.invariants import Invariant, RecordInvariant, Subject
+from krafla.audit.invariants import RecordInvariant, Subject
 from krafla.audit.partition_state import RECOVERED, epochs_of, state_of
 from krafla.audit.partitions import key_of, key_text
+from krafla.audit.result import Invariant
 from kraft.ids import uuid_bytes
 from kraft.records.metadata_schemas import PARTITION, REMOVE_TOPIC, TOPIC
 
@@ -24,12 +25,12 @@ _NAME: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _CREATE: Final = "Kafka: ReplicationControlManager.createTopic"
 _REPLAY: Final = "Kafka: ReplicationControlManager.replay"
 RESERVED_IDS: Final = (bytes(16), bytes(15) + b"\x01")
-"""No topic has them: no id, and that of the metadata topic. Kafka: Uuid.RESERVED."""
+"""The zero id and the metadata topic's; no other topic has them. Kafka: Uuid.RESERVED."""
 
 
 @dataclass(slots=True)
-class Created:
-    """What a batch has created so far: the topics, and the new partitions of each topic."""
+class Creations:
+    """The records of a batch that create a topic, and the last new partition of each topic."""
 
     topics: dict[bytes, MetadataRecord] = field(default_factory=dict)
     partitions: dict[bytes, MetadataRecord] = field(default_factory=dict)
@@ -44,9 +45,9 @@ class Created:
 
 @dataclass(frozen=True, slots=True)
 class BatchInvariant(Invariant):
-    """An invariant of what a batch has created; the record to blame, and how it is broken."""
+    """An invariant of a batch's creations; `objection` returns the record to blame, a sentence."""
 
-    objection: Callable[[Created, Image], tuple[MetadataRecord, str] | None]
+    objection: Callable[[Creations, Image], tuple[MetadataRecord, str] | None]
 
 
 def _names_and_ids(subject: Subject) -> str | None:
@@ -55,7 +56,7 @@ def _names_and_ids(subject: Subject) -> str | None:
     if topic in RESERVED_IDS:
         return f"topic id {fields['topicId']} is reserved"
     if fields["name"] in entities.topics:
-        return f"there is a topic {fields['name']} already"
+        return f"topic {fields['name']} exists already"
     if topic in entities.topic_names or topic in entities.removed_topics:
         return f"topic id {fields['topicId']} was used before"
     return None
@@ -64,7 +65,7 @@ def _names_and_ids(subject: Subject) -> str | None:
 def _name_is_valid(subject: Subject) -> str | None:
     name = subject.record.fields["name"]
     if name in (".", "..") or not _NAME.fullmatch(name):
-        return f"{name!r} is no name of a topic"
+        return f"{name!r} is not a valid topic name"
     folded = name.replace(".", "_")
     for other in sorted(subject.image.entities.topics):
         if other != name and other.replace(".", "_") == folded:
@@ -83,7 +84,7 @@ def _topic_aborted(subject: Subject) -> str | None:
     fields, entities = subject.record.fields, subject.image.entities
     topic = uuid_bytes(fields["topicId"])
     if topic in entities.aborted_topics and topic not in entities.topic_names:
-        return f"topic {fields['topicId']} was created in a transaction that was aborted"
+        return f"topic {fields['topicId']} was created in an aborted transaction"
     return None
 
 
@@ -111,14 +112,14 @@ def _leader_under_one_epoch(subject: Subject) -> str | None:
         return None
     if epochs_of(subject.record.fields).leader > partitions.epochs(key).leader:
         return None
-    return f"partition {key_text(key)} has another leader, and no greater leader epoch"
+    return f"partition {key_text(key)} has another leader, but no greater leader epoch"
 
 
 def _written_once(subject: Subject) -> str | None:
     key = key_of(subject.record.fields)
     if key not in subject.image.partitions.states:
         return None
-    return f"partition {key_text(key)} is written anew, not by a change of one epoch"
+    return f"partition {key_text(key)} exists, and a PartitionRecord replaces it"
 
 
 def _begins_plainly(subject: Subject) -> str | None:
@@ -128,7 +129,7 @@ def _begins_plainly(subject: Subject) -> str | None:
     if epochs != (0, 0):
         return f"the epochs of a new partition are {epochs.leader} and {epochs.partition}"
     if state.recovery != RECOVERED or state.in_progress or state.elr or state.last_known_elr:
-        return "a new partition recovers, moves or has eligible leader replicas"
+        return "a new partition is in recovery, in a reassignment, or has eligible leader replicas"
     return None
 
 
@@ -144,10 +145,11 @@ def _replication_factor(subject: Subject) -> str | None:
     known = {len(partitions.states[key].replicas) for key in keys}
     if not known or len(fields["replicas"]) in known:
         return None
-    return f"the partition has {len(fields['replicas'])} replicas, the topic's have {min(known)}"
+    count = len(fields["replicas"])
+    return f"the partition has {count} replicas, the topic's others have {min(known)}"
 
 
-def _contiguous(created: Created, image: Image) -> tuple[MetadataRecord, str] | None:
+def _contiguous(created: Creations, image: Image) -> tuple[MetadataRecord, str] | None:
     for topic, record in created.partitions.items():
         keys = image.partitions.topics.get(topic, ())
         numbers = sorted(int.from_bytes(key[:4], "big", signed=True) for key in keys)
@@ -156,7 +158,7 @@ def _contiguous(created: Created, image: Image) -> tuple[MetadataRecord, str] | 
     return None
 
 
-def _created_whole(created: Created, image: Image) -> tuple[MetadataRecord, str] | None:
+def _created_whole(created: Creations, image: Image) -> tuple[MetadataRecord, str] | None:
     for topic, record in created.topics.items():
         if topic in image.entities.topic_names and topic not in created.partitions:
             return record, "a topic is created without a partition in its batch"
@@ -170,7 +172,7 @@ def _few(numbers: list[int]) -> str:
 
 _REMOVAL: Final = frozenset({PARTITION.api_key, REMOVE_TOPIC.api_key})
 TOPIC_ABORTED: Final = RecordInvariant(
-    "L12", "what a transaction did that was aborted is gone",
+    "L12", "the changes of an aborted transaction are gone",
     "KIP-866; Kafka: QuorumController.replay", _topic_aborted, _REMOVAL,
 )  # fmt: skip
 TOPIC_REMOVED: Final = RecordInvariant(
@@ -183,21 +185,21 @@ TOPIC_INVARIANTS: Final = (
                     _name_is_valid, _TOPIC),
     TOPIC_ABORTED,
     TOPIC_REMOVED,
-    RecordInvariant("T5", "a partition is of a topic that lives", _REPLAY, _topic_lives,
+    RecordInvariant("T5", "a partition belongs to an existing topic", _REPLAY, _topic_lives,
                     _PARTITION),
-    RecordInvariant("L9", "a topic that is removed was there", _REPLAY, _topic_lives,
+    RecordInvariant("L9", "a removed topic was there", _REPLAY, _topic_lives,
                     frozenset({REMOVE_TOPIC.api_key})),
     RecordInvariant("E3", "a leader epoch is at most the partition epoch", _REPLAY,
                     _epochs_in_order, _PARTITION),
-    RecordInvariant("E4", "another leader comes with another leader epoch", _REPLAY,
+    RecordInvariant("E4", "a new leader has a greater leader epoch", _REPLAY,
                     _leader_under_one_epoch, _PARTITION),
-    RecordInvariant("E1", "a partition changes by change records only, one epoch each", _REPLAY,
+    RecordInvariant("E1", "only change records change a partition, one epoch each", _REPLAY,
                     _written_once, _PARTITION),
-    RecordInvariant("T10", "a new partition has as many replicas as one of its topic", _CREATE,
+    RecordInvariant("T10", "a new partition has as many replicas as another of its topic", _CREATE,
                     _replication_factor, _PARTITION),
     RecordInvariant("T9", "every replica of a new partition has a directory",
                     "KIP-858; " + _CREATE, _directories_from_version_1, _PARTITION),
-    RecordInvariant("T7", "a new partition is led by the first of its ISR, all else as it begins",
+    RecordInvariant("T7", "a new partition is led by the first of its ISR, else initial",
                     _CREATE, _begins_plainly, _PARTITION),
 )  # fmt: skip
 BATCH_INVARIANTS: Final = (

@@ -1,8 +1,8 @@
-"""What lies in one metadata log directory: every batch's identity, every checkpoint, every fault.
+"""The inventory of one metadata log directory: batches, checkpoints, faults.
 
-A first pass over the files checks framing, CRC, order and continuity, and keeps for each batch its
-base offset and one number made of its epoch and CRC: enough to tell whether two nodes hold the same
-batches. The CRC covers everything else that matters: attributes, record count, the records.
+A first pass over the files checks framing, CRC, order and continuity. For each batch it keeps the
+base offset and one number made of epoch and CRC, which tell whether two nodes hold the same batch:
+the CRC covers attributes, record count and records.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from krafla.audit.invariants import evidence_of
 from krafla.audit.invariants_log import EPOCHS_STAY
-from krafla.audit.result import Finding, Weight
+from krafla.audit.result import Finding, Weight, evidence_of
 from kraft.errors import CorruptRecordError, EpochFallsError, UnreadableFileError
 from kraft.log.directory import read_metadata_log
 from kraft.log.findings import FindingKind
@@ -33,7 +32,7 @@ _EPOCH_SHIFT: Final = 32
 
 
 class Leader(NamedTuple):
-    """Who leads an epoch, by the LeaderChangeMessage at an offset."""
+    """The leader of an epoch, by the LeaderChangeMessage at an offset."""
 
     epoch: int
     node_id: int
@@ -44,8 +43,8 @@ class Leader(NamedTuple):
 class Inventory:
     """One directory after the first pass.
 
-    `offsets` has each batch's base offset and last the offset after the log's end; `marks` has each
-    batch's epoch and CRC as one number. If the log is broken somewhere, they end there.
+    `offsets` has each batch's base offset, then the log's end offset; `marks` has each batch's
+    epoch and CRC as one number. Both end where a log is broken.
     """
 
     log: MetadataLog
@@ -83,7 +82,7 @@ class Inventory:
 
 
 def take_inventory(log: MetadataLog) -> Inventory:
-    """Return what lies in a directory; whatever cannot be read is among its findings."""
+    """Return the inventory of a directory; what cannot be read is among its findings."""
     findings: list[Finding] = []
     cluster_id, node_id = _identity(log, findings)
     offsets, marks = array("q"), array("Q")
@@ -114,9 +113,9 @@ def take_inventory(log: MetadataLog) -> Inventory:
 
 
 def unreadable(error: CorruptRecordError | UnreadableFileError) -> Finding:
-    """Return the finding that says what a reader refused.
+    """Return the finding about a reader's error.
 
-    Batches that are whole and in order, of an epoch that falls, break an invariant.
+    An epoch that falls is a violation: such batches are whole and in order.
     """
     if isinstance(error, EpochFallsError):
         return Finding(
@@ -136,7 +135,7 @@ def unreadable(error: CorruptRecordError | UnreadableFileError) -> Finding:
 
 
 def _leaders(batch: RecordBatch) -> list[Leader]:
-    """Return who a batch says leads; a control record that cannot be read is found by the judge."""
+    """Return the leaders that a batch names; the judge reports an unreadable control record."""
     try:
         found = batch.control_records()
     except CorruptRecordError:
@@ -168,7 +167,7 @@ def _check_readable(
 
 
 def _note(finding: LogFinding) -> Finding:
-    """Return a reader's finding as a note; a file that changed meanwhile is a doubt."""
+    """Return a reader's finding as a note; a file that changed meanwhile is inconclusive."""
     doubt = finding.kind is FindingKind.FILE_CHANGED
     return Finding(
         Weight.INCONCLUSIVE if doubt else Weight.NOTE,

@@ -1,10 +1,10 @@
-"""From records to the actions of UntimedLease.tla that they stand for.
+"""The mapping of records to actions of UntimedLease.tla.
 
-A record of the lease is one action. Everything else only takes up offsets: `OtherRecords` collects
-such records, over batches if need be, and says with at most three steps what all of them say. That
-is sound because their actions leave the registrations alone, and the two numbers depend only on the
-last batch, the last record, and the last record that does not change a partition; a test compares
-the two ways at every record of the lease.
+A record of the lease is one action. Other records only take up offsets: `OtherRecords` collects
+them, over batches if need be, and replaces them by at most three steps. That is sound: their
+actions leave the registrations alone, and the spec's two numbers depend only on the last batch, the
+last record, and the last record that does not change a partition. A test compares the results with
+and without this shortcut at every record of the lease.
 
 Spec: UntimedLease!Next, UntimedLease!OtherRecord, UntimedLease!BeginBatch.
 """
@@ -44,17 +44,17 @@ STATE_API_KEYS: Final = frozenset(
         BrokerRegistrationChangeRecord,
     )
 )
-"""The records that say something of the lease; a NoOpRecord only takes up an offset."""
+"""The records of the lease; a NoOpRecord only takes up an offset."""
 
 
 class UnmappableRecordError(Exception):
-    """A record of the lease that is no single action of the spec; says in a sentence why."""
+    """A record of the lease is no single action of the spec, for the reason in the text."""
 
 
 class Place(NamedTuple):
-    """Where a record stands: its file, the byte its record (or batch) starts at, the record.
+    """The place of a record: its file, the byte position of the record or batch, the record.
 
-    A control record is None here: it has no form of its own to be printed in.
+    `record` is None for a control record, which is not printed.
     """
 
     path: Path | None
@@ -62,10 +62,10 @@ class Place(NamedTuple):
     record: MetadataRecord | None
 
 
-class Step(NamedTuple):
-    """One action of UntimedLease.tla: parameters by name, in the spec's order.
+class LogStep(NamedTuple):
+    """One action of a spec: its parameters by name, in the spec's order.
 
-    `place` is None for steps that stand for records outside the lease.
+    `place` is None for steps that replace records outside the lease.
     """
 
     action: str
@@ -76,8 +76,8 @@ class Step(NamedTuple):
 
 def lease_step(
     record: MetadataRecord, registered: BrokerRegistration | None, path: Path | None
-) -> Step:
-    """Return the action that a record of the lease stands for.
+) -> LogStep:
+    """Return the action that a record of the lease maps to.
 
     `registered` is the broker's registration before the record. Raises UnmappableRecordError.
     """
@@ -94,7 +94,9 @@ def lease_step(
             ("in_controlled_shutdown", value.in_controlled_shutdown),
             ("offset", offset),
         )
-        return Step("AmendRegistration" if known else "RegisterBroker", parameters, offset, place)
+        return LogStep(
+            "AmendRegistration" if known else "RegisterBroker", parameters, offset, place
+        )
     if isinstance(value, BrokerRegistrationChangeRecord):
         action, broker, epoch = _change(value), value.broker_id, value.broker_epoch
     elif isinstance(value, FenceBrokerRecord):
@@ -105,16 +107,16 @@ def lease_step(
         assert isinstance(value, UnregisterBrokerRecord), "no other record is of the lease"
         action, broker, epoch = "UnregisterBroker", value.broker_id, value.broker_epoch
     named = (("b", int(broker)), ("epoch", int(epoch)), ("offset", offset))
-    return Step(action, named, offset, place)
+    return LogStep(action, named, offset, place)
 
 
 def _change(record: BrokerRegistrationChangeRecord) -> str:
-    """Return the action of a change record; Kafka changes one thing in each."""
+    """Return the action of a change record; Kafka's records change one thing each."""
     if record.fenced not in (UNCHANGED, FENCE, UNFENCE):
-        raise UnmappableRecordError(f"fenced is {record.fenced}, which is none of 1, 0, -1")
+        raise UnmappableRecordError(f"fenced is {record.fenced}, not 1, 0 or -1")
     if record.in_controlled_shutdown not in (UNCHANGED, ENTER_CONTROLLED_SHUTDOWN):
         raise UnmappableRecordError(
-            f"inControlledShutdown is {record.in_controlled_shutdown}, which is neither 1 nor 0"
+            f"inControlledShutdown is {record.in_controlled_shutdown}, not 1 or 0"
         )
     changes = [
         record.fenced != UNCHANGED,
@@ -131,7 +133,7 @@ def _change(record: BrokerRegistrationChangeRecord) -> str:
 
 
 class OtherRecords:
-    """Records outside the lease and beginnings of batches, said with as few steps as possible."""
+    """Records outside the lease and beginnings of batches, as few steps."""
 
     def __init__(self) -> None:
         self._batch: int | None = None
@@ -139,28 +141,28 @@ class OtherRecords:
         self._last_change: int | None = None
 
     def begin_batch(self, base_offset: int) -> None:
-        """Note that a batch begins: what came before it no longer matters."""
+        """Note that a batch begins, and drop what came before it."""
         self._batch = base_offset
         self._last_other = self._last_change = None
 
     def add(self, last_offset: int, changes: int, count: int) -> None:
         """Note a run of `count` records that ends with `last_offset`.
 
-        Its last `changes` records change partitions; the one before these, if any, does not.
+        The last `changes` of them change partitions; the one before these, if any, does not.
         """
         if changes < count:
             self._last_other, self._last_change = last_offset - changes, None
         if changes:
             self._last_change = last_offset
 
-    def take(self) -> list[Step]:
-        """Return the steps for what was noted since the last call."""
+    def take(self) -> list[LogStep]:
+        """Return the steps for the records noted since the last call."""
         steps = []
         if self._batch is not None:
-            steps.append(Step("BeginBatch", (("base_offset", self._batch),), self._batch))
+            steps.append(LogStep("BeginBatch", (("base_offset", self._batch),), self._batch))
         for last, changes in ((self._last_other, False), (self._last_change, True)):
             if last is not None:
                 parameters = (("changes_partition", changes), ("offset", last))
-                steps.append(Step("OtherRecord", parameters, last))
+                steps.append(LogStep("OtherRecord", parameters, last))
         self._batch = self._last_other = self._last_change = None
         return steps

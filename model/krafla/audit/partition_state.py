@@ -1,4 +1,4 @@
-"""One partition as a metadata log describes it, and what a record changes of it.
+"""The state of one partition, and its changes by records.
 
 Kafka: PartitionRegistration.
 """
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from kraft.records.schema import Fields
 
 NO_CHANGE: Final = -2
-"""The leader of a PartitionChangeRecord that does not touch the leader."""
+"""The leader field of a PartitionChangeRecord that leaves the leader as it is."""
 NO_RECOVERY_CHANGE: Final = -1
 RECOVERED, RECOVERING = 0, 1
 NO_LEADER: Final = -1
 
 
 class PartitionState(NamedTuple):
-    """A partition without its epochs, which `Partitions` counts: equal states are one object.
+    """A partition without its epochs: `Partitions` counts those, so that equal states are shared.
 
-    `directories` is empty for a partition from before there were any (KIP-858).
+    `directories` is empty for a partition older than directory ids (KIP-858).
     """
 
     leader: int
@@ -47,7 +47,7 @@ class Epochs(NamedTuple):
 
 
 class PartitionChange(NamedTuple):
-    """What a PartitionChangeRecord changes; None and NO_CHANGE leave things as they are."""
+    """The fields of a PartitionChangeRecord; None and NO_CHANGE leave a field as it is."""
 
     leader: int
     isr: tuple[int, ...] | None
@@ -93,7 +93,7 @@ def epochs_of(fields: Fields) -> Epochs:
 
 
 def change_of(fields: Fields) -> PartitionChange:
-    """Return what a PartitionChangeRecord changes."""
+    """Return the change that a PartitionChangeRecord describes."""
     return PartitionChange(
         fields["leader"],
         fields["isr"],

@@ -1,13 +1,13 @@
-"""The changes of partitions in a log, each held against PartitionLog.tla.
+"""The partition changes of a history, each judged by PartitionLog.tla.
 
-A PartitionChangeRecord is one action: what somebody asked for, a request or an election, or what
-became of the partition when a broker was fenced, unfenced, shut down, replaced or removed. Which
-one, the log does not say, so those are tried that could have led here. A change of a broker is
-written behind the partitions that it moves, or before them; an operation may fill several batches.
-So changes wait until their operation ends, and each distinct one is asked once.
+A PartitionChangeRecord is one action: a request, an election, or the effect of a broker that was
+fenced, unfenced, shut down, replaced or removed. The log does not say which, so every action that
+could cause the change is tried. A broker's record stands before or after the partition changes that
+it causes, and an operation may fill several batches. So changes wait until their operation ends.
+Equal changes are judged once.
 
-The spec has no eligible leader replicas (KIP-966), no directories, and sets in place of lists. A
-change in which one of these plays a part is passed over, and counted by why.
+The spec has no eligible leader replicas (KIP-966) and no directories, and has sets in place of
+lists. A change that depends on one of these is skipped, and counted by the reason.
 
 Spec: PartitionLog!NewTarget, PartitionLog!CancelTarget, PartitionLog!Elect, PartitionLog!ChangeIsr,
 PartitionLog!Fence, PartitionLog!Unfence, PartitionLog!ShutDown, PartitionLog!Unregister.
@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from krafla.audit.invariants import directory_online
 from krafla.audit.invariants_partitions import MV_3_6_IV0
-from krafla.audit.mapping import Place, Step
+from krafla.audit.mapping import LogStep, Place
 from krafla.audit.partition_state import NO_CHANGE, RECOVERED
-from krafla.audit.refusals import refused
+from krafla.audit.refusals import refusal
 from krafla.values import function, record, same
 
 if TYPE_CHECKING:
@@ -43,21 +43,21 @@ ORDER: Final = "the order of a list"
 OLD: Final = "a metadata version before 3.6-IV0"
 UNFINISHED: Final = "an operation that has not ended"
 _BEHIND: Final = {"UnfenceBroker": "Unfence", "BeginControlledShutdown": "ShutDown"}
-"""Changes of a broker whose partitions are written behind it."""
+"""Changes of a broker that stand before the partition changes they cause."""
 _AHEAD: Final = {
     "FenceBroker": "Fence", "UnregisterBroker": "Unregister", "RegisterBroker": "Fence",
 }  # fmt: skip
-"""Those whose partitions are written before it. Who is replaced loses them as if fenced first."""
+"""Changes of a broker that stand after them. A replaced broker counts as fenced first."""
 _FAILS: Final = "ChangeDirectories"
 _NO_EXTRAS: Final = (((), ()), ((), ()))
 
 
 @dataclass(slots=True)
-class Noted:
-    """A change of partitions that was met `times` times: before, after, who was registered.
+class NotedChange:
+    """A partition change that occurred `times` times, with the registrations at that time.
 
-    `events` counts the changes of brokers that its operation had before it. `passed` says why it
-    was passed over, None if it was judged.
+    `events` counts the broker changes before it in its operation. `passed` is the reason why it was
+    skipped, None if it was judged.
     """
 
     offset: int
@@ -72,8 +72,8 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """A change of a broker: the action of the lease that it is, who was registered before it."""
+class BrokerEvent:
+    """A change of a broker: its action of the lease, and the registrations before it."""
 
     action: str
     broker: int
@@ -82,18 +82,18 @@ class Event:
 
 @dataclass(slots=True)
 class PartitionRun:
-    """The partitions of one history in the spec."""
+    """The run of a history's partition changes in PartitionLog."""
 
     loading: LoadingSpec
-    _events: list[Event] = field(default_factory=list)
-    _waiting: list[Noted] = field(default_factory=list)
-    _all: list[Noted] = field(default_factory=list)
+    _events: list[BrokerEvent] = field(default_factory=list)
+    _waiting: list[NotedChange] = field(default_factory=list)
+    _all: list[NotedChange] = field(default_factory=list)
     _registered: Registrations | None = None
     _steps: set[object] = field(default_factory=set)
 
     @property
     def taken(self) -> int:
-        """How many distinct steps were asked, be it that another history had asked them before."""
+        """The number of distinct steps, whether judged here or in an earlier history."""
         return len(self._steps)
 
     def note(
@@ -103,11 +103,11 @@ class PartitionRun:
         key: bytes,
         states: tuple[PartitionState, PartitionState],
         change: PartitionChange,
-    ) -> Noted:
-        """Note a change that was not met before since registrations last changed."""
+    ) -> NotedChange:
+        """Note a change that has not occurred since registrations last changed."""
         if self._registered is None:
             self._registered = dict(image.registrations)
-        noted = Noted(offset, key, *states, change, self._registered, len(self._events))
+        noted = NotedChange(offset, key, *states, change, self._registered, len(self._events))
         self._all.append(noted)
         noted.passed = _beyond(noted, image)
         if noted.passed is None:
@@ -116,12 +116,12 @@ class PartitionRun:
         return noted
 
     def note_event(self, image: Image, action: str, broker: int) -> None:
-        """Note a change of a broker, before the image has it."""
-        self._events.append(Event(action, broker, dict(image.registrations)))
+        """Note a change of a broker before it is folded."""
+        self._events.append(BrokerEvent(action, broker, dict(image.registrations)))
         self._registered = None
 
-    def end_operation(self) -> tuple[Noted, Finding] | None:
-        """Judge what waits, now that an operation has ended; return the first violation."""
+    def end_operation(self) -> tuple[NotedChange, Finding] | None:
+        """Judge the waiting changes at the end of an operation; return the first violation."""
         waiting, events = self._waiting, self._events
         self._waiting, self._events = [], []
         for noted in waiting:
@@ -136,11 +136,11 @@ class PartitionRun:
 
     @property
     def ended_with_event(self) -> bool:
-        """Whether the operation so far changes a broker: its effects mean nothing to the next."""
+        """Whether the operation changes a broker, so that the next cannot reuse its effects."""
         return bool(self._events)
 
     def counts(self) -> tuple[int, dict[str, int]]:
-        """Return how many records were judged, and how many were passed over, by why."""
+        """Return how many records were judged, and how many were skipped, by the reason."""
         judged, passed = 0, Counter[str]()
         for noted in self._all:
             if noted.passed is None:
@@ -149,8 +149,8 @@ class PartitionRun:
                 passed[noted.passed] += noted.times
         return judged, dict(sorted(passed.items()))
 
-    def _explained(self, noted: Noted, around: list[Event]) -> str | None:
-        """Return the action that a change is, None if there is none."""
+    def _explained(self, noted: NotedChange, around: list[BrokerEvent]) -> str | None:
+        """Return an action that explains a change, None if none does."""
         known = self.loading.memory
         ids = _concerned(noted)
         around = [e for e in around if e.broker in noted.before.isr or e.action == "UnfenceBroker"]
@@ -165,7 +165,7 @@ class PartitionRun:
             known[key] = self._ask(noted, around)
         return known[key]
 
-    def _ask(self, noted: Noted, around: list[Event]) -> str | None:
+    def _ask(self, noted: NotedChange, around: list[BrokerEvent]) -> str | None:
         after = _value(noted.after, int(noted.change.leader != NO_CHANGE), 1)
         for unclean in (False, True):
             spec = self.loading.partitions(unclean=unclean)
@@ -177,14 +177,14 @@ class PartitionRun:
                         return action
         return None
 
-    def _refused(self, noted: Noted, around: list[Event]) -> Finding:
-        """Return the finding about a change that is no action: by the one that is nearest."""
+    def _refused(self, noted: NotedChange, around: list[BrokerEvent]) -> Finding:
+        """Return the violation by a change that no action explains, naming the likeliest action."""
         registered, action, parameters = next(_candidates(noted, around))
         spec = self.loading.partitions(unclean=False)
         before = spec.state(_state(noted, registered, tuple(value for _, value in parameters)))
         after = _value(noted.after, int(noted.change.leader != NO_CHANGE), 1)
-        step = Step(action, parameters, noted.offset, Place(None, 0, None))
-        return refused(spec, step, before, {"partition": after})
+        step = LogStep(action, parameters, noted.offset, Place(None, 0, None))
+        return refusal(spec, step, before, {"partition": after})
 
 
 _MEMORY: Final = 100_000
@@ -192,9 +192,9 @@ Parameters = tuple[tuple[str, Any], ...]
 
 
 def _candidates(
-    noted: Noted, around: list[Event]
+    noted: NotedChange, around: list[BrokerEvent]
 ) -> Iterator[tuple[Registrations, str, Parameters]]:
-    """Yield the actions that a change may be, the likeliest first, and who is registered then."""
+    """Yield the actions that may explain a change, the likeliest first, with registrations."""
     before, after = noted.before, noted.after
     for event in around:
         action = _BEHIND.get(event.action) or _AHEAD[event.action]
@@ -221,9 +221,9 @@ def _candidates(
 
 
 def _targets(after: PartitionState) -> list[tuple[int, ...]]:
-    """Return the targets that may have been asked for: what leaves comes last in the list.
+    """Return the targets that may have been requested; leaving replicas are last in the list.
 
-    Who is said to leave may be in the target, if an earlier one has left that behind.
+    A replica marked as leaving may be in the target, if an earlier target left that mark behind.
     Spec: PartitionChange!NewAssignment.
     """
     likely = tuple(r for r in after.replicas if r not in after.removing)
@@ -231,26 +231,26 @@ def _targets(after: PartitionState) -> list[tuple[int, ...]]:
     return list(dict.fromkeys((likely, *heads)))
 
 
-def _isrs(noted: Noted) -> Iterator[tuple[Registrations, str, Parameters]]:
-    """Yield the ISRs that may have been asked for: who is removed may have been in it, too."""
+def _isrs(noted: NotedChange) -> Iterator[tuple[Registrations, str, Parameters]]:
+    """Yield the ISRs that may have been requested; a removed replica may have been in it."""
     before, after, registered = noted.before, noted.after, noted.registered
     leaving = {r for r in before.removing if r in registered and registered[r].active}
     for isr in dict.fromkeys((frozenset({*after.isr, *leaving}), frozenset(after.isr))):
         yield registered, "ChangeIsr", (("isr", isr),)
 
 
-def _around(noted: Noted, events: list[Event]) -> list[Event]:
-    """Return the changes of brokers that a change of a partition may belong to."""
+def _around(noted: NotedChange, events: list[BrokerEvent]) -> list[BrokerEvent]:
+    """Return the broker changes that may have caused a partition change."""
     ahead = [event for event in events[noted.events :] if event.action in _AHEAD][:1]
     behind = [event for event in events[: noted.events] if event.action in _BEHIND][-1:]
     return [event for event in (*ahead, *behind) if event.broker in event.registered]
 
 
-def _beyond(noted: Noted, image: Image) -> str | None:
-    """Return why the spec has nothing to say of a change, None if it has.
+def _beyond(noted: NotedChange, image: Image) -> str | None:
+    """Return why the spec does not model a change, None if it does.
 
-    Who is eligible beside the ISR matters to a change only where the ISR that is asked for is
-    empty: nobody is left then of the one before. Spec: PartitionChangeElr!ElectedElr.
+    Eligible leader replicas matter to a change only if the requested ISR is empty: then no member
+    of the old ISR stays. Spec: PartitionChangeElr!ElectedElr.
     """
     before, after = noted.before, noted.after
     if (image.metadata_version or MV_3_6_IV0) < MV_3_6_IV0:
@@ -276,12 +276,12 @@ def _projected(state: PartitionState) -> tuple[object, ...]:
     return (state.replicas, state.leader, state.recovery, *sets)
 
 
-def _concerned(noted: Noted) -> frozenset[int]:
+def _concerned(noted: NotedChange) -> frozenset[int]:
     return frozenset({*noted.before.replicas, *noted.after.replicas})
 
 
 def _activity(registered: Registrations, brokers: frozenset[int] | set[int]) -> tuple[object, ...]:
-    """Return what matters of the registrations of some brokers."""
+    """Return the parts of brokers' registrations that the spec reads."""
     return tuple(
         (b, registered[b].fenced, registered[b].in_controlled_shutdown)
         if b in registered
@@ -291,7 +291,7 @@ def _activity(registered: Registrations, brokers: frozenset[int] | set[int]) -> 
 
 
 def _value(state: PartitionState, leader_epoch: int, partition_epoch: int) -> Value:
-    """Return a partition as the spec has it; epochs count from the change."""
+    """Return a partition as a value of the spec; epochs count from the change."""
     return record(
         replicas=state.replicas,
         isr=frozenset(state.isr),
@@ -305,9 +305,9 @@ def _value(state: PartitionState, leader_epoch: int, partition_epoch: int) -> Va
 
 
 def _state(
-    noted: Noted, registered: Registrations, parameters: tuple[Any, ...]
+    noted: NotedChange, registered: Registrations, parameters: tuple[Any, ...]
 ) -> dict[str, Value]:
-    """Return the state before a change: its partition, and the brokers that it concerns."""
+    """Return the state before a change: the partition and the brokers of the change."""
     brokers = {*_concerned(noted), *(p for p in parameters if isinstance(p, int))}
     registrations = {
         b: record(

@@ -1,8 +1,8 @@
-"""The partitions a metadata log describes.
+"""The partitions of a metadata log.
 
-Nearly every record of a large log changes a partition, so this is the inner loop of the audit. It
-never builds a record's fields twice for the same bytes: what a PartitionChangeRecord says after its
-topic and partition is a short tail that repeats thousands of times, and so does its effect.
+Nearly every record of a large log changes a partition, so this is the inner loop of the audit. The
+bytes of a PartitionChangeRecord behind its topic and partition are a short tail that repeats
+thousands of times, as does its effect. Each distinct tail is decoded once.
 
 Kafka: ReplicationControlManager.replay, PartitionRegistration.merge.
 """
@@ -31,7 +31,7 @@ from kraft.records.value import decode_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from krafla.audit.invariants import Invariant
+    from krafla.audit.result import Invariant
     from kraft.records.batch import RecordBatch
     from kraft.records.record import MetadataRecord
     from kraft.records.schema import Fields
@@ -51,30 +51,32 @@ _NO_TAIL: Final = b"\xff\xff"
 Objections: TypeAlias = "tuple[tuple[Invariant, str], ...]"
 
 
-class Times(Protocol):
-    """What counts how often a change was met."""
+class ChangeCounter(Protocol):
+    """The counter of equal changes."""
 
     times: int
 
 
-Note: TypeAlias = "Callable[[int, bytes, PartitionState, PartitionState, PartitionChange], Times]"
+Note: TypeAlias = (
+    "Callable[[int, bytes, PartitionState, PartitionState, PartitionChange], ChangeCounter]"
+)
 
 
 @dataclass(slots=True)
-class _Untold:
-    """The counter of changes that nobody is told of."""
+class _Uncounted:
+    """The counter of changes when no caller counts them."""
 
     times: int = 0
 
 
-_UNTOLD: Final = _Untold()
+_UNCOUNTED: Final = _Uncounted()
 
 
 class Refusal(NamedTuple):
-    """Where a run of changes stopped: at the record of this index in its batch.
+    """A refused change: the record of this index in its batch.
 
-    `objections` are invariants with a sentence each; none if the record names a partition that does
-    not exist.
+    `objections` are the broken invariants with a sentence each. There are none if the partition
+    does not exist.
     """
 
     record_index: int
@@ -82,7 +84,7 @@ class Refusal(NamedTuple):
 
 
 def key_of(fields: Fields) -> bytes:
-    """Return the key of the partition a record is about: its id's four bytes, its topic's 16."""
+    """Return a partition's key: four bytes of its id, then 16 of its topic id."""
     partition_id: int = fields["partitionId"]
     return partition_id.to_bytes(4, "big", signed=True) + uuid_bytes(fields["topicId"])
 
@@ -90,16 +92,16 @@ def key_of(fields: Fields) -> bytes:
 Change: TypeAlias = tuple[int, bytes, bytes]
 """A PartitionChangeRecord: its index in the batch, its partition's key, and the bytes behind that.
 
-Of the last, the tail, `ChangeReader.meaning` knows what it says. A plain tuple, because there are
-hundreds of thousands.
+`ChangeReader.meaning` decodes the last, the tail. This is a plain tuple because a log has hundreds
+of thousands.
 """
 
 
 class ChangeReader:
-    """Reads PartitionChangeRecords out of batches, and each distinct tail of them only once.
+    """The reader of PartitionChangeRecords, which decodes each distinct tail once.
 
-    The fields that matter have the same tags in every version, so a tail has one meaning; whether
-    it is well-formed depends on the version, too.
+    The fields read have the same tags in every version, so a tail has one meaning. Whether it is
+    well-formed also depends on the version.
     """
 
     def __init__(self) -> None:
@@ -112,10 +114,10 @@ class ChangeReader:
         wanted: frozenset[int],
         counts: dict[tuple[int, int], int] | None = None,
     ) -> tuple[list[MetadataRecord], list[Change]]:
-        """Return the records of a batch that are wanted, and those that change a partition.
+        """Return the records of a batch with a wanted api key, and its partition changes.
 
-        All are counted in `counts`, if given, by api key and version. Every record is checked;
-        raises as `RecordBatch.metadata_records`. `wanted` holds api keys.
+        All records are checked, and counted in `counts`, if given, by api key and version. Raises
+        as `RecordBatch.metadata_records`.
         """
         if len(self.meaning) >= _MEMO_SIZE:
             self.meaning.clear()
@@ -133,7 +135,7 @@ class ChangeReader:
         return records, changes
 
     def _quickly(self, batch: RecordBatch) -> tuple[list[Change], int] | None:
-        """Return the changes in a batch and their version, None if the quick way cannot tell."""
+        """Return the changes in a batch and their version, None if only a full decode can tell."""
         try:
             found, head = _ordinary_changes(batch.record_bytes(), batch.count)
             for tail, key in {tail: key for _, key, tail in found}.items():
@@ -157,16 +159,16 @@ class ChangeReader:
 
 
 class _UnusualError(ValueError):
-    """A record that is not in the form Kafka writes it."""
+    """A record is not in the form that Kafka writes."""
 
 
 def _ordinary_changes(data: bytes, count: int) -> tuple[list[Change], bytes]:
-    """Return the changes in a batch, and the head they all have: frame, api key and version.
+    """Return the changes in a batch, and their common head: frame, api key and version.
 
-    Raises unless every record is in the form Kafka writes it: its length, an ordinary start (no
+    Raises unless every record is in the form that Kafka writes: its length, an ordinary start (no
     attributes, timestamp delta 0, its index, no key), the length of its value, the value, no
-    headers. Of a change, head and tail of the value decide whether it is well-formed: the
-    partition's key between them may be any bytes. Of another record, the value was not looked at.
+    headers. The head and the tail of a change decide whether it is well-formed; the partition's key
+    between them may be any bytes. The values of other records are not checked here.
     """
     changes: list[Change] = []
     position = 0
@@ -216,7 +218,7 @@ def _ordinary_starts(count: int) -> Iterable[bytes]:
 
 
 def _tail(value: bytes) -> bytes:
-    """Return the tail of a checked value; one that is spelled oddly has a tail of its own."""
+    """Return the tail of a checked value; an unusual encoding gets a tail of its own."""
     if value.startswith(_CHANGE_START) and value[KEY_START - 1] < 0x80:
         return value[KEY_END:]
     return _NO_TAIL + value
@@ -225,8 +227,8 @@ def _tail(value: bytes) -> bytes:
 class Partitions:
     """All partitions, changed in place.
 
-    `touched` are those that changed since the last `settle`. Transitions are remembered by (state,
-    tail of the record): equal states are one object, which `_known` keeps.
+    `touched` are the partitions changed since the last `settle`. Transitions are kept by state and
+    tail of the record; `_known` makes equal states one object.
     """
 
     def __init__(self, reader: ChangeReader) -> None:
@@ -237,10 +239,10 @@ class Partitions:
         self._epochs: dict[bytes, int] = {}
         self._known: dict[PartitionState, PartitionState] = {}
         self._seen: set[PartitionState] = set()
-        self._transitions: dict[tuple[int, bytes], tuple[PartitionState, int, Times]] = {}
+        self._transitions: dict[tuple[int, bytes], tuple[PartitionState, int, ChangeCounter]] = {}
 
     def put(self, key: bytes, state: PartitionState, epochs: Epochs = FIRST_EPOCHS) -> None:
-        """Create a partition, or replace what is known of it."""
+        """Create or replace a partition."""
         if key not in self.states:
             self.topics.setdefault(key[4:], []).append(key)
         self.states[key] = self.touched[key] = self._known.setdefault(state, state)
@@ -256,11 +258,11 @@ class Partitions:
         check: Callable[[PartitionState, PartitionState, PartitionChange], Objections],
         note: Note | None = None,
     ) -> Refusal | None:
-        """Apply PartitionChangeRecords; return what stopped it, if anything did.
+        """Apply PartitionChangeRecords up to the first refused one; return its refusal.
 
-        `check` is asked for objections to (state before, state after, change), once for each
-        distinct effect until `forget_transitions`; then `note`, if any, hears of it, with the index
-        of the record and the partition's key before, and says what counts how often it was met.
+        `check` returns the objections to a state before, a state after and a change. It is called
+        once for each distinct effect until `forget_transitions`. `note`, called next, returns the
+        counter of that effect.
         """
         states, touched, transitions = self.states, self.touched, self._transitions
         epochs = self._epochs
@@ -279,7 +281,7 @@ class Partitions:
                 after = self._known.setdefault(after, after)
                 if len(transitions) >= _MEMO_SIZE:
                     transitions.clear()
-                times = _UNTOLD if note is None else note(index, key, before, after, change)
+                times = _UNCOUNTED if note is None else note(index, key, before, after, change)
                 found = (after, 1 if change.leader == NO_CHANGE else _LEADER_EPOCH + 1, times)
                 transitions[effect] = found
             states[key] = touched[key] = found[0]
@@ -297,7 +299,7 @@ class Partitions:
                 self._epochs[key] += 1
 
     def forget_transitions(self) -> None:
-        """Have every effect checked anew: what it was checked against has changed."""
+        """Check every effect anew, because brokers or features changed."""
         self._transitions.clear()
 
     def remove_topic(self, topic: bytes) -> None:
@@ -308,25 +310,25 @@ class Partitions:
             self._epochs.pop(key, None)
 
     def settle(self) -> set[PartitionState]:
-        """Return the distinct states of the partitions touched, and start anew."""
+        """Return the distinct states of the touched partitions, and forget which were touched."""
         fresh = set({id(state): state for state in self.touched.values()}.values())
         self.touched = {}
         self._seen |= fresh
         return fresh
 
     def present(self) -> set[PartitionState]:
-        """Return every distinct state some partition is in, and perhaps some that were."""
+        """Return every distinct state of a partition, and perhaps some past states."""
         return set(self._seen)
 
     def holder(self, state: PartitionState) -> bytes | None:
-        """Return the first key of a partition in a state; forget the state if there is none."""
+        """Return the least key of a partition in a state; forget the state if there is none."""
         keys = [key for key, held in self.states.items() if held == state]
         if not keys:
             self._seen.discard(state)
         return min(keys, default=None)
 
     def copy(self) -> Partitions:
-        """Return an independent copy, for an image to come back to."""
+        """Return an independent copy."""
         twin = Partitions(self._reader)
         twin.states = dict(self.states)
         twin.touched = dict(self.touched)
@@ -338,5 +340,5 @@ class Partitions:
 
 
 def key_text(key: bytes) -> str:
-    """Return a partition's key in words: `<topic id>-<partition id>`."""
+    """Return a partition's key as text: `<topic id>-<partition id>`."""
     return f"{uuid_text(key[4:])}-{int.from_bytes(key[:4], 'big', signed=True)}"

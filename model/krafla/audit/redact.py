@@ -1,7 +1,7 @@
-"""Which parts of a metadata record are secrets, and the record without them.
+"""Metadata records with their secrets withheld.
 
 Kafka: RecordRedactor hides SCRAM credentials and sensitive configs from its logs; here tokens too,
-because a token id is half of what a delegation token is.
+because a token id is half of a delegation token.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from kraft.records.metadata_schemas import (
 )
 
 if TYPE_CHECKING:
+    from kraft.records.record import MetadataRecord
     from kraft.records.schema import Fields
 
 REDACTED: Final = "(redacted)"
@@ -32,7 +33,7 @@ _SENSITIVE_CONFIG: Final = re.compile(
 
 
 def is_sensitive_config(name: str) -> bool:
-    """Return whether a config of this name may hold a secret; when in doubt, it may."""
+    """Return whether a config of this name may hold a secret; in doubt, True."""
     return _SENSITIVE_CONFIG.search(name) is not None
 
 
@@ -44,3 +45,10 @@ def redacted(api_key: int, fields: Fields) -> Fields:
         return fields
     secret = _SECRET_FIELDS.get(api_key)
     return fields if secret is None else {**fields, **dict.fromkeys(secret, REDACTED)}
+
+
+def record_text(record: MetadataRecord) -> str:
+    """Return a record as Kafka's JSON on one line, secrets withheld."""
+    from kraft.records.dump_text import payload_text  # only where something is wrong
+
+    return payload_text(record, redacted(record.api_key, record.fields))

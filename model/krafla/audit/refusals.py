@@ -1,4 +1,4 @@
-"""A step that a spec refuses, as a finding: what is false, with its values, and where it stands."""
+"""Findings about steps that a spec refuses, with the false conjuncts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from krafla.values import fmt
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from krafla.audit.mapping import Step
+    from krafla.audit.mapping import LogStep
     from krafla.oracle import Spec, State
     from krafla.oracle.blame import Reason
     from krafla.values import Value
@@ -23,24 +23,24 @@ def _as_it_is(_: str, value: Value) -> Value:
 def false_conjuncts(
     reasons: Iterable[Reason], shown: Callable[[str, Value], Value] = _as_it_is
 ) -> Iterator[FalseConjunct]:
-    """Yield what is false; `shown` turns a value of this name into the one a reader knows."""
+    """Yield the false conjuncts; `shown` translates a named value for the reader."""
     for reason in reasons:
         values = tuple((name, fmt(shown(name, value))) for name, value in reason.values)
         yield FalseConjunct(" ".join(reason.text.split()), str(reason.place), values)
         yield from false_conjuncts(reason.alternatives, shown)
 
 
-def text_of(step: Step) -> str | None:
-    """Return the record that a step stands for as text; None for a control record."""
-    from krafla.audit.record_text import record_text
+def text_of(step: LogStep) -> str | None:
+    """Return the text of a step's record; None if there is none or it is a control record."""
+    from krafla.audit.redact import record_text
 
     if step.place is None or step.place.record is None:
         return None
     return record_text(step.place.record)
 
 
-def violation(step: Step, detail: str, evidence: Evidence) -> Finding:
-    """Return the finding that a step is wrong, at the place of its record."""
+def violation_at(step: LogStep, detail: str, evidence: Evidence) -> Finding:
+    """Return a violation at the place of a step's record."""
     place = step.place
     return Finding(
         Weight.VIOLATION,
@@ -53,14 +53,14 @@ def violation(step: Step, detail: str, evidence: Evidence) -> Finding:
     )
 
 
-def refused(
-    spec: Spec, step: Step, before: State, after: dict[str, Value] | None = None
+def refusal(
+    spec: Spec, step: LogStep, before: State, after: dict[str, Value] | None = None
 ) -> Finding:
-    """Return the finding that `spec` does not have this step from a state, or not to `after`."""
+    """Return the violation that a spec refuses a step from a state, or refuses it to `after`."""
     values = [value for _, value in step.parameters]
     explanation = spec.explain(before, step.action, values, after=after)
     false = tuple(false_conjuncts(explanation.reasons))
-    said = false[0].text if false else explanation.finding
+    said = f"{false[0].text} is false" if false else explanation.finding
     evidence = Evidence(
         rule=f"{spec.name}!{step.action}",
         statement=f"{step.action} is allowed only where each of its conjuncts is true",
@@ -72,10 +72,10 @@ def refused(
         state=tuple(f"{name} = {fmt(before[name])}" for name in before),
         expected=_led_to(spec, step, before) if after else None,
     )
-    return violation(step, f"{step.action} is not allowed: false is {said}", evidence)
+    return violation_at(step, f"{step.action} is not allowed: {said}", evidence)
 
 
-def _led_to(spec: Spec, step: Step, before: State) -> str | None:
-    """Return what the action makes of the state's first variable, if it is allowed at all."""
+def _led_to(spec: Spec, step: LogStep, before: State) -> str | None:
+    """Return the first variable after the action; None if the action is not allowed at all."""
     found = spec.outcomes(before, step.action, *(value for _, value in step.parameters))
     return f"{spec.variables[0]} = {fmt(found[0][spec.variables[0]])}" if found else None

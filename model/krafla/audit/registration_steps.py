@@ -1,8 +1,8 @@
-"""The registrations of controllers in a log, stepped through RegistrationLog.tla.
+"""The controller registrations of a history, stepped through RegistrationLog.tla.
 
-A RegisterControllerRecord, a FeatureLevelRecord of metadata.version and a VotersRecord are an
-action each. Who wrote a feature record is the leader of its epoch. Which process of it wrote, no
-log shows; so it is taken to support the level.
+A RegisterControllerRecord, a FeatureLevelRecord of metadata.version and a VotersRecord are one
+action each. The writer of a feature record is the leader of its epoch. No log shows which process
+of the leader wrote it, so that process is assumed to support the level.
 
 Spec: RegistrationLog!Next, RegistrationLog!RegisterController, RegistrationLog!UpgradeFeature,
 RegistrationLog!ChangeVoters, RegistrationLog!RegisteredAboveGateInv.
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from krafla.audit.entities import ranges_of
 from krafla.audit.image import METADATA_VERSION
-from krafla.audit.mapping import Place, Step
-from krafla.audit.refusals import false_conjuncts, refused
+from krafla.audit.mapping import LogStep, Place
+from krafla.audit.refusals import false_conjuncts, refusal
 from krafla.audit.result import Evidence, Finding, Weight
 from krafla.audit.specs import REGISTRATIONS
 from krafla.values import Function, ModelValue, function, record
@@ -35,31 +35,31 @@ if TYPE_CHECKING:
     from kraft.records.record import MetadataRecord
 
 REGISTRATION_API_KEYS: Final = frozenset({REGISTER_CONTROLLER.api_key, FEATURE_LEVEL.api_key})
-"""The metadata records that are, or may be, an action of RegistrationLog.tla."""
+"""The metadata records that may be an action of RegistrationLog.tla."""
 GATED: Final = "RegisteredAboveGateInv"
 NOBODY_LEADS: Final = -1
 LOWERED: Final = "a metadata version that is lowered"
-SAID_AGAIN: Final = "a metadata version that is said again"
+SAID_AGAIN: Final = "a metadata version that is written again"
 _NO_VERSION: Final = 0
 
 
 class RegistrationRun:
-    """The registrations of one history in the spec, from what an image says of them on.
+    """The run of a history's controller registrations in RegistrationLog, from an image on.
 
-    `taken` counts steps, `passed_over` records that the spec has no action for, by what they are.
+    `taken` counts steps, `passed_over` the records without an action in the spec, by kind.
     """
 
     def __init__(self, loading: LoadingSpec, start: int, image: Image) -> None:
         self._loading = loading
         self._start = start
-        self._queue: list[Step | dict[str, Value]] = [_known(image)]
+        self._queue: list[LogStep | dict[str, Value]] = [_known(image)]
         self._state: State | None = None
         self._writer = NOBODY_LEADS
         self.taken = 0
         self.passed_over: Counter[str] = Counter()
 
     def note_control(self, batch: RecordBatch) -> None:
-        """Note who leads from a batch of control records on, and who votes."""
+        """Note the leader and the voters that a batch of control records names."""
         for found in batch.control_records():
             if found.control_type == LEADER_CHANGE.api_key:
                 self._writer = found.fields["leaderId"]
@@ -67,7 +67,7 @@ class RegistrationRun:
                 voters = frozenset(voter["voterId"] for voter in found.fields["voters"])
                 place = Place(batch.path, found.position, None)
                 named = (("new_voters", voters),)
-                self._queue.append(Step("ChangeVoters", named, found.offset, place))
+                self._queue.append(LogStep("ChangeVoters", named, found.offset, place))
 
     def note(self, found: MetadataRecord, path: Path | None) -> None:
         """Note a record of `REGISTRATION_API_KEYS`."""
@@ -78,23 +78,23 @@ class RegistrationRun:
                 ("incarnation", str(fields["incarnationId"])),
                 ("supported", _levels(ranges_of(fields))),
             )
-            self._queue.append(Step("RegisterController", parameters, found.offset, place))
+            self._queue.append(LogStep("RegisterController", parameters, found.offset, place))
         elif fields["name"] == METADATA_VERSION:
             level = int(fields["featureLevel"])
             parameters = (
                 ("writer", self._writer), ("supported", frozenset({level})), ("level", level)
             )  # fmt: skip
-            self._queue.append(Step("UpgradeFeature", parameters, found.offset, place))
+            self._queue.append(LogStep("UpgradeFeature", parameters, found.offset, place))
 
     def go_back(self, image: Image) -> None:
-        """Go on from an image: a transaction that was aborted has led back to it."""
+        """Continue from the image before an aborted transaction."""
         self._queue.append(_known(image))
 
     def take(self) -> Finding | None:
-        """Take the steps that wait; return the first violation, if there is one."""
+        """Take the queued steps; return the first violation, if any."""
         queue, self._queue = self._queue, []
         for step in queue:
-            found = self._take(step) if isinstance(step, Step) else self._begin(step)
+            found = self._take(step) if isinstance(step, LogStep) else self._begin(step)
             if found is not None:
                 return found
         return None
@@ -114,48 +114,50 @@ class RegistrationRun:
             Weight.VIOLATION, rule, f"{GATED} is false", offset=self._start, evidence=evidence
         )
 
-    def _take(self, step: Step) -> Finding | None:
+    def _take(self, step: LogStep) -> Finding | None:
         spec, before = self._loading.get(REGISTRATIONS), self._state
         assert before is not None, "a run begins before its first step"
         named: dict[str, Any] = dict(step.parameters)
         if step.action == "UpgradeFeature":
             return self._upgrade(step, before, named["level"])
         if step.action == "ChangeVoters" and before["voters"] == frozenset({NOBODY_LEADS}):
-            # The first of a history says who votes, as Init does; no step has led there.
+            # The first VotersRecord of a history sets the voters as Init does; it is no step.
             self._state = spec.rebind(before, {"voters": named["new_voters"]})
             return None
         if step.action == "RegisterController":
             before = self._with(before, named["c"])
         return self._step(step, before)
 
-    def _upgrade(self, step: Step, before: State, level: int) -> Finding | None:
+    def _upgrade(self, step: LogStep, before: State, level: int) -> Finding | None:
         spec, known = self._loading.get(REGISTRATIONS), before["metadata_version"]
         assert isinstance(known, int), "a metadata version is a number"
         if known == _NO_VERSION or level <= known:
-            # The first version is where Init begins. Kafka can lower one, or write it again for
-            # an update to what it is; the spec cannot.
+            # Init begins at the first version. Kafka can lower a version, or write it again for
+            # an update to the same version; the spec cannot.
             self._state = spec.rebind(before, {"metadata_version": level})
             if known != _NO_VERSION:
                 self.passed_over[LOWERED if level < known else SAID_AGAIN] += 1
             return None
         if dict(step.parameters)["writer"] != NOBODY_LEADS:
             return self._step(step, before)
-        others = [Step(step.action, (("writer", c), *step.parameters[1:]), step.offset, step.place)
-                  for c in sorted(_registrations(before))]  # fmt: skip
+        others = [
+            step._replace(parameters=(("writer", c), *step.parameters[1:]))
+            for c in sorted(_registrations(before))
+        ]
         could = [one for one in others if spec.outcomes(before, one.action, *_values(one))]
         return self._step(could[0] if could else step, before)
 
-    def _step(self, step: Step, before: State) -> Finding | None:
+    def _step(self, step: LogStep, before: State) -> Finding | None:
         spec = self._loading.get(REGISTRATIONS)
         found = spec.outcomes(before, step.action, *_values(step))
         if not found:
-            return refused(spec, step, before)
+            return refusal(spec, step, before)
         self._state = found[0]
         self.taken += 1
         return None
 
     def _with(self, before: State, controller: int) -> State:
-        """Return the state in which a controller may be registered that nobody has heard of."""
+        """Return the state with a controller among the controllers of the spec."""
         known = _registrations(before)
         if controller in known:
             return before
@@ -163,7 +165,7 @@ class RegistrationRun:
         return self._loading.get(REGISTRATIONS).rebind(before, {"registrations": registrations})
 
 
-def _values(step: Step) -> list[Value]:
+def _values(step: LogStep) -> list[Value]:
     return [value for _, value in step.parameters]
 
 
@@ -176,7 +178,7 @@ def _registrations(state: State) -> dict[Any, Value]:
 
 
 def _levels(ranges: Ranges) -> frozenset[int]:
-    """Return the metadata versions that a registration says its controller supports."""
+    """Return the metadata versions that a controller's registration supports."""
     return frozenset(
         level for name, low, high in ranges if name == METADATA_VERSION
         for level in range(low, high + 1)

@@ -1,6 +1,6 @@
-"""A report for people and for programs.
+"""A report as text and as a JSON document.
 
-The JSON document has `schema`: 1, and within it nothing is removed or renamed:
+The document has `schema`: 1; no field of that schema is removed or renamed:
 
     {"schema": 1, "verdict", "exit_code", "paths": [],
      "clusters": [{"cluster_id", "folder", "asked": {}, "stepped": {}, "verdict", "findings": [],
@@ -13,15 +13,16 @@ The JSON document has `schema`: 1, and within it nothing is removed or renamed:
      "findings": [],
      "counts": {"clusters", "directories", "histories", "records", "steps"}}
 
-"asked" says how often each invariant was asked, by its id; "stepped" by spec how many "steps" of
-it were asked for, how many "records" these judged, and which were "passed_over", by why.
+"asked" counts, by id, how often each invariant was checked. "stepped" has, by spec, the number of
+distinct "steps", of "records" judged by them, and of records "passed_over", by the reason.
 
-A finding is {"weight", "kind", "detail", "path", "line", "byte", "offset", "evidence"}, where the
-weight is note, inconclusive, unreadable or violation, and the evidence null or
+A finding is {"weight", "kind", "detail", "path", "line", "byte", "offset", "evidence"}. The weight
+is note, inconclusive, unreadable or violation. The evidence is null or
 {"rule", "invariants": [], "statement", "source", "record", "said", "action", "parameters": {},
-"state": [], "expected", "false": [{"text", "place", "values": {}}]}. What is unknown, or was not
-asked (the server logs), is null. Verdicts are held, violated and inconclusive. Of server logs,
-"lines" and "records" count what was judged, "telling_folders" the folders with a line that was.
+"state": [], "expected", "false": [{"text", "place", "values": {}}]}. A value that is unknown is
+null, as are server logs that were not judged. Verdicts are held, violated and inconclusive. For
+server logs, "lines" and "records" count what was judged, and "telling_folders" the folders with a
+judged line.
 """
 
 from __future__ import annotations
@@ -40,10 +41,11 @@ from kraft.errors import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krafla.audit.check_counts import Stepped
-    from krafla.audit.result import ClusterResult, DirectoryResult, Evidence, Report
-    from krafla.audit.server_log_options import Wish
+    from krafla.audit.check_counts import SpecCounts
+    from krafla.audit.report import AuditReport, ClusterResult, DirectoryResult
+    from krafla.audit.result import Evidence
     from krafla.audit.server_logs.judge import Judgement
+    from krafla.audit.server_logs.settings import ServerLogOptions
     from krafla.values import Value
 
 SCHEMA: Final = 1
@@ -53,7 +55,7 @@ _COLUMNS: Final = 76
 _LONG_RECORD: Final = 2000
 
 
-def document(report: Report) -> dict[str, Any]:
+def document(report: AuditReport) -> dict[str, Any]:
     """Return the report as plain data, in the form described above."""
     return {
         "schema": SCHEMA,
@@ -66,8 +68,8 @@ def document(report: Report) -> dict[str, Any]:
     }
 
 
-def text_lines(report: Report, *, quiet: bool = False) -> Iterator[str]:
-    """Yield the report line by line; with `quiet`, only what did not hold, and the verdict."""
+def text_lines(report: AuditReport, *, quiet: bool = False) -> Iterator[str]:
+    """Yield the report line by line; with `quiet`, only the verdict and what did not hold."""
     for finding in report.findings:
         yield from _finding_lines(finding)
     for cluster in report.clusters:
@@ -78,16 +80,18 @@ def text_lines(report: Report, *, quiet: bool = False) -> Iterator[str]:
         judges = f"{_SPECS} and {len(REGISTRY)} invariants of the log"
         if any(cluster.server_logs is not None for cluster in report.clusters):
             judges += ", server logs by ObservedLease.tla"
-        options = "" if report.wish is None else f"{_options(report.wish)} "
+        given = (
+            "" if report.server_log_options is None else f"{_options(report.server_log_options)} "
+        )
         yield f"    judged by {judges}"
         paths = " ".join(shlex.quote(printable(str(path))) for path in report.paths)
-        yield f"    reproduce: krafla audit {options}{paths}"
+        yield f"    reproduce: krafla audit {given}{paths}"
 
 
-def _options(wish: Wish) -> str:
-    timeout = wish.session_timeout_ms
+def _options(options: ServerLogOptions) -> str:
+    timeout = options.session_timeout_ms
     given = "" if timeout is None else f" --session-timeout-ms {timeout}"
-    return f"--server-logs --clock-skew-ms {wish.skew_ms}{given}"
+    return f"--server-logs --clock-skew-ms {options.skew_ms}{given}"
 
 
 def _cluster_lines(cluster: ClusterResult, *, quiet: bool) -> Iterator[str]:
@@ -96,8 +100,8 @@ def _cluster_lines(cluster: ClusterResult, *, quiet: bool) -> Iterator[str]:
     if not quiet:
         for directory in cluster.directories:
             yield f"    {_directory_line(cluster, directory)}"
-        yield from _stepped_lines(cluster)
-        yield from _asked_lines(cluster)
+        yield from _spec_lines(cluster)
+        yield from _check_lines(cluster)
         if cluster.server_logs is not None:
             yield f"    {_server_logs_line(cluster.server_logs)}"
     for finding in cluster.all_findings():
@@ -106,27 +110,27 @@ def _cluster_lines(cluster: ClusterResult, *, quiet: bool) -> Iterator[str]:
             yield from _finding_lines(finding, 0 if finding.evidence is None else len(holders))
 
 
-def _stepped_lines(cluster: ClusterResult) -> Iterator[str]:
-    """Yield for each spec what it judged of the log, and what it cannot speak of."""
-    for name, stepped in cluster.stepped.items():
+def _spec_lines(cluster: ClusterResult) -> Iterator[str]:
+    """Yield for each spec how much it judged, and what it skipped."""
+    for name, stepped in cluster.spec_counts.items():
         steps = _counted(stepped.steps, "step", "steps")
         line = f"{_counted(stepped.judged, 'record', 'records')} by {steps} of {name}"
         yield f"    {'stepped':<13}{line}"
         over = [f"{count:,} for {why}" for why, count in stepped.passed_over.items()]
         if over:
             total = sum(stepped.passed_over.values())
-            yield f"    {'':<13}{total:,} passed over: {', '.join(over)}"
+            yield f"    {'':<13}{total:,} skipped: {', '.join(over)}"
 
 
-def _asked_lines(cluster: ClusterResult) -> Iterator[str]:
-    """Yield a table: how often each invariant was asked, those of equal counts together."""
+def _check_lines(cluster: ClusterResult) -> Iterator[str]:
+    """Yield a table of how often each invariant was checked, grouped by count."""
     rows: dict[int, list[str]] = {}
-    for name, count in cluster.asked.items():
+    for name, count in cluster.checks.items():
         rows.setdefault(count, []).append(name)
-    times = sum(cluster.asked.values())
-    asked = sum(1 for count in cluster.asked.values() if count)
-    if cluster.asked:
-        yield f"    asked        {asked} of {len(cluster.asked)} invariants, {times:,} times"
+    times = sum(cluster.checks.values())
+    checked = sum(1 for count in cluster.checks.values() if count)
+    if cluster.checks:
+        yield f"    checked      {checked} of {len(cluster.checks)} invariants, {times:,} times"
     for count in sorted(rows, reverse=True):
         lines = textwrap.wrap(" ".join(rows[count]), _COLUMNS)
         yield f"      {count:>11,}  {lines[0]}"
@@ -189,7 +193,7 @@ def _evidence_lines(evidence: Evidence) -> Iterator[tuple[str, str]]:
         yield "legal", evidence.expected
 
 
-def _totals(report: Report) -> str:
+def _totals(report: AuditReport) -> str:
     counts = _counts(report)
     return (
         f"{_counted(counts['clusters'], 'cluster', 'clusters')},"
@@ -204,7 +208,7 @@ def _counted(count: int, singular: str, plural: str) -> str:
     return f"{count:,} {singular if count == 1 else plural}"
 
 
-def _counts(report: Report) -> dict[str, int]:
+def _counts(report: AuditReport) -> dict[str, int]:
     directories = [d for cluster in report.clusters for d in cluster.directories]
     return {
         "clusters": len(report.clusters),
@@ -219,8 +223,8 @@ def _cluster(cluster: ClusterResult) -> dict[str, Any]:
     return {
         "cluster_id": cluster.cluster_id,
         "folder": str(cluster.folder),
-        "asked": dict(cluster.asked),
-        "stepped": {name: _stepped(stepped) for name, stepped in cluster.stepped.items()},
+        "asked": dict(cluster.checks),
+        "stepped": {name: _spec_counts(stepped) for name, stepped in cluster.spec_counts.items()},
         "verdict": cluster.verdict.value,
         "findings": [_finding(finding) for finding in cluster.findings],
         "directories": [_directory(directory) for directory in cluster.directories],
@@ -228,7 +232,7 @@ def _cluster(cluster: ClusterResult) -> dict[str, Any]:
     }
 
 
-def _stepped(stepped: Stepped) -> dict[str, Any]:
+def _spec_counts(stepped: SpecCounts) -> dict[str, Any]:
     return {
         "steps": stepped.steps,
         "records": stepped.judged,

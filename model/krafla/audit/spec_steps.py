@@ -1,17 +1,17 @@
 """One history in three specs: the lease, the registrations of controllers, the partitions.
 
-What the history meets is queued here as steps; `ask` has them taken.
+Records are queued as steps; `take` runs the specs on them.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.check_counts import Stepped
-from krafla.audit.history_checks import blamed
-from krafla.audit.judge import SpecRun
-from krafla.audit.mapping import OtherRecords, Step, lease_step
-from krafla.audit.partition_steps import Noted, PartitionRun
+from krafla.audit.check_counts import SpecCounts
+from krafla.audit.history_checks import with_place
+from krafla.audit.lease_steps import LeaseRun
+from krafla.audit.mapping import LogStep, OtherRecords, lease_step
+from krafla.audit.partition_steps import NotedChange, PartitionRun
 from krafla.audit.registration_steps import REGISTRATION_API_KEYS, RegistrationRun
 from krafla.audit.result import Finding, Weight
 from krafla.audit.specs import PARTITIONS, REGISTRATIONS
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from kraft.records.record import MetadataRecord
 
 _QUEUE: Final = 2000
-"""So many steps wait for the spec before the reading of the log waits for it, too."""
+"""The number of queued steps at which reading the log waits for the specs."""
 
 
-class Stepping:
-    """The specs of one history. `doubt` is that TLC's numbers are too small for it, if they are."""
+class SpecSteps:
+    """The specs of one history. `doubt` is the finding, if any, that a number is too large."""
 
     def __init__(self, loading: LoadingSpec, start: int, image: Image) -> None:
-        self.lease = SpecRun(loading, start, dict(image.registrations))
+        self.lease = LeaseRun(loading, start, dict(image.registrations))
         self.doubt: Finding | None = None
-        self._steps: list[Step] = []
+        self._steps: list[LogStep] = []
         self._others = OtherRecords()
         self._controllers = RegistrationRun(loading, start, image)
         self._moves = PartitionRun(loading)
@@ -44,17 +44,18 @@ class Stepping:
 
     @property
     def waits_long(self) -> bool:
-        """Whether so many steps wait that they should be taken."""
+        """Whether the queue is full."""
         return len(self._steps) >= _QUEUE
 
     def begin_batch(self, batch: RecordBatch) -> None:
-        """Note that a batch begins, and what it says if it is one of control records.
+        """Note that a batch begins, and read its control records.
 
-        The active controller decides by the end that it knows. Raft puts control records of its own
-        between two of its batches, a change of voters say; it does not know of these, so that an
-        operation may take itself to begin before them. What opens an epoch it does know.
+        The active controller computes offsets from the log end that it knows. Between two of its
+        batches Raft may write control records, such as a change of voters. The controller does not
+        count these, so an operation may begin, in its view, before them. It does count the batch
+        that opens an epoch.
 
-        Raises CorruptRecordError and its kinds for control records.
+        Raises CorruptRecordError, or a subclass, for a bad control record.
 
         Kafka: OffsetControlManager.nextWriteOffset, KafkaRaftClient.prepareAppend.
         """
@@ -69,7 +70,7 @@ class Stepping:
         self._controllers.note_control(batch)
 
     def say(self, batch: RecordBatch, changes: list[Change], start: int, end: int) -> None:
-        """Note the records from offset `start` up to `end`, among which are these changes."""
+        """Note records outside the lease, from `start` to `end` (exclusive), with these changes."""
         count = end - start
         if not count or self._known_end < batch.next_offset:
             return
@@ -82,7 +83,7 @@ class Stepping:
         self._others.add(end - 1, trailing, count)
 
     def note_lease(self, image: Image, record: MetadataRecord) -> None:
-        """Note a record of the lease, before the image has it. Raises UnmappableRecordError."""
+        """Note a record of the lease before it is folded. Raises UnmappableRecordError."""
         broker = record.fields["brokerId" if "brokerId" in record.fields else "id"]
         path = None if self._batch is None else self._batch.path
         step = lease_step(record, image.registrations.get(broker), path)
@@ -90,7 +91,7 @@ class Stepping:
         self._steps += [*self._others.take(), step]
 
     def note(self, record: MetadataRecord) -> None:
-        """Note a record that may be about controllers."""
+        """Note a record if it is about controller registrations."""
         if record.api_key in REGISTRATION_API_KEYS:
             self._controllers.note(record, None if self._batch is None else self._batch.path)
 
@@ -101,27 +102,27 @@ class Stepping:
         key: bytes,
         states: tuple[PartitionState, PartitionState],
         change: PartitionChange,
-    ) -> Noted:
-        """Note a change of a partition, the record of this index in its batch; count it there."""
+    ) -> NotedChange:
+        """Note a change of a partition by its index in the batch; return its counter."""
         base = 0 if self._batch is None else self._batch.base_offset
         return self._moves.note(image, base + index, key, states, change)
 
     def go_back(self, image: Image) -> None:
-        """Go on from an image: a transaction that was aborted has led back to it."""
+        """Continue from the image before an aborted transaction."""
         self._controllers.go_back(image)
 
     def end_operation(self, image: Image, batch: RecordBatch, *, judge: bool) -> Finding | None:
-        """Return what an operation that ends with a batch did to partitions and must not.
+        """Return the violation of PartitionLog by an operation that ends with a batch, if any.
 
-        Without `judge` nothing is asked: something else was found there.
+        Without `judge`, only forget the operation's effects.
         """
         if self._moves.ended_with_event:
             image.partitions.forget_transitions()
         found = self._moves.end_operation() if judge else None
-        return None if found is None else blamed(found[1], found[0].key, batch)
+        return None if found is None else with_place(found[1], found[0].key, batch)
 
-    def ask(self, findings: list[Finding]) -> list[Finding]:
-        """Take the steps that wait; return the findings, a spec's first if it is no later."""
+    def take(self, findings: list[Finding]) -> list[Finding]:
+        """Take the queued steps; return the findings up to the first violation of a spec."""
         found = self._controllers.take()
         if found is not None:
             findings = [found, *_not_after(found, findings)]
@@ -134,15 +135,15 @@ class Stepping:
         self._steps.clear()
         return findings
 
-    def stepped(self) -> dict[str, Stepped]:
-        """Return by spec what was stepped through, but for the lease."""
+    def counts(self) -> dict[str, SpecCounts]:
+        """Return what RegistrationLog and PartitionLog judged."""
         moves, controllers = self._moves, self._controllers
         judged, passed = moves.counts()
         return {
-            REGISTRATIONS: Stepped(
+            REGISTRATIONS: SpecCounts(
                 controllers.taken, controllers.taken, dict(controllers.passed_over)
             ),
-            PARTITIONS: Stepped(moves.taken, judged, passed),
+            PARTITIONS: SpecCounts(moves.taken, judged, passed),
         }
 
 

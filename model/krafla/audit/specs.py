@@ -1,4 +1,4 @@
-"""The specs that an audit steps through, loaded once and shared by all its histories."""
+"""The specs that an audit steps through; all histories share them."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ LEASE: Final = "UntimedLease"
 REGISTRATIONS: Final = "RegistrationLog"
 PARTITIONS: Final = "PartitionLog"
 GATE_LEVEL: Final = 15
-"""The metadata version with registrations of controllers, 3.7-IV0."""
+"""The first metadata version with controller registrations, 3.7-IV0."""
 _NOTHING: Final[frozenset[Any]] = frozenset()
 _NIL: Final = ModelValue("Nil")
 _ASCENDING: Final = (
     r"[k \in 1 .. Cardinality(set) |->"
     r" CHOOSE b \in set : Cardinality({other \in set : other < b}) = k - 1]"
 )
-"""What InOrder means where ids are numbers: no log says beforehand which brokers there will be."""
+"""InOrder for numeric broker ids: the brokers of a log are not known in advance."""
 
 
 class LoadingSpec:
-    """The specs, being loaded from the moment this is made; `get` waits for them.
+    """The specs, loaded by a thread while the log is being read; `get` waits for them.
 
-    They load in a thread of its own while the log is being read. `brief` says that this process
-    has nothing to do but one audit.
+    `brief` says that this process runs only one audit.
     """
 
     def __init__(self, *, brief: bool = False) -> None:
@@ -39,22 +38,22 @@ class LoadingSpec:
         self._unclean: Spec | None = None
         self._error: BaseException | None = None
         self.memory: dict[tuple[object, ...], str | None] = {}
-        """What PartitionLog has said of equal steps. Spec: PartitionLog!Next."""
-        # No daemon: a process that ends while Java starts may wait for it for ever, or crash.
+        """PartitionLog's answers, kept for equal steps. Spec: PartitionLog!Next."""
+        # No daemon: a process that ends while Java starts may hang or crash.
         self._thread = Thread(target=self._load, name="load the spec")
         self._thread.start()
 
     def get(self, name: str = LEASE) -> Spec:
-        """Return a spec; raises what its loading raised, a KraflaError."""
+        """Return a spec. Raises the KraflaError that its loading raised."""
         self._thread.join()
         if self._error is not None:
             raise self._error
         return self._specs[name]
 
     def partitions(self, *, unclean: bool) -> Spec:
-        """Return the spec of a partition, of a topic that permits unclean elections or does not.
+        """Return PartitionLog with or without unclean elections.
 
-        Few logs have any, so the spec that permits them is loaded when it is asked for.
+        Few logs have unclean elections, so that spec is loaded on demand.
         """
         if not unclean:
             return self.get(PARTITIONS)
@@ -69,8 +68,8 @@ class LoadingSpec:
             from krafla.oracle.jvm import start
 
             start(brief=self._brief)
-            nobody = {"Broker": _NOTHING, "Incarnation": _NOTHING}
-            self._specs[LEASE] = Spec.load(LEASE, nobody)
+            no_brokers = {"Broker": _NOTHING, "Incarnation": _NOTHING}
+            self._specs[LEASE] = Spec.load(LEASE, no_brokers)
             self._specs[REGISTRATIONS] = Spec.load(REGISTRATIONS, _any_controllers())
             self._specs[PARTITIONS] = _partitions(unclean=False)
         except BaseException as error:  # noqa: BLE001 - raised again by get, in the caller's thread

@@ -60,16 +60,16 @@ Start here:
 \b
 Exit status: 0 held, 1 violated, 2 could not run,
 3 inconclusive, 4 crashed, 130 interrupted, 141 if
-whoever read the output has left.
+the reader of the output has left.
 """
-# What a file system refuses is no fault of ours, whoever met it.
+# Errors of the file system, which are no fault of this program.
 _OF_THE_WORLD = frozenset(
     {errno.EACCES, errno.EDQUOT, errno.EISDIR, errno.ENOENT, errno.ENOSPC, errno.ENOTDIR,
      errno.EPERM, errno.EROFS}
 )  # fmt: skip
-# A write that fails so need not say of which file.
+# A write that fails with one of these need not name the file.
 _FULL = frozenset({errno.EDQUOT, errno.ENOSPC})
-# As a shell reports a program whose reader has left.
+# The status that a shell reports for a program whose reader has left.
 _BROKEN_PIPE = 128 + signal.SIGPIPE if hasattr(signal, "SIGPIPE") else 141
 
 
@@ -87,10 +87,10 @@ def main() -> None:
     try:
         _guarded(_run)(verb)
     except typer.Exit as leaving:
-        # Where no verb was at work: its import, the help, what was left in the buffer at the end.
+        # Raised outside of any verb: by an import, the help, or the last flush of the output.
         raise SystemExit(leaving.exit_code) from None
     finally:
-        # All has been said: an interrupt that comes so late shall not make another status of it.
+        # The status is settled: a late interrupt must not change it.
         signal.setitimer(signal.ITIMER_REAL, 0)
         for number in (signal.SIGINT, signal.SIGALRM):
             signal.signal(number, signal.SIG_IGN)
@@ -162,7 +162,7 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
             _say("krafla: interrupted")
             raise typer.Exit(ExitCode.INTERRUPTED) from None
         except BrokenPipeError:
-            # Whoever read our output has left.
+            # The reader of our output has left.
             _give_up_stdout()
             raise typer.Exit(_BROKEN_PIPE) from None
         except OSError as error:
@@ -186,7 +186,7 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _give_up_stdout() -> None:
-    """Have the interpreter not try again, at its end, to write what is left."""
+    """Keep the interpreter from trying, at its end, to write the rest of the output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -15,7 +15,7 @@ from krafla.verdict import ExitCode, KraflaError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from krafla.audit.result import Report
+    from krafla.audit.report import AuditReport
     from krafla.cli.screen import LiveLine
 
 __all__ = ["command"]
@@ -68,23 +68,23 @@ def command(
     as_json: _Json = False,
     quiet: _Quiet = False,
 ) -> ExitCode:
-    r"""Audit metadata logs: whether the history of a real cluster follows the spec.
+    r"""Audit metadata logs: ask whether the history of a real cluster follows the spec.
 
     Finds every __cluster_metadata-0 directory at or below PATH, reads its segments and
     checkpoints strictly (.log, .checkpoint, also gzipped), compares the nodes of a cluster,
-    steps through UntimedLease.tla with each record of registration and fencing, and asks 69
-    invariants of every record, batch, operation and checkpoint: those that a committed log
+    steps through UntimedLease.tla with each record of registration and fencing, and checks 69
+    invariants for every record, batch, operation and checkpoint: those that a committed log
     alone can break (docs/audit-invariants.md). For each cluster a table says how often each was
-    asked. Each distinct history is judged once, up to its first violation.
+    checked. Each distinct history is judged once, up to its first violation.
 
     With --server-logs, the lines about the lease in server.log and controller.log below PATH
-    (also rotated, also gzipped) become a partial trace, joined with the metadata log: what
-    brokers and controllers wrote down must be explained by steps of BrokerLease.tla, among
-    them heartbeats and time that nobody wrote down.
+    (also rotated, also gzipped) become a partial trace, joined with the metadata log. Steps of
+    BrokerLease.tla must explain these lines; heartbeats and time that no log shows may be among
+    the steps.
 
     Exit status: 1 if anything is violated; else 2 if anything could not be read or does not
     belong together; else 3 if anything remained in doubt (an empty log); else 0. A torn tail,
-    which a crash leaves behind, is a note: the verdict is about what is there before it.
+    which a crash leaves behind, is a note: the verdict is about the log before it.
 
     \b
     Examples:
@@ -99,18 +99,18 @@ def command(
     "records", the offsets judged and its "findings"; each finding "weight", "kind", "detail",
     "path", "line", "byte", "offset" and "evidence", which for a violation holds the rule, the
     record or the line, the action with its parameters, the false conjuncts with their values,
-    the state before and what was legal.
+    the state before and the legal alternatives.
     """
     from krafla.audit.specs import LoadingSpec
 
     loading = LoadingSpec(brief=True)
     from krafla.audit.render import document, text_lines
     from krafla.audit.run import audit
-    from krafla.audit.server_log_options import Wish
+    from krafla.audit.server_logs.settings import ServerLogOptions
 
     with _Progress(quiet=quiet) as progress:
-        wish = Wish(clock_skew_ms, session_timeout_ms) if server_logs else None
-        report = audit(paths, progress.show, loading, wish)
+        options = ServerLogOptions(clock_skew_ms, session_timeout_ms) if server_logs else None
+        report = audit(paths, progress.show, loading, options)
     if save_trace is not None:
         _save(report, save_trace)
     if as_json:
@@ -120,7 +120,7 @@ def command(
     return report.exit_code
 
 
-def _save(report: Report, path: Path) -> None:
+def _save(report: AuditReport, path: Path) -> None:
     """Write the partial trace of the report's one cluster; KraflaError if there is none."""
     from krafla.audit.server_logs.partial_traces import partial_trace
     from krafla.traces import write
@@ -150,7 +150,7 @@ class _Progress:
             self._line.__exit__(*exception)
 
     def show(self, text: str) -> None:
-        """Show what is being done, but not in the first second."""
+        """Show the current activity, but not in the first second."""
         if self._quiet or time.monotonic() - self._started < _LONG_SECONDS:
             return
         if self._line is None:

@@ -9,58 +9,43 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from krafla.cli.protocols import BY_STEPS, OVER_MACHINES, Chaos, Profile, Steps, check_options
+from krafla.cli.system_options import (
+    Chaos,
+    Faults,
+    Lockstep,
+    Profile,
+    Steps,
+    SystemName,
+    chosen_system,
+)
+from krafla.fuzz.engine.system import RunOptions
 from krafla.verdict import ExitCode  # noqa: TC001 - typer reads the annotations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from krafla.fuzz.engine.run_source import RunSource
-    from krafla.pipeline.campaign import CampaignPlan, Outcome
+    from krafla.pipeline.campaign import CampaignPlan, CampaignResult
 
 __all__ = ["command"]
 
-_Protocol = Annotated[
-    str,
-    typer.Argument(
-        metavar="PROTOCOL",
-        help="What to fuzz: lease, reassignment, registration, metadata, together, raft, cluster.",
-    ),
-]
-_Faults = Annotated[
-    str | None,
-    typer.Option(
-        metavar="LIST",
-        help="raft, cluster: kinds of faults, or rooms of them (loss,disk), or all, or none; "
-        "without it, each seed draws from those that break no promise of Raft.",
-    ),
-]
-_Lockstep = Annotated[
-    bool | None,
-    typer.Option(
-        "--lockstep/--no-lockstep",
-        help="raft, cluster: have the specs judge every step, as krafla fuzz does.",
-    ),
-]
 _Chunk = Annotated[
     int | None,
     typer.Option(
-        min=1, max=10_000, help="Seeds that are committed together; 25, of raft, cluster 5."
+        min=1, max=10_000, help="Seeds that are committed together; 25, of raft and stack 5."
     ),
 ]
-
 _Master = Annotated[str, typer.Option(help="Spark's master: local[N], spark://HOST:PORT.")]
 
 
 def command(
-    protocol: _Protocol,
+    system: SystemName,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="A directory for the results.")],
     seeds: Annotated[str, typer.Option(metavar="A..B", help="The first and the last seed.")],
     steps: Steps = None,
     profile: Profile = None,
-    faults: _Faults = None,
+    faults: Faults = None,
     chaos: Chaos = None,
-    lockstep: _Lockstep = None,
+    lockstep: Lockstep = None,
     chunk: _Chunk = None,
     master: _Master = "local[*]",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
@@ -68,67 +53,42 @@ def command(
 ) -> ExitCode:
     r"""Run a campaign of simulated seeds in Spark, each judged as krafla fuzz judges it.
 
-    Seed n is run n of krafla fuzz PROTOCOL --seed 0. Every seed is played once and counted once.
-    Results are committed chunk by chunk: the same command after a kill goes on from there, and
-    the digest at the end is the same for any number of processes and any interruption. What is
-    found is shrunk, one run for each kind, and kept in OUT/found as a trace and a recording; of
-    raft and cluster, as a run for krafla fuzz --replay. A seed that kills its process three times
+    Seed n is run n of krafla fuzz SYSTEM --seed 0. Every seed is played once and counted once.
+    Results are committed chunk by chunk: after a kill the same command goes on from there, and
+    the digest at the end is the same for any number of processes and any interruption. One run of
+    each kind of finding is shrunk and kept in OUT/found. A seed that kills its process three times
     is left alone and counts as inconclusive.
 
-    Needs Java 17 or 21 and the extra: pip install 'krafla[spark]'. With another master than a
-    local one, krafla must be installed on its machines, and OUT on a disk that they share.
+    Needs Java 17 or 21 and the extra: pip install 'krafla[spark]'. With a master that is not
+    local, krafla must be installed on its machines, and OUT must be on a disk that they share.
 
-    Exit status: 0 if nothing was found and nothing missed: no action, no witness, and some run of
-    raft and cluster made progress at its end; 1 if something was found; 2 if the campaign could
-    not be run to its end; 3 if something was missed.
+    Exit status: 0 if nothing was found and nothing was missed: every action was taken, every
+    witness reached, and some run of raft and stack made progress at its end; 1 if something was
+    found; 2 if the campaign could not be run to its end; 3 if something was missed.
 
     \b
     Examples:
       krafla campaign lease --seeds 0..4999 found-today
-      krafla campaign together --seeds 0..499 --profile whole found-whole
-      krafla campaign cluster --seeds 0..199 --faults network,power-loss found-cluster
+      krafla campaign cluster --seeds 0..499 --profile whole found-whole
+      krafla campaign stack --seeds 0..199 --faults network,power-loss found-stack
       krafla campaign raft --seeds 0..4999 --master spark://10.0.0.5:7077 /shared/found
       krafla pipeline report found-today
 
-    With --json: {"schema": 1, "protocol", "verdict", "exit_code", "out", "digest", "counts",
+    With --json: {"schema": 1, "system", "verdict", "exit_code", "out", "digest", "counts",
     "actions", "witnesses", "faults", "hazards", "liveness", "totals", "findings", "doubts",
-    "reproduce"}; what a protocol does not count is empty.
+    "reproduce"}; a tally that the system does not count is empty.
     """
-    by_steps = {"--steps": steps, "--profile": profile}
-    machines = {"--faults": faults, "--chaos": chaos, "--lockstep": lockstep}
-    own: dict[str, dict[str, object]] = {key: {**by_steps} for key in BY_STEPS}
-    own |= {key: {**machines} for key in OVER_MACHINES}
-    check_options("campaign", protocol, own)
+    options = RunOptions(steps, profile, faults, chaos, lockstep)
+    chosen = chosen_system("campaign", system, options)
     from krafla.pipeline.needs import require_packages
 
     require_packages()
-    from krafla.pipeline.campaign import CampaignPlan, parse_seeds
+    from krafla.pipeline.campaign import SEED, CampaignPlan, parse_seeds
 
     first, last = parse_seeds(seeds)
-    runs = (
-        _machine_runs(protocol, faults, lockstep, chaos)
-        if protocol in OVER_MACHINES
-        else _game_runs(protocol, steps, profile)
-    )
+    runs = chosen.runs(SEED, options)
     plan = CampaignPlan(first, last, runs, chunk or runs.chunk)
     return _run(plan, out, master, as_json=as_json, quiet=quiet)
-
-
-def _game_runs(protocol: str, steps: int | None, profiles: list[str] | None) -> RunSource:
-    from krafla.fuzz.engine.campaign import DEFAULT_STEPS
-    from krafla.fuzz.engine.choice_runs import GameRuns
-    from krafla.fuzz.engine.profiles import profiles_chosen
-
-    return GameRuns(steps or DEFAULT_STEPS, profiles_chosen(protocol, profiles))
-
-
-def _machine_runs(
-    system: str, faults: str | None, lockstep: bool | None, chaos: float | None
-) -> RunSource:
-    from krafla.fuzz.engine.machine_campaign import kinds_chosen
-    from krafla.fuzz.engine.machine_runs import MachineRuns
-
-    return MachineRuns(system, kinds_chosen(faults, system), bool(lockstep), chaos)
 
 
 def _run(plan: CampaignPlan, out: Path, master: str, *, as_json: bool, quiet: bool) -> ExitCode:
@@ -138,7 +98,7 @@ def _run(plan: CampaignPlan, out: Path, master: str, *, as_json: bool, quiet: bo
 
     with screen.LiveLine(quiet=quiet) as live:
         live.show("starting Spark")
-        with session(f"krafla campaign {plan.runs.protocol}", master) as spark:
+        with session(f"krafla campaign {plan.runs.system}", master) as spark:
             outcome = run_campaign(plan, out, spark, live.show)
     if as_json:
         sys.stdout.write(json.dumps(_document(outcome), indent=2) + "\n")
@@ -153,7 +113,7 @@ def _run(plan: CampaignPlan, out: Path, master: str, *, as_json: bool, quiet: bo
     return outcome.verdict.exit_code
 
 
-def _lines(outcome: Outcome) -> Iterator[str]:
+def _lines(outcome: CampaignResult) -> Iterator[str]:
     from krafla.pipeline.report import how_shrunk
 
     yield from outcome.coverage
@@ -167,7 +127,7 @@ def _lines(outcome: Outcome) -> Iterator[str]:
             yield f"  replay     {play} {outcome.out / 'found' / name}"
 
 
-def _counts(outcome: Outcome) -> str:
+def _counts(outcome: CampaignResult) -> str:
     counts = outcome.counts
     return (
         f"{counts['seeds']:,} seeds: {counts['held']:,} held, {counts['violated']:,} violated,"
@@ -175,17 +135,17 @@ def _counts(outcome: Outcome) -> str:
     )
 
 
-def _closing(outcome: Outcome) -> Iterator[str]:
+def _closing(outcome: CampaignResult) -> Iterator[str]:
     yield from outcome.doubts
     yield f"digest     {outcome.digest}"
     yield f"results    {outcome.out}"
     yield f"reproduce  {outcome.reproduce} OUT"
 
 
-def _document(outcome: Outcome) -> dict[str, Any]:
+def _document(outcome: CampaignResult) -> dict[str, Any]:
     return {
         "schema": 1,
-        "protocol": outcome.protocol,
+        "system": outcome.system,
         "verdict": outcome.verdict.value,
         "exit_code": int(outcome.verdict.exit_code),
         "out": str(outcome.out),

@@ -111,15 +111,15 @@ def command(
 
     A model holds only if TLC finished, the numbers of states and of properties are the
     pinned ones, every action was taken and every witness reached. A model that must fail
-    holds if exactly the property it names failed. A whole tier holds only if, besides,
-    every action of every spec was taken in some model, and no claim goes unasked.
+    holds if exactly the property it names failed. A whole tier holds only if, in addition,
+    its models together took every action of every spec and checked every claim.
 
     \b
     Examples:
       krafla check --list --tier all
       krafla check                          every smoke model
       krafla check MCBrokerLeaseSmoke       one model, whatever its tier
-      krafla check 'MCKRaft*' --coverage    those that are called so
+      krafla check 'MCKRaft*' --coverage    those whose names match
       krafla check --tag raft --tier full   those of a room
       krafla check MCBrokerLeaseSmoke --simulate 1000 --seed 7
       krafla check --tier full --results full.jsonl   an hour, in as many parts as you like
@@ -188,10 +188,10 @@ def _threads(workers: str) -> int | None:
 def _at_once(
     chosen: Sequence[Model], jobs: int | None, threads: int | None
 ) -> tuple[int, int | None]:
-    """Return how many models run at once, and the threads of each; ``None`` is up to the model.
+    """Return how many models run at once, and the threads of each; ``None``: the model decides.
 
-    Small models are mostly the start of a Java, so those of the smoke tier run side by side, with
-    a thread each. A large one is served better by all threads.
+    Small models spend most of their time on the start of Java, so those of the smoke tier run side
+    by side, with one thread each. A large one profits from all threads.
     """
     small = len(chosen) > 1 and all(model.tier == TIERS[0] for model in chosen)
     if jobs is None:
@@ -220,14 +220,14 @@ class _Asking:
         self._one_at_a_time = threading.Lock()
 
     def tasks(self, models: Sequence[Model]) -> list[Callable[[], Answer]]:
-        """Return what is to be done for each model, in their order."""
+        """Return the task for each model, in their order."""
         count = len(models)
         prefixes = [f"[{n}/{count}] " if count > 1 else "" for n in range(1, count + 1)]
         return [partial(self._answer, *pair) for pair in zip(models, prefixes, strict=True)]
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
-        """Keep the line of progress away from what is printed inside."""
+        """Keep the line of progress away from the output inside."""
         with self._one_at_a_time:
             self._live.erase()
             yield
@@ -268,7 +268,7 @@ class _Asking:
 
 
 def _reporter(show: Callable[[str], None], model: Model, prefix: str) -> Callable[[Progress], None]:
-    # A model that must fail stops on the way: nobody knows where.
+    # A model that must fail stops on the way, at an unknown place.
     pace = Pace(model.distinct if model.expect == "holds" else None)
     started = time.monotonic()
 

@@ -21,7 +21,7 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What was asked for: names or patterns (``MCKRaft*``), tags or rooms, a tier.
+    """The selection of models: names or patterns (``MCKRaft*``), tags or rooms, a tier.
 
     A model is chosen if a name fits it, if it has one of the tags, and if it is of the tier.
     Without names the tier is ``smoke`` unless another is given.
@@ -34,7 +34,7 @@ class Selection:
     def models(self, manifest: Manifest) -> tuple[Model, ...]:
         """Return the models in the order of the names, else of the manifest.
 
-        ``KraflaError`` for a name or a tag that no model has, telling what is like it.
+        ``KraflaError`` for a name or a tag that no model has, with the nearest ones.
         """
         if self.tier not in {None, ALL, *TIERS}:
             raise typer.BadParameter(f"--tier is one of {', '.join(TIERS)}, all; not {self.tier!r}")
@@ -51,7 +51,7 @@ class Selection:
 
     @property
     def tiers(self) -> tuple[str, ...] | None:
-        """Return the tiers that are meant, ``None`` for all of them."""
+        """Return the selected tiers, ``None`` for all of them."""
         if self.tier == ALL or (self.tier is None and self.names):
             return None
         return (self.tier or TIERS[0],)
@@ -78,6 +78,6 @@ class Selection:
 
 
 def words_of(model: Model) -> frozenset[str]:
-    """Return what ``--tag`` may call a model: its room, its tags, its spec and its kind."""
+    """Return the words by which ``--tag`` selects a model: its room, tags, spec and kind."""
     room = {model.room} if model.room else set()
     return frozenset({*room, *model.tags, model.spec, model.kind})

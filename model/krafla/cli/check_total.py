@@ -1,4 +1,4 @@
-"""What the models of one run of ``krafla check`` come to together."""
+"""The sum of one run of ``krafla check`` over its models."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Total", "total_of"]
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """All answers of a run; for each spec asked about whole, what its models came to together.
+    """All answers of a run, and the totals of each spec whose models all ran.
 
     ``doubts`` are reasons not to believe that the tier holds, though each model may.
     """
@@ -61,11 +61,11 @@ class Total:
 def total_of(
     manifest: Manifest, selection: Selection, chosen: Sequence[Model], answers: Sequence[Answer]
 ) -> Total:
-    """Return what a run comes to.
+    """Return the sum of a run.
 
-    A spec is asked about whole if the run has all its models of the tiers that were meant, and
-    none was named; that no model took an action is a doubt if the smoke tier is among them.
-    Rooms are asked about whole unless models or tags were named.
+    A spec has a total if the run has all its models of the selected tiers, and no model was named.
+    An action that no model took is a doubt if the smoke tier is selected. Rooms have totals unless
+    models or tags were named.
     """
     checks = [one for one in answers if isinstance(one, Check)]
     if selection.names or any(one.result.simulation is not None for one in checks
@@ -82,7 +82,7 @@ def total_of(
         specs = spec_totals([one for one in chosen if one.spec not in partial], checks)
     except KraflaError as error:
         doubts.append(f"it is not known which actions there are: {error}")
-    # The wider tiers ask about what the first leaves open, and need not take every action again.
+    # The wider tiers ask what the smoke tier leaves open, and need not take every action again.
     if selection.tiers is None or TIERS[0] in selection.tiers:
         doubts += [doubt for spec in specs for doubt in spec.doubts()]
     rooms = {one for one in selection.tags if any(model.room == one for model in chosen)}

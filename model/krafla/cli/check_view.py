@@ -67,7 +67,7 @@ def _conjuncts(check: Check) -> list[tuple[ActionCoverage, tuple[Conjunct, ...]]
 def _coverage(check: Check) -> Iterator[list[str | tuple[str, str]]]:
     """Yield the lines for each action, and for each of its conjuncts."""
     if check.result.coverage is None:
-        yield ["    no coverage: TLC did not come to its end"]
+        yield ["    no coverage: TLC did not finish"]
         return
     yield ["    how often each guard was evaluated, and how often it was true"]
     for action, conjuncts in _conjuncts(check):
@@ -110,7 +110,7 @@ def _remark(one: Conjunct) -> str:
 
 
 def show_list(console: Console, models: Sequence[Model], *, as_page: bool = False) -> None:
-    """Print what the models are, without running any: a line for each, or a Markdown page."""
+    """List the models without running any: a line for each, or a Markdown page."""
     if as_page:
         screen.line(console, models_page(models).rstrip("\n"))
         return
@@ -123,7 +123,7 @@ def show_list(console: Console, models: Sequence[Model], *, as_page: bool = Fals
 
 
 def show_total(console: Console, total: Total) -> None:
-    """Print the table of all models, what each spec came to, the doubts, and the counts."""
+    """Print the table of all models, the totals of each spec, the doubts, and the counts."""
     screen.line(console, "")
     checks = [one for one in total.answers if isinstance(one, Check)]
     width = max((len(one.model.name) for one in checks), default=0)
@@ -157,7 +157,7 @@ def _figures(check: Check) -> str:
 
 
 def spec_data(total: SpecTotal) -> dict[str, Any]:
-    """Return what a spec's models came to as plain values, for ``--json``."""
+    """Return the totals of a spec as plain values, for ``--json``."""
     return {
         "spec": total.spec,
         "actions": list(total.actions),

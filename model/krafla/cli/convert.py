@@ -61,12 +61,12 @@ def command(
     \b
     ndjson    .ndjson     krafla's own: everything (docs/internals/traces.md)
     itf       .itf.json   Apalache and Quint; ours survive it without loss
-    tlc-json  .json       what newer TLC writes with -dumpTrace json
-    tlc       .txt .out   what TLC prints, with -tool or without
+    tlc-json  .json       the output of newer TLC with -dumpTrace json
+    tlc       .txt .out   TLC's printed output, with -tool or without
 
-    Any of them may be compressed by gzip (.gz). TLC's formats say nothing of constants, and its
-    JSON nothing of types: name the model that TLC ran, or give a trace of the same spec.
-    Nothing is judged: krafla replay and krafla validate do that.
+    Any of them may be compressed by gzip (.gz). TLC's formats have no constants, and its JSON has
+    no types: name the model that TLC ran, or give a trace of the same spec. Nothing is judged:
+    krafla replay and krafla validate do that.
 
     Exit status: 0 if OUT was written whole; 3 if IN was cut short (with --salvage, its whole
     steps are written).

@@ -31,7 +31,7 @@ _SAMPLES = 2_000
 
 @dataclass(frozen=True)
 class Known:
-    """What was said of the trace: the model that TLC ran, a trace of the same spec, the spec."""
+    """What the command line tells about a trace: its model, a trace of the same spec, the spec."""
 
     model_name: str | None = None
     like: Path | None = None
@@ -39,7 +39,7 @@ class Known:
 
     @cached_property
     def model(self) -> Model | None:
-        """Return the model, from the manifest; ``KraflaError`` if there is none of that name."""
+        """Return the model from the manifest; ``KraflaError`` if none has that name."""
         if self.model_name is None:
             return None
         from krafla.manifest import load
@@ -53,7 +53,7 @@ class Known:
 
     @property
     def spec(self) -> str | None:
-        """Return the name of the spec, as far as it is known."""
+        """Return the name of the spec, if it is known."""
         found = self.model.spec if self.model else self.sample.spec if self.sample else None
         return self.spec_name or found
 
@@ -84,7 +84,7 @@ def _explored(model: Model) -> dict[str, list[Value]]:
 
 
 def read_as(format_name: str, path: Path, known: Known) -> Trace | PartialTrace:
-    """Return the trace of a file in the named format; ``KraflaError`` says what is wrong."""
+    """Return the trace of a file in the named format; ``KraflaError`` names the fault."""
     if format_name == "ndjson":
         return read_any(path)
     text, cut = read_text(path, MAX_DOCUMENT)
@@ -111,7 +111,7 @@ def read_as(format_name: str, path: Path, known: Known) -> Trace | PartialTrace:
 
 
 def text_as(format_name: str, trace: Trace | PartialTrace) -> tuple[str, tuple[str, ...]]:
-    """Return the trace in the named format, and what of it that format has no place for."""
+    """Return the trace in the named format, and the parts that the format cannot hold."""
     if format_name == "ndjson":
         return dumps(trace), ()
     if not isinstance(trace, Trace):

@@ -1,4 +1,4 @@
-"""``krafla doctor``: what this installation found, and how to get what is missing."""
+"""``krafla doctor``: the parts of this installation, and how to get the missing ones."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is needed: found or not, and where it is or what to do about it.
+    """One thing that is needed: where it is, or how to get it.
 
-    What is not ``needed`` by every command may be missing.
+    A thing that not every command needs may be missing.
     """
 
     name: str
@@ -105,8 +105,8 @@ def command(
       krafla doctor
       krafla doctor --json
     \b
-    Exit status 2 if something is missing that every installation needs. Spark is needed by krafla
-    campaign and krafla pipeline alone.
+    Exit status 2 if something is missing that every installation needs. Only krafla campaign and
+    krafla pipeline need Spark.
     """
     findings = examine()
     console = screen.stdout()

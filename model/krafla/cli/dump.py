@@ -27,7 +27,7 @@ def command(
     r"""Dump a metadata log: batches and records, line by line as Kafka prints them.
 
     Secrets are withheld unless asked for. A broken log ends in one line that names the file and
-    the byte, after the lines of all that came before it, and exit status 2; a log that ends
+    the byte, after the lines of everything before it, and in exit status 2. A log that ends
     inside a batch, as after a crash, does the same.
 
     \b

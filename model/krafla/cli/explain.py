@@ -1,4 +1,4 @@
-"""``krafla explain``: what happened in a trace, node by node, and what is wrong with its end."""
+"""``krafla explain``: a trace, node by node, and the fault at its end."""
 
 from __future__ import annotations
 
@@ -45,14 +45,15 @@ def command(
         typer.Option("--ask/--no-ask", help="Ask the spec what is false, or only read the file."),
     ] = True,
 ) -> ExitCode:
-    r"""Show a trace: each step with what it changed, node by node, and what is false at its end.
+    r"""Show a trace: the changes of each step, node by node, and the false formula at its end.
 
-    Only what changed is shown, down to the field. Of a trace that violates a property the false
-    conjunct follows with its values; of one that the spec does not have, the step at which it
-    parts, what the spec expects there, and what was done. Step 0 is the initial state.
+    Only changes are shown, down to the field. A trace that violates a property ends with the false
+    conjunct and its values. A trace that the spec does not have ends with the step at which it
+    diverges: the state that the spec expects there, and the one in the trace. Step 0 is the
+    initial state.
 
     Exit status: 0 if the trace could be shown, whatever it shows; 2 if not; 3 if the file was cut
-    short: `krafla convert --salvage` saves the steps that are whole.
+    short: `krafla convert --salvage` saves its whole steps.
 
     \b
     Examples:

@@ -32,7 +32,7 @@ __all__ = ["ReportRequest", "report"]
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """What somebody asked of ``krafla explore --report``."""
+    """The options of ``krafla explore --report``."""
 
     path: Path
     tier: str | None

@@ -44,7 +44,7 @@ _DOT_MAX = 500
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What somebody asked of ``krafla explore``; the options of its help."""
+    """The options of ``krafla explore``, as in its help."""
 
     model: str
     start: str | None = None
@@ -123,7 +123,7 @@ def _check_picture(states: int, path: Path) -> None:
 
 @dataclass(slots=True)
 class _Result:
-    """What was found, and where to show it."""
+    """The result of a search, and where to show it."""
 
     request: Request
     model: Model
@@ -172,7 +172,7 @@ class _Result:
             self.say(f"  {text}: true in {counted(count, 'state')}{depth}")
 
     def _show_evidence(self, ends: DeadEnds) -> None:
-        """Print the way to what is wrong: a violation, or a state without any step."""
+        """Print the path to the fault: a violation, or a state without any step."""
         violation = self.graph.found.violation
         if violation is not None and self.judgement.verdict is not Verdict.HELD:
             self.say()
@@ -249,7 +249,7 @@ class _Result:
         return around(self.graph, holds.index(1), self.request.radius)
 
     def show_end(self, artefacts: list[str], seconds: float) -> None:
-        """Print the verdict, what it rests on, what was written, and how to ask again."""
+        """Print the verdict, its evidence, the files written, and the command that repeats it."""
         found = self.graph.found
         self.say()
         word = (self.verdict.name, screen.VERDICT_STYLES[self.verdict])

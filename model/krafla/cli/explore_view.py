@@ -66,7 +66,7 @@ def _rows(counts: dict[int, int]) -> Iterator[tuple[str, int]]:
 def reporter(
     live: LiveLine, expected: int | None, before: str = ""
 ) -> Callable[[Exploration], None]:
-    """Return what tells the line of progress how far a search is, and how long it may still take.
+    """Return a function that shows on the line of progress how far a search is, and the time left.
 
     The estimate is by states, of which ``expected`` are pinned.
     """
@@ -92,9 +92,9 @@ def show_graph(
     ends: DeadEnds,
     progress: tuple[str, bytes] | None,
 ) -> None:
-    """Print what there is to know of a graph as a whole.
+    """Print the facts about a graph as a whole.
 
-    ``progress`` is the text of the predicate that a livelock never satisfies, and where it holds.
+    ``progress`` is the text of the predicate that a livelock never satisfies, and its source.
     """
     lines = [
         *_actions(uses),

@@ -2,84 +2,68 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from krafla.cli.protocols import BY_STEPS, OVER_MACHINES, Chaos, Profile, Steps, check_options
+from krafla.cli.system_options import (
+    Chaos,
+    Faults,
+    Lockstep,
+    Profile,
+    Steps,
+    SystemName,
+    chosen_system,
+)
+from krafla.fuzz.engine.system import RunOptions
 from krafla.verdict import ExitCode, KraflaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Iterable, Mapping
 
-    _Options = Mapping[str, object]
+    from krafla.fuzz.engine.campaign import Campaign, Report
+    from krafla.fuzz.engine.system import System
 
 __all__ = ["command"]
 
-
-_Protocol = Annotated[
-    str,
-    typer.Argument(
-        metavar="PROTOCOL",
-        help="What to fuzz: lease, raft, reassignment, registration, metadata, together, cluster.",
-    ),
-]
 _Seed = Annotated[int, typer.Option(help="Where the randomness of every run comes from.")]
 _Examples = Annotated[
     int | None, typer.Option(min=1, help="Stop after this many runs.", show_default=False)
 ]
 _Seconds = Annotated[
     float | None,
-    typer.Option(min=0, help="Start no run after this long; 20 if nothing else is said."),
+    typer.Option(min=0, help="Start no run after this long; 20 without any budget."),
 ]
 _Workers = Annotated[
-    int | None, typer.Option(min=1, help="raft, cluster: processes; no result depends on them; 1.")
+    int | None, typer.Option(min=1, help="Processes; no result depends on their number; 1.")
 ]
-_Faults = Annotated[
-    str | None,
-    typer.Option(
-        metavar="LIST",
-        help="raft, cluster: kinds of faults, or rooms of them (loss,disk), or all, or none; "
-        "without it, each seed draws from those that break no promise of Raft; list: show them.",
-    ),
-]
-_Lockstep = Annotated[
-    bool | None,
-    typer.Option(
-        "--lockstep/--no-lockstep",
-        help="raft, cluster: have the spec judge every step of Raft, and of what is above it.",
-    ),
-]
-_Replay = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="all but lease: play a run that was kept.")
-]
+_Replay = Annotated[Path | None, typer.Option(metavar="FILE", help="Play a run that was kept.")]
 _Mutants = Annotated[
     str | None,
-    typer.Option(
-        metavar="LIST",
-        help="raft, cluster: look for these seeded bugs, or for all; list: show them.",
-    ),
+    typer.Option(metavar="LIST", help="Search for these seeded bugs, or for all; list: show them."),
 ]
 _Save = Annotated[Path | None, typer.Option(metavar="DIR", help="Keep findings here.")]
 _Shrinks = Annotated[
-    bool, typer.Option("--shrink/--no-shrink", help="Make what is found as small as can be.")
+    bool, typer.Option("--shrink/--no-shrink", help="Make a failing run as small as possible.")
 ]
 _Json = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 _Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 
 
 def command(
-    protocol: _Protocol,
+    system: SystemName,
     seed: _Seed = 0,
     examples: _Examples = None,
     seconds: _Seconds = None,
     steps: Steps = None,
     profile: Profile = None,
     workers: _Workers = None,
-    faults: _Faults = None,
+    faults: Faults = None,
     chaos: Chaos = None,
-    lockstep: _Lockstep = None,
+    lockstep: Lockstep = None,
     replay: _Replay = None,
     mutants: _Mutants = None,
     save: _Save = None,
@@ -89,72 +73,123 @@ def command(
 ) -> ExitCode:
     r"""Fuzz the implementation: random runs with faults, each step judged.
 
-    Judged step by step by their spec, under a seeded scheduler with faults: lease; reassignment, a
-    partition that moves; registration, of controllers; metadata, controllers over a log; together,
-    all of these on one log. What is found is shrunk, shown, and kept with --save.
+    Driven by choices, each step judged by one spec: lease, brokers and their lease; metadata,
+    controllers over one log; reassignment, a partition that moves; registration, of controllers;
+    cluster, all of these on one log.
 
-    raft: a quorum on simulated machines, disks, clocks and networks; after 30 seconds of chaos a
-    core is healed and must make progress. Each step is held to all that was ever true.
-    cluster: controllers, brokers and operators above that. Besides: no answer tells of what may be
-    lost, who steps back goes back to what is committed, the log keeps every rule of krafla audit.
+    On simulated machines, disks, clocks and networks: raft, a quorum; stack, controllers, brokers
+    and operators above it. Properties are checked after every event; after 30 seconds of faults a
+    core is healed and must make progress. With --lockstep the specs judge every step as well.
 
-    Exit status: 0 if all held, every action taken and every witness reached; 1: found; 2: could not
-    run; 3: something was missed, raise --seconds; 130: Ctrl-C. --json: a document with "schema": 1.
+    A failing run is shrunk and shown; --save keeps it, --replay plays it again.
+
+    Exit status: 0 if everything held, every action was taken and every witness reached; 1: found;
+    2: could not run; 3: something was missed, raise --seconds; 130: Ctrl-C. --json prints a
+    document with "schema": 1.
 
     \b
     Examples:
       krafla fuzz lease --seed 7 --seconds 600 --save found
       krafla fuzz raft --faults network,power-loss --seed 7 --examples 100 --lockstep
       krafla fuzz raft --replay found/krafla-raft-7-3.json
-      krafla fuzz cluster --seconds 60 --workers 2
+      krafla fuzz stack --seconds 60 --workers 2
     """
-    by_steps = {"--steps": steps, "--profile": profile}
-    raft = {"--workers": workers, "--faults": faults, "--chaos": chaos, "--lockstep": lockstep}
-    _check_options(protocol, by_steps, raft | {"--mutants": mutants}, {"--replay": replay})
-    from krafla.cli import fuzz_list, fuzz_raft, fuzz_steps
-
+    options = RunOptions(steps, profile, faults, chaos, lockstep)
+    chosen = chosen_system("fuzz", system, options)
+    beside = {
+        "--examples": examples, "--seconds": seconds, "--workers": workers, "--faults": faults,
+        "--chaos": chaos, "--lockstep": lockstep, "--steps": steps, "--profile": profile,
+        "--save": save, "--mutants": mutants, "--json": as_json or None,
+    }  # fmt: skip
     if "list" in (faults, mutants):
-        return fuzz_list.listed(protocol, is_of_faults=faults == "list")
+        return _list(chosen, is_of_faults=faults == "list")
     if replay is not None:
-        _refuse_beside(
-            "--replay", examples, seconds, mutants, workers, faults, lockstep, save, chaos
-        )
-        return _replayer(protocol)(replay, as_json=as_json)
-    if protocol not in OVER_MACHINES:
-        judged = fuzz_steps.campaign(protocol, seed, examples, seconds, steps, profile, shrinks)
-        return fuzz_steps.run(judged, save=save, as_json=as_json, quiet=quiet)
-    amount = seed, examples, seconds
+        _refuse_beside("--replay", beside, allowed=("--json",))
+        return _replay(chosen, replay, as_json=as_json)
     if mutants is not None:
-        _refuse_beside("--mutants", workers, faults, lockstep, as_json or None, chaos)
-        return fuzz_raft.seeded_bugs(protocol, mutants, amount, save, quiet=quiet)
-    chosen = fuzz_raft.campaign(protocol, *amount, workers, faults, lockstep, shrinks, chaos)
-    return fuzz_raft.run(chosen, save=save, as_json=as_json, quiet=quiet)
+        allowed = ("--examples", "--seconds", "--save", "--mutants")
+        _refuse_beside("--mutants", beside, allowed=allowed)
+        from krafla.cli.fuzz_mutants import search_all
+
+        return search_all(chosen, mutants, (seed, examples, seconds), save, quiet=quiet)
+    from krafla.fuzz.engine.campaign import Campaign
+
+    campaign = Campaign(chosen.runs(seed, options), examples, seconds, workers or 1, shrinks)
+    return _run(campaign, save, as_json=as_json, quiet=quiet)
 
 
-def _replayer(protocol: str) -> Callable[..., ExitCode]:
-    from krafla.cli import fuzz_raft, fuzz_steps
-
-    return fuzz_raft.replay if protocol in OVER_MACHINES else fuzz_steps.replayer(protocol)
-
-
-def _check_options(protocol: str, steps: _Options, machines: _Options, kept: _Options) -> None:
-    """Refuse a protocol that there is not, and options that are another protocol's."""
-    own: dict[str, _Options] = {key: {**steps, **kept} for key in BY_STEPS}
-    own["lease"] = steps
-    own |= {key: {**machines, **kept} for key in OVER_MACHINES}
-    check_options("fuzz", protocol, own)
-
-
-_NOT_BESIDE = {
-    "--replay": ("--examples", "--seconds", "--mutants", "--workers", "--faults", "--lockstep",
-                 "--save", "--chaos"),
-    "--mutants": ("--workers", "--faults", "--lockstep", "--json", "--chaos"),
-}  # fmt: skip
-
-
-def _refuse_beside(option: str, *values: object) -> None:
-    """Refuse options that another one would not heed."""
-    names = _NOT_BESIDE[option]
-    given = [name for name, value in zip(names, values, strict=True) if value is not None]
+def _refuse_beside(option: str, values: Mapping[str, object], allowed: Iterable[str]) -> None:
+    """Refuse options that have no effect beside another one."""
+    given = [name for name, value in values.items() if value is not None and name not in allowed]
     if given:
         raise KraflaError(f"{', '.join(given)}: not together with {option}")
+
+
+def _list(system: System, *, is_of_faults: bool) -> ExitCode:
+    """Print all faults, or all seeded bugs, with what each is."""
+    bugs = (f"{bug.name:34} {bug.source:28} {bug.sentence}" for bug in system.mutants)
+    _print(system.fault_lines() if is_of_faults else bugs)
+    return ExitCode.HELD
+
+
+def _replay(system: System, path: Path, *, as_json: bool) -> ExitCode:
+    """Play a kept run again, and show what it shows."""
+    from krafla.cli import screen
+    from krafla.fuzz.engine.run_file import replay_file
+
+    replay = replay_file(path, system.name)
+    if as_json:
+        sys.stdout.write(json.dumps(replay.document, indent=2) + "\n")
+    else:
+        _print(replay.lines)
+        word = (replay.verdict.name, screen.VERDICT_STYLES[replay.verdict])
+        screen.line(screen.stdout(), word, f"  {path}: {replay.sentence}")
+    return replay.verdict.exit_code
+
+
+def _run(campaign: Campaign, save: Path | None, *, as_json: bool, quiet: bool) -> ExitCode:
+    """Run a campaign, show its report, and keep the run that failed."""
+    from krafla.cli import screen
+    from krafla.files import made_folder
+    from krafla.fuzz.engine.campaign import run_campaign
+    from krafla.fuzz.engine.report import document, kept_lines
+
+    # A missing folder must not cost hours of search.
+    folder = campaign.runs.keeps_in if save is None else made_folder(save, "--save")
+    with screen.LiveLine(quiet=quiet) as live:
+        live.show("starting")
+        report = run_campaign(campaign, live.show)
+    kept = None
+    if report.failure is not None and folder is not None:
+        kept = report.failure.save(folder)
+    if as_json:
+        saved = () if kept is None else tuple(str((folder or Path()) / one) for one in kept.saved)
+        sys.stdout.write(json.dumps(document(report, saved), indent=2) + "\n")
+    else:
+        _show(report)
+        _print(() if kept is None else kept_lines(kept, folder or Path()))
+    if report.exit_code is ExitCode.INTERRUPTED:
+        # The findings up to the interrupt have been shown.
+        raise KeyboardInterrupt
+    return report.exit_code
+
+
+def _show(report: Report) -> None:
+    from krafla.cli import screen
+    from krafla.fuzz.engine.report import text_lines
+
+    console = screen.stdout()
+    for text in text_lines(report):
+        word, separator, rest = text.partition("  ")
+        if word == report.verdict.name:
+            screen.line(console, (word, screen.VERDICT_STYLES[report.verdict]), separator + rest)
+        else:
+            screen.line(console, text)
+
+
+def _print(lines: Iterable[str]) -> None:
+    from krafla.cli import screen
+
+    console = screen.stdout()
+    for text in lines:
+        screen.line(console, text)

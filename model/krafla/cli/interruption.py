@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Ending"]
 
-# How long a signal waits until what cannot be interrupted has come to its end.
+# How long a signal waits for an activity that cannot be interrupted.
 _SOON_SECONDS = 0.02
 # JPype has no way to hand an exception through a call from Java: it would be lost, or end the
 # process.
@@ -24,7 +24,7 @@ _OF_PROCESSES = ("multiprocessing.process", "start")
 
 
 class Ending:
-    """The handlers of SIGINT, SIGTERM and the alarm that brings one of them back later."""
+    """The handlers of SIGINT, SIGTERM, and of the alarm that repeats one of them later."""
 
     def __init__(self) -> None:
         self._number = signal.SIGINT
@@ -32,7 +32,8 @@ class Ending:
     def asked(self, number: int, frame: FrameType | None) -> None:
         """Raise ``KeyboardInterrupt``, or ``SystemExit`` for SIGTERM, now or very soon.
 
-        It is raised where the program stands, so that what it started is ended and cleaned up.
+        It is raised at the current place of the program, so that everything started there is
+        cleaned up.
         """
         self._number = signal.Signals(number)
         while frame is not None:
@@ -45,7 +46,7 @@ class Ending:
         raise SystemExit(128 + number)
 
     def asked_again(self, _number: int, frame: FrameType | None) -> None:
-        """Raise what the last signal was to raise."""
+        """Raise the exception of the last signal."""
         self.asked(self._number, frame)
 
     def swallowed(self, lost: Any) -> None:

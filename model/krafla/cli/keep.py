@@ -1,4 +1,4 @@
-"""``krafla keep``: a trace into the corpus, if it comes to what is said of it."""
+"""``krafla keep``: put a trace into the corpus, if it shows what is claimed."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def command(
     into: Annotated[Path, typer.Option(metavar="FOLDER", help="The corpus.")] = Path("traces"),
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> ExitCode:
-    r"""Keep a trace: from now on it is a test that it comes to what it comes to today.
+    r"""Keep a trace: from now on it is a test that it shows what it shows today.
 
-    An accepted trace is a behaviour of its spec, of one step at least, and if the implementation
-    takes the same steps, it must do so from now on. A rejected one is not, and parts from the spec
-    at the same step for the same reason; if it is a run of the implementation, the same choices
-    must give a run that the spec agrees to. A counterexample is a behaviour at whose end the
-    property that it claims to violate is false, in the same conjunct. What does not come to that is
-    not stored. The trace is stored under the name of what it shows, and listed in index.toml of the
-    corpus.
+    An accepted trace is a behaviour of its spec with at least one step; if the implementation
+    takes the same steps today, it must go on doing so. A rejected trace is no behaviour: it
+    diverges from the spec at the same step for the same reason. If it is a run of the
+    implementation, the same choices must give a run that the spec agrees to. At the end of a
+    counterexample the property that it claims to violate is false, in the same conjunct. A trace
+    that shows something else is not stored. The trace gets a name that tells its content, and a
+    row in the index.toml of the corpus.
 
     Exit status: 0 if it was stored; 2 if not.
 

@@ -55,14 +55,14 @@ def command(
 ) -> ExitCode:
     r"""Mutate the specs, and see which property of which model notices each mistake.
 
-    A mutant is killed by a property that is false, by a witness that is not reached, or
-    because TLC has no value for something. One that only changes the number of states, or
-    the set of actions taken, is noticed as well, but by no name. Without options the fixed
-    sample of specs/mutation.toml is tried, and what is explained there.
+    A mutant is killed by a false property, by a witness that is not reached, or because TLC has
+    no value for something. A mutant that only changes the number of states, or the set of
+    actions taken, is noticed as well, but by no name. Without options the mutants are the fixed
+    sample of specs/mutation.toml and those that it explains.
 
     Exit status: 0 if 9 of 10 are noticed, 7 of 10 are killed by name, and every survivor
-    is explained in specs/mutation.toml; 1 if not, or if an explanation is of a mutant that
-    is killed or gone; 3 if a model is not held as it stands, or time ran out.
+    is explained in specs/mutation.toml; 1 if not, or if a mutant with an explanation is
+    killed or gone; 3 if a model does not hold unchanged, or time ran out.
 
     \b
     Examples:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from krafla.mutate.mutants import Mutant
     from krafla.mutate.results import Results
-    from krafla.mutate.run import Plan, Report
+    from krafla.mutate.run import MutationReport, Plan
     from krafla.mutate.summary import Outcome, Row
     from krafla.mutate.trial import Trial
 
@@ -35,7 +35,7 @@ _WHAT_MAX = 96
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What somebody asked of ``krafla mutate``; the options of its help."""
+    """The options of ``krafla mutate``, as in its help."""
 
     tier: str
     size: int | None
@@ -96,7 +96,7 @@ def run(request: Request) -> ExitCode:
 def _reporter(
     live: screen.LiveLine, plan: Plan, began: float
 ) -> Callable[[Trial | None, Results], None]:
-    """Return what shows how far a run is: mutants settled, trials made, about how long still."""
+    """Return a function that shows the progress: mutants settled, trials made, the time left."""
     total = sum(len(mutant.models) for mutant in plan.mutants)
     models = {mutant.id: len(mutant.models) for mutant in plan.mutants}
     made = 0
@@ -145,7 +145,7 @@ def _show(console: Console, plan: Plan) -> None:
             screen.line(console, (f"    {line}", style))
 
 
-def _print(console: Console, report: Report, seconds: float) -> None:
+def _print(console: Console, report: MutationReport, seconds: float) -> None:
     summary = report.summary
     for name, rows in (("room", summary.rooms), ("operator", summary.operators)):
         _table(console, name, (*rows, summary.whole))
@@ -185,7 +185,7 @@ def _table(console: Console, name: str, rows: Iterable[Row]) -> None:
         )
 
 
-def _verdict(console: Console, report: Report, seconds: float) -> None:
+def _verdict(console: Console, report: MutationReport, seconds: float) -> None:
     summary = report.summary
     whole = summary.whole
     verdict = summary.verdict
@@ -209,7 +209,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _WHAT_MAX else f"{text[: _WHAT_MAX - 3]}..."
 
 
-def _data(report: Report) -> dict[str, Any]:
+def _data(report: MutationReport) -> dict[str, Any]:
     summary = report.summary
     return {
         "verdict": summary.verdict.value,
@@ -222,7 +222,7 @@ def _data(report: Report) -> dict[str, Any]:
     }
 
 
-def _row(one: Outcome, report: Report) -> dict[str, Any]:
+def _row(one: Outcome, report: MutationReport) -> dict[str, Any]:
     mutant: Mutant = one.mutant
     trial = one.decisive
     return {

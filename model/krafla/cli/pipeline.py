@@ -40,18 +40,18 @@ def command(
 
     ingest SRC... OUT reads metadata directories, segments, checkpoints, server logs (.log) and
     traces (.ndjson), also gzipped, into Parquet tables: batches, records, events, quarantine,
-    files, content. What cannot be read goes whole into quarantine with its reason; every file is
-    counted once. OUT gets its name when it is complete: the same command after a kill goes on
-    from where that was. OUT/content has the bytes of the logs, secrets included: keep it as
+    files, content. A file that cannot be read goes whole into quarantine with its reason; every
+    file is counted once. OUT gets its name when it is complete: the same command after a kill
+    continues from there. OUT/content has the bytes of the logs, secrets included: keep it as
     safe as the logs.
 
     audit OUT judges every metadata log in OUT as krafla audit does, with the same verdicts, and
-    needs nothing but OUT. report OUT writes OUT/report.html, one page to be opened offline, for
-    an ingest, its audit, or a campaign; it needs no Spark.
+    reads only OUT. report OUT writes OUT/report.html, one page that opens offline, for an ingest,
+    its audit, or a campaign; it needs no Spark.
 
-    ingest and audit need Java 17 or 21 and the extra: pip install 'krafla[spark]'. With another
-    master than a local one, krafla must be installed on its machines, and SRC and OUT must lie on
-    a disk that they share.
+    ingest and audit need Java 17 or 21 and the extra: pip install 'krafla[spark]'. With a master
+    that is not local, krafla must be installed on its machines, and SRC and OUT must be on a disk
+    that they share.
 
     Exit status of ingest: 0 if every file was read, 3 if one is in quarantine. Of audit: as of
     krafla audit. Of report: 0. Always 2 if it could not be done.

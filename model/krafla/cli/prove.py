@@ -55,11 +55,11 @@ def command(
 ) -> ExitCode:
     r"""Prove invariants of a spec without bounds: any sets, any timeouts, a log of any length.
 
-    z3 is given the spec's own text. Of each invariant it must show that Init implies it, that
-    every action keeps it, and that it implies the properties; in one proof also that whatever an
-    action evaluates means something. Init and each action must be possible, or nothing was
-    proved of them. A step that breaks a clause is shown with both states, to which TLC's
-    evaluator has agreed, and with whether behaviours of the spec reach the first.
+    z3 gets the spec's own text. For each invariant it must show that Init implies it, that
+    every action keeps it, and that it implies the properties; in one proof also that every
+    expression in an action has a value. Init and each action must be possible: a proof about an
+    impossible action proves nothing. A step that breaks a clause is shown with both states, to
+    which TLC's evaluator has agreed, and with whether behaviours of the spec reach the first.
 
     Exit status: 0 if all was proved; 1 if an obligation is false; 3 if z3 could not tell.
     With --needed, 3 if a clause is not shown needed; with --mutants, 1 if one is not refuted.
@@ -151,7 +151,7 @@ def _result(name: str, proofs: Proofs, specs: Path, only: str | None) -> Any:
 
 def _agreement(proofs: Proofs) -> Sequence[ActionAgreement]:
     from krafla.proofs.agreement import agreement
-    from krafla.proofs.lease_instances import lease_instances
+    from krafla.refinement.lease.proof_instances import lease_instances
 
     # All proofs of a subject are about the same actions.
     theory = proofs.theory(proofs.plans[0])

@@ -47,8 +47,8 @@ def command(
     takes a gigabyte of memory and a minute or two.
 
     OUT gets a folder for each node with its metadata log, checkpoints and server logs,
-    harness.log with what was done when, inventory.json, and the scenario. Folders and the name
-    of this machine are replaced in all that is text. Nothing is overwritten.
+    harness.log with every step and its time, inventory.json, and the scenario. Folders and the
+    name of this machine are replaced in all text. Nothing is overwritten.
 
     A scenario is a file: the cluster, then one step on each line. All of it is checked before
     anything is booted. `random` draws one from --seed; the same seed is the same plan.

@@ -10,7 +10,6 @@ import typer
 from krafla.verdict import ExitCode, KraflaError, Verdict, worst
 
 if TYPE_CHECKING:
-    from krafla.fuzz.engine.run import Run
     from krafla.traces import Trace
 
 __all__ = ["command"]
@@ -26,22 +25,21 @@ def command(
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only verdicts.")] = False,
 ) -> ExitCode:
-    r"""Replay what was found: on the spec, on the implementation, or on both in lockstep.
+    r"""Replay a trace or a run: on the spec, on the implementation, or on both in lockstep.
 
     A trace is replayed on its spec, step by step: each must be a step of the named action and
-    keep every property but the one that the trace claims to violate; that one is judged anew.
+    keep every property but the one that the trace claims to violate, which is judged anew.
     With --impl, the implementation is made to take the same steps: after each its state is
-    compared with the trace's, and the spec judges it. Where one side cannot follow, the step is
-    shown, the conjunct that is false with its values, and the nearest action there is.
+    compared with the trace's, and the spec judges it. Where one side cannot follow, krafla shows
+    the step, the false conjunct with its values, and the nearest possible action.
 
-    A recording (what krafla fuzz --save writes as .json) always runs on the implementation,
-    judged. A folder with an index.toml is a corpus: each of its traces must come to what the
-    index says.
+    A run that krafla fuzz kept (.json), of any system, runs on the implementation, judged. A
+    folder with an index.toml is a corpus: each of its traces must show what the index says.
 
     A trace that goes round must close: some step leads from its end back to where it repeats.
 
     Exit status: 0 if everything agreed; 1 if a step was denied or a property violated, as claimed
-    or not; 3 if the implementation could not take the steps of a trace, rightly, or a trace does
+    or not; 3 if the implementation rightly did not take the steps of a trace, or a trace does
     not show the violation that it claims, or shows no step at all.
 
     \b
@@ -69,9 +67,10 @@ def _replayed(path: Path, implementation: bool, quiet: bool) -> tuple[Verdict, l
     if path.is_dir():
         return _corpus(path)
     if path.suffix == ".json":
-        from krafla.fuzz.engine.replay import play_recording
+        from krafla.fuzz.engine.run_file import replay_file
 
-        return _judged(play_recording(path), quiet)
+        replay = replay_file(path)
+        return replay.verdict, [*(() if quiet else replay.lines), f"  {replay.sentence}"]
     from krafla.traces import read
 
     trace = read(path)
@@ -83,7 +82,7 @@ def _replayed(path: Path, implementation: bool, quiet: bool) -> tuple[Verdict, l
 
 
 def _checked(trace: Trace, quiet: bool) -> tuple[Verdict, list[str]]:
-    """Return what the spec says of a trace, and of what it claims."""
+    """Return the spec's verdict on a trace and on its claim."""
     from krafla.match.claim_check import claim_shown
     from krafla.match.trace_check import check_trace, shows_no_step
 
@@ -139,13 +138,3 @@ def _corpus(folder: Path) -> tuple[Verdict, list[str]]:
 
     corpus = check_corpus(root_of(folder), within=folder)
     return corpus.verdict, [f"  {line}" for line in (*corpus.reasons, *corpus.evidence)]
-
-
-def _judged(run: Run, quiet: bool) -> tuple[Verdict, list[str]]:
-    from krafla.fuzz.engine.report import step_lines
-
-    lines = [] if quiet else list(step_lines(run))
-    if run.finding is None:
-        agreed = Verdict.HELD if run.steps else Verdict.INCONCLUSIVE
-        return agreed, [*lines, f"  {run.steps} steps of the implementation, each agreed to"]
-    return Verdict.VIOLATED, [*lines, *(f"  {line}" for line in str(run.finding).splitlines())]

@@ -27,12 +27,12 @@ _PLAIN_INTERVAL_SECONDS = 10.0
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Let the reader's leaving be what it is everywhere: rich would say status 1, violated."""
+        """Raise ``BrokenPipeError`` as any program would; rich would exit with 1, violated."""
         raise
 
 
 def stdout() -> Console:
-    """Return the console for results. ``BrokenPipeError`` if whoever reads them has left."""
+    """Return the console for results. ``BrokenPipeError`` if their reader has left."""
     return _Console(highlight=False, soft_wrap=True)
 
 
@@ -49,7 +49,7 @@ def line(console: Console, *parts: str | tuple[str, str]) -> None:
 class LiveLine:
     """A line of progress on stderr: rewritten in place on a terminal, else printed now and then.
 
-    Use as a context; nothing of it is left on a terminal afterwards.
+    Use as a context; it leaves no trace on a terminal.
     """
 
     def __init__(self, *, quiet: bool = False, clock: Callable[[], float] = time.monotonic) -> None:

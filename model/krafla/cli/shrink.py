@@ -12,7 +12,7 @@ from krafla.verdict import ExitCode, KraflaError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from krafla.fuzz.engine.run import Run
+    from krafla.fuzz.engine.choice_run import Run
     from krafla.shrink import Shrunk
     from krafla.traces import Claim, Trace
 
@@ -78,17 +78,18 @@ def command(
 def _shrunk(path: Path, tries: int, show: Callable[[str], None]) -> tuple[Trace, Shrunk[Trace]]:
     """Return the trace as it was, and the smallest one found."""
     if path.suffix == ".json":
-        from krafla.fuzz.engine.replay import play_recording
+        from krafla.fuzz.engine.choice_system import play_file
 
-        return _of_run(play_recording(path), path, tries, show)
+        return _of_run(play_file(path), path, tries, show)
     from krafla.traces import ClaimKind, read
 
     trace = read(path)
     made_by = trace.origin.made_by if trace.origin else None
     if made_by == "simulator" and trace.origin is not None and trace.origin.plan is not None:
-        from krafla.fuzz.engine.replay import play_plan
+        from krafla.fuzz.engine.choice_system import system_of_trace
 
-        return _of_run(play_plan(trace.origin.plan, str(path)), path, tries, show)
+        run = system_of_trace(trace).play_recording(trace.origin.plan, str(path))
+        return _of_run(run, path, tries, show)
     if trace.claim is not None and trace.claim.kind in {ClaimKind.DIVERGENCE, ClaimKind.FAILURE}:
         raise KraflaError("lacks the choices of the run that it came from", str(path))
     from krafla.shrink import shrink_behaviour
@@ -103,8 +104,8 @@ def _shrunk(path: Path, tries: int, show: Callable[[str], None]) -> tuple[Trace,
 def _of_run(
     run: Run, path: Path, tries: int, show: Callable[[str], None]
 ) -> tuple[Trace, Shrunk[Trace]]:
-    from krafla.fuzz.engine.run import trace_of
-    from krafla.fuzz.engine.shrink import shrink_run
+    from krafla.fuzz.engine.choice_run import trace_of
+    from krafla.fuzz.engine.choice_shrink import shrink
     from krafla.shrink import Shrunk
 
     if run.finding is None:
@@ -112,7 +113,7 @@ def _of_run(
             "the implementation agrees with the spec on this run: there is nothing to shrink",
             str(path),
         )
-    shrunk = shrink_run(run, lambda steps: show(f"{steps:,} steps"), tries)
+    shrunk = shrink(run, lambda steps: show(f"{steps:,} steps"), tries)
     return trace_of(run), Shrunk(trace_of(shrunk.result), shrunk.is_minimal, shrunk.tries)
 
 

@@ -16,10 +16,10 @@ __all__ = ["show_trace"]
 
 
 def show_trace(console: Console, trace: Trace, model: Model | None = None) -> None:
-    """Print the steps with what they changed, and the false conjunct with its values.
+    """Print the steps with their changes, and the false conjunct with its values.
 
-    The trace tells the conjunct, or the spec under the cfg of ``model`` does, asked about the
-    last state; if the spec cannot be asked, the steps are shown all the same.
+    The trace names the conjunct, or the spec under the cfg of ``model`` finds it in the last state.
+    If the spec cannot be loaded, the steps are shown all the same.
     """
     from krafla.report.explain.outcome import outcome_of
     from krafla.report.explain.terminal import show, show_outcome

@@ -52,18 +52,18 @@ def command(
     as_json: _Json = False,
     quiet: _Quiet = False,
 ) -> ExitCode:
-    r"""Ask whether the spec has a behaviour that shows what a trace shows.
+    r"""Ask whether the spec has a behaviour that fits a trace.
 
-    A partial trace need not name every action, nor show every variable, and steps may have
-    happened that nobody saw. Where no candidate can go on, the longest part that has a behaviour
-    is shown, and for each candidate the conjunct that is false and the nearest enabled action.
+    A partial trace need not name every action or show every variable, and it may miss steps. Where
+    no candidate can continue, krafla shows the longest part that has a behaviour, and for each
+    candidate the false conjunct and the nearest enabled action.
 
-    Without options a partial trace says itself what may be hidden, and in a whole trace nothing
-    is. Steps that were seen must keep the properties of the spec, too.
+    Without options a partial trace declares itself which steps may be hidden, and a whole trace
+    hides none. Visible steps must keep the properties of the spec, too.
 
-    Exit status: 0 if there is such a behaviour; 1 if there is none within the bounds that are
-    stated; 2 for bad input; 3 if the search was cut off before it found one, or if the trace
-    shows nothing that a behaviour could be compared with.
+    Exit status: 0 if there is such a behaviour; 1 if there is none within the stated bounds;
+    2 for bad input; 3 if the search was cut off before it found one, or if the trace shows nothing
+    to compare a behaviour with.
 
     \b
     Examples:

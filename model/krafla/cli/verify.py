@@ -79,7 +79,7 @@ def command(
 
 
 def _show(console: Console, report: Report) -> None:
-    """Print the closing table; as a list where there is no width for one."""
+    """Print the closing table; as a list where the screen is too narrow."""
     if console.is_terminal and console.width >= _TABLE_WIDTH_MIN:
         console.print(_table(report), soft_wrap=False)
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from krafla.match.validation import choices_for, spec_of
 from krafla.match.whole import Whole
 from krafla.oracle import SpecError
-from krafla.refinement.common.judged_spec import holds
+from krafla.oracle.properties import holds
 from krafla.traces import ClaimKind
 
 if TYPE_CHECKING:

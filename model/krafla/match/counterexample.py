@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from krafla.match.claims import claim_of
-from krafla.match.validation import bounded, digest_of, loaded, stand_ins
+from krafla.match.validation import bounded, digest_of, extended_modules, loaded, stand_ins
 from krafla.oracle import EvaluationError
 from krafla.oracle.digest import spec_digest
-from krafla.refinement.lease.properties import MODULE
 from krafla.tlc.counterexample import resolve_parameters
 from krafla.traces import Claim, ClaimKind, Origin, Step, Trace
+from krafla.traces.spec_facts import specs_alone
 from krafla.values import Function
 from krafla.verdict import KraflaError
 
@@ -26,19 +26,18 @@ if TYPE_CHECKING:
 
 __all__ = ["explained", "replayable"]
 
-# Its properties stand in a module that extends it; all its constants are values.
-_LEASE = "BrokerLease"
-
 
 def replayable(trace: Trace, model: Model) -> Trace:
     """Return a counterexample of a model so that it can be replayed, shrunk and explained.
 
-    One of the lease stands alone. Any other is a trace of its model, whose name it carries.
-    ``KraflaError`` if the model cannot be loaded.
+    It stands alone if ``traces.toml`` says so of the model's spec. Otherwise it is a trace of its
+    model, whose name it carries. ``KraflaError`` if the model cannot be loaded.
     """
-    if model.spec == _LEASE:
+    for facts in specs_alone():
+        if model.spec != facts.stands_alone_for:
+            continue
         try:
-            alone = _alone(trace, model)
+            alone = _alone(trace, model, facts.spec)
             return _named(alone, loaded(alone.spec, alone.constants))
         except KraflaError:
             # Its constants are operators.
@@ -57,15 +56,15 @@ def explained(trace: Trace, model: Model) -> Trace:
     return resolve_parameters(replace(trace, claim=_claim(spec, trace)), _Finder(spec, True))
 
 
-def _alone(trace: Trace, model: Model) -> Trace:
-    """Return a counterexample of a model as a trace of the module that the model bounds.
+def _alone(trace: Trace, model: Model, name: str) -> Trace:
+    """Return a counterexample of a model as a trace of the named module, which the model bounds.
 
     Its constants are values, its steps have parameters, its claim the conjunct that is false, and
     variables that only the model has are left out.
     """
     whole = bounded(model)
-    constants = _constants(whole, model)
-    spec = loaded(MODULE, constants)
+    constants = _constants(whole, model, name)
+    spec = loaded(name, constants)
     states = [
         Function({one: step.state[one] for one in spec.variables if one in step.state})
         for step in trace.steps
@@ -75,22 +74,21 @@ def _alone(trace: Trace, model: Model) -> Trace:
         for step, state in zip(trace.steps, states, strict=True)
     )
     alone = Trace(
-        MODULE, steps, constants, _claim(whole, trace), trace.lasso, trace.back, trace.model,
-        Origin("tlc", digest=spec_digest(MODULE)),
+        name, steps, constants, _claim(whole, trace), trace.lasso, trace.back, trace.model,
+        Origin("tlc", digest=spec_digest(name)),
     )  # fmt: skip
     return resolve_parameters(alone, _Finder(spec))
 
 
-def _constants(whole: Spec, model: Model) -> tuple[tuple[str, Value], ...]:
-    """Return the constants that the module with the properties declares, as values."""
+def _constants(whole: Spec, model: Model, name: str) -> tuple[tuple[str, Value], ...]:
+    """Return the constants that the named module and those below it declare, as values."""
     root = whole.tool.getRootModule()
     # A model need not have a module of its own.
-    modules = [root, *root.getExtendedModuleSet(True)]
-    extended = {str(one.getName().toString()): one for one in modules}
-    if MODULE not in extended:
-        raise KraflaError(f"{model.module.stem} does not extend {MODULE}", model.place or None)
-    module = extended[MODULE]
-    names = {MODULE, *(str(one.getName().toString()) for one in module.getExtendedModuleSet(True))}
+    extended = extended_modules(whole)
+    if name not in extended:
+        raise KraflaError(f"{model.module.stem} does not extend {name}", model.place or None)
+    module = extended[name]
+    names = {name, *(str(one.getName().toString()) for one in module.getExtendedModuleSet(True))}
     declared = [
         str(one.getName().toString())
         for one in root.getConstantDecls()

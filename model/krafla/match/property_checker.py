@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from krafla.oracle.conjunction import Conjunction
 from krafla.oracle.loader import find_module
-from krafla.refinement.common.judged_spec import holds
-from krafla.refinement.lease.properties import MODULE, Properties, read_properties
+from krafla.oracle.properties import Properties, holds, properties_of
+from krafla.traces.spec_facts import facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from krafla.oracle import Explanation, Spec, State
 
-__all__ = ["PropertyChecker", "properties_of"]
+__all__ = ["PropertyChecker", "judged_properties"]
 
 _REMEMBERED = 100_000
 
@@ -65,8 +65,13 @@ class PropertyChecker:
         return None
 
 
-def properties_of(module: str) -> Properties:
-    """Return the properties judged in every behaviour of a module: none but of BrokerLease."""
-    if module != MODULE:
+def judged_properties(spec: str) -> Properties:
+    """Return the properties that every behaviour of a spec must keep.
+
+    They are those of its module that need no condition; none if no ``traces.toml`` says that they
+    are judged.
+    """
+    facts = facts_of(spec)
+    if not facts.judged:
         return Properties((), (), ())
-    return read_properties(find_module(MODULE, None))
+    return properties_of(find_module(spec, None), {*facts.conditional, *facts.left_to_models})

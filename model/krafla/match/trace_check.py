@@ -14,7 +14,7 @@ from krafla.verdict import KraflaError, Verdict
 if TYPE_CHECKING:
     from krafla.match import Nearest
     from krafla.oracle import Explanation, Spec, State
-    from krafla.refinement.lease.properties import Properties
+    from krafla.oracle.properties import Properties
     from krafla.traces import Step, Trace
 
 __all__ = ["Rejection", "TraceReport", "check_trace", "excused_by", "in_words_of", "shows_no_step"]

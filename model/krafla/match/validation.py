@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from krafla import manifest
 from krafla.match import FRONTIER_DEFAULT, match
-from krafla.match.property_checker import PropertyChecker, properties_of
+from krafla.match.property_checker import PropertyChecker, judged_properties
 from krafla.oracle import Spec, SpecError
 from krafla.oracle.constants import pin_constants
 from krafla.oracle.digest import spec_digest
-from krafla.refinement.lease.elapsed import ticks
-from krafla.refinement.lease.properties import BEGINNINGS, MODULE, Properties
+from krafla.oracle.properties import Properties
 from krafla.tlc.config import read_config
+from krafla.traces.spec_facts import facts_of
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from krafla.values import Value
 
 __all__ = [
-    *("bounded", "choices_for", "digest_of", "loaded", "narrowed", "spec_of", "stands_alone"),
-    *("properties_for", "stand_ins", "validate"),
+    *("bounded", "choices_for", "digest_of", "extended_modules", "loaded", "narrowed", "spec_of"),
+    *("properties_for", "stand_ins", "stands_alone", "validate"),
 ]
 
 _NAME = re.compile(r"[A-Za-z]\w*")
@@ -87,16 +87,16 @@ def narrowed(trace: PartialTrace, only: Collection[str]) -> PartialTrace:
 
 def choices_for(spec: Spec) -> tuple[Choice, ...]:
     """Return how to choose parameters that Next of a spec says too little of."""
-    return (ticks(spec),) if spec.name == MODULE else ()
+    return tuple(choose(spec) for choose in facts_of(spec.name).choosers())
 
 
 def stands_alone(trace: Trace | PartialTrace) -> bool:
     """Return whether a trace tells all that its judge needs besides the spec: its constants.
 
-    Those of the lease are values. Other specs have operators for constants, and their models
-    bound the actions: what TLC found in such a model is a trace of the model.
+    A spec whose constants are values says so in ``traces.toml``. Other specs have operators for
+    constants, and their models bound the actions: a counterexample is then a trace of its model.
     """
-    return trace.model is None or trace.spec == MODULE
+    return trace.model is None or facts_of(trace.spec).stands_alone_for is not None
 
 
 def spec_of(trace: Trace | PartialTrace) -> Spec:
@@ -129,7 +129,7 @@ def properties_for(trace: Trace | PartialTrace, spec: Spec) -> Properties | None
     """
     model = _model_of(trace)
     if model is None:
-        found = properties_of(trace.spec)
+        found = judged_properties(trace.spec)
     else:
         config = read_config(model.config)
         steps = tuple(one for one in config.properties if _speaks_of_steps(spec, one))
@@ -171,6 +171,13 @@ def bounded(model: Model) -> Spec:
     )
 
 
+def extended_modules(spec: Spec) -> dict[str, Any]:
+    """Return the root module of a spec and all that it extends, by name, as TLC has them."""
+    root = spec.tool.getRootModule()
+    modules = (root, *root.getExtendedModuleSet(True))
+    return {str(one.getName().toString()): one for one in modules}
+
+
 @lru_cache(maxsize=8)
 def loaded(name: str, constants: tuple[tuple[str, Value], ...]) -> Spec:
     """Return a spec of the tree under constants, loaded once; the constants are its own, all.
@@ -182,8 +189,8 @@ def loaded(name: str, constants: tuple[tuple[str, Value], ...]) -> Spec:
     if wrong:
         raise KraflaError(f"{wrong[0]!r} is no name of a module or of a constant")
     try:
-        init, following = BEGINNINGS.get(name, ("Init", "Next"))
-        spec = Spec.load(name, dict(constants), init=init, next=following)
+        facts = facts_of(name)
+        spec = Spec.load(name, dict(constants), init=facts.init, next=facts.next)
     except SpecError as error:
         raise _plainly(name, error) from None
     declared = {

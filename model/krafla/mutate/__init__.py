@@ -1,5 +1,5 @@
-"""Mutation of the specs: small mistakes put into them, and which property notices each.
+"""Mutation of the specs: small mistakes put into them, and the property that notices each.
 
-``population`` lists the mutants of a folder of specs, ``run_trials`` tries them on the models,
-``krafla.cli.mutate`` asks for both; docs/internals/mutation.md says what the answers mean.
+``population`` lists the mutants of a folder of specs, and ``run_trials`` tries them on the models.
+``krafla.cli.mutate`` calls both; docs/internals/mutation.md explains the results.
 """

@@ -1,4 +1,4 @@
-"""What a model is before anything is changed in it: its states and steps, ready to compare with."""
+"""A model before any change: its states and steps, ready for comparison."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Baseline", "load_model"]
 
-# So many states beyond the pinned number show that a model is another one.
+# This many states beyond the pinned number show that the model has changed.
 _MORE = 5_000
 
 
@@ -111,7 +111,7 @@ class Baseline:
             owners=owners,
             witnessed={name: found.satisfying(name) for name in model.witnesses},
             generated=found.generated,
-            # States that count as one may differ in what a step between them says.
+            # States that symmetry makes equal may differ in a property of the step between them.
             keeps_identity=all(one is None for one in spec.reductions),
             checks_deadlock=read_config(model.config).checks_deadlock,
             temporal=found.unchecked,
@@ -132,7 +132,7 @@ class Baseline:
         return found or name
 
     def may_differ(self, name: str, changed: frozenset[str]) -> bool:
-        """Return whether a property is among those that changed; if nobody knows it, it may be."""
+        """Return whether a property is among those that changed; an unknown one may be."""
         return name in changed if name in self.names else bool(changed)
 
     def _around(self, name: str) -> str | None:

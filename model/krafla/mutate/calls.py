@@ -1,4 +1,4 @@
-"""What an operator's definition leads to: the definitions it calls, and whether it has primes."""
+"""The definitions that an operator calls, and whether it has primes."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ Key: TypeAlias = tuple[str, str, int, int]
 
 
 def key_of(definition: Definition) -> Key:
-    """Return what tells a definition from all others of the spec tree."""
+    """Return the key of a definition in the spec tree."""
     place = definition.place
     return place.module, definition.name, place.line, place.column
 
 
 def nodes(node: Node) -> Iterator[Node]:
-    """Yield a node and all that stands inside it, in the order of the text."""
+    """Yield a node and all nodes inside it, in the order of the text."""
     yield node
     for child in children(node):
         yield from nodes(child)
 
 
 def has_primes(node: Node, _known: dict[int, bool] | None = None) -> bool:
-    """Return whether an expression speaks of the next state, itself or by what it calls."""
+    """Return whether an expression refers to the next state, itself or through its calls."""
     known: dict[int, bool] = {} if _known is None else _known
     for inner in nodes(node):
         if isinstance(inner, Apply) and inner.operator in ("'", "UNCHANGED", "ENABLED"):
@@ -47,9 +47,9 @@ def has_primes(node: Node, _known: dict[int, bool] | None = None) -> bool:
 
 
 class Calls:
-    """Which definitions are reached from which, in one module as a cfg completes it.
+    """The calls between definitions of one module as a cfg completes it.
 
-    ``replaced`` holds what a cfg puts in the place of operators and constants (``X <- Y``).
+    ``replaced`` has the replacements in the cfg of operators and constants (``X <- Y``).
     """
 
     def __init__(self, module: Module, replaced: Mapping[str, str]) -> None:
@@ -69,16 +69,16 @@ class Calls:
         )
 
     def inside(self, *expressions: Node, cut: frozenset[str] = frozenset()) -> list[Definition]:
-        """Return the definitions that expressions lead to.
+        """Return the definitions that expressions call, directly or not.
 
-        Those whose name is in ``cut`` are neither listed nor followed, and neither is what a cfg
-        puts in their place.
+        Definitions whose name is in ``cut``, and their replacements in the cfg, are neither listed
+        nor followed.
         """
         found = [one for expression in expressions for one in self._used(expression, cut)]
         return self._closure(found, cut)
 
     def replacements(self) -> list[Definition]:
-        """Return what the cfg puts in the place of something, and all that this leads to."""
+        """Return the replacements in the cfg, and all definitions that they call."""
         return self._closure(list(self._replaced.values()))
 
     def _closure(
@@ -97,7 +97,7 @@ class Calls:
         return sorted(found.values(), key=key_of)
 
     def _used(self, expression: Node, cut: frozenset[str]) -> Iterator[Definition]:
-        """Yield what an expression calls, or what the cfg puts in the place of that."""
+        """Yield the definitions that an expression calls, or their replacements in the cfg."""
         called = list(_called(expression))
         operators = self._module.operators
         given = {inner.name for inner in nodes(expression) if isinstance(inner, Operator)}
@@ -107,7 +107,7 @@ class Calls:
         yield from (self._replaced[name] for name in sorted(names) if name in self._replaced)
 
     def _is_replaced(self, definition: Definition) -> bool:
-        """Return whether the cfg puts another definition in the place of this very one."""
+        """Return whether the cfg replaces this very definition."""
         found = self._module.operators.get(definition.name)
         return (
             definition.name in self._replaced

@@ -42,7 +42,7 @@ _SPELLINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One mistake: an edit, the expression it concerns, and a word for what it does there."""
+    """One mistake: an edit, the expression it concerns, and a word for the change."""
 
     edit: Edit
     place: Place
@@ -60,10 +60,10 @@ class Initial:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spot:
-    """A definition to be mutated, with what the operators may ask about its surroundings.
+    """A definition to be mutated, with the surroundings that operators may ask about.
 
-    ``initial`` has the values of Init that can be written here. ``siblings`` has for a string
-    the one that takes its place. ``is_initial``: it belongs to where behaviours begin only.
+    ``initial`` has the values of Init that can be written here. ``siblings`` maps a string to the
+    one that replaces it. ``is_initial``: it concerns only where behaviours begin.
     """
 
     definition: Definition
@@ -74,7 +74,7 @@ class Spot:
     primed: Callable[[Node], bool] = has_primes
 
     def nodes(self) -> Iterator[Apply]:
-        """Yield what is applied in the definition, as far as it stands in its own text."""
+        """Yield the applications in the definition that stand in its own text."""
         module = self.definition.place.module
         for node in nodes(self.definition.body):
             if isinstance(node, Apply) and node.place.module == module:
@@ -137,7 +137,7 @@ class MutationOperator(Protocol):
 
 
 def items_of(node: Apply) -> Iterator[Node]:
-    """Yield the arguments of an operator; of a chain of "and" or "or", of all of it."""
+    """Yield the arguments of an operator; of a chain of "and" or "or", those of the whole chain."""
     for argument in node.arguments:
         if (
             isinstance(argument, Apply)
@@ -171,7 +171,7 @@ def is_number(node: Node | None, value: int) -> bool:
 
 
 def is_of_type(node: Node) -> bool:
-    """Return whether an expression only says what type a message is of."""
+    """Return whether an expression only tests the type of a message."""
     return (
         isinstance(node, Apply)
         and node.operator in ("=", "/=", "\\in", "\\notin")

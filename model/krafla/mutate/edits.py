@@ -79,7 +79,7 @@ class Source:
         return written + self.text[line_end:]
 
     def _moved(self, written: str, start: int, end: int) -> str:
-        """Return what is written with a stretch behind it, its bullets in their column."""
+        """Return the new text; what follows it moves, so that its bullets keep their column."""
         stretch = self.text[start:end]
         column, wanted = _column(written), _column(self.text[:start])
         if column != wanted and _BULLET.search(without_comments(stretch)):

@@ -41,7 +41,7 @@ _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
 
 
 def is_ordered_name(name: str) -> bool:
-    """Return whether a name is that of an epoch, an offset or the like, by the words in it."""
+    """Return whether the words in a name are those of an epoch, an offset or the like."""
     words = [word.lower() for word in _WORD.findall(name)]
     return any(word in _ORDERED for word in words) and not {"is", "has", "can"} & set(words[:1])
 
@@ -123,7 +123,7 @@ def exchange_junction(spot: Spot) -> Iterator[Candidate]:
 
 
 def _is_chained(node: Apply, spot: Spot) -> bool:
-    """Return whether a junction is part of a longer one, which is looked at as a whole."""
+    """Return whether a junction is part of a longer one, which is treated as a whole."""
     return node.operator in ("\\land", "\\lor") and any(
         outer.operator == node.operator and any(one is node for one in outer.arguments)
         for outer in spot.nodes()
@@ -149,7 +149,7 @@ def loosen_comparison(spot: Spot) -> Iterator[Candidate]:
 
 
 def weaken_quorum(spot: Spot) -> Iterator[Candidate]:
-    """Let one member less be enough, or half of them where more than half are needed."""
+    """Let one member fewer suffice, or half of them where more than half are needed."""
     for node in spot.nodes():
         if node.operator not in _STRICTER or not _counts(node):
             continue

@@ -1,4 +1,4 @@
-"""Every mutant of the specs: where it is, what is wrong with it, and its lasting name."""
+"""Every mutant of the specs: its place, its mistake, and its lasting name."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Mutant:
     text: str = field(repr=False, compare=False)
 
     def diff(self, specs: Path) -> str:
-        """Return what it changes, as a unified diff of its file."""
+        """Return the change as a unified diff of its file."""
         before = (specs / self.file).read_text(encoding="utf-8").splitlines(keepends=True)
         after = self.text.splitlines(keepends=True)
         lines = difflib.unified_diff(before, after, f"a/{self.file}", f"b/{self.file}", n=2)
@@ -59,7 +59,7 @@ class Mutant:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Target:
-    """A definition to be mutated: where it lies, what stands around it, and who looks at it.
+    """A definition to be mutated: its place, its surroundings, and the models that try it.
 
     ``owner`` is the operator it stands in: itself, unless a LET defines it.
     """
@@ -127,7 +127,7 @@ def _of_target(
 
 
 def _written(source: Source, candidate: Candidate, text: str) -> str:
-    """Return what stands in the new text for the expression that was changed."""
+    """Return the new text of the expression that was changed."""
     start = source.start(candidate.place)
     behind = len(source.text) - source.end(candidate.place)
     return one_line(text[start : len(text) - behind])

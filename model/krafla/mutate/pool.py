@@ -36,15 +36,15 @@ class Job:
 
     @property
     def size(self) -> int:
-        """Return how many states there are to look at, all in all."""
+        """Return the total number of states to search."""
         return sum(model.distinct or 0 for model in self.models)
 
 
 def jobs(mutants: Sequence[Mutant], models: Sequence[Model], workers: int) -> list[Job]:
-    """Return the work in parts for so many workers, the largest first.
+    """Return the work in parts for this many workers, the largest first.
 
-    A model is explored once for each part that needs it, so parts are rooms; only where there
-    are fewer rooms than workers a room is divided.
+    A model is explored once for each part that needs it, so parts are rooms; a room is divided
+    only where there are fewer rooms than workers.
     """
     found: list[Job] = []
     for room in sorted({mutant.room for mutant in mutants}):
@@ -62,7 +62,7 @@ def jobs(mutants: Sequence[Mutant], models: Sequence[Model], workers: int) -> li
 
 @dataclass(slots=True)
 class _Worker:
-    """One process, what it works at, and since when."""
+    """One process, its job, and the time it began."""
 
     process: Any
     pipe: Connection
@@ -132,7 +132,7 @@ class Pool:
         return True
 
     def _trials(self, job: Job) -> Iterator[tuple[Mutant, Model]]:
-        """Yield what is still to be tried, as things stand when it is asked for."""
+        """Yield the trials that are still needed, as of the time of asking."""
         for model in job.models:
             for mutant in job.mutants:
                 if model.name in self.broken:
@@ -143,7 +143,7 @@ class Pool:
                     yield mutant, model
 
     def _hear(self, worker: _Worker, progress: Callable[[Trial | None], None]) -> None:
-        assert worker.asked is not None, "only who was asked answers"
+        assert worker.asked is not None, "only a worker that was asked answers"
         _, model = worker.asked
         try:
             answer = worker.pipe.recv()
@@ -161,7 +161,7 @@ class Pool:
         self, worker: _Worker, reason: str, progress: Callable[[Trial | None], None]
     ) -> None:
         """Note that nothing is known of a trial, and go on with a new process."""
-        assert worker.asked is not None, "only who was asked is given up"
+        assert worker.asked is not None, "only a worker that was asked is given up"
         mutant, model = worker.asked
         _stop(worker)
         seconds = round(time.monotonic() - worker.since, 3)
@@ -188,7 +188,7 @@ def _stop(worker: _Worker) -> None:
 
 
 def _work(pipe: Connection, folder: Path) -> None:
-    """Answer what is asked through a pipe until it is closed; runs in a process of its own."""
+    """Answer requests through a pipe until it is closed; runs in a process of its own."""
     # A Ctrl-C is the parent's to handle; it ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     bench = Bench(folder.resolve())

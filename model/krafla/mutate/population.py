@@ -1,4 +1,4 @@
-"""The mutants of a folder of specs: which definitions are mutated, and who looks at them."""
+"""The mutants of a folder of specs: which definitions are mutated, and which models try them."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ __all__ = ["Choice", "Population", "narrowed", "population"]
 # Bounds of models, what only remembers, what only asks: no mistake in them is the protocol's.
 _BOUNDS = "MC"
 _APART = ("History", "Properties", "Live")
-# The room whose modules belong to all others.
+# The room whose modules all other rooms use.
 _SHARED = "lib"
-# Of the other rooms' models so many, the smallest, try their mutants: nearly all use them.
+# This many models of each other room, the smallest, try its mutants: nearly all use them.
 _SHARED_MODELS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which mutants somebody wants; an empty tuple is all."""
+    """A selection of mutants; an empty tuple selects all."""
 
     tier: str = "smoke"
     rooms: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """Every mutant there is, and the models that try them, smallest first within a room.
+    """All mutants, and the models that try them, smallest first within a room.
 
     ``inputs`` has for each model a digest of all files that its answers rest on.
     """
@@ -62,10 +62,10 @@ class Population:
 def population(
     specs: Path, choice: Choice, progress: Callable[[int, int], None] = lambda _read, _all: None
 ) -> Population:
-    """Return the mutants of the specs in a folder, as far as they are chosen.
+    """Return the chosen mutants of the specs in a folder.
 
-    ``progress`` hears how many models have been read, and of how many. ``KraflaError`` if a
-    module does not parse, or nothing is called as was chosen.
+    ``progress`` gets the number of models that have been read, and the total. ``KraflaError`` if a
+    module does not parse, or nothing has a chosen name.
     """
     specs = specs.resolve()
     models = _models(specs, choice)
@@ -88,10 +88,10 @@ def population(
 
 
 def narrowed(specs: Path, choice: Choice, names: Sequence[str]) -> Choice:
-    """Return the choice that has all mutants whose ids begin so, and as few others as can be.
+    """Return a choice that has all mutants whose ids begin so, and as few others as possible.
 
-    An id begins with its module, whose room's models alone try it; those of ``lib`` are tried by
-    the models of all rooms. ``KraflaError`` for one that begins with no module.
+    An id begins with its module, which only the models of its room try; the models of all rooms
+    try those of ``lib``. ``KraflaError`` for an id that begins with no module.
     """
     modules = {name.partition(".")[0] for name in names}
     places = {path.stem: path.parent.name for path in specs.glob("*/*.tla")}
@@ -185,7 +185,7 @@ def _looking(scopes: Sequence[Scope], key: Key, room: str) -> list[str]:
 
 
 class _Surroundings:
-    """What the operators may ask of a module: its text, values of Init, words of a kind."""
+    """The surroundings that operators may ask about: the text, values of Init, words of a kind."""
 
     def __init__(self, module: str, path: Path, scopes: Sequence[Scope]) -> None:
         self.source = Source(path.read_text(encoding="utf-8"))

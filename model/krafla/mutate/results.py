@@ -1,4 +1,4 @@
-"""What came of mutants so far, in a file of JSON lines that a later run goes on with."""
+"""The results of mutants so far, in a file of JSON lines from which a later run continues."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ __all__ = ["Results"]
 
 
 class Results:
-    """The trials of mutants on models, and the file they are kept in, if there is one.
+    """The trials of mutants on models, and the file that keeps them, if there is one.
 
-    ``inputs`` has a digest for each model, of all that its answers rest on: lines under another
-    digest are of other specs and count for nothing. ``KraflaError`` if the file cannot be used.
+    ``inputs`` has a digest for each model of everything that its answers rest on; lines with
+    another digest belong to other specs and are ignored. ``KraflaError`` if the file cannot be
+    used.
     """
 
     def __init__(self, path: Path | None, inputs: Mapping[str, str]) -> None:

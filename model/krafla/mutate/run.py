@@ -1,4 +1,4 @@
-"""One run over mutants: choose them, try them, and judge what came of it."""
+"""One run over mutants: choose them, try them, and judge the results."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from krafla.mutate.survivors import Explained
     from krafla.mutate.trial import Trial
 
-__all__ = ["Plan", "Report", "plan_of", "run_plan", "snapshot"]
+__all__ = ["MutationReport", "Plan", "plan_of", "run_plan", "snapshot"]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Which mutants are to be tried, out of which."""
+    """The mutants to try, and all mutants that there are."""
 
     population: Population
     mutants: tuple[Mutant, ...]
@@ -37,12 +37,12 @@ class Plan:
 
     @property
     def known(self) -> dict[str, Mutant]:
-        """Return all mutants there are by their id."""
+        """Return all mutants by their id."""
         return {mutant.id: mutant for mutant in self.population.mutants}
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class MutationReport:
     """What came of a plan; ``broken`` are models that are not held as they stand, and why."""
 
     plan: Plan
@@ -51,7 +51,7 @@ class Report:
 
 
 class snapshot:  # noqa: N801  # used as a function that gives a context
-    """A context with a copy of the specs that nobody changes while mutants are made of them."""
+    """A context with a copy of the specs that stays unchanged while mutants are made of them."""
 
     def __init__(self, specs: Path) -> None:
         self._specs = specs
@@ -76,8 +76,8 @@ def plan_of(
 ) -> Plan:
     """Return the mutants to try: those named, all, or a sample with those that are explained.
 
-    Without a size and a seed the sample is the fixed one, of ``mutation.toml``. ``progress`` hears
-    how many models have been read, and of how many.
+    Without a size and a seed the sample is the fixed one of ``mutation.toml``. ``progress`` gets
+    the number of models that have been read, and the total.
     """
     explained = explanations(specs)
     found = population(specs, narrowed(specs, choice, only) if only else choice, progress)
@@ -109,8 +109,8 @@ def run_plan(
     timeout: float,
     path: Path | None,
     progress: Callable[[Trial | None, Results], None],
-) -> Report:
-    """Try every mutant of a plan on its models and judge what came of it."""
+) -> MutationReport:
+    """Try every mutant of a plan on its models and judge the results."""
     results = Results(path, plan.population.inputs)
     pool = Pool(plan.population.specs, results, workers=workers, timeout=timeout)
     work = jobs(plan.mutants, plan.population.models, workers)
@@ -123,4 +123,4 @@ def run_plan(
         modules=frozenset(mutant.module for mutant in plan.population.mutants),
         untried=len(pool.broken),
     )
-    return Report(plan, summary, pool.broken)
+    return MutationReport(plan, summary, pool.broken)

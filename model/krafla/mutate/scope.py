@@ -1,4 +1,4 @@
-"""What a model is made of: where it begins, how it steps, and which text each part rests on."""
+"""The parts of a model: its initial states, its steps, and the text that each part rests on."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _SHAPING = ("CONSTRAINT", "CONSTRAINTS", "ACTION_CONSTRAINT", "ACTION_CONSTRAINT
 class Impact:
     """What a change of one definition can change in a model.
 
-    ``actions`` are those whose steps may differ, ``None`` if any may. ``is_whole``: which states
-    belong to the model may differ, so nothing that is known of it counts. ``properties`` are the
-    invariants, properties and witnesses that may mean something else.
+    ``actions`` are those whose steps may differ, ``None`` if any may. With ``is_whole`` the states
+    of the model may differ, so nothing known about it counts. ``properties`` are the invariants,
+    properties and witnesses whose meaning may differ.
     """
 
     actions: frozenset[str] | None

@@ -1,8 +1,8 @@
-"""The states of a mutated model, found by what changes: what did not change is looked up.
+"""The states of a mutated model: only what changes is evaluated, the rest is looked up.
 
-Only the steps of the actions that the mutant touches are evaluated in states that were known
-before; in new states all are. Likewise a property is asked only of states and steps that are
-new, unless the mutant changes what the property itself says.
+In known states, only the steps of the actions that the mutant touches are evaluated; in new states,
+all steps are. Likewise a property is evaluated only for new states and steps, unless the mutant
+changes the property itself.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from krafla.mutate.scope import Impact
     from krafla.oracle.spec import Spec
 
-__all__ = ["Found", "Limits", "search"]
+__all__ = ["Limits", "SearchResult", "search"]
 
 _CHUNK = 4096
 
@@ -37,11 +37,11 @@ class Limits:
 
 
 @dataclass(slots=True)
-class Found:
-    """What the search came to.
+class SearchResult:
+    """The result of the search.
 
-    ``violated`` is the property that failed. ``cut`` says which limit ended it. ``is_same``: every
-    state and every step that changes anything is as it was.
+    ``violated`` is the property that failed. ``cut`` names the limit that ended it. With
+    ``is_same`` every state, and every step that changes anything, is as before.
     """
 
     distinct: int = 0
@@ -53,21 +53,21 @@ class Found:
     witnessed: set[str] = field(default_factory=set)
 
 
-def search(baseline: Baseline, spec: Spec, impact: Impact, limits: Limits) -> Found:
-    """Return what the states of a mutated spec show.
+def search(baseline: Baseline, spec: Spec, impact: Impact, limits: Limits) -> SearchResult:
+    """Return the findings in the states of a mutated spec.
 
     ``spec`` shares the classes of the baseline's. ``EvaluationError`` where TLC has no value for
     something.
     """
     with spec.reduced():
         try:
-            return _Search(baseline, spec, impact, limits).run()
+            return _MutantSearch(baseline, spec, impact, limits).run()
         except JavaError as error:
             message = " ".join(str(error.getMessage() or error).split())
             raise EvaluationError(f"{spec.name}: {message}") from None
 
 
-class _Search:
+class _MutantSearch:
     def __init__(self, baseline: Baseline, spec: Spec, impact: Impact, limits: Limits) -> None:
         tool = spec.tool
         owners = tuple(branch.owner.name for branch in spec.branches)
@@ -114,9 +114,9 @@ class _Search:
         self._frontier: list[int] = []
         self._taken = bytearray(len(owners))
         self._deadline = time.monotonic() + limits.seconds
-        self.found = Found()
+        self.found = SearchResult()
 
-    def run(self) -> Found:
+    def run(self) -> SearchResult:
         """Search level by level until nothing new is found, something fails, or time is up."""
         found = self.found
         self._begin()
@@ -135,9 +135,9 @@ class _Search:
         return found
 
     def _is_same(self) -> bool:
-        """Return whether every state and every step is one that was there, and none is missing.
+        """Return whether the states and steps are the same as before, none missing.
 
-        Steps that change nothing count for nothing: every specification allows them.
+        Steps that change nothing are ignored: every specification allows them.
         """
         base = self._base
         if not self._old == self.found.distinct == len(self._java):
@@ -208,9 +208,9 @@ class _Search:
             self._step(indexes, [branch])
 
     def _to_ask_outside(self, sources: list[int]) -> dict[int, list[int]]:
-        """Return by branch the states whose steps lead out of the bounds, if these count again.
+        """Return by branch the states whose steps leave the bounds, if these must be checked again.
 
-        What lies outside is not kept, but a property that changed must be asked of it as well.
+        States outside are not kept, but a property that changed must be evaluated there as well.
         """
         found: dict[int, list[int]] = {}
         if not self._asks_steps and not any(changed for _, _, changed in self._invariants):

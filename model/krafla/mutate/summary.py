@@ -48,7 +48,7 @@ class Fate(Enum):
 
     @property
     def is_killed(self) -> bool:
-        """Return whether something with a name is false, or TLC has no value for something."""
+        """Return whether a named property is false, or TLC has no value for something."""
         return self in (Fate.PROPERTY, Fate.WITNESS, Fate.ERROR)
 
 
@@ -77,7 +77,7 @@ class Outcome:
 
     @property
     def because(self) -> str:
-        """Return what decided it, in a few words."""
+        """Return in a few words what decided it."""
         trial = self.decisive
         if trial is None:
             return "no model looks at it"
@@ -96,7 +96,7 @@ class Row:
 
     @property
     def total(self) -> int:
-        """Return how many there are that are a mistake: TLA+, and another specification."""
+        """Return how many are mistakes: valid TLA+, and another specification."""
         none = (Fate.EQUIVALENT, Fate.UNPARSABLE)
         return sum(count for fate, count in self.counts.items() if fate not in none)
 
@@ -138,9 +138,9 @@ class Summary:
 def fates(
     mutants: Iterable[Mutant], results: Results, equivalent: frozenset[str] = frozenset()
 ) -> tuple[Outcome, ...]:
-    """Return what became of each mutant.
+    """Return the fate of each mutant.
 
-    One that is said to be ``equivalent`` is so only if no step of any model differs.
+    A mutant that is declared ``equivalent`` is so only if no step of any model differs.
     """
     return tuple(
         _outcome(mutant, results.of(mutant.id), is_equivalent=mutant.id in equivalent)
@@ -169,10 +169,10 @@ def summarize(
 ) -> Summary:
     """Return tables and a verdict.
 
-    ``known`` are all mutants of ``modules``: an explanation of one that is not there is stale, as
-    is one of a mutant that was killed, or of an equivalent one that differs. It is held if enough
-    are noticed, enough of these by name, and every survivor is explained; and inconclusive if
-    something is not known.
+    ``known`` are all mutants of ``modules``: an explanation of a mutant that is gone, was killed,
+    or is declared equivalent and differs, is stale. The verdict is held if enough are noticed,
+    enough of these by name, and every survivor is explained; it is inconclusive if something is
+    unknown.
     """
     survivors = [one for one in outcomes if one.fate in (Fate.SURVIVED, Fate.UNKNOWN)]
     unexplained = tuple(one for one in survivors if explained.reason(one.mutant.id) is None)

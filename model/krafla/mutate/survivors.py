@@ -1,4 +1,4 @@
-"""``specs/mutation.toml``: the fixed sample, and why each survivor of it is none to worry about."""
+"""``specs/mutation.toml``: the fixed sample, and why each of its survivors is no loss."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TABLES = ("equivalent", "survivor")
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why no property notices a mutant; ``text`` is what the mutant changes, ``line`` is here.
+    """Why no property notices a mutant; ``text`` is the changed text, ``line`` a line of this file.
 
     ``is_equivalent``: it is the same specification, whatever the bounds.
     """
@@ -36,7 +36,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """What the file says: how large the sample is, by which seed, and every explanation."""
+    """The content of the file: the size and seed of the sample, and every explanation."""
 
     path: Path
     size: int
@@ -44,7 +44,7 @@ class Explained:
     entries: tuple[Explanation, ...]
 
     def reason(self, mutant: str) -> str | None:
-        """Return why a mutant survives; ``None`` if nobody has said."""
+        """Return why a mutant survives; ``None`` if it is not explained."""
         return next((one.reason for one in self.entries if one.id == mutant), None)
 
     @property
@@ -54,9 +54,9 @@ class Explained:
 
 
 def explanations(specs: Path) -> Explained:
-    """Return what the file of a folder of specs says; without a file nothing is explained.
+    """Return the explanations of a folder of specs; without a file there are none.
 
-    ``KraflaError`` names the line that is wrong.
+    ``KraflaError`` names the faulty line.
     """
     path = specs / FILE_NAME
     if not path.is_file():

@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
     from krafla.manifest import Model
     from krafla.mutate.mutants import Mutant
-    from krafla.mutate.search import Found
+    from krafla.mutate.search import SearchResult
     from krafla.oracle.syntax import Module
 
 __all__ = ["Answer", "Bench", "Trial"]
 
-# A mutant that makes so many times the pinned states anew has been noticed by their number.
+# A mutant that makes this many times the pinned states is noticed by their number.
 STATES_FACTOR = 1
 # How much longer than the model as it stands a mutant may take, and the least that is granted.
 TIME_FACTOR = 4.0
@@ -51,13 +51,12 @@ _COLLECT_EACH = 8
 
 
 class Answer(Enum):
-    """How a model takes a mutant, from what is certain to what is not.
+    """How a model responds to a mutant, from certain to uncertain.
 
     ``PROPERTY``: an invariant or a property is false. ``ERROR``: TLC has no value for something.
     ``WITNESS``: a witness is not reached. ``ACTION``: another set of actions is taken. ``COUNT``:
-    nothing but the number of states differs. ``UNKNOWN``: out of time. ``DIFFERENT``: steps
-    differ, and nothing notices. ``SAME``: every state is as it was, and every step that changes
-    anything.
+    only the number of states differs. ``UNKNOWN``: out of time. ``DIFFERENT``: steps differ, and
+    nothing notices. ``SAME``: every state, and every step that changes anything, is as before.
     """
 
     PROPERTY = "property"
@@ -72,7 +71,7 @@ class Answer(Enum):
 
     @property
     def is_last(self) -> bool:
-        """Return whether no other model need be asked: what failed has a name."""
+        """Return whether no other model need be asked, because a named property failed."""
         return self in (Answer.PROPERTY, Answer.ERROR, Answer.WITNESS, Answer.UNPARSABLE)
 
 
@@ -110,7 +109,7 @@ class Bench:
         return self._baseline
 
     def try_on(self, mutant: Mutant, model: Model) -> Trial:
-        """Return how a model takes a mutant; ``KraflaError`` if the model is not held without."""
+        """Try a mutant on a model; ``KraflaError`` if the model does not hold without it."""
         baseline = self.prepare(model)
         began = time.monotonic()
         with self._mutated(mutant):
@@ -157,7 +156,7 @@ class Bench:
         return answer, detail
 
     def _refused(self, mutant: Mutant, error: SpecError) -> tuple[Answer, str]:
-        """Tell a mutant that is no TLA+ from one whose constants have no value."""
+        """Tell a mutant that is not TLA+ from one whose constants have no value."""
         try:
             read_module(mutant.module, self.tree / mutant.file, None)
         except SpecError as complaint:
@@ -165,8 +164,8 @@ class Bench:
         return Answer.ERROR, str(error)
 
 
-def _judge(baseline: Baseline, found: Found) -> tuple[Answer, str]:
-    """Return what the manifest would say of a search, the gravest first."""
+def _judge(baseline: Baseline, found: SearchResult) -> tuple[Answer, str]:
+    """Return the manifest's judgement of a search, the gravest first."""
     if found.violated is not None:
         return Answer.PROPERTY, found.violated
     model = baseline.model
@@ -194,7 +193,7 @@ def _judge(baseline: Baseline, found: Found) -> tuple[Answer, str]:
 
 
 def _by_tlc(model: Model, seconds: float, before: tuple[Answer, str]) -> tuple[Answer, str]:
-    """Return what TLC says of the temporal properties of a mutant that breaks no other."""
+    """Return TLC's verdict on the temporal properties of a mutant that breaks no other."""
     outcome = run(replace(model, witnesses=()), coverage=False, timeout=seconds).outcome
     match outcome:
         case Finished():
@@ -207,6 +206,6 @@ def _by_tlc(model: Model, seconds: float, before: tuple[Answer, str]) -> tuple[A
         case Interrupted():
             return before if before[0] is not Answer.DIFFERENT else (Answer.UNKNOWN, "")
         case Killed() | OutOfDisk() | OutOfMemory() | Unknown():
-            # TLC itself came to an end: that says nothing of the mutant.
+            # TLC itself failed: that says nothing about the mutant.
             return Answer.UNKNOWN, describe(outcome)
     return Answer.ERROR, describe(outcome)

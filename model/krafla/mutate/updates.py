@@ -1,4 +1,4 @@
-"""Mistakes in what a step does: updates, what stays unchanged, numbers and names."""
+"""Mistakes in the effect of a step: updates, unchanged variables, numbers and names."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _kept_entries(spot: Spot, node: Apply) -> Iterator[Candidate]:
 
 
 def _is_whole_update(spot: Spot, node: Apply) -> bool:
-    """Return whether an EXCEPT is all that a variable is set to, and of that variable."""
+    """Return whether a variable is set to this EXCEPT alone, and the EXCEPT is of that variable."""
     for outer in spot.nodes():
         if outer.operator == "=" and any(one is node for one in outer.arguments):
             base = node.arguments[0]
@@ -136,7 +136,7 @@ def _arithmetic(spot: Spot, node: Apply) -> Iterator[Candidate]:
 
 
 def _shifted(spot: Spot, name: str, value: Node | None) -> Iterator[Candidate]:
-    """Yield the mistakes of one in what is kept under the name of an epoch or an offset."""
+    """Yield the off-by-one mistakes in a value kept under the name of an epoch or an offset."""
     if value is None or not is_ordered_name(name) or isinstance(value, At | String):
         return
     if isinstance(value, Apply) and (value.operator in _NO_NUMBERS or value.operator in "+-"):
@@ -179,7 +179,7 @@ def sibling_string(spot: Spot) -> Iterator[Candidate]:
 
 
 def strings_of_types(body: Node) -> set[int]:
-    """Return the ids of the strings that tell what a message is: nobody confuses these."""
+    """Return the ids of the strings that name the type of a message: nobody confuses these."""
     found: set[int] = set()
     for node in nodes(body):
         if not isinstance(node, Apply):
@@ -193,7 +193,7 @@ def strings_of_types(body: Node) -> set[int]:
 
 
 def flip_boolean(spot: Spot) -> Iterator[Candidate]:
-    """Set to FALSE what is set to TRUE, and the other way round."""
+    """Swap TRUE and FALSE in an assignment."""
     for node in spot.nodes():
         if node.operator != "$Pair":
             continue
@@ -204,7 +204,7 @@ def flip_boolean(spot: Spot) -> Iterator[Candidate]:
 
 
 def drop_operand(spot: Spot) -> Iterator[Candidate]:
-    """Forget what is added to a set, taken from it, or common with it."""
+    """Drop what is added to a set, removed from it, or intersected with it."""
     for node in spot.nodes():
         if node.operator in _SETS and not _sets_its_own(spot, node):
             left = node.arguments[0]

@@ -106,7 +106,7 @@ class _Splitter:
     def _split_operator(self, node: Any, context: Any) -> Iterator[Branch]:
         applied = self._applied(node, context)
         if applied is None:
-            # TLC has made a constant of an operator all of whose actions the cfg left out.
+            # TLC has made a constant of an operator whose actions the cfg left out.
             name = str(node.getOperator().getName().toString())
             yield Branch(Owner(name, None), node, context)
             return

@@ -1,4 +1,4 @@
-"""TLC's questions asked of thousands of states by a few calls into the JVM.
+"""Questions to TLC about thousands of states in a few calls into the JVM.
 
 A call costs one to three microseconds, a successor not much more. So a chunk of states is sent
 through Java streams, whose functions are TLC's own methods as method handles.
@@ -103,7 +103,7 @@ class Batch:
         return self._list(states)
 
     def successors(self, function: Any, chunk: Any) -> tuple[numbers[int], Any, numbers[int]]:
-        """Return how many successors each state has, all of them, and their fingerprints."""
+        """Return the number of successors of each state, all successors, and their fingerprints."""
         vectors = chunk.stream().map(function).toArray()
         sizes = _numbers("i", self._arrays.stream(vectors).mapToInt(self._size).toArray())
         if not any(sizes):
@@ -117,7 +117,7 @@ class Batch:
         return _numbers("q", chunk.stream().mapToLong(function).toArray())
 
     def satisfying(self, test: Any, chunk: Any) -> numbers[int]:
-        """Return 1 for each state of which the test holds, 0 for the others."""
+        """Return 1 for each state for which the test holds, 0 for the others."""
         return _numbers("i", chunk.stream().mapToInt(test).toArray())
 
     def array(self, states: Sequence[Any]) -> Any:

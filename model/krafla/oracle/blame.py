@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.jvm import JavaError
-from krafla.oracle.nodes import Kind, Opcode, substituted
+from krafla.oracle.nodes import NodeKind, Opcode, substituted
 from krafla.oracle.parts import parts
 from krafla.values import Value, fmt
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Blame", "Reason"]
 
 _SHOWN_ALTERNATIVES = 3
-# A quantifier may range over all functions between two sets; nobody reads that many refusals.
+# A quantifier may range over all functions between two sets; a reader needs only a few refusals.
 _TRIED_CHOICES = 500
 _SHOWN_CHARACTERS = 300
 
@@ -78,11 +78,11 @@ class Blame:
     def of(self, node: Any, context: Any) -> tuple[Reason, ...]:
         """Return the reasons for which a formula does not hold."""
         kind = int(node.getKind())
-        if kind in (Kind.LET, Kind.LABEL):
+        if kind in (NodeKind.LET, NodeKind.LABEL):
             return self.of(node.getBody(), context)
-        if kind in (Kind.SUBSTITUTION, Kind.THEOREM_SUBSTITUTION):
+        if kind in (NodeKind.SUBSTITUTION, NodeKind.THEOREM_SUBSTITUTION):
             return self.of(node.getBody(), substituted(self._tool, node, context))
-        if kind != Kind.APPLICATION:
+        if kind != NodeKind.APPLICATION:
             return (self._leaf(node, context),)
         opcode = self._tree.opcode(node, context)
         walk = {
@@ -105,7 +105,7 @@ class Blame:
     def holds(self, node: Any, context: Any) -> bool | str:
         """Return whether a formula holds, or TLC's complaint when it cannot be evaluated.
 
-        Where it holds of an unfinished successor, the successor keeps what the formula fixed.
+        Where it holds for an unfinished successor, the successor keeps the values that it fixed.
         """
         try:
             if not self._is_step_fixed:

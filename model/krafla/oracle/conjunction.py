@@ -1,8 +1,8 @@
 """Many properties asked as one question, and only those that a step can have broken.
 
-A call into the JVM costs more than a small formula, so formulas are joined. And a formula that
-held before a step holds after it if the step changed no variable it reads; ``[A]_v`` holds of every
-step that leaves ``v`` as it was, which is what it means.
+A call into the JVM costs more than a small formula, so formulas are joined. A formula that held
+before a step holds after it if the step changed no variable that it reads. ``[A]_v`` holds, by its
+meaning, for every step that leaves ``v`` unchanged.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Conjunction:
         return [spec.classes("tlc2.tool.Action")(together, spec.empty_context), *others]
 
     def _conjuncts(self, part: Part) -> Iterator[Part]:
-        """Yield the conjuncts of a formula, each of which may read less than the whole."""
+        """Yield the conjuncts of a formula; each may read less than the whole."""
         spec = self._spec
         node = part.node
         if part.context is not spec.empty_context or not spec.tree.is_application(node):
@@ -101,7 +101,7 @@ class Conjunction:
             yield spec.predicates.part(conjunct, part.context)
 
     def _speaks_of(self, part: Part) -> frozenset[str]:
-        """Return the variables without whose change ``[A]_v`` says nothing; of others, all."""
+        """Return the variables without whose change ``[A]_v`` holds; all, for another formula."""
         spec = self._spec
         node = part.node
         if part.context is not spec.empty_context or not spec.tree.is_application(node):

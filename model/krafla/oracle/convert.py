@@ -1,7 +1,7 @@
-"""Values of TLC as Python values, and back: total and without loss for what specs use.
+"""Values of TLC as Python values, and back: total and lossless for the values of specs.
 
 A call into the JVM costs about as much as TLC's whole evaluation of a small action, so both
-directions remember what they have seen: from TLC by fingerprint, to TLC by the value itself.
+directions keep a memory: from TLC by fingerprint, to TLC by the value itself.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Converter:
         return known
 
     def forget(self) -> None:
-        """Drop what is remembered; values already given out stay valid."""
+        """Drop the memory; values already given out stay valid."""
         self._from_java.clear()
         self._to_java.clear()
 

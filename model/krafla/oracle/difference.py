@@ -15,7 +15,7 @@ __all__ = ["Difference", "differences"]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place where a value is not what it should be.
+    """One place where a value is not as expected.
 
     ``path`` is TLA+ for the place. ``None`` for ``expected`` or ``got`` means that the place
     exists in one of the two only: an element of a set, an argument outside a domain.

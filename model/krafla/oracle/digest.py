@@ -1,4 +1,4 @@
-"""What a spec says, as one number: equal digests, equal text of every module that counts."""
+"""The digest of a spec: equal digests mean equal texts of every module that counts."""
 
 from __future__ import annotations
 

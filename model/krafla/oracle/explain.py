@@ -25,7 +25,7 @@ class Explanation:
     """The finding in one sentence, with the false conjuncts and the variables that differ.
 
     ``reasons`` is empty when there is nothing to explain. ``differences`` compares the state
-    the spec leads to (expected) with the one that was proposed (got).
+    that the spec leads to (expected) with the proposed one (got).
     """
 
     finding: str

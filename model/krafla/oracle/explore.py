@@ -62,16 +62,16 @@ class _States(Sequence[State]):
 
 @dataclass(slots=True)
 class Exploration:
-    """What breadth-first search found.
+    """The result of a breadth-first search.
 
     States have indexes in order of discovery. Step ``i`` goes from ``sources[i]`` to
     ``targets[i]`` by ``actions[labels[i]]``; the target is ``OUTSIDE`` where a constraint cuts.
-    ``branches[i]`` says through which of ``spec.branches`` Next took it.
+    ``branches[i]`` is the branch of ``spec.branches`` through which Next took it.
     ``expanded`` is the number of states whose steps are known: all, unless the search was cut.
     ``generated`` counts initial states and steps, as TLC's "states generated" does.
-    ``unchecked`` names the configured properties that speak of whole behaviours (liveness): no
-    search step by step can answer those. ``beyond`` has those of the predicates to be watched that
-    are true in a state just outside of the model, where invariants are asked too.
+    ``unchecked`` names the configured properties of whole behaviours (liveness), which no search
+    step by step can answer. ``beyond`` has the watched predicates that are true in a state just
+    outside the model, where invariants are checked, too.
     """
 
     spec: Spec
@@ -173,15 +173,15 @@ def explore(
     watch: Sequence[str] = (),
     progress: Callable[[Exploration], None] | None = None,
 ) -> Exploration:
-    """Return every reachable state of a model with its steps, checking what was configured.
+    """Return every reachable state of a model with its steps, checking the configured properties.
 
     Invariants, constraints and ``[][A]_v`` properties are those of ``Spec.load``. At ``limit``
     distinct states, or at the first violation, the search stops and is not complete. ``watch``
-    names state predicates that are asked of the states where a constraint cuts.
-    ``progress`` is called with what was found so far, after every few thousand states.
+    names state predicates that are evaluated in the states where a constraint cuts.
+    ``progress`` gets what was found so far, after every few thousand states.
     """
     with spec.reduced():
-        search = _Search(spec, limit, watch, until_violation=until_violation)
+        search = _GraphSearch(spec, limit, watch, until_violation=until_violation)
         try:
             search.run(progress or (lambda _found: None))
         except JavaError as error:
@@ -190,7 +190,7 @@ def explore(
     return search.found
 
 
-class _Search:
+class _GraphSearch:
     def __init__(
         self, spec: Spec, limit: int | None, watch: Sequence[str], *, until_violation: bool
     ) -> None:

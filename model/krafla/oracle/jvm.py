@@ -35,7 +35,7 @@ _OPTIONS = (
     # other cores to the other test processes.
     "-XX:+UseSerialGC",
     "-Xms160m",
-    # Whatever Python holds is a root of every collection, so there should be few of them.
+    # Every object that Python holds is a root of each collection, so there should be few of them.
     "-Xmn128m",
     "-Xss4m",
     "-XX:-UsePerfData",
@@ -81,9 +81,9 @@ def start(*, brief: bool = False) -> None:
 def undisturbed() -> Iterator[None]:
     """Return a context in which interrupts wait.
 
-    One that ends the start of Java half-way hangs, and one that comes while JPype makes the Python
-    class of a Java class crashes both. Threads that Java starts in this context leave signals alone
-    for good: they come to Python's main thread.
+    An interrupt during the start of Java hangs, and one while JPype makes the Python class of a
+    Java class crashes both. Threads that Java starts in this context ignore signals for good: all
+    signals go to Python's main thread.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -96,9 +96,9 @@ def undisturbed() -> Iterator[None]:
 
 
 def _let_go() -> None:
-    """Keep Python's collector out of a JVM of which a fork has copied the memory, not the threads.
+    """Keep Python's collector out of the JVM in a forked child, which has none of its threads.
 
-    JPype has Java collect when Python does, and would wait for ever for a thread that is not there.
+    JPype has Java collect when Python does, and would wait forever for a thread that is missing.
     """
     gc.freeze()
     gc.callbacks[:] = [
@@ -108,7 +108,7 @@ def _let_go() -> None:
 
 def _start_in(scratch: str, more: list[str]) -> None:
     runtime = find_jre()
-    # If Java itself crashes, its report goes to what is temporary, not into the user's folder.
+    # If Java itself crashes, its report goes to the temporary folder, not into the user's folder.
     crash_report = f"-XX:ErrorFile={tempfile.gettempdir()}/krafla_java_crash_%p.log"
     options = [*_OPTIONS, *more, f"-Djava.io.tmpdir={scratch}", crash_report]
     if runtime.feature >= _WARNS_OF_NATIVE_CODE:
@@ -119,7 +119,7 @@ def _start_in(scratch: str, more: list[str]) -> None:
             *options,
             classpath=[],
             convertStrings=False,
-            # JPype, too, shall leave signals alone; with -Xrs nobody else takes them.
+            # JPype, too, shall leave signals alone; with -Xrs Java takes none.
             interrupt=True,
         )
     except (OSError, RuntimeError, jpype.JVMNotFoundException) as error:

@@ -73,8 +73,8 @@ def load_tool(
 ) -> LoadedTool:
     """Return an evaluator for a module with constants, or with its configuration file.
 
-    ``classes`` are those of a spec loaded before, of the same modules and variables: what Java
-    has compiled of them stays, and states of the one are states of the other.
+    ``classes`` are those of an earlier spec with the same modules and variables: Java's compiled
+    code of them stays, and the two specs share their states.
     """
     module = find_module(wrapping.module, path)
     folders = list(search_path) if search_path is not None else folders_for(module)
@@ -131,7 +131,7 @@ def _start_tool(
         ) from error
     except JavaError as error:
         raise complaint(str(heard.toString()), error, *blame) from None
-    # From here on only Print and PrintT of a spec would write, and nobody would read it.
+    # From here on only Print and PrintT of a spec would write, and no reader would see it.
     silence = java("java.io.OutputStream").nullOutputStream()
     console.out = console.err = java("java.io.PrintStream")(silence)
     return tool
@@ -151,7 +151,7 @@ def _check_assumptions(tool: Any, sources: Sources) -> None:
 def complaint(
     heard: str, error: Any | None, sources: Sources, configuration: Path | None = None
 ) -> SpecError:
-    """Return what SANY or TLC said as one error with its place."""
+    """Return the complaint of SANY or TLC as one error with its place."""
     lines = [line.strip() for line in heard.splitlines()]
     said = [line for line in lines if line and not _CHATTER.match(line)]
     place = _place(heard, sources)

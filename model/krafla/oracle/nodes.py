@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["ACTION_LEVEL", "CONSTANT_LEVEL", "Kind", "Opcode", "Tree", "substituted"]
+__all__ = ["ACTION_LEVEL", "CONSTANT_LEVEL", "NodeKind", "Opcode", "Tree", "substituted"]
 
 
-class Kind:
+class NodeKind:
     """Kinds of nodes (``tla2sany.semantic.ASTConstants``)."""
 
     VARIABLE = 3
@@ -73,14 +73,14 @@ class Tree:
         return found if type(found) is self.definition_class else None
 
     def strip(self, node: Any) -> Any:
-        """Return what a LET or a label stands around; TLC evaluates LET by need."""
-        while int(node.getKind()) in (Kind.LET, Kind.LABEL):
+        """Return the expression inside a LET or a label; TLC evaluates LET by need."""
+        while int(node.getKind()) in (NodeKind.LET, NodeKind.LABEL):
             node = node.getBody()
         return node
 
     def is_application(self, node: Any) -> bool:
         """Return whether the node applies an operator, built-in or not."""
-        return int(node.getKind()) == Kind.APPLICATION
+        return int(node.getKind()) == NodeKind.APPLICATION
 
     def rebuilt_exists(self, quantifier: Any, body: Any) -> Any:
         r"""Return ``\E`` over the same bounds around another body."""

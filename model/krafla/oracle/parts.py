@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from krafla.oracle.nodes import CONSTANT_LEVEL, Kind, Opcode
+from krafla.oracle.nodes import CONSTANT_LEVEL, NodeKind, Opcode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,17 +17,17 @@ _WHOLE = (Opcode.APPLY, Opcode.SELECT, Opcode.PRIME)
 
 
 def parts(tree: Tree, node: Any, context: Any) -> Iterator[Any]:
-    """Yield state variables, parameters, bound names, and what is looked up in them.
+    """Yield state variables, parameters, bound names, and look-ups in them.
 
-    ``epoch[r]`` counts as one part, besides ``r``: nobody wants to read all of ``epoch``.
+    ``epoch[r]`` counts as one part, besides ``r``: all of ``epoch`` would be too much to read.
     """
     yield from _parts(tree, node, context, is_inside=False)
 
 
 def _parts(tree: Tree, node: Any, context: Any, *, is_inside: bool) -> Iterator[Any]:
-    if int(node.getKind()) != Kind.APPLICATION:
+    if int(node.getKind()) != NodeKind.APPLICATION:
         for child in node.getChildren() or ():
-            if child is not None and int(child.getKind()) == Kind.APPLICATION:
+            if child is not None and int(child.getKind()) == NodeKind.APPLICATION:
                 yield from _parts(tree, child, context, is_inside=is_inside)
         return
     opcode = tree.opcode(node, context)
@@ -51,11 +51,11 @@ def _parts(tree: Tree, node: Any, context: Any, *, is_inside: bool) -> Iterator[
 
 def _name(tree: Tree, node: Any, context: Any, *, is_inside: bool) -> Iterator[Any]:
     kind = int(node.getOperator().getKind())
-    if kind == Kind.FORMAL_PARAMETER:
+    if kind == NodeKind.FORMAL_PARAMETER:
         yield node
     elif is_inside:
         return
-    elif kind == Kind.VARIABLE or (
+    elif kind == NodeKind.VARIABLE or (
         int(node.getLevel()) != CONSTANT_LEVEL and tree.definition(node, context) is not None
     ):
         yield node

@@ -1,7 +1,7 @@
-"""What a named property says of one state or of one step.
+"""The demands of a named property on one state or one step.
 
-``[][A]_v`` speaks of steps. So does a whole specification, as in ``Property == Abstract!Spec``:
-its boxes are checked, its initial predicate and its fairness say nothing of a single step.
+``[][A]_v`` is about steps. So is a whole specification, as in ``Property == Abstract!Spec``: its
+boxes are checked, while its initial predicate and its fairness concern no single step.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.errors import SpecError
-from krafla.oracle.nodes import ACTION_LEVEL, Kind, Opcode, substituted
+from krafla.oracle.nodes import ACTION_LEVEL, NodeKind, Opcode, substituted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ class Part:
 
     @property
     def is_of_step(self) -> bool:
-        """Return whether the formula relates two states; else it speaks of each one."""
+        """Return whether the formula relates two states; otherwise it is about each state."""
         return int(self.node.getLevel()) == ACTION_LEVEL
 
 
@@ -78,12 +78,12 @@ class Predicates:
     def _split(self, node: Any, context: Any) -> Iterator[Part]:
         """Yield what stands under ``[]``, through conjunctions, definitions and instances."""
         kind = int(node.getKind())
-        if kind in (Kind.LET, Kind.LABEL):
+        if kind in (NodeKind.LET, NodeKind.LABEL):
             yield from self._split(node.getBody(), context)
-        elif kind in (Kind.SUBSTITUTION, Kind.THEOREM_SUBSTITUTION):
+        elif kind in (NodeKind.SUBSTITUTION, NodeKind.THEOREM_SUBSTITUTION):
             inside = substituted(self._spec.tool, node, context)
             yield from self._split(node.getBody(), inside)
-        elif kind == Kind.APPLICATION and int(node.getLevel()) > ACTION_LEVEL:
+        elif kind == NodeKind.APPLICATION and int(node.getLevel()) > ACTION_LEVEL:
             yield from self._split_application(node, context)
 
     def _split_application(self, node: Any, context: Any) -> Iterator[Part]:

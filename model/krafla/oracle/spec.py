@@ -1,4 +1,4 @@
-"""A TLA+ spec loaded into this process: the one place that says what a step may be."""
+"""A TLA+ spec loaded into this process: it alone decides which steps are allowed."""
 
 from __future__ import annotations
 
@@ -213,15 +213,15 @@ class Spec:
     def check_action_property(self, name: str, before: State, after: State) -> bool:
         """Return whether a step satisfies ``[][A]_v``, a refinement, or an operator over a step.
 
-        A state predicate under ``[]`` must hold before and after. Of ``Abstract!Spec`` the next
-        step is checked, not where behaviours begin; fairness is no matter of one step.
+        A state predicate under ``[]`` must hold before and after. Of ``Abstract!Spec`` the
+        next-state relation is checked, not the initial predicate; fairness concerns no single step.
         """
         return all(
             self.part_holds(part, before.java, after.java) for part in self.predicates.of_step(name)
         )
 
     def part_holds(self, part: Part, before: Any, after: Any | None = None) -> bool:
-        """Return whether one formula of a property holds of a state or a step."""
+        """Return whether one formula of a property holds for a state or a step."""
         if part.is_of_step and after is not None:
             return bool(self.asked(self.tool.isValid, part.action, before, after))
         holds = bool(self.asked(self.tool.isValid, part.action, before))
@@ -278,7 +278,7 @@ class Spec:
 
     @property
     def reductions(self) -> tuple[Any, ...]:
-        """Return TLC's permutations (SYMMETRY) and view (VIEW), ``None`` for what is absent."""
+        """Return TLC's permutations (SYMMETRY) and view (VIEW), ``None`` for an absent one."""
         return self._reductions.configured
 
     def explain(

@@ -173,7 +173,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Module:
-    """A parsed module: what it declares, and every operator it defines or extends."""
+    """A parsed module: its declarations, and every operator that it defines or extends."""
 
     name: str
     path: Path

@@ -74,7 +74,7 @@ def _is_itself(value: Value) -> bool:
 
 
 def _extended(wrapping: Wrapping, defined: Mapping[str, Value]) -> list[str]:
-    """Name the modules the definitions need, and no more: each could clash with the spec."""
+    """Name only the modules that the definitions need: each more could clash with the spec."""
     extended = [wrapping.module]
     parts = [part for value in defined.values() for part in _parts(value)]
     if any(isinstance(part, int) and part < 0 for part in parts):

@@ -1,1 +1,1 @@
-"""Logs and campaigns at scale: tables of what was read, audits and runs on many machines."""
+"""Logs and campaigns at scale: tables of logs, audits and runs on many machines."""

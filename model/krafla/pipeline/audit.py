@@ -1,8 +1,8 @@
 """The audit of an ingest, in executors: the verdicts of ``krafla audit`` on the same sources.
 
-It reads nothing but the output of the ingest. The files lie there byte for byte; they are laid out
-again below a scratch folder, and the audit's own code takes the inventory of each directory in one
-task and judges each cluster in another. What it says of a place is about the place where it lay.
+It reads only the output of the ingest, which has the files byte for byte. They are laid out again
+below a scratch folder; one task takes the inventory of a directory, another judges a cluster, both
+by the audit's own code. Findings name the original places.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from krafla.audit.cluster_audit import audit_cluster
 from krafla.audit.clusters import find_logs, group
 from krafla.audit.inventory import take_inventory
 from krafla.audit.render import document
-from krafla.audit.run import audit_cluster, report_of
+from krafla.audit.run import report_of
 from krafla.audit.specs import LoadingSpec
 from krafla.pipeline.ingest import INGEST
 from krafla.pipeline.restore import place_below, restore
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from krafla.audit.cluster_audit import ClusterAudit
     from krafla.audit.clusters import Cluster
     from krafla.audit.inventory import Inventory
-    from krafla.audit.run import ClusterAudit
     from krafla.pipeline.session import Session
     from kraft.log.directory import MetadataLog
 
@@ -110,7 +111,7 @@ def _audited(
 
 
 def _inventory(log: MetadataLog) -> Inventory:
-    """Return what lies in a directory, in an executor."""
+    """Return the inventory of a directory, in an executor."""
     return take_inventory(log)
 
 

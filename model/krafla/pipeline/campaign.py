@@ -1,7 +1,7 @@
-"""A campaign over many processes: each seed counted exactly once, whatever dies on the way.
+"""A campaign over many processes: each seed counts exactly once, whatever dies on the way.
 
-What was committed is never played again. The result is the set of what the seeds came to: it is the
-same for any number of workers and any interruption, and one digest says so.
+A committed seed is never played again. The result is the set of the seeds' results: it is the same
+for any number of workers and any interruption, and one digest proves it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from krafla.fuzz.engine.campaign import BRIEF_STEPS
 from krafla.fuzz.engine.run_source import TALLIES, Kept, Seen
 from krafla.pipeline import sketch
-from krafla.pipeline.campaign_task import ChunkTask, ShrinkTask, names_task, play_chunk, shrink_seed
+from krafla.pipeline.campaign_task import ChunkTask, ShrinkTask, load_task, play_chunk, shrink_seed
 from krafla.pipeline.chunks import Chunk, chunks_of, committed, read_chunk, rows_digest
 from krafla.pipeline.store import MANIFEST, exclusive, opened, seal, write_whole
 from krafla.verdict import KraflaError, Verdict
@@ -32,13 +33,23 @@ if TYPE_CHECKING:
     from krafla.pipeline.chunks import ChunkResults, SeedRow
     from krafla.pipeline.session import Session
 
-__all__ = ["CAMPAIGN", "CampaignPlan", "Outcome", "parse_seeds", "read_outcome", "run_campaign"]
+__all__ = [
+    "CAMPAIGN",
+    "SEED",
+    "CampaignPlan",
+    "CampaignResult",
+    "parse_seeds",
+    "read_outcome",
+    "run_campaign",
+]
 
 CAMPAIGN: Final = "campaign"
+SEED: Final = 0
+"""The seed of every campaign: its run n is run n of `krafla fuzz --seed 0`."""
 SEEDS_MAX: Final = 10_000_000
 _SEEDS: Final = re.compile(r"(\d{1,12})\.\.(\d{1,12})", re.ASCII)
 _PLAN: Final = "_plan.json"
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 _FOLDERS: Final = ("results", "found")
 _SHRUNK_PER_KIND: Final = 2
 _KINDS_SHRUNK: Final = 40
@@ -63,11 +74,15 @@ class CampaignPlan:
         """Return how many seeds there are."""
         return self.last - self.first + 1
 
+    def is_brief(self, processes: int) -> bool:
+        """Return whether each of these processes plays too little for an optimising compiler."""
+        return self.count // processes * self.runs.steps_of_a_run < BRIEF_STEPS
+
 
 class _Claim(msgspec.Struct, forbid_unknown_fields=True):
-    """What a folder says of the campaign in it: all that decides its results."""
+    """The description of a campaign in its folder: everything that decides its results."""
 
-    protocol: str
+    system: str
     first: int
     last: int
     chunk: int
@@ -76,16 +91,16 @@ class _Claim(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a campaign came to. ``digest`` is over what every seed came to, in order of seeds.
+class CampaignResult:
+    """The result of a campaign. ``digest`` covers the results of all seeds, in order.
 
-    ``tallies`` has what was counted over all seeds, ``summary`` is that in a line. ``findings`` has
-    one entry for each kind: its seeds' number, the shortest run, the files kept. ``doubts`` says
-    why it shows less than it should.
+    ``tallies`` has the counts over all seeds, ``summary`` sums them up in a line. ``findings`` has
+    one entry for each kind: its number of seeds, the shortest run, the files kept. ``doubts`` says
+    why the campaign shows less than it should.
     """
 
     out: Path
-    protocol: str
+    system: str
     verdict: Verdict
     digest: str
     counts: dict[str, int]
@@ -98,7 +113,7 @@ class Outcome:
 
 
 def parse_seeds(text: str) -> tuple[int, int]:
-    """Return the first and the last seed of ``A..B``; ``KraflaError`` if it is none of that."""
+    """Return the first and the last seed of ``A..B``; ``KraflaError`` for anything else."""
     match = _SEEDS.fullmatch(text)
     if match is None:
         raise KraflaError(f"seeds are a first and a last number, as in 0..4999, not {text!r}")
@@ -115,11 +130,11 @@ def run_campaign(
     out: Path,
     session: Session,
     progress: Callable[[str], None] = lambda _: None,
-) -> Outcome:
-    """Return what a campaign comes to, playing what no earlier call with this plan has played.
+) -> CampaignResult:
+    """Play the seeds that no earlier call with this plan has played; return the campaign's result.
 
     ``KraflaError`` if the folder holds something else, ``JobError`` if a task failed for good:
-    what was committed until then stays.
+    committed results stay.
     """
     # An executor may run in another directory.
     out = out.absolute()
@@ -128,26 +143,27 @@ def run_campaign(
         return read_outcome(out)
     with exclusive(out):
         # The first task also shows whether an executor can load the spec at all.
-        (names,) = session.map(names_task, [(plan.runs, plan.count // session.parallelism)])
+        is_brief = plan.is_brief(session.parallelism)
+        session.map(load_task, [(plan.runs, is_brief)])
         _discard_broken(out / "results")
         _play(plan, out, session, progress)
         results = list(_gather(plan, out))
         findings = _shrink(plan, results, out, session, progress)
-        facts = _facts(plan, results, findings, names)
+        facts = _facts(plan, results, findings)
         shutil.rmtree(out / "attempts", ignore_errors=True)
         seal(out, CAMPAIGN, facts, _FOLDERS)
     return read_outcome(out)
 
 
-def read_outcome(out: Path) -> Outcome:
-    """Return what a finished campaign came to; ``KraflaError`` if the folder holds none."""
+def read_outcome(out: Path) -> CampaignResult:
+    """Return the result of a finished campaign; ``KraflaError`` if the folder holds none."""
     facts = opened(out, CAMPAIGN).facts
     if facts.get("format") != _FORMAT:
         raise KraflaError("this campaign is of another krafla, which alone can read it",
                           printable(str(out)))  # fmt: skip
-    return Outcome(
+    return CampaignResult(
         out,
-        facts["protocol"],
+        facts["system"],
         Verdict(facts["verdict"]),
         facts["digest"],
         facts["counts"],
@@ -170,7 +186,7 @@ def read_results(out: Path) -> list[ChunkResults]:
 def _claim(plan: CampaignPlan, out: Path) -> None:
     """Make the folder, or see that it is of the same campaign."""
     runs = plan.runs
-    wanted = _Claim(runs.protocol, plan.first, plan.last, plan.chunk, runs.plan, runs.judged_by())
+    wanted = _Claim(runs.system, plan.first, plan.last, plan.chunk, runs.plan, runs.judged_by())
     path = out / _PLAN
     if path.exists():
         try:
@@ -191,9 +207,9 @@ def _claim(plan: CampaignPlan, out: Path) -> None:
 
 
 def _difference(before: _Claim, wanted: _Claim) -> str:
-    """Return in words what is not as it was when the campaign began."""
-    if before.protocol != wanted.protocol:
-        return f"it is of {before.protocol}"
+    """Return in words what has changed since the campaign began."""
+    if before.system != wanted.system:
+        return f"it is of {before.system}"
     old, new = ({**one.runs, **msgspec.structs.asdict(one)} for one in (before, wanted))
     names = sorted(key for key in old | new if old.get(key) != new.get(key))
     if names == ["judged_by"]:
@@ -203,7 +219,7 @@ def _difference(before: _Claim, wanted: _Claim) -> str:
 
 
 def _discard_broken(folder: Path) -> None:
-    """Remove what is not a whole chunk: its seeds are played again."""
+    """Remove every file that is no whole chunk: its seeds are played again."""
     for path in folder.glob(".*.draft"):
         path.unlink()
     for paths in committed(folder).values():
@@ -215,8 +231,8 @@ def _discard_broken(folder: Path) -> None:
 def _play(plan: CampaignPlan, out: Path, session: Session, progress: Callable[[str], None]) -> None:
     there = committed(out / "results")
     waiting = [chunk for chunk in plan.chunks if chunk not in there]
-    count = sum(len(chunk.seeds) for chunk in waiting) // session.parallelism
-    tasks = [ChunkTask(chunk, plan.runs, str(out), count) for chunk in waiting]
+    is_brief = plan.is_brief(session.parallelism)
+    tasks = [ChunkTask(chunk, plan.runs, str(out), is_brief) for chunk in waiting]
 
     def show() -> None:
         done = sum(len(chunk.seeds) for chunk in committed(out / "results"))
@@ -226,7 +242,7 @@ def _play(plan: CampaignPlan, out: Path, session: Session, progress: Callable[[s
 
 
 def _gather(plan: CampaignPlan, out: Path) -> Iterable[ChunkResults]:
-    """Yield every chunk once; ``KraflaError`` if one is missing or came to two results."""
+    """Yield every chunk once; ``KraflaError`` if one is missing or has two results."""
     there = committed(out / "results")
     for chunk in plan.chunks:
         paths = there.pop(chunk, [])
@@ -256,7 +272,7 @@ def _shrink(
     session: Session,
     progress: Callable[[str], None],
 ) -> list[dict[str, Any]]:
-    """Return one finding for each kind, the shortest run of it shrunk in an executor."""
+    """Return one finding for each kind; its shortest run is shrunk in an executor."""
     kinds: dict[tuple[str, ...], list[SeedRow]] = {}
     for row in (row for one in results for row in one.rows):
         if row.verdict == Verdict.VIOLATED.value:
@@ -271,31 +287,35 @@ def _shrink(
         for row in rows
     ]
     progress(f"shrinking {len(tasks)} runs")
-    shrunk: dict[int, Kept] = {one.seed: one for one in session.map(shrink_seed, tasks)}
+    shrunk: dict[int, Kept] = {one.number: one for one in session.map(shrink_seed, tasks)}
     findings = []
     for kind, rows in sorted(kinds.items()):
         known = [shrunk[row.seed] for row in chosen.get(kind, ())]
-        best = min(known, key=lambda one: (one.size, one.seed), default=None)
+        best = min(known, key=lambda one: (one.size, one.number), default=None)
         for other in known:
             for name in other.saved if other is not best else ():
                 (out / "found" / name).unlink()
         shortest = min(rows, key=lambda row: (row.steps, row.seed))
-        entry = Kept(shortest.seed, shortest.profile, shortest.steps, shortest.detail, (), ())
-        findings.append({"kind": list(kind), "seeds": len(rows), **asdict(best or entry)})
+        entry = Kept(shortest.seed, shortest.profile, shortest.steps, shortest.detail)
+        findings.append({"kind": list(kind), "seeds": len(rows), **_told(best or entry)})
     return findings
+
+
+def _told(kept: Kept) -> dict[str, Any]:
+    told = asdict(kept)
+    return {"seed": told.pop("number"), **told}
 
 
 def _facts(
     plan: CampaignPlan,
     results: Sequence[ChunkResults],
     findings: list[dict[str, Any]],
-    names: dict[str, tuple[str, ...]],
 ) -> dict[str, Any]:
     rows = [row for one in results for row in one.rows]
     assert [row.seed for row in rows] == list(range(plan.first, plan.last + 1))
     states = reduce(sketch.merged, (one.states for one in results))
     steps = sum(row.steps for row in rows)
-    seen = Seen(len(rows), steps, sketch.estimate(states), _tallies(rows, names))
+    seen = Seen(len(rows), steps, sketch.estimate(states), _tallies(rows), is_estimate=True)
     lost = [row for row in rows if row.verdict == Verdict.INCONCLUSIVE.value]
     doubts = [*_lost(lost), *plan.runs.doubts(seen)]
     verdict = Verdict.VIOLATED if findings else Verdict.INCONCLUSIVE if doubts else Verdict.HELD
@@ -306,7 +326,7 @@ def _facts(
     content = f"{rows_digest(rows)}\n{hashlib.sha256(states).hexdigest()}\n{found}"
     return {
         "format": _FORMAT,
-        "protocol": plan.runs.protocol,
+        "system": plan.runs.system,
         "verdict": verdict.value,
         "digest": hashlib.sha256(content.encode()).hexdigest(),
         "first": plan.first,
@@ -328,13 +348,11 @@ def _facts(
     }
 
 
-def _tallies(
-    rows: Sequence[SeedRow], names: dict[str, tuple[str, ...]]
-) -> dict[str, dict[str, int]]:
-    """Return what was counted over all rows; what never happened is there if it is expected."""
+def _tallies(rows: Sequence[SeedRow]) -> dict[str, dict[str, int]]:
+    """Return the counts over all rows, by tally and name."""
     tallies = {}
     for tally in TALLIES:
-        counts = Counter(dict.fromkeys(names.get(tally, ()), 0))
+        counts: Counter[str] = Counter()
         for row in rows:
             counts.update(row.tallies[tally])
         tallies[tally] = dict(counts)
@@ -350,4 +368,4 @@ def _lost(lost: Sequence[SeedRow]) -> list[str]:
 
 def _command(plan: CampaignPlan) -> str:
     seeds = f"--seeds {plan.first}..{plan.last}"
-    return f"krafla campaign {plan.runs.protocol} {seeds}{plan.runs.options}"
+    return f"krafla campaign {plan.runs.system} {seeds}{plan.runs.options}"

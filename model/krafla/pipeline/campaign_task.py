@@ -1,4 +1,4 @@
-"""What the tasks of a campaign do: play a chunk of seeds; shrink a run that found something."""
+"""The tasks of a campaign: play a chunk of seeds; shrink a run with a finding."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from krafla.fuzz.engine.run_source import Kept, RunSource
     from krafla.pipeline.chunks import Chunk
 
-__all__ = ["ChunkTask", "ShrinkTask", "names_task", "play_chunk", "shrink_seed"]
+__all__ = ["ChunkTask", "ShrinkTask", "load_task", "play_chunk", "shrink_seed"]
 
 UNJUDGED: Final = "could not be judged"
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkTask:
-    """A chunk to play, and the campaign's folder; a process has about ``count`` runs to play."""
+    """A chunk to play, and the campaign's folder; ``is_brief``: a process plays little in all."""
 
     chunk: Chunk
     runs: RunSource
     folder: str
-    count: int
+    is_brief: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,9 @@ class ShrinkTask:
 
 
 def play_chunk(task: ChunkTask) -> None:
-    """Play the seeds of a chunk in this process and commit what they came to."""
+    """Play the seeds of a chunk in this process and commit their results."""
     folder = Path(task.folder)
-    task.runs.prepare(task.count)
+    task.runs.load(brief=task.is_brief)
     journal = Journal(folder / "attempts", task.chunk)
     states = sketch.empty()
     worker = f"{socket.gethostname()}/{os.getpid()}"
@@ -57,11 +57,12 @@ def play_chunk(task: ChunkTask) -> None:
 
 
 def shrink_seed(task: ShrinkTask) -> Kept:
-    """Return what the smallest run with the finding of a seed looks like, and keep it in files."""
-    task.runs.prepare(1)
+    """Shrink the run of a seed with a finding, keep it in files, and return its description."""
+    task.runs.load(brief=True)
     scratch = Path(tempfile.mkdtemp(prefix="krafla-found-"))
     try:
-        kept = task.runs.keep(task.seed, scratch)
+        failure = task.runs.failure(task.seed).shrunk(lambda _: None)
+        kept = failure.save(scratch)
         for name in kept.saved:
             draft = Path(task.folder) / f".{name}.{os.getpid()}.draft"
             shutil.copyfile(scratch / name, draft)
@@ -71,14 +72,14 @@ def shrink_seed(task: ShrinkTask) -> Kept:
     return kept
 
 
-def names_task(asked: tuple[RunSource, int]) -> dict[str, tuple[str, ...]]:
-    """Return by tally what is to be counted even if it never happens.
+def load_task(asked: tuple[RunSource, bool]) -> None:
+    """Play one run in this process; it fails where the specs cannot be loaded.
 
-    Asked are the runs, and about how many of them this process has yet to play.
+    The pair has the runs, and whether the process plays little in all.
     """
-    runs, count = asked
-    runs.prepare(count)
-    return runs.names()
+    runs, is_brief = asked
+    runs.load(brief=is_brief)
+    runs.play(0)
 
 
 def _play(seed: int, runs: RunSource, journal: Journal, states: bytearray, worker: str) -> SeedRow:

@@ -1,4 +1,4 @@
-"""A private copy of a file, so that what is decoded, digested and kept are the same bytes.
+"""A private copy of a file, so that the decoded, digested and kept bytes are the same.
 
 A log may grow, and any file may be replaced, between two readings of it.
 """
@@ -39,8 +39,8 @@ def capture(
 ) -> Captured:
     """Return a copy of a regular file in a folder, under its own name.
 
-    ``keep`` is given each piece of its bytes, with its number from 0. Only what was there at the
-    start is copied. ``UnreadableFileError`` for anything but a readable regular file,
+    ``keep`` gets each piece of its bytes, with its number from 0. Only the bytes that were there at
+    the start are copied. ``UnreadableFileError`` for anything but a readable regular file,
     ``LimitExceededError`` for one above the cap.
     """
     try:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from krafla.fuzz.engine.run_source import SeedResult
+    from krafla.fuzz.engine.run_source import RunResult
 
 __all__ = [
     "DIED",
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 DIED: Final = "process died"
-"""The finding of a seed whose process died again and again."""
+"""The finding of a seed whose process died several times."""
 _DEATHS_MAX: Final = 3
 _NAME: Final = re.compile(r"chunk-(\d{12})-(\d{12})-([0-9a-f]{16})\.parquet")
 _SKETCH: Final = b"krafla.states"
@@ -113,11 +113,11 @@ def chunks_of(first: int, last: int, size: int) -> list[Chunk]:
     return [Chunk(start, min(start + size - 1, last)) for start in range(first, last + 1, size)]
 
 
-def row_of(result: SeedResult, milliseconds: int, worker: str) -> SeedRow:
-    """Return what is stored of a run."""
+def row_of(result: RunResult, milliseconds: int, worker: str) -> SeedRow:
+    """Return the stored row of a run."""
     verdict = Verdict.VIOLATED if result.finding else Verdict.HELD
     return SeedRow(
-        result.seed,
+        result.number,
         result.profile,
         result.steps,
         verdict.value,
@@ -132,14 +132,14 @@ def row_of(result: SeedResult, milliseconds: int, worker: str) -> SeedRow:
 
 
 def lost_row(seed: int, profile: str, finding: str, detail: str, worker: str) -> SeedRow:
-    """Return what is stored of a run that came to nothing: nobody knows what it would show."""
+    """Return the stored row of a run without a result, which proves nothing."""
     digest = hashlib.sha256(f"{seed} {finding} {detail}".encode()).hexdigest()
     return SeedRow(seed, profile, 0, Verdict.INCONCLUSIVE.value, [finding], detail, "", digest,
                    0, worker, {name: {} for name in TALLIES})  # fmt: skip
 
 
 def rows_digest(rows: Iterable[SeedRow]) -> str:
-    """Return the SHA-256 of what runs came to, the same in whatever order they come."""
+    """Return the SHA-256 of the results of runs, in any order."""
     lines = sorted((row.seed, row.digest) for row in rows)
     return hashlib.sha256("".join(f"{s} {d}\n" for s, d in lines).encode()).hexdigest()
 
@@ -201,10 +201,10 @@ def _has_all(rows: list[SeedRow], chunk: Chunk) -> bool:
 
 
 class Journal:
-    """What an attempt at a chunk is doing, on disk, so that its death says where it died.
+    """The current seed of an attempt at a chunk, on disk, so that a death shows its seed.
 
-    A process that is killed takes nothing back: its file stays and names the seed. A seed at which
-    several attempts died is not tried again.
+    A killed process leaves its file, which names the seed. A seed at which several attempts died is
+    not tried again.
     """
 
     def __init__(self, folder: Path, chunk: Chunk) -> None:
@@ -215,7 +215,7 @@ class Journal:
         self._own = self._folder / f"{os.getpid()}-{os.urandom(8).hex()}"
 
     def is_deadly(self, seed: int) -> bool:
-        """Return whether so many attempts died at a seed that it is left alone."""
+        """Return whether so many attempts died at a seed that it is skipped."""
         return self._deaths[seed] >= _DEATHS_MAX
 
     def begin(self, seed: int) -> None:

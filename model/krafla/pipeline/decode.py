@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.audit.redact import redacted
-from krafla.audit.server_logs.events import UnintelligibleLineError, understand
+from krafla.audit.server_logs.events import UnintelligibleLineError, event_of
 from krafla.audit.server_logs.lines import LOGGERS, LogLine
-from krafla.pipeline.sources import Kind
+from krafla.pipeline.sources import FileKind
 from krafla.pipeline.tables import BATCHES, EVENTS, RECORDS
 from krafla.traces import loads, step_changes
 from krafla.values import fmt
@@ -55,26 +55,26 @@ _LOGGER: Final = re.compile(r" \(([\w.$]+)\)$", re.ASCII)
 
 
 def rows_of(
-    path: Path, kind: Kind, file_id: str, limits: Limits, notes: list[str]
+    path: Path, kind: FileKind, file_id: str, limits: Limits, notes: list[str]
 ) -> Iterator[Row]:
-    """Yield the rows of a file in their order; appends to ``notes`` what is odd and no error.
+    """Yield the rows of a file in their order; append oddities that are no errors to ``notes``.
 
-    Raises ``UnreadableFileError``, ``CorruptRecordError`` and its kinds, or ``KraflaError`` (a
-    trace that is none): then the rows before it are of a file that is not whole.
+    Raises ``UnreadableFileError``, ``CorruptRecordError`` or a subclass, or ``KraflaError`` (an
+    invalid trace): then the rows before it belong to a file that is not whole.
     """
-    if kind is Kind.SEGMENT:
+    if kind is FileKind.SEGMENT:
         findings: list[Finding] = []
         yield from _batches(iter_batches(path, limits=limits, findings=findings), file_id)
         notes += [f"{finding.kind.value}: {finding.detail}" for finding in findings]
-    elif kind is Kind.CHECKPOINT:
+    elif kind is FileKind.CHECKPOINT:
         yield from _batches(read_checkpoint(path, limits=limits), file_id)
-    elif kind is Kind.NODE_STATE:
+    elif kind is FileKind.NODE_STATE:
         _check_state(path)
-    elif kind is Kind.SERVER_LOG:
+    elif kind is FileKind.SERVER_LOG:
         yield from _lines(path, file_id, limits)
-    elif kind is Kind.TRACE:
+    elif kind is FileKind.TRACE:
         yield from _steps(path, file_id, limits)
-    elif kind is Kind.UNFINISHED:
+    elif kind is FileKind.UNFINISHED:
         notes.append("unfinished or being removed: not read")
     else:
         raise CorruptRecordError("no reader is for a file of this name", path=path)
@@ -149,16 +149,16 @@ def _entry(file_id: str, entry: tuple[int, str, str, str]) -> Row:
 
 
 def _said(line: LogLine) -> str | None:
-    """Return what a line of a logger of the lease says in the terms of the audit, if anything."""
+    """Return the meaning of a line about the lease in the terms of the audit, if it has one."""
     try:
-        event = understand(line)
+        event = event_of(line)
     except UnintelligibleLineError as error:
         return f"not understood: {error}"
     return None if event is None else event.kind.value
 
 
 def _steps(path: Path, file_id: str, limits: Limits) -> Iterator[Row]:
-    """Yield a row for each step of a trace: its action, and what it changed."""
+    """Yield a row for each step of a trace: its action, and its changes."""
     with open_regular(path, limits) as file:
         raw = file.read(_TRACE_BYTES + 1)
     if len(raw) > _TRACE_BYTES:

@@ -1,8 +1,8 @@
 """An ingest: files of any origin into tables, each file counted exactly once.
 
-Tasks write parts into a staging folder beside the output and say in a ledger what became of each
-file. When every ledger is there and everything adds up, the folder gets its manifest and its name,
-in one rename. What a killed driver leaves behind is taken up by the next one with the same files.
+Tasks write parts into a staging folder beside the output and record the fate of each file in a
+ledger. When every ledger is there and everything adds up, the folder gets its manifest and its
+name, in one rename. If a driver is killed, the next one with the same files continues its work.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _COUNTED: Final = (BATCHES, RECORDS, EVENTS)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be read into which folder, with a digest by which it is known again."""
+    """The files to read and the output folder, with a digest that identifies them."""
 
     out: Path
     listing: Listing
@@ -51,9 +51,9 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What an output holds: counts of files and rows, and what was left out or quarantined.
+    """The content of an output: counts of files and rows, and of files left out or quarantined.
 
-    ``new`` is false if it had been there before.
+    ``new`` is false if the output existed before.
     """
 
     out: Path
@@ -74,10 +74,10 @@ class Ingested:
 def plan_ingest(
     paths: Sequence[Path], out: Path, file_bytes_max: int = DEFAULT_LIMITS.file_bytes
 ) -> Plan:
-    """Return what an ingest of these paths would do.
+    """Return the plan to ingest these paths.
 
-    No file may have more bytes than ``file_bytes_max``, decompressed. ``KraflaError`` if a path is
-    not there, if nothing is there to read, or if the output lies within what is read.
+    No file may have more bytes than ``file_bytes_max``, decompressed. ``KraflaError`` if a path
+    does not exist, if there is nothing to read, or if the output lies within the input.
     """
     listing, limits = find_sources(paths), replace(DEFAULT_LIMITS, file_bytes=file_bytes_max)
     target = out.absolute()
@@ -99,10 +99,10 @@ def plan_ingest(
 def ingest(
     plan: Plan, session: Session, progress: Callable[[str], None] = lambda _: None
 ) -> Ingested:
-    """Return what the output of a plan holds, after reading what is not there yet.
+    """Read the files of a plan that are not read yet; return the content of the output.
 
-    ``KraflaError`` if the output is there and holds something else, ``JobError`` if a task failed
-    for good: the next call then goes on from what was done.
+    ``KraflaError`` if the output exists and holds something else, ``JobError`` if a task failed
+    for good: the next call continues from there.
     """
     out = plan.out
     if out.exists() and any(out.iterdir()):
@@ -125,7 +125,7 @@ def ingest(
 
 
 def read_summary(out: Path) -> Ingested:
-    """Return what a finished output holds; ``KraflaError`` if it is not one."""
+    """Return the content of a finished output; ``KraflaError`` if it is not one."""
     facts = opened(out, INGEST).facts
     return Ingested(
         out,
@@ -139,7 +139,7 @@ def read_summary(out: Path) -> Ingested:
 
 
 def _known(plan: Plan) -> Ingested:
-    """Return what was read before, if it was the same files and they have not changed."""
+    """Return the content read before, if the files are the same and have not changed."""
     if not (plan.out / MANIFEST).exists():
         raise KraflaError("this is no output of krafla and not empty; choose another directory",
                           printable(str(plan.out)))  # fmt: skip
@@ -154,7 +154,7 @@ def _known(plan: Plan) -> Ingested:
 
 
 def _work(plan: Plan, staging: Path) -> list[Slice]:
-    """Return the tasks: always the same for a plan, whoever carries them out."""
+    """Return the tasks: always the same for a plan."""
     total = sum(source.bytes for source in plan.listing.sources)
     count = min(max(_SLICES_MIN, total // _SLICE_BYTES), _SLICES_MAX, len(plan.listing.sources))
     parts = slices(plan.listing.sources, count)

@@ -1,4 +1,4 @@
-"""What one task of an ingest does: a list of files in, parts of the tables and a ledger out."""
+"""One task of an ingest: a list of files in, parts of the tables and a ledger out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from krafla.pipeline.capture import Captured, capture
 from krafla.pipeline.decode import rows_of
 from krafla.pipeline.parts import FileRows, Part
-from krafla.pipeline.sources import AUDITED, Kind, Source
+from krafla.pipeline.sources import AUDITED, FileKind, Source
 from krafla.pipeline.store import write_whole
 from krafla.pipeline.tables import BATCHES, CONTENT, EVENTS, RECORDS
 from krafla.verdict import KraflaError
@@ -31,7 +31,7 @@ _TABLES = (BATCHES, RECORDS, EVENTS)
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """One task: its number, its files, the folder it writes into, and what it may allocate."""
+    """One task: its number, its files, its output folder, and its limits on memory."""
 
     number: int
     sources: tuple[Source, ...]
@@ -85,7 +85,7 @@ def _read(source: Source, parts: dict[str, Part], scratch: Path, limits: Limits)
     notes: list[str] = []
     try:
         path = _utf8(source)
-        if source.kind is not Kind.UNFINISHED:
+        if source.kind is not FileKind.UNFINISHED:
             captured = capture(path, scratch, limits, _keeper(source, content))
         at = path if captured is None else captured.path
         for table, row in rows_of(at, source.kind, source.id, limits, notes):
@@ -103,7 +103,7 @@ def _read(source: Source, parts: dict[str, Part], scratch: Path, limits: Limits)
             kept.keep()
         else:
             kept.drop()
-    # Also of a broken file: an audit has to see what is wrong with it.
+    # Also of a broken file: an audit must see its fault.
     content.keep()
     return {
         "file_id": source.id,
@@ -138,7 +138,7 @@ def _keeper(source: Source, content: FileRows) -> Any:
 
 
 def _fault(error: Exception, stage: str) -> _Fault:
-    """Return what a reader said, without the path of the copy it was given."""
+    """Return the message of a reader, without the path of its private copy."""
     if isinstance(error, KraflaError):
         return _Fault(stage, printable(error.message), printable(error.place or ""))
     if isinstance(error, UnreadableFileError):

@@ -79,7 +79,7 @@ class FileRows:
         self._writer: pq.ParquetWriter | None = None
 
     def add(self, row: tuple[Any, ...], size: int = 0) -> None:
-        """Take one row that holds so many bytes."""
+        """Add one row that holds this many bytes."""
         self._rows.append(row)
         self._weight += 1 + size // 1024
         self.count += 1
@@ -118,7 +118,7 @@ def write_table(folder: Path, table: str, rows: list[tuple[Any, ...]]) -> None:
 
 
 def count_rows(folder: Path) -> int:
-    """Return how many rows the parts of a table hold, by what Parquet says of them."""
+    """Return how many rows the parts of a table hold, by Parquet's own count."""
     return sum(pq.read_metadata(part).num_rows for part in sorted(folder.glob("part-*.parquet")))
 
 

@@ -1,4 +1,4 @@
-"""The report: what an ingest, its audit or a campaign came to, as one page to be opened offline."""
+"""The report on an ingest, its audit or a campaign, as one page that opens offline."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _ingest(out: Path) -> dict[str, Any]:
 
 
 def _types(out: Path) -> list[list[Any]]:
-    """Return how many records there are of each type, the most frequent first."""
+    """Return the number of records of each type, the most frequent first."""
     import pyarrow.dataset as ds  # type: ignore[import-untyped]  # pyarrow ships no types
 
     counts: Counter[str] = Counter()
@@ -118,7 +118,7 @@ def _campaign(out: Path) -> dict[str, Any]:
     actions = sorted(tallies["actions"], key=lambda one: (-one[1], one[0]))
     return {
         "kind": CAMPAIGN,
-        "protocol": outcome.protocol,
+        "protocol": outcome.system,
         "verdict": outcome.verdict.value,
         "counts": outcome.counts,
         "summary": outcome.summary,
@@ -136,7 +136,7 @@ def _campaign(out: Path) -> dict[str, Any]:
 
 
 def _curve(results: Sequence[ChunkResults]) -> list[list[int]]:
-    """Return how many distinct states the seeds up to some number had visited, about."""
+    """Return about how many distinct states the seeds up to each number had visited."""
     stride = -(-len(results) // _POINTS_MAX)
     seen, points, seeds = bytes(sketch.empty()), [[0, 0]], 0
     for start in range(0, len(results), stride):
@@ -160,7 +160,7 @@ def _profiles(rows: Sequence[SeedRow]) -> list[dict[str, Any]]:
 
 
 def _workers(rows: Sequence[SeedRow]) -> list[dict[str, Any]]:
-    """Return what each Python process played: seeds, steps, seconds it took over them."""
+    """Return the share of each Python process: seeds, steps, and seconds."""
     known: dict[str, dict[str, Any]] = {}
     for row in rows:
         one = known.setdefault(

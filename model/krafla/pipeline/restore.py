@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow.dataset as ds  # type: ignore[import-untyped]  # pyarrow ships no types
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # pyarrow ships no types
 
-from krafla.pipeline.sources import AUDITED, Kind
+from krafla.pipeline.sources import AUDITED, FileKind
 from krafla.pipeline.tables import CONTENT, FILES
 from krafla.verdict import KraflaError
 from kraft.errors import printable
@@ -51,7 +51,7 @@ def restore(out: Path, folder: Path, logs: Sequence[str]) -> None:
             continue
         place = place_below(folder, file["path"])
         place.parent.mkdir(parents=True, exist_ok=True)
-        if file["kind"] == Kind.UNFINISHED.value:
+        if file["kind"] == FileKind.UNFINISHED.value:
             place.touch()
         elif file["sha256"] is None:
             place.mkdir(exist_ok=True)

@@ -53,7 +53,7 @@ _KEPT_LINES: Final = 200
 
 
 class JobError(KraflaError):
-    """A job did not come to its end; the message says why, and where Spark's log is."""
+    """A job failed; the message has the reason, and the place of Spark's log."""
 
 
 class Session:
@@ -65,7 +65,7 @@ class Session:
 
     @property
     def parallelism(self) -> int:
-        """Return how many tasks run at once, as far as Spark knows now."""
+        """Return how many tasks run at once, as Spark knows now."""
         return self.context.defaultParallelism
 
     def map(
@@ -121,7 +121,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class _Failed:
-    """What a task raised: the parts of a ``KraflaError``, or the text of anything else."""
+    """The error of a task: the parts of a ``KraflaError``, or the text of any other."""
 
     of_input: tuple[str, str | None] | None
     text: str
@@ -141,9 +141,9 @@ def _tried(function: Callable[[Any], Any], item: Any) -> Any:
 
 
 def master_url(master: str) -> str:
-    """Return a master as Spark takes it; ``KraflaError`` if it is none.
+    """Return a master as Spark takes it; ``KraflaError`` if it is invalid.
 
-    A local one is told to repeat a task that failed, which it would not by itself.
+    A local master is told to repeat a task that failed, which it would not do by itself.
     """
     local = _LOCAL.fullmatch(master)
     if local:
@@ -159,7 +159,7 @@ def master_url(master: str) -> str:
 def session(name: str, master: str = DEFAULT_MASTER) -> Iterator[Session]:
     """Run Spark while the context lasts.
 
-    ``KraflaError`` if the master is none, if Java or a package is missing, or if Spark does not
+    ``KraflaError`` if the master is invalid, if Java or a package is missing, or if Spark does not
     start.
     """
     require_packages()
@@ -191,7 +191,7 @@ def _started(configuration: SparkConf, log: Path) -> SparkContext:
         kept = _kept_log(log, str(error))
         raise JobError(f"Spark did not start: {_cause(str(error))}; details in {kept}") from None
     except BaseException:
-        # Interrupted before anybody knew of Java's process: it would hold our output for ever.
+        # Interrupted before Java's process is known: it would hold our output open forever.
         _end_gateway()
         _end_launched(log.parent)
         raise
@@ -300,7 +300,7 @@ def _cause(text: str) -> str:
 
 
 def _last_complaint(log: Path) -> str | None:
-    """Return what Spark said when it gave up, which it does not tell those who wait for it."""
+    """Return Spark's message when it gave up, which Spark keeps from its callers."""
     text = log.read_text(encoding="utf-8", errors="replace")
     found = re.findall(r"^[\d:]+ ERROR \w*Scheduler\w*: (.+)$", text, re.MULTILINE)
     return found[-1][:300] if found else None

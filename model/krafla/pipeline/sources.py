@@ -1,4 +1,4 @@
-"""What is to be read: the files at or below the given paths, told apart by their names."""
+"""The files to read: those at or below the given paths, classified by their names."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from kraft.log.text_files import LEADER_EPOCH_CHECKPOINT, META_PROPERTIES, QUORU
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["AUDITED", "Kind", "Listing", "Source", "find_sources", "slices"]
+__all__ = ["AUDITED", "FileKind", "Listing", "Source", "find_sources", "slices"]
 
 _SERVER_LOG: Final = re.compile(r".+\.log(\.[0-9][0-9-]*)?(\.gz)?")
 _TRACE: Final = re.compile(r".+\.ndjson(\.gz)?")
 
 
-class Kind(Enum):
-    """What a file is, by its name; the value is how the tables call it."""
+class FileKind(Enum):
+    """The kind of a file, by its name; the value is its word in the tables."""
 
     SEGMENT = "segment"
     CHECKPOINT = "checkpoint"
@@ -39,7 +39,9 @@ class Kind(Enum):
     UNKNOWN = "unknown"
 
 
-AUDITED: Final = frozenset({Kind.SEGMENT, Kind.CHECKPOINT, Kind.NODE_STATE, Kind.UNFINISHED})
+AUDITED: Final = frozenset(
+    {FileKind.SEGMENT, FileKind.CHECKPOINT, FileKind.NODE_STATE, FileKind.UNFINISHED}
+)
 """The kinds of file that an audit looks at. The bytes of all but the last are kept."""
 
 
@@ -48,7 +50,7 @@ class Source:
     """One file: its absolute path, kind, size in bytes, and time of change in nanoseconds."""
 
     path: str
-    kind: Kind
+    kind: FileKind
     bytes: int
     changed_ns: int
 
@@ -73,10 +75,10 @@ class Listing:
 
 
 def find_sources(paths: Sequence[Path]) -> Listing:
-    """Return what lies at or below the paths, in order of the paths, each file once.
+    """Return the files at or below the paths, in order of the paths, each file once.
 
-    Symbolic links to directories are not followed. A file that is named itself counts whatever
-    its name. ``KraflaError`` if a path is not there or a directory cannot be listed.
+    Symbolic links to directories are not followed. A file that is named itself counts whatever its
+    name. ``KraflaError`` if a path does not exist or a directory cannot be listed.
     """
     found: dict[str, Source] = {}
     logs: set[str] = set()
@@ -87,7 +89,7 @@ def find_sources(paths: Sequence[Path]) -> Listing:
         roots.append(str(root))
         if root.is_dir():
             for source in _below(root, logs):
-                if source.kind is Kind.UNKNOWN:
+                if source.kind is FileKind.UNKNOWN:
                     suffix = printable(Path(source.path).suffix) or "no suffix"
                     left_out[suffix] = left_out.get(suffix, 0) + 1
                 else:
@@ -100,20 +102,20 @@ def find_sources(paths: Sequence[Path]) -> Listing:
     return Listing(tuple(roots), ordered, tuple(sorted(logs)), dict(sorted(left_out.items())))
 
 
-def _kind_of(path: Path) -> Kind:
-    """Return what a file is, by its name alone."""
+def _kind_of(path: Path) -> FileKind:
+    """Return the kind of a file, by its name alone."""
     name = path.name
     if segment_at(path) is not None:
-        return Kind.SEGMENT
+        return FileKind.SEGMENT
     if checkpoint_at(path) is not None or name.removesuffix(".gz") == BOOTSTRAP_NAME:
-        return Kind.CHECKPOINT
+        return FileKind.CHECKPOINT
     if name in (META_PROPERTIES, QUORUM_STATE, LEADER_EPOCH_CHECKPOINT):
-        return Kind.NODE_STATE
+        return FileKind.NODE_STATE
     if name.endswith(UNFINISHED_SUFFIXES):
-        return Kind.UNFINISHED
+        return FileKind.UNFINISHED
     if _TRACE.fullmatch(name):
-        return Kind.TRACE
-    return Kind.SERVER_LOG if _SERVER_LOG.fullmatch(name) else Kind.UNKNOWN
+        return FileKind.TRACE
+    return FileKind.SERVER_LOG if _SERVER_LOG.fullmatch(name) else FileKind.UNKNOWN
 
 
 def _below(root: Path, logs: set[str]) -> Iterator[Source]:
@@ -128,25 +130,25 @@ def _below(root: Path, logs: set[str]) -> Iterator[Source]:
             yield from _identity(place)
         for name, kind in kinds.items():
             # A segment elsewhere is of another partition, with records that are not metadata.
-            stray = not is_log and (_is_of_log(place / name, kind) or kind is Kind.UNFINISHED)
-            yield _source(place / name, Kind.UNKNOWN if stray else kind)
+            stray = not is_log and (_is_of_log(place / name, kind) or kind is FileKind.UNFINISHED)
+            yield _source(place / name, FileKind.UNKNOWN if stray else kind)
 
 
 def _identity(log: Path) -> Iterator[Source]:
-    """Yield what says whose a log is, which lies beside it and so perhaps outside the root."""
+    """Yield the files that name a log's owner, which lie beside it, perhaps outside the root."""
     for name in (META_PROPERTIES, BOOTSTRAP_NAME):
         path = log.parent / name
         if path.exists():
             yield _source(path, _kind_of(path))
 
 
-def _is_of_log(path: Path, kind: Kind) -> bool:
-    return kind is Kind.SEGMENT or (
-        kind is Kind.CHECKPOINT and path.name.removesuffix(".gz") != BOOTSTRAP_NAME
+def _is_of_log(path: Path, kind: FileKind) -> bool:
+    return kind is FileKind.SEGMENT or (
+        kind is FileKind.CHECKPOINT and path.name.removesuffix(".gz") != BOOTSTRAP_NAME
     )
 
 
-def _source(path: Path, kind: Kind) -> Source:
+def _source(path: Path, kind: FileKind) -> Source:
     try:
         status = path.stat(follow_symlinks=True)
     except OSError:
@@ -159,7 +161,7 @@ def _refuse(error: OSError) -> None:
 
 
 def slices(sources: Iterable[Source], count: int) -> list[tuple[Source, ...]]:
-    """Return the sources in at most so many parts of about equal size, always the same way."""
+    """Return the sources in at most this many parts of about equal size, always the same way."""
     parts: list[list[Source]] = [[] for _ in range(count)]
     sizes = [0] * count
     for source in sorted(sources, key=lambda one: (-one.bytes, one.path)):

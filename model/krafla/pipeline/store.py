@@ -1,7 +1,7 @@
 """Folders of results: complete and unchanged, or not read at all.
 
-A manifest is written last and names every file with its size and SHA-256. So a folder that somebody
-is still writing has none, and one that lost, gained or changed a file does not fit its manifest.
+A manifest is written last and names every file with its size and SHA-256. So a folder that is still
+being written has none, and one that lost, gained or changed a file contradicts its manifest.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _BLOCK: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a folder holds: its kind, facts about it, and its files with size and SHA-256."""
+    """The content of a folder: its kind, facts about it, and its files with size and SHA-256."""
 
     kind: str
     facts: dict[str, Any]
@@ -48,7 +48,7 @@ class _Stored(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def seal(folder: Path, kind: str, facts: dict[str, Any], folders: Iterable[str]) -> Manifest:
-    """Write the manifest of a folder over all files in these folders of it; return it."""
+    """Write the manifest of a folder over all files in these subfolders; return it."""
     names = sorted(folders)
     files = {
         name: ((folder / name).stat().st_size, _digest(folder / name))
@@ -81,7 +81,7 @@ def opened(folder: Path, *kinds: str) -> Manifest:
 
 
 def kind_of(folder: Path) -> str:
-    """Return what kind of output a finished folder holds; ``KraflaError`` if it is not one."""
+    """Return the kind of output in a finished folder; ``KraflaError`` if it is not one."""
     return _stored(folder).kind
 
 
@@ -139,7 +139,7 @@ def _stored(folder: Path) -> _Stored:
 
 
 def _listed(folder: Path, names: Iterable[str]) -> Iterator[str]:
-    """Yield the files below these folders, in order; what starts with a dot is not of them."""
+    """Yield the files below these folders, in order, except those whose name starts with a dot."""
     for name in names:
         for path in sorted((folder / name).rglob("*")):
             if path.is_file() and not path.name.startswith("."):

@@ -1,4 +1,4 @@
-"""The tables of an ingest, column by column; docs/internals/pipeline.md says what is in them."""
+"""The tables of an ingest, column by column; docs/internals/pipeline.md explains them."""
 
 from __future__ import annotations
 

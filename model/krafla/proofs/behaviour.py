@@ -6,11 +6,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from krafla.match.claims import claim_of
-from krafla.match.validation import loaded
+from krafla.match.validation import extended_modules, loaded
 from krafla.oracle.digest import spec_digest
 from krafla.proofs.obligations import Kind
-from krafla.refinement.lease.properties import MODULE
 from krafla.traces import Claim, ClaimKind, Origin, Step, Trace
+from krafla.traces.spec_facts import specs_alone
 from krafla.traces.trace import INITIAL
 from krafla.verdict import KraflaError
 
@@ -27,13 +27,15 @@ def behaviour_of(found: Refutation) -> Trace:
     """Return the behaviour of a refutation, from Init to the step that breaks the claim.
 
     Every step has its parameters, the constants are values, and the claim names the conjunct
-    that is false. ``KraflaError`` if no behaviour was found.
+    that is false. ``KraflaError`` if no behaviour was found, or the module of the proof extends no
+    spec whose traces stand alone.
     """
     broken = found.counterexample
     path = None if found.reached is None else found.reached.path
     if broken is None or path is None or broken.after is None:
         raise KraflaError(f"no behaviour refutes {found.proof.name}: there is none to save")
     spec = path[0][1].spec
+    module = _spec_alone(spec, found.proof.module.stem)
     places = {one.name: f"{one.place.module}:{one.place.line}" for one in spec.actions}
     steps = [Step(INITIAL, (), path[0][1].as_function())]
     for (_, before), (name, after) in pairwise(path):
@@ -43,10 +45,18 @@ def behaviour_of(found: Refutation) -> Trace:
     assert action is not None, "a step breaks the claim"
     steps.append(Step(action, broken.parameters, broken.after.as_function(), places[action]))
     constants = tuple(sorted(broken.constants.items()))
-    claim = _claim(broken, constants, steps[-2:])
+    claim = _claim(module, broken, constants, steps[-2:])
     return Trace(
-        MODULE, tuple(steps), constants, claim, origin=Origin("z3", digest=spec_digest(MODULE))
+        module, tuple(steps), constants, claim, origin=Origin("z3", digest=spec_digest(module))
     )
+
+
+def _spec_alone(spec: Spec, module: str) -> str:
+    extended = extended_modules(spec)
+    for facts in specs_alone():
+        if facts.spec in extended:
+            return facts.spec
+    raise KraflaError(f"{module} extends no spec whose traces stand alone: none can be saved")
 
 
 def _parameters(spec: Spec, before: State, action: str, after: State) -> tuple[Value, ...]:
@@ -56,10 +66,13 @@ def _parameters(spec: Spec, before: State, action: str, after: State) -> tuple[V
 
 
 def _claim(
-    broken: Counterexample, constants: tuple[tuple[str, Value], ...], steps: list[Step]
+    module: str,
+    broken: Counterexample,
+    constants: tuple[tuple[str, Value], ...],
+    steps: list[Step],
 ) -> Claim:
     """Return the claim that the last step breaks what it does, judged by the module's own text."""
-    spec = loaded(MODULE, constants)
+    spec = loaded(module, constants)
     before, after = (
         spec.state({str(key): value for key, value in step.state.items()}) for step in steps
     )

@@ -28,8 +28,6 @@ __all__ = ["CaseReport", "Progress", "Proofs", "ProofsReport"]
 # Told: what is being done, how many cases are done, how many there are.
 Progress: TypeAlias = Callable[[str, int, int], None]
 
-_EXAMPLE = "epochs/RegisterBroker/EpochUniqueInv"
-
 
 @dataclass(frozen=True, slots=True)
 class CaseReport:
@@ -144,7 +142,8 @@ class Proofs:
         ]
         chosen = [one for one in (_narrowed(case, only) for case in all_cases) if one is not None]
         if not chosen:
-            raise KraflaError(f"no obligation is named {only}; one is {_EXAMPLE}")
+            example = next(self.cases()).goals[0].obligation.name
+            raise KraflaError(f"no obligation is named {only}; one is {example}")
         possible = self._possible(chosen)
         reports = []
         for number, case in enumerate(chosen):

@@ -1,15 +1,15 @@
-"""Whether a scenario makes sense, asked before anything is booted: who runs, what exists then."""
+"""The check of a scenario before anything is booted: which nodes run, what exists at each step."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from krafla.record.verbs import ENTITIES, VERBS, Kind, Needs
+from krafla.record.verbs import ENTITIES, VERBS, ArgumentKind, Needs
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from krafla.record.scenario import Scenario, Shape, Step
+    from krafla.record.scenario import Scenario, ScenarioStep, Shape
 
 __all__ = ["ACTIVE", "ALL", "check"]
 
@@ -27,7 +27,7 @@ def check(scenario: Scenario) -> None:
 
 
 class _Expected:
-    """What is expected of the cluster before each step."""
+    """The expected state of the cluster before each step."""
 
     def __init__(self, shape: Shape) -> None:
         self._shape = shape
@@ -39,8 +39,8 @@ class _Expected:
         self._topics: dict[str, int] = {}
         self._moved: set[str] = set()
 
-    def take(self, step: Step) -> None:
-        """Check one step, and expect what it does."""
+    def take(self, step: ScenarioStep) -> None:
+        """Check one step, and update the expected state."""
         verb = VERBS.get(step.verb)
         if verb is None:
             raise KraflaError(f"no step {step.verb!r}; there are: {', '.join(VERBS)}", step.place)
@@ -61,49 +61,51 @@ class _Expected:
         if change is not None:
             change(step)
 
-    def _argument(self, kind: Kind, word: str, step: Step) -> None:
-        if kind is Kind.NEW_TOPIC:
+    def _argument(self, kind: ArgumentKind, word: str, step: ScenarioStep) -> None:
+        if kind is ArgumentKind.NEW_TOPIC:
             if not _TOPIC.fullmatch(word):
                 raise KraflaError(f"{word!r} is no name of a topic", step.place)
             if word in self._topics:
                 raise KraflaError(f"topic {word!r} exists already", step.place)
-        elif kind is Kind.TOPIC:
+        elif kind is ArgumentKind.TOPIC:
             self._topic(word, step)
-        elif kind is Kind.COUNT:
+        elif kind is ArgumentKind.COUNT:
             self._number(word, "a count", step)
-        elif kind is Kind.ENTITY and word not in ENTITIES:
+        elif kind is ArgumentKind.ENTITY and word not in ENTITIES:
             raise KraflaError(f"configs hang on {', '.join(ENTITIES)}, not {word!r}", step.place)
-        elif kind in {Kind.ELECTION, Kind.FOR} and word not in kind.value.split("|"):
+        elif kind in {ArgumentKind.ELECTION, ArgumentKind.FOR} and word not in kind.value.split(
+            "|"
+        ):
             raise KraflaError(f"one of {kind.value}, not {word!r}", step.place)
-        elif kind is Kind.BROKER:
+        elif kind is ArgumentKind.BROKER:
             self._one_of(word, self._shape.broker_ids, "broker", step)
-        elif kind is Kind.CONTROLLER:
+        elif kind is ArgumentKind.CONTROLLER:
             self._one_of(word, self._shape.controller_ids, "controller", step)
-        elif kind is Kind.NODE and not self._is_name(word, step):
+        elif kind is ArgumentKind.NODE and not self._is_name(word, step):
             self._one_of(word, self._shape.node_ids, "node", step)
 
     @staticmethod
-    def _is_name(word: str, step: Step) -> bool:
+    def _is_name(word: str, step: ScenarioStep) -> bool:
         names = {ALL} if step.verb in {"start", "resume"} else {ACTIVE}
         return word in names and step.verb != "wipe"
 
     @staticmethod
-    def _number(word: str, what: str, step: Step) -> None:
+    def _number(word: str, what: str, step: ScenarioStep) -> None:
         if not word.isdecimal() or len(word) > len("1000000"):
             raise KraflaError(f"{what} is a number up to 9999999, not {word!r}", step.place)
 
     @staticmethod
-    def _one_of(word: str, ids: tuple[int, ...], what: str, step: Step) -> int:
+    def _one_of(word: str, ids: tuple[int, ...], what: str, step: ScenarioStep) -> int:
         if not word.isdecimal() or int(word) not in ids:
             known = ", ".join(map(str, ids))
             raise KraflaError(f"no {what} {word!r}; there are: {known}", step.place)
         return int(word)
 
-    def _topic(self, word: str, step: Step) -> None:
+    def _topic(self, word: str, step: ScenarioStep) -> None:
         if word not in self._topics:
             raise KraflaError(f"there is no topic {word!r} by then", step.place)
 
-    def _answering(self, step: Step) -> None:
+    def _answering(self, step: ScenarioStep) -> None:
         if not any(b in self._up - self._paused for b in self._shape.broker_ids):
             raise KraflaError(
                 f"no broker is running by then that {step.verb} could ask", step.place
@@ -117,7 +119,7 @@ class _Expected:
 
     # The rest: what each verb asks and changes beyond that.
 
-    def _create_topic(self, step: Step) -> None:
+    def _create_topic(self, step: ScenarioStep) -> None:
         name, partitions = step.arguments
         replicas = int(step.options.get("replicas", "1"))
         if not 1 <= replicas <= len(self._shape.broker_ids) or int(partitions) < 1:
@@ -125,17 +127,17 @@ class _Expected:
             raise KraflaError(f"1 to {known} replicas, of at least 1 partition", step.place)
         self._topics[name] = int(partitions)
 
-    def _delete_topic(self, step: Step) -> None:
+    def _delete_topic(self, step: ScenarioStep) -> None:
         del self._topics[step.arguments[0]]
         self._moved.discard(step.arguments[0])
 
-    def _add_partitions(self, step: Step) -> None:
+    def _add_partitions(self, step: ScenarioStep) -> None:
         name, partitions = step.arguments
         if int(partitions) <= self._topics[name]:
             raise KraflaError(f"{name!r} has {self._topics[name]} partitions already", step.place)
         self._topics[name] = int(partitions)
 
-    def _reassign(self, step: Step) -> None:
+    def _reassign(self, step: ScenarioStep) -> None:
         name = step.arguments[0]
         moved = {key: value for key, value in step.options.items() if key != "throttle"}
         if not moved:
@@ -151,11 +153,11 @@ class _Expected:
                 raise KraflaError(f"a broker is named twice in {replicas!r}", step.place)
         self._moved.add(name)
 
-    def _cancel(self, step: Step) -> None:
+    def _cancel(self, step: ScenarioStep) -> None:
         if step.arguments[0] not in self._moved:
             raise KraflaError(f"{step.arguments[0]!r} was not reassigned by then", step.place)
 
-    def _kill(self, step: Step) -> None:
+    def _kill(self, step: ScenarioStep) -> None:
         word = step.arguments[0]
         if word == ACTIVE:
             self._active(step)
@@ -167,7 +169,7 @@ class _Expected:
 
     _stop = _kill
 
-    def _pause(self, step: Step) -> None:
+    def _pause(self, step: ScenarioStep) -> None:
         word = step.arguments[0]
         if word == ACTIVE:
             self._active(step)
@@ -176,20 +178,20 @@ class _Expected:
             self._running(int(word), step)
             self._paused.add(int(word))
 
-    def _active(self, step: Step) -> None:
+    def _active(self, step: ScenarioStep) -> None:
         if not self._has_majority():
             raise KraflaError(
                 "no majority of voters is running by then to have a leader", step.place
             )
 
-    def _running(self, node: int, step: Step) -> None:
+    def _running(self, node: int, step: ScenarioStep) -> None:
         self._certain(node, step)
         if node not in self._up:
             raise KraflaError(f"node {node} is down by then", step.place)
         if node in self._paused and step.verb != "kill":
             raise KraflaError(f"node {node} is paused by then", step.place)
 
-    def _certain(self, node: int, step: Step) -> None:
+    def _certain(self, node: int, step: ScenarioStep) -> None:
         if (self._lost or self._hung) and node in self._shape.controller_ids:
             raise KraflaError(
                 f"whether {node} was the active controller is not known by then: "
@@ -197,7 +199,7 @@ class _Expected:
                 step.place,
             )
 
-    def _start(self, step: Step) -> None:
+    def _start(self, step: ScenarioStep) -> None:
         word = step.arguments[0]
         if word == ALL:
             self._up, self._lost = set(self._shape.node_ids), 0
@@ -207,7 +209,7 @@ class _Expected:
             raise KraflaError(f"node {word} is running by then", step.place)
         self._up.add(int(word))
 
-    def _resume(self, step: Step) -> None:
+    def _resume(self, step: ScenarioStep) -> None:
         word = step.arguments[0]
         if word == ALL:
             self._paused, self._hung = set(), 0
@@ -216,17 +218,17 @@ class _Expected:
             raise KraflaError(f"node {word} is not paused by then", step.place)
         self._paused.discard(int(word))
 
-    def _wipe(self, step: Step) -> None:
+    def _wipe(self, step: ScenarioStep) -> None:
         node = int(step.arguments[0])
         self._certain(node, step)
         if node in self._up:
             raise KraflaError(f"node {node} is running by then: stop it first", step.place)
 
-    def _unregister(self, step: Step) -> None:
+    def _unregister(self, step: ScenarioStep) -> None:
         if int(step.arguments[0]) in self._up:
             raise KraflaError(f"broker {step.arguments[0]} is running by then", step.place)
 
-    def _wait(self, step: Step) -> None:
+    def _wait(self, step: ScenarioStep) -> None:
         what, *about = step.arguments
         if (what == "leader") == bool(about):
             raise KraflaError(
@@ -242,7 +244,7 @@ class _Expected:
             if (what == "unfenced") != (broker in self._up - self._paused):
                 raise KraflaError(f"broker {broker} will never be {what} here", step.place)
 
-    def _add_voter(self, step: Step) -> None:
+    def _add_voter(self, step: ScenarioStep) -> None:
         node = int(step.arguments[0])
         if not self._shape.dynamic:
             raise KraflaError("the voters of a static quorum do not change", step.place)
@@ -250,7 +252,7 @@ class _Expected:
             raise KraflaError(f"{node} is a voter or down by then", step.place)
         self._voters.add(node)
 
-    def _remove_voter(self, step: Step) -> None:
+    def _remove_voter(self, step: ScenarioStep) -> None:
         node = int(step.arguments[0])
         if not self._shape.dynamic:
             raise KraflaError("the voters of a static quorum do not change", step.place)

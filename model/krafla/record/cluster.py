@@ -30,7 +30,7 @@ _STOP_SECONDS = 60.0
 
 
 class Cluster:
-    """The nodes of a layout. Who ends their processes is who made `processes`."""
+    """The nodes of a layout. The owner of `processes` ends them."""
 
     def __init__(self, layout: Layout, java: Java, processes: Processes, journal: Journal) -> None:
         self.layout = layout
@@ -144,7 +144,7 @@ class Cluster:
         self._format(node, is_first=not self.layout.shape.dynamic)
 
     def shut_down(self) -> None:
-        """Stop what is running: brokers first, so that they can hand over what they lead."""
+        """Stop all running nodes: brokers first, so that they can hand over their leaderships."""
         self.resume(sorted(self._paused))
         controllers = set(self.layout.shape.controller_ids)
         self.stop([node for node in self.running if node not in controllers])
@@ -171,7 +171,7 @@ class Cluster:
         return [self.layout.node(n) for n in known]
 
     def active(self) -> int | None:
-        """Return the active controller, or None while there is none that can be seen."""
+        """Return the active controller, None while none can be seen."""
         found = [
             (state.epoch, node.node_id)
             for node in self.answering(self.layout.shape.controller_ids)

@@ -1,4 +1,4 @@
-"""What is kept of a recording: a folder for each node, without the machine it was made on."""
+"""The files of a recording that are kept: a folder for each node, without traces of the machine."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Scrub:
 def collect(
     layout: Layout, journal: Path, to: Path, scrub: Scrub, about: Mapping[str, object]
 ) -> None:
-    """Copy what an audit needs into the folder `to`, which must not exist yet, with an inventory.
+    """Copy the files for an audit into the new folder `to`, with an inventory.
 
     Records and checkpoints are copied byte for byte: they only hold what this program chose, the
     address 127.0.0.1 and invented names. Everything that is text is scrubbed.

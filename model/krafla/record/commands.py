@@ -1,4 +1,4 @@
-"""The command lines of Kafka's programs: a server, and each tool by what it is for."""
+"""The command lines of Kafka's programs: a server, and each tool by its purpose."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from krafla.record.commands import Java
     from krafla.record.journal import Journal
     from krafla.record.processes import Processes, Running
-    from krafla.record.scenario import Step
+    from krafla.record.scenario import ScenarioStep
 
 __all__ = ["Driver"]
 
@@ -28,8 +28,7 @@ _RATE = "-1"
 # Of invented users in a cluster that is gone afterwards.
 _INVENTED_PASSWORD = "of-a-recording"  # noqa: S105 - it protects nothing
 _SAID_MAX = 300
-# Kafka's clients ask again by themselves, but a voter's change is refused at once to whoever asked
-# a leader of yesterday.
+# Kafka's clients retry by themselves, but a former leader refuses a change of the voters at once.
 _ASK_AGAIN = ("NotLeaderOrFollowerException", "NotControllerException")
 _ASKED_MAX = 10
 
@@ -48,7 +47,7 @@ class Driver:
         self._moves: dict[str, Path] = {}
         self._loads: list[tuple[str, Running]] = []
 
-    def take(self, step: Step) -> None:
+    def take(self, step: ScenarioStep) -> None:
         """Take one step. ``KraflaError``, with the step's place, if Kafka does not let it."""
         act = getattr(self, f"_{step.verb.replace('-', '_')}")
         try:
@@ -61,7 +60,7 @@ class Driver:
             raise KraflaError(f"{step.text!r}: {error.message}", step.place) from error
 
     def finish(self) -> None:
-        """Wait for what produces in the background; what it says is in the journal."""
+        """Wait for the background producers; their output is in the journal."""
         for what, running in self._loads:
             status = running.wait(PATIENCE_SECONDS)
             self._journal.note(f"{what} ended with status {status}")
@@ -247,7 +246,7 @@ class Driver:
         return ["--bootstrap-server", bootstrap_brokers(nodes)]
 
     def _tool(self, name: str, arguments: Sequence[str], *, bootstrap: bool = True) -> str:
-        """Return what a tool says; asks again while the answer is that the leader is another."""
+        """Return the output of a tool; retry while it answers that another controller leads."""
         for _ in range(_ASKED_MAX):
             words = [*(self._brokers() if bootstrap else []), *arguments]
             status, said = self._once(name, words)

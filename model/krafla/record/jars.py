@@ -1,6 +1,6 @@
-"""Kafka's jars: by Maven coordinates, each verified against a lock, cached, the same for everyone.
+"""Kafka's jars by Maven coordinates, each verified against a lock, and cached.
 
-The lock names every jar, so that nothing is resolved: what is fetched is what it says or nothing.
+The lock names every jar, so that nothing is resolved: a jar is exactly the one named, or refused.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Jar:
 
     @property
     def coordinates(self) -> str:
-        """Return what Maven calls it."""
+        """Return the Maven coordinates."""
         return f"{self.group}:{self.artifact}:{self.version}"
 
     @property
@@ -65,10 +65,10 @@ def locked_jars() -> tuple[Jar, ...]:
 def class_path(
     cache_to: Path | None = None, progress: Callable[[str], None] = lambda _: None
 ) -> str:
-    """Return the class path of Kafka's servers and tools; fetches what a first run lacks.
+    """Return the class path of Kafka's servers and tools; a first run fetches the jars.
 
-    Any number of processes may do so at once. ``KraflaError`` if a jar cannot be fetched, or is
-    not the one that is locked.
+    Several processes may do so at once. ``KraflaError`` if a jar cannot be fetched, or is not the
+    locked one.
     """
     chosen = os.environ.get(ENVIRONMENT_VARIABLE)
     if chosen:

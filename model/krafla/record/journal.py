@@ -1,4 +1,4 @@
-"""What was done when: the file `harness.log`, and the line of progress."""
+"""The journal of a recording: the file `harness.log`, and the line of progress."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Journal"]
 
 
 class Journal:
-    """A file of timed lines; what is begun is also told to `progress`."""
+    """A file of timed lines; the begin of an activity also goes to `progress`."""
 
     def __init__(self, path: Path, progress: Callable[[str], None]) -> None:
         self._path = path
@@ -26,7 +26,7 @@ class Journal:
             file.write(f"{time} {text}\n")
 
     def begin(self, text: str) -> None:
-        """Write down what is begun, and show it."""
+        """Write down the begin of an activity, and show it."""
         self.note(text)
         self._progress(text)
 

@@ -39,7 +39,7 @@ _REPLICAS_MAX = 3
 
 @dataclass(frozen=True, slots=True)
 class NodePlace:
-    """A node: its id, its folder, where it listens; a port is None where it has no such role."""
+    """A node: its id, its folder, its ports; a port is None if the node lacks that role."""
 
     node_id: int
     folder: Path
@@ -53,7 +53,7 @@ class NodePlace:
 
     @property
     def logs(self) -> Path:
-        """Return the folder of what it writes for people."""
+        """Return the folder of its logs for people."""
         return self.folder / "logs"
 
     @property
@@ -81,7 +81,7 @@ class Layout:
 
 
 def free_ports(count: int) -> tuple[int, ...]:
-    """Return ports of this machine that nobody listens on now, all different."""
+    """Return different free ports of this machine."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for one in sockets:

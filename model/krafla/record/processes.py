@@ -51,7 +51,7 @@ class Running:
 
     def send(self, number: signal.Signals) -> None:
         """Send it a signal; one that has ended gets none."""
-        # Popen knows whether the id is still ours: it is until somebody has waited for it.
+        # Popen knows whether the id is still ours: it is until the process has been waited for.
         self._process.send_signal(number)
 
     def wait(self, seconds: float) -> int | None:
@@ -72,7 +72,7 @@ class Running:
 
 
 class Processes:
-    """The processes of a recording. Use as a context: none of them is left when it is left."""
+    """The processes of a recording. Leaving the context ends all of them."""
 
     def __init__(self) -> None:
         self._started: list[Running] = []
@@ -89,13 +89,13 @@ class Processes:
         self.end()
 
     def start(self, command: Sequence[str], output: Path) -> Running:
-        """Return a process that was started; what it prints is added to `output`."""
+        """Start a process and return it; its output is appended to `output`."""
         running = Running(command, output)
         self._started.append(running)
         return running
 
     def end(self) -> None:
-        """End all of them; a second signal that comes meanwhile does not save any."""
+        """End all of them; a second signal in the meantime does not save any."""
         interrupted: BaseException | None = None
         while self._started:
             try:

@@ -39,7 +39,7 @@ _TOOLS_LOGGING = (
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What was asked for: a scenario, the seed it was drawn from if it was, and where to put it."""
+    """A request to record: a scenario, the seed that drew it, and the folder of the result."""
 
     scenario: Scenario
     seed: int | None
@@ -55,11 +55,11 @@ def check_new(out: Path) -> None:
 
 
 def record(recording: Recording, progress: Callable[[str], None]) -> None:
-    """Record a real cluster. Nothing of it is left running or lying about, however this ends.
+    """Record a real cluster. No process or scratch file of it stays behind, however this ends.
 
-    ``KraflaError`` before anything is booted if the scenario makes no sense, if `out` exists, if
-    there is no Java or no jar; later if Kafka refuses a step, with what was recorded until then in
-    `out` all the same.
+    ``KraflaError`` before anything is booted if the scenario is invalid, if `out` exists, or if
+    there is no Java or no jar. ``KraflaError`` later if Kafka refuses a step; `out` then has what
+    was recorded until then.
     """
     check(recording.scenario)
     check_new(recording.out)

@@ -1,4 +1,4 @@
-"""What a scenario is, and its file: a head of `word: value`, then one step on each line."""
+"""A scenario and its file: a head of `word: value`, then one step on each line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from krafla.verdict import KraflaError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Scenario", "Shape", "Step", "load", "parse", "shipped"]
+__all__ = ["Scenario", "ScenarioStep", "Shape", "load", "parse", "shipped"]
 
 _HEAD = re.compile(r"([a-z-]+):\s*(.*)")
 _OPTION = re.compile(r"([A-Za-z0-9._-]+)=(.*)")
@@ -26,7 +26,7 @@ _MOST_NODES = 9
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The cluster: how many nodes of which kind, how its quorum is known, what is set on all.
+    """The cluster: the number of nodes of each kind, the kind of its quorum, the settings of all.
 
     Controllers are numbered from 3000, brokers from 0, combined nodes from 1. A dynamic quorum
     (KIP-853) begins with its first controller as the only voter.
@@ -62,10 +62,10 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One step: its verb, what it is about, its options, where it stands.
+class ScenarioStep:
+    """One step: its verb, its arguments, its options, its line.
 
-    `may_fail` is whether the scenario goes on when Kafka refuses it: `try` in the file.
+    With `may_fail` (`try` in the file) the scenario continues when Kafka refuses the step.
     """
 
     verb: str
@@ -78,12 +78,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A cluster and what is done to it, in order. `text` is the file."""
+    """A cluster and the steps on it, in order. `text` is the file."""
 
     name: str
     sentence: str
     shape: Shape
-    steps: tuple[Step, ...]
+    steps: tuple[ScenarioStep, ...]
     text: str
 
 
@@ -117,7 +117,7 @@ def load(name: str) -> Scenario:
 def parse(text: str, name: str, path: str) -> Scenario:
     """Return the scenario that a text is; ``KraflaError`` names the file and the line."""
     head = _Head()
-    steps: list[Step] = []
+    steps: list[ScenarioStep] = []
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.strip()
         if not line or line.startswith("#"):
@@ -197,7 +197,7 @@ class _Head:
         )
 
 
-def _step(line: str, place: str) -> Step:
+def _step(line: str, place: str) -> ScenarioStep:
     try:
         words = shlex.split(line, comments=True)
     except ValueError as error:
@@ -216,4 +216,4 @@ def _step(line: str, place: str) -> Step:
             raise KraflaError(f"{option[1]!r} is given twice", place)
         else:
             options[option[1]] = option[2]
-    return Step(words[0], tuple(arguments), options, may_fail, line, place)
+    return ScenarioStep(words[0], tuple(arguments), options, may_fail, line, place)

@@ -1,11 +1,11 @@
-"""What a step of a scenario may say: each verb with its arguments, its options and its meaning."""
+"""The verbs of a scenario, each with its arguments, its options and its meaning."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["ENTITIES", "VERBS", "Kind", "Needs", "Verb"]
+__all__ = ["ENTITIES", "VERBS", "ArgumentKind", "Needs", "Verb"]
 
 # What configs hang on, as kafka.admin.ConfigCommand names it.
 ENTITIES = {
@@ -19,8 +19,8 @@ ENTITIES = {
 }
 
 
-class Kind(Enum):
-    """What an argument is."""
+class ArgumentKind(Enum):
+    """The kind of an argument."""
 
     NEW_TOPIC = "NEW-TOPIC"
     TOPIC = "TOPIC"
@@ -49,7 +49,7 @@ class Verb:
     `optional` is how many of the last arguments may be left out.
     """
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[ArgumentKind, ...]
     sentence: str
     options: tuple[str, ...] = ()
     free: bool = False
@@ -66,7 +66,7 @@ class Verb:
         return " ".join([*words, *(["[NAME=VALUE ...]"] if self.free else [])])
 
 
-_K = Kind
+_K = ArgumentKind
 VERBS = {
     "create-topic": Verb(
         (_K.NEW_TOPIC, _K.COUNT),

@@ -1,4 +1,4 @@
-"""What the logs of a running cluster show: who leads, which broker is fenced, who has started."""
+"""What the logs of a running cluster show: the leader, fenced brokers, started nodes."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _LONGEST = 300
 
 @dataclass(frozen=True, slots=True)
 class Leadership:
-    """What a controller's log shows of its own leadership: its last epoch, and whether it holds."""
+    """A controller's own leadership in its log: its last epoch, and whether it still leads."""
 
     epoch: int
     holds: bool
 
 
 def leadership(log: str) -> Leadership:
-    """Return how it stands at the end of `controller.log`, read from the start of the process."""
+    """Return the leadership at the end of `controller.log`, read from the start of the process."""
     epoch, holds = -1, False
     for match in _LEADERSHIP.finditer(log):
         if match["won"] is not None:
@@ -52,8 +52,8 @@ def leadership(log: str) -> Leadership:
 def is_fenced(broker: int, logs: Iterable[str]) -> bool | None:
     """Return whether the last record about a broker in a controller's log leaves it fenced.
 
-    None if there is no such record. The log that shows most records of that kind is believed:
-    another may be of a controller that was away.
+    None if there is no such record. The log with the most records of that kind is believed:
+    another may belong to a controller that was away.
     """
     best: list[bool] = []
     for log in logs:

@@ -3,19 +3,50 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from xml.etree import ElementTree as Xml
 
 from krafla.verdict import Verdict
 
 if TYPE_CHECKING:
-    from krafla.verify.rows import Report
+    from collections.abc import Sequence
+    from enum import Enum
 
 # XML 1.0 has no way to write these at all, not even escaped.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-def junit_xml(report: Report) -> str:
+class _Row(Protocol):
+    """One question of a verification with its answer."""
+
+    @property
+    def kind(self) -> Enum: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def verdict(self) -> Verdict: ...
+    @property
+    def bounds(self) -> str: ...
+    @property
+    def evidence(self) -> tuple[str, ...]: ...
+    @property
+    def reasons(self) -> tuple[str, ...]: ...
+    @property
+    def reproduce(self) -> str: ...
+    @property
+    def seconds(self) -> float: ...
+
+
+class _Report(Protocol):
+    """All rows of a verification, and how long it took."""
+
+    @property
+    def rows(self) -> Sequence[_Row]: ...
+    @property
+    def seconds(self) -> float: ...
+
+
+def junit_xml(report: _Report) -> str:
     """Return the report as one JUnit test suite, one test case a row.
 
     A violated row is a failure and an inconclusive one an error, so that neither is green. Evidence

@@ -15,10 +15,10 @@ from krafla.match.claims import claim_of
 from krafla.match.trace_check import check_trace, in_words_of
 from krafla.match.validation import spec_of, stand_ins, stands_alone
 from krafla.oracle import EvaluationError, SpecError, differences
-from krafla.refinement.lease.faults import FAULTS
 from krafla.shrink.reduce import Budget, minimise, smallest
 from krafla.shrink.result import Shrunk
 from krafla.traces import ClaimKind, Step
+from krafla.traces.spec_facts import faults, shrink_facts_of
 from krafla.traces.trace import INITIAL
 from krafla.values import Function, function, sort_key
 from krafla.verdict import KraflaError
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
     from krafla.oracle import Spec, State
     from krafla.traces import Claim, Conjunct, Trace
+    from krafla.traces.spec_facts import ShrinkFacts
     from krafla.values import Value
 
 __all__ = ["shrink_behaviour"]
 
 _TRIES: Final = 4_000
-_NUMBERS: Final = ("SessionTimeout", "BrokerTimeout", "MaxSkew")
 _JUDGED: Final = (ClaimKind.INVARIANT, ClaimKind.ACTION_PROPERTY)
 
 
@@ -217,6 +217,7 @@ class _Best:
         self._budget = budget
         self._progress = progress
         self._constants = dict(trace.constants)
+        self._facts = shrink_facts_of(trace.spec)
         self._is_of_model = not stands_alone(trace)
         self.trace = played.of(trace)
         self._play = _play(self.trace, self._name, self._conjunct)
@@ -232,13 +233,14 @@ class _Best:
 
     def without_faults(self) -> None:
         """Leave out all faults of a kind at once, with whatever is not possible without them."""
-        for fault in sorted(FAULTS):
+        for fault in sorted(faults()):
             wanted = _wanted(self.trace)
             calm = tuple(one for one in wanted if one.action != fault)
             if len(calm) < len(wanted):
                 self._budget.allows(partial(self._fails, calm))
-        if self._constants.get("Reorder") is True and not self._is_of_model:
-            self._budget.allows(partial(self._with_constants, {"Reorder": False}))
+        for name in () if self._is_of_model else self._facts.switches:
+            if self._constants.get(name) is True:
+                self._budget.allows(partial(self._with_constants, {name: False}))
 
     def smaller_data(self) -> None:
         """Leave out nodes that do nothing, and make numbers smaller; a model's are its own."""
@@ -247,43 +249,46 @@ class _Best:
         unused = self._without_unused_nodes()
         if unused:
             self._budget.allows(partial(self._with_constants, unused))
-        for name in _NUMBERS:
+        for name, least in self._facts.numbers.items():
             value = self._constants.get(name)
             if isinstance(value, int) and not isinstance(value, bool):
-                least = 0 if name == "MaxSkew" else 1
                 smallest(value, least, partial(self._with_number, name), self._budget)
         for index, step in enumerate(self.trace.steps):
-            if step.action == "Tick" and step.parameters:
+            if step.action == self._facts.time and step.parameters:
                 units = _number(step.parameters[0])
-                smallest(units, 1, partial(self._with_tick, index), self._budget)
+                smallest(units, 1, partial(self._with_time, index), self._budget)
 
     def _with_number(self, name: str, number: int) -> bool:
         return self._with_constants({name: number})
 
-    def _with_tick(self, index: int, units: int) -> bool:
+    def _with_time(self, index: int, units: int) -> bool:
         wanted = list(_wanted(self.trace))
-        if index > len(wanted) or wanted[index - 1].action != "Tick":
+        if index > len(wanted) or wanted[index - 1].action != self._facts.time:
             return False
         old = wanted[index - 1]
-        wanted[index - 1] = replace(old, parameters=_tick(old.parameters, units))
+        wanted[index - 1] = replace(old, parameters=_elapsed(old.parameters, units))
         return self._fails(wanted)
 
     def _without_unused_nodes(self) -> dict[str, Value] | None:
-        broker_of = self._constants.get("BrokerOf")
-        processes = self._constants.get("Incarnation")
-        if not isinstance(broker_of, Function) or not isinstance(processes, frozenset):
+        facts = self._facts
+        processes = self._constants.get(facts.processes or "")
+        owners = {name: self._constants.get(name) for name in facts.owners}
+        if not owners or not isinstance(processes, frozenset):
             return None
         acting = {
-            step.event.node if step.event else _acting(step, processes) for step in self.trace.steps
+            step.event.node if step.event else _acting(step, processes, facts.process_field)
+            for step in self.trace.steps
         }
         used = sorted((one for one in processes if one in acting), key=sort_key)
         if not used or len(used) == len(processes):
             return None
-        return {
-            "Incarnation": frozenset(used),
-            "BrokerOf": function((one, broker_of[one]) for one in used),
-            "Broker": frozenset(broker_of[one] for one in used),
-        }
+        narrowed: dict[str, Value] = {str(facts.processes): frozenset(used)}
+        for name, owner_of in owners.items():
+            if not isinstance(owner_of, Function):
+                return None
+            narrowed[name] = function((one, owner_of[one]) for one in used)
+            narrowed[facts.owners[name]] = frozenset(owner_of[one] for one in used)
+        return narrowed
 
     def _with_constants(self, changed: dict[str, Value]) -> bool:
         constants = {**self._constants, **changed}
@@ -292,7 +297,7 @@ class _Best:
             play = _play(candidate, self._name, self._conjunct)
         except (SpecError, EvaluationError):
             return False
-        wanted = [_narrowed(one, constants) for one in _wanted(self.trace)]
+        wanted = [_narrowed(one, constants, self._facts) for one in _wanted(self.trace)]
         played = play.play(wanted)
         if played is None or len(played) > self.length:
             return False
@@ -313,36 +318,36 @@ class _Best:
         self._progress(f"{len(trace) - 1} steps, {self._budget.left:,} tries left")
 
 
-def _acting(step: Step, processes: frozenset[Value]) -> Value | None:
+def _acting(step: Step, processes: frozenset[Value], field: str | None) -> Value | None:
     for parameter in step.parameters or ():
         if parameter in processes:
             return parameter
-        if isinstance(parameter, Function) and "incarnation" in parameter:
-            return parameter["incarnation"]
+        if field and isinstance(parameter, Function) and field in parameter:
+            return parameter[field]
     return None
 
 
-def _tick(parameters: tuple[Value, ...] | None, units: int) -> tuple[Value, ...]:
+def _elapsed(parameters: tuple[Value, ...] | None, units: int) -> tuple[Value, ...]:
     assert parameters is not None
-    by_broker = parameters[1]
-    if isinstance(by_broker, tuple):
-        by_broker = Function(dict(enumerate(by_broker, start=1)))
-    assert isinstance(by_broker, Function)
-    by_controller = _number(parameters[0])
+    by_process = parameters[1]
+    if isinstance(by_process, tuple):
+        by_process = Function(dict(enumerate(by_process, start=1)))
+    assert isinstance(by_process, Function)
+    common = _number(parameters[0])
     # A clock keeps its lead or lag of this step.
-    drift = {one: _number(elapsed) - by_controller for one, elapsed in by_broker.items()}
+    drift = {one: _number(elapsed) - common for one, elapsed in by_process.items()}
     return units, function({one: max(0, units + lead) for one, lead in drift.items()})
 
 
-def _narrowed(one: _Wanted, constants: Mapping[str, Value]) -> _Wanted:
-    """Return a wanted step as it is with other constants: no clocks but those of its processes."""
-    processes = constants.get("Incarnation")
-    if one.action != "Tick" or one.parameters is None or not isinstance(processes, frozenset):
+def _narrowed(one: _Wanted, constants: Mapping[str, Value], facts: ShrinkFacts) -> _Wanted:
+    """Return a wanted step with the clocks of the processes that the constants name, no others."""
+    processes = constants.get(facts.processes or "")
+    if one.action != facts.time or one.parameters is None or not isinstance(processes, frozenset):
         return one
-    by_broker = one.parameters[1]
-    if not isinstance(by_broker, Function):
+    by_process = one.parameters[1]
+    if not isinstance(by_process, Function):
         return one
-    kept = function((key, value) for key, value in by_broker.items() if key in processes)
+    kept = function((key, value) for key, value in by_process.items() if key in processes)
     return replace(one, parameters=(one.parameters[0], kept))
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from krafla.refinement.lease.faults import FAULTS
+from krafla.traces.spec_facts import faults, shrink_facts_of
 from krafla.traces.trace import INITIAL
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large a trace is: what shrinking makes less. ``nodes`` and ``units`` are the lease's."""
+    """How large a trace is. ``nodes`` and ``units`` are 0 for a spec without processes or time."""
 
     steps: int
     nodes: int
@@ -28,19 +28,20 @@ class Size:
 
     @classmethod
     def of(cls, trace: Trace) -> Size:
-        """Return the size of a trace: ``units`` of time pass in it by the controller's clock."""
+        """Return the size of a trace; ``units`` of time pass in it by the common clock."""
+        facts, bad = shrink_facts_of(trace.spec), faults()
         actions = Counter(step.action for step in trace.steps if step.action != INITIAL)
         constants = dict(trace.constants)
-        nodes = constants.get("Incarnation", frozenset())
+        nodes = constants.get(facts.processes or "", frozenset())
         units = sum(
             int(step.parameters[0])
             for step in trace.steps
-            if step.action == "Tick" and step.parameters and isinstance(step.parameters[0], int)
+            if step.action == facts.time and step.parameters and isinstance(step.parameters[0], int)
         )
         return cls(
             actions.total(),
             len(nodes) if isinstance(nodes, frozenset) else 0,
-            sum(count for action, count in actions.items() if action in FAULTS),
+            sum(count for action, count in actions.items() if action in bad),
             units,
         )
 

@@ -1,1 +1,1 @@
-"""TLC as a library: provision it, run a model, read what it says, turn it into a trace."""
+"""TLC as a library: provide it, run a model, parse its output, make a trace of it."""

@@ -89,7 +89,7 @@ class SourceText:
         return label if call is None else replace(label, name=call["name"])
 
     def text(self, label: ActionLabel) -> str:
-        """Return what stands at the label's place; empty if the module cannot be read."""
+        """Return the text at the label's place; empty if the module cannot be read."""
         lines = self._module(label.module)
         if not 1 <= label.line <= label.end_line <= len(lines):
             return ""

@@ -1,4 +1,4 @@
-"""What a TLC jar can do, read from the constants of its classes: no JVM is started."""
+"""The options of a TLC jar, read from the constants of its classes without starting a JVM."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Capabilities:
     modules: frozenset[str]
 
     def has(self, name: str) -> bool:
-        """Return whether an option (``-dumpTrace``) or a cfg keyword (``ALIAS``) is there."""
+        """Return whether the jar has an option (``-dumpTrace``) or a cfg keyword (``ALIAS``)."""
         return name in self.options or name in self.keywords
 
     def names(self) -> list[str]:
@@ -40,7 +40,7 @@ class Capabilities:
 
 
 def inspect(path: Path) -> Capabilities:
-    """Return what the jar can do; ``KraflaError`` if it is no jar with TLC in it."""
+    """Return the capabilities of a jar; ``KraflaError`` if it is no jar with TLC in it."""
     try:
         with zipfile.ZipFile(path) as jar:
             names = frozenset(jar.namelist())

@@ -87,7 +87,7 @@ OUT_OF_MEMORY = frozenset({1001, 1002, 1003})
 TOO_MANY_STATES = frozenset({2172, 2282})
 SPEC_ERRORS = frozenset({2171, 3002, 4000, 4001, 4002})
 CONFIG_ERRORS = frozenset(
-    # The cfg file itself, then what it says of the spec.
+    # The cfg file itself, then its statements about the spec.
     {*range(5001, 5007), *range(2222, 2246), 2146, 2257, 2281, 2301}
 )
 # Values used against their type, unfinished states, undefined results, and their kin.

@@ -25,7 +25,7 @@ _CONFIG_NAME = "model.cfg"
 _STACK = "16m"
 # Below this many states a search is over before the optimising compiler has paid for itself.
 _SMALL = 10_000
-# Below this many it has, if it leaves alone what is called a few thousand times only.
+# With fewer states it still pays, if it skips code that runs only a few thousand times.
 _MEDIUM = 50_000
 _COMPILE_ALL_BRIEFLY = ("-XX:TieredStopAtLevel=1",)
 _OPTIMISE_LATE = (
@@ -38,7 +38,7 @@ _OPTIMISE_LATE = (
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """Random behaviours instead of all of them: how many, how long, from which seed."""
+    """A number of random behaviours instead of all: their number, length and seed."""
 
     behaviours: int
     depth: int = 100
@@ -115,9 +115,9 @@ def _java(model: Model, options: Options, jar: TlcJar, jre: JavaRuntime, folder:
 
 
 def _compiler(model: Model) -> tuple[str, ...]:
-    """Return how Java shall compile TLC for a search of this model's length.
+    """Return the options that tell Java how to compile TLC for a search of this model's length.
 
-    How many states an expected failure takes is not pinned; in the smoke tier it is found soon.
+    The number of states of an expected failure is not pinned; in the smoke tier it is small.
     """
     if model.tier == "smoke" and model.expect != "holds":
         return _COMPILE_ALL_BRIEFLY
@@ -129,7 +129,7 @@ def _compiler(model: Model) -> tuple[str, ...]:
 def _mode(options: Options) -> list[str]:
     simulation = options.simulation
     if simulation is None:
-        # Coverage is written each so many minutes, and always at the end.
+        # Coverage is written once in this many minutes, and always at the end.
         return ["-coverage", "60"] if options.coverage else []
     return [
         *("-simulate", f"num={simulation.behaviours}"),

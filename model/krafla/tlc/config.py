@@ -35,7 +35,7 @@ PROPERTY_KEYWORDS = ("PROPERTY", "PROPERTIES")
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """The text of a cfg and what it names. Variants keep every line where it was."""
+    """The text of a cfg and the names in it. Variants keep every line in its place."""
 
     text: str
 
@@ -92,7 +92,7 @@ class ModelConfig:
 
     @property
     def replacements(self) -> tuple[tuple[str, str], ...]:
-        """Return what is replaced by an operator (``X <- Y``), with that operator, in order."""
+        """Return each name that an operator replaces (``X <- Y``), with that operator, in order."""
         return tuple(
             (head[1], head[2])
             for word, _, body, end in self._sections
@@ -113,7 +113,7 @@ class ModelConfig:
         )
 
     def words(self, *keywords: str) -> tuple[str, ...]:
-        """Return what stands under these keywords, in order."""
+        """Return the words under these keywords, in order."""
         return self._words(keywords)
 
     def without(self, keywords: Iterable[str]) -> ModelConfig:

@@ -27,7 +27,7 @@ __all__ = ["Conjunct", "conjuncts_of"]
 _AND = frozenset({"$ConjList", "\\land"})
 _OR = frozenset({"$DisjList", "\\lor"})
 _PRIMED = frozenset({"'", "UNCHANGED"})
-# What is not evaluated whenever the whole is: all but the first argument of these.
+# Arguments that are not always evaluated with the whole: all but the first of these operators.
 _LAZY = _AND | _OR | {"=>", "$IfThenElse", "$Case"}
 _NESTED_MAX = 40
 _Span: TypeAlias = tuple[str, int, int, int, int]
@@ -52,12 +52,12 @@ class Conjunct:
 
     @property
     def is_never_reached(self) -> bool:
-        """Return whether TLC never came to evaluate it."""
+        """Return whether TLC never evaluated it."""
         return self.evaluated == 0
 
     @property
     def is_never_false(self) -> bool:
-        """Return whether it is a guard that let everything through."""
+        """Return whether it is a guard that was never false."""
         return self.kind == "guard" and bool(self.evaluated) and self.evaluated == self.held
 
 
@@ -105,7 +105,7 @@ class _Walk:
         for part in reversed(parts[1:]):
             count = self._evaluated(part, above)
             passes = self._is_primed(part) and not self._multiplies(part)
-            # What fixes a variable lets through whatever comes to it.
+            # A conjunct that fixes a variable is true whenever it is reached.
             following.insert(0, following[0] if count is None and passes else count)
         is_dead = False
         for part, count in zip(parts, following, strict=True):
@@ -133,7 +133,7 @@ class _Walk:
                 word = words[number - 1] if words else f"alternative {number}"
                 count = self._evaluated(inner, above)
                 yield Conjunct(depth + 1, "choice", branch.place, word, count)
-            # Nobody knows which of several branches led to what follows.
+            # It is not known which of several branches led to the next conjunct.
             several = len(branches) > 1
             yield from self._rows(inner, depth + 1 + several, None if several else after, above)
 
@@ -198,7 +198,7 @@ class _Walk:
         return known
 
     def _multiplies(self, node: Node) -> bool:
-        """Return whether TLC goes on from a guard more than once where it holds."""
+        """Return whether TLC continues more than once from a guard that holds."""
         node = _inside(node)
         if isinstance(node, Call):
             return self._multiplies(node.definition.body)
@@ -222,7 +222,7 @@ class _Walk:
 
 
 def _inside(node: Node) -> Node:
-    """Return what a LET or an instance stands around."""
+    """Return the expression inside a LET or an instance."""
     while isinstance(node, Let | Instance):
         node = node.body
     return node
@@ -252,9 +252,9 @@ def _span(node: Node) -> _Span:
 
 
 def _number(counts: Sequence[Count], way: _Spans) -> int:
-    """Return the sum of the innermost counts on the way down to what is counted.
+    """Return the sum of the innermost counts on the way down to a node.
 
-    A count stands for all below it, unless counts of some of that are printed.
+    A count covers everything below it, unless counts of a part are printed.
     """
     total = 0
     for index, count in enumerate(counts):

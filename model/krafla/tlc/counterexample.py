@@ -20,7 +20,7 @@ __all__ = ["ParameterFinder", "counterexample", "resolve_parameters"]
 
 
 class ParameterFinder(Protocol):
-    """Whoever can say with which arguments an action leads from one state to another."""
+    """Finds the arguments with which an action leads from one state to another."""
 
     def parameters(
         self, action: str, before: Function, after: Function

@@ -33,7 +33,7 @@ class TlcJar:
 
     @property
     def capabilities(self) -> Capabilities:
-        """Return what this jar can do."""
+        """Return the capabilities of this jar."""
         return capabilities(self)
 
 
@@ -127,5 +127,5 @@ def _sha256(path: Path) -> str:
 
 @cache
 def capabilities(jar: TlcJar) -> Capabilities:
-    """Return what the jar can do, read from its classes once for each jar."""
+    """Return the capabilities of the jar, read from its classes once for each jar."""
     return inspect(jar.path)

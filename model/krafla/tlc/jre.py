@@ -57,8 +57,8 @@ class JavaRuntime:
 def find_jre(minimum: int = MINIMUM_VERSION, what: str = "TLC") -> JavaRuntime:
     """Return the first Java runtime new enough for ``what``, without starting a JVM if possible.
 
-    ``KraflaError`` if ``JAVA_HOME`` names no usable runtime (a choice is not overruled
-    silently) or if there is none at all.
+    ``KraflaError`` if ``JAVA_HOME`` names no usable runtime (it is not overruled silently), or
+    if there is no usable runtime at all.
     """
     chosen = os.environ.get("JAVA_HOME")
     if chosen:

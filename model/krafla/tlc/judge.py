@@ -1,4 +1,4 @@
-"""Pass sentence on a run: what the manifest expects of the model, and what makes it credible."""
+"""Judge a run: by the manifest's expectations of the model, and by what makes it credible."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _VIOLATIONS = (
     Deadlock,
     AssertionFailed,
 )
-# What is wrong with the question rather than with the answer.
+# Errors in the question, not in the answer.
 _MISTAKES = (SpecError, ConfigError, AssumptionFailed, EvaluationError)
 
 

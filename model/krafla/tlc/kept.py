@@ -1,7 +1,7 @@
-"""Models that have held, in a file of JSON lines: a run that ended early is gone on with.
+"""Models that have held, in a file of JSON lines, so that a later run continues from them.
 
-A line counts for a model as long as nothing has changed that the search rests on: the modules, the
-cfg, the witnesses, TLC. It has what was counted and seen, and no verdict: that is passed anew.
+A line counts for a model as long as nothing changes that the search rests on: the modules, the cfg,
+the witnesses, TLC. It has counts and observations, and no verdict: each run judges them anew.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A search that came to its end, and a digest of what it rested on."""
+    """A finished search, and a digest of its inputs."""
 
     version: int
     model: str
@@ -75,10 +75,10 @@ class KeptChecks:
         return check if check.verdict is Verdict.HELD else None
 
     def add(self, check: Check, inputs: str) -> None:
-        """Keep a check, if it held and was of all states.
+        """Keep a check, if it held and covered all states.
 
-        ``inputs`` is what `inputs_of` said before the search: if it says something else now, a file
-        was edited meanwhile, and nobody knows what the search read. ``KraflaError`` if the file
+        ``inputs`` is the result of `inputs_of` before the search. If it differs now, a file was
+        edited meanwhile, and the search may have read either version. ``KraflaError`` if the file
         cannot be written.
         """
         result = check.result
@@ -118,10 +118,10 @@ class KeptChecks:
 
 
 def inputs_of(model: Model) -> str:
-    """Return a digest of all that a search rests on.
+    """Return a digest of everything that a search rests on.
 
-    Of the modules on the search path it has every one that is named in one that it has: more than
-    TLC reads, perhaps, and never less. ``KraflaError`` if one cannot be read.
+    It covers every module on the search path that another covered module names: perhaps more than
+    TLC reads, and never less. ``KraflaError`` if one cannot be read.
     """
     parts = [repr((model.name, sorted(model.witnesses), model.kind, find_jar().sha256)).encode()]
     try:

@@ -1,4 +1,4 @@
-"""Check one model of the manifest: run it, judge the run, and say what the verdict rests on."""
+"""Check one model of the manifest: run it, judge the run, and list the evidence."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def check_model(
     simulation: Simulation | None = None,
     heap_mb: int | None = None,
 ) -> Check:
-    """Return the verdict on the model with all that led to it.
+    """Check a model; return the verdict with everything that led to it.
 
-    ``workers`` are threads of TLC: by default what the manifest says, else one for each
-    processor. ``heap_mb`` is the most memory that TLC may use. A model of kind ``simulation``
-    is simulated as the manifest bounds it.
+    ``workers`` are threads of TLC: by default the manifest's number, else one for each processor.
+    ``heap_mb`` is the most memory that TLC may use. A model of kind ``simulation`` is simulated
+    within the manifest's bounds.
     ``KraflaError`` if the model could not be run, or its spec or cfg is at fault.
     """
     if simulation is None and model.kind == "simulation" and model.behaviours is not None:
@@ -75,7 +75,7 @@ def count(number: int, one: str, several: str) -> str:
 
 
 def evidence(check: Check) -> tuple[str, ...]:
-    """Return what was counted and seen in the run, one short sentence each."""
+    """Return the counts and observations of the run, one short sentence each."""
     model, result = check.model, check.result
     facts: list[str] = []
     if result.simulation is not None:

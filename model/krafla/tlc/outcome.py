@@ -197,7 +197,7 @@ def violated_names(outcome: Outcome) -> tuple[str, ...]:
 
 
 def claim_of(outcome: Outcome) -> Claim | None:
-    """Return what a counterexample printed with this outcome is evidence of."""
+    """Return the claim that a counterexample printed with this outcome supports."""
     match outcome:
         case InvariantViolated(name):
             return Claim(ClaimKind.INVARIANT, name)

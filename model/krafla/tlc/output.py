@@ -1,4 +1,4 @@
-"""Gather what a run of TLC reports: counts, progress, coverage, errors, states."""
+"""Collect the reports of a TLC run: counts, progress, coverage, errors, states."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _TERMINATING = "Terminating due to "
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a search has come; ``queue`` counts states whose successors are not yet known.
+    """The progress of a search; ``queue`` counts states whose successors are not yet known.
 
-    ``generated`` is told once a minute only. ``is_temporal`` says that temporal properties are
-    being checked, during which the search stands still.
+    ``generated`` is updated only once a minute. While ``is_temporal``, temporal properties are
+    being checked and the search stands still.
     """
 
     distinct: int
@@ -64,7 +64,7 @@ class Count:
 
 @dataclass(slots=True)
 class Covered:
-    """What the coverage says of one disjunct of Next: its label, new states, steps, its parts."""
+    """The coverage of one disjunct of Next: its label, new states, steps, its parts."""
 
     label: str
     distinct: int
@@ -83,7 +83,7 @@ class PrintedState:
 
 @dataclass(slots=True)
 class Output:
-    """Takes the lines of one run and holds what they said, the latest for each matter.
+    """Takes the lines of one run and keeps the latest report of each kind.
 
     Feed every line, then ``close``. ``on_progress`` is called for each progress report.
     """
@@ -127,7 +127,7 @@ class Output:
                 self._loose(item)
 
     def close(self) -> None:
-        """Say that no more lines come; an unfinished message makes the output ``truncated``."""
+        """End the output; an unfinished message makes it ``truncated``."""
         self.truncated = self._reader.is_open or self._reader.damaged or not self.finished
 
     def _loose(self, line: str) -> None:

@@ -16,11 +16,10 @@ _WINDOW_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """New states a second, and the seconds until the search ends if it goes on so.
+    """New states a second, and the seconds until the search ends at this rate.
 
-    ``share`` is how much of the states that there are has been found, from 0 to 1; ``None`` if
-    nobody knows how many there are. Without it ``seconds_left`` is ``None`` while the queue does
-    not fall.
+    ``share`` is the share of all states that has been found, from 0 to 1; ``None`` if their number
+    is unknown. Without it ``seconds_left`` is ``None`` while the queue does not fall.
     """
 
     states_per_second: float | None

@@ -47,7 +47,7 @@ def loads_printed(
     spec: str,
     constants: Sequence[tuple[str, Value]] = (),
 ) -> Trace:
-    """Return the first behaviour of a text that TLC printed, with what TLC says of it.
+    """Return the first behaviour in a text that TLC printed, with TLC's message about it.
 
     Actions have the names that TLC printed. ``TraceFormatError`` if there is no behaviour, or
     states are missing or cannot be read.
@@ -65,7 +65,7 @@ def loads_printed(
         raise TraceFormatError("there is no behaviour printed by TLC in it", name)
     if numbers != list(range(1, len(numbers) + 1)):
         raise TraceFormatError(f"states are missing before state {numbers[-1]}", name)
-    # Whoever wrote the text chose the paths in it: they are not followed.
+    # The paths in the text come from its author: they are not followed.
     output.files = {}
     try:
         trace = counterexample(output, spec=spec, constants=constants)

@@ -1,4 +1,4 @@
-"""Run one TLC process and read it line by line; nothing of it survives, however it ends."""
+"""Run one TLC process and read it line by line; the process never outlives the call."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def run_process(
     feed: Callable[[str], None],
     timeout_seconds: float | None = None,
 ) -> tuple[int, bool, str]:
-    """Return the exit status, whether time ran out, and the end of what stderr holds.
+    """Return the exit status, whether time ran out, and the end of stderr.
 
-    Each line of stdout goes to ``feed`` as it comes. The process leads its own group, so
-    that a Ctrl-C reaches this program alone, which then ends the whole group. On Linux it is
+    Each line of stdout goes to ``feed`` as it comes. The process leads its own group, so that a
+    Ctrl-C reaches this program alone, which then ends the whole group. On Linux the process is
     killed with this program, even if that is killed itself.
     """
     errors = folder / "stderr"
@@ -80,7 +80,7 @@ def run_process(
 
 
 def dying_with_us() -> Callable[[], None] | None:
-    """Return what a child does before it starts, so that it does not outlive this process."""
+    """Return a function for the child to call at its start, so that it dies with this process."""
     if sys.platform != "linux":
         return None
     prctl = ctypes.CDLL(None).prctl
@@ -88,7 +88,7 @@ def dying_with_us() -> Callable[[], None] | None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process and its group at once: its files are scratch, there is nothing to save."""
+    """Kill the process and its group at once; its files are scratch, so nothing is lost."""
     if process.poll() is not None:
         return
     if hasattr(os, "killpg"):

@@ -62,7 +62,7 @@ class ActionCoverage:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What one run found. Counts are ``None`` where TLC gave none, as before the search.
+    """The findings of one run. Counts are ``None`` where TLC gave none, as before the search.
 
     ``coverage`` is ``None`` unless a complete report was asked for and given; it has one
     entry for each action name. ``reached`` are the witnesses that were seen,
@@ -102,13 +102,13 @@ def run(
     simulation: Simulation | None = None,
     heap_mb: int | None = None,
 ) -> RunResult:
-    """Return what TLC says of the model.
+    """Run TLC on the model and return its findings.
 
-    ``timeout`` is in seconds and ends the run as ``Interrupted``. TLC does not name a
-    temporal property that fails, nor a property of another module: if the model has
-    several, each is run alone to find out, within the same time. ``KraflaError`` if there
-    is no Java, no TLC, or the files cannot be read; ``KeyboardInterrupt`` passes through
-    once the process and its files are gone.
+    ``timeout`` is in seconds and ends the run as ``Interrupted``. TLC does not name a temporal
+    property that fails, nor a property of another module: if the model has several, each is run
+    alone to find out, within the same time. ``KraflaError`` if there is no Java, no TLC, or the
+    files cannot be read; ``KeyboardInterrupt`` passes through once the process and its files are
+    gone.
     """
     options = Options(workers, coverage, progress is not None, simulation, heap_mb)
     config = read_config(model.config)
@@ -186,7 +186,8 @@ class _Run:
             status, expired, errors = run_process(command, folder, output.feed, timeout)
             output.close()
             outcome = self._outcome(output, status, errors, timeout if expired else None)
-            # The states' labels are looked up in the modules, some of which lie in the folder.
+            # The labels of the states are looked up in the modules, some of which lie in the
+            # folder.
             trace = counterexample(
                 output,
                 spec=self.model.spec,
@@ -231,7 +232,7 @@ class _Run:
             return SpecError(f"{outcome.message} ({where})")
         foreign = None if isinstance(outcome, SpecError) else self._foreign(output)
         if foreign is not None:
-            # TLC takes no notice of it, and the constant that was meant keeps another value.
+            # TLC ignores it, and the constant that was meant keeps another value.
             return ConfigError(f"no module declares a constant {foreign}", str(self.model.config))
         if isinstance(outcome, Unknown) and _NO_MEMORY.search(errors):
             return OutOfMemory(errors.splitlines()[0][:300])
@@ -257,7 +258,7 @@ class _Run:
 
 
 def _check_module(path: Path) -> None:
-    """Refuse a file that SANY takes for no module at all, of which it says nothing useful."""
+    """Refuse a file in which SANY finds no module, because its own message says nothing useful."""
     head = _HEADER.search(path.read_text(encoding="utf-8", errors="replace"))
     if head is None:
         raise KraflaError("this is no TLA+ module: there is no line ---- MODULE ...", str(path))

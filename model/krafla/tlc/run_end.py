@@ -101,7 +101,7 @@ def outcome_of(output: Output, exit_status: int) -> Outcome:
 
 
 def _of_the_machine(error: Message) -> Outcome | None:
-    """Return what the machine had too little of, if that is what the message says."""
+    """Return the resource that the machine lacked, if the message is about one."""
     text = error.all_texts()
     memory, disk = _MEMORY.search(text), _DISK.search(text)
     if memory is not None:

@@ -1,4 +1,4 @@
-"""A folder for one run of TLC, of which nothing stays behind, however the run ends."""
+"""A folder for one run of TLC, which is removed however the run ends."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ __all__ = ["scratch"]
 _PREFIX = "krafla-tlc-"
 _NEW_PREFIX = "krafla-new-"
 _LOCK = "lock"
-# What a full disk answers, often without saying which file it was.
+# The errors of a full disk, which often name no file.
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """Yield a new folder and remove it afterwards, with what killed runs have left beside it.
+    """Yield a new folder; remove it afterwards, and with it the folders of killed runs beside it.
 
-    Its owner holds a lock in it, which ends with the process: a folder without an owner is
-    nobody's. ``KraflaError`` if no folder can be made or filled.
+    The owner holds a lock in its folder, which ends with the process: a folder without a lock has
+    no owner. ``KraflaError`` if no folder can be made or filled.
     """
     try:
         _sweep(Path(tempfile.gettempdir()))
@@ -79,7 +79,7 @@ def _sweep(parent: Path) -> None:
     if fcntl is None:
         return
     for folder in parent.glob(f"{_PREFIX}*"):
-        # Whoever holds the lock is still running; other users' folders are not ours to open.
+        # A process that holds the lock still runs; the folders of other users are not ours to open.
         with suppress(OSError):
             descriptor = _locked(folder / _LOCK, create=False)
             shutil.rmtree(folder, ignore_errors=True)

@@ -53,10 +53,10 @@ def killed_with_the_rest(kill: Callable[[], None]) -> Iterator[None]:
 
 
 def side_by_side(tasks: Sequence[Callable[[], T]], jobs: int) -> Iterator[T]:
-    """Yield what each task returns, in the order of the tasks, while ``jobs`` of them run at once.
+    """Yield the results of the tasks in their order, while ``jobs`` of them run at once.
 
-    What a task raises is raised when its turn comes. Then, on Ctrl-C, or when nobody asks for
-    more, no further task begins, and what those under way have started is killed.
+    An error of a task is raised when its turn comes. After that, after Ctrl-C, or if the caller
+    stops asking, no further task begins, and the processes of running tasks are killed.
     """
     kills: set[Callable[[], None]] = set()
 

@@ -1,7 +1,7 @@
-"""What the models of a tier must show together, and what no single one of them can.
+"""What the models of a tier must show together, and no single one can.
 
-Each model may leave actions out, with its reason. Over all that held, every action of a spec must
-have been taken. And what a room states must be checked by somebody.
+Each model may leave actions out, with its reason. The models that held must together take every
+action of a spec. And every claim of a room must be checked by a model or a proof.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _PROOFS_NAME = "proofs.toml"
 
 @dataclass(frozen=True, slots=True)
 class SpecTotal:
-    """What the models of one spec came to together: the actions of its Next, and the witnesses.
+    """What the models of one spec showed together: the actions of its Next, and the witnesses.
 
     ``taken`` and ``reached`` are those of models that held. ``lent`` are actions that no model of
-    this spec took, but one of another spec that has the same definition: of the base, if this one
-    extends it.
+    this spec took, but a model of another spec with the same definition, such as the base that
+    this one extends.
     """
 
     spec: str
@@ -59,7 +59,7 @@ class SpecTotal:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether everything was taken and reached."""
+        """Return whether every action was taken and every witness reached."""
         return not self.missed_actions and not self.missed_witnesses
 
     def __str__(self) -> str:
@@ -85,8 +85,8 @@ class SpecTotal:
 def spec_totals(models: Sequence[Model], checks: Iterable[Check]) -> tuple[SpecTotal, ...]:
     """Return the total of each spec over the checks of ``models``, in the models' order.
 
-    A spec of which no model is to be searched whole has none. ``KraflaError`` if the module of a
-    spec cannot be read.
+    A spec without a model that is searched whole has none. ``KraflaError`` if the module of a spec
+    cannot be read.
     """
     searched = [one for one in models if one.expect == "holds" and one.kind != "simulation"]
     held = [
@@ -131,10 +131,10 @@ def _taken(check: Check) -> set[str]:
 
 
 def manifest_doubts(manifest: Manifest, rooms: Collection[str] | None = None) -> tuple[str, ...]:
-    """Return what the rooms hold and no model asks about: cfg files, and claims of modules.
+    """Return the cfg files and claims of the rooms that no model asks about.
 
     A claim is a definition that ends in Inv, Prop, Live or Reach. It is asked about if a cfg or a
-    list of witnesses names it, if a proof does, or if the definition of such a one uses it.
+    list of witnesses names it, if a proof does, or if another claim that is asked about uses it.
     """
     folder = manifest.path.parent
     chosen = [

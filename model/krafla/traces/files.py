@@ -19,7 +19,7 @@ __all__ = ["read_text", "refuse_run", "write_file"]
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 # Such a file says so first; it is not a trace's, but easily taken for one.
-_RUN: Final = re.compile(rb'\s*\{\s*"format"\s*:\s*"krafla fuzz (raft|cluster)"')
+_RUN: Final = re.compile(rb'\s*\{\s*"format"\s*:\s*"krafla fuzz ')
 _PIECE: Final = 1024 * 1024
 # Lets zlib read the header and the checksum of gzip.
 _GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
@@ -51,14 +51,11 @@ def read_text(path: Path, most: int = MAX_BYTES) -> tuple[str, bool]:
 
 
 def refuse_run(data: bytes, path: Path) -> None:
-    """Raise ``TraceFormatError``, and say what to do, if this is a run over simulated machines."""
-    found = _RUN.match(data)
-    if found:
-        command = f"krafla fuzz {found[1].decode()}"
+    """Raise ``TraceFormatError`` with what to do if this is a run that ``krafla fuzz`` kept."""
+    if _RUN.match(data):
+        command = f"krafla replay {shlex.quote(str(path))}"
         raise TraceFormatError(
-            f"a run of `{command}`, no trace: "
-            f"`{command} --replay {shlex.quote(str(path))}` plays it",
-            str(path),
+            f"a run of `krafla fuzz`, not a trace: `{command}` plays it", str(path)
         )
 
 

@@ -1,16 +1,16 @@
-"""The questions of a verification: what is asked, of whom, and how the answer becomes a row."""
+"""The questions of a verification: what each asks, and how the answer becomes a row."""
 
 from __future__ import annotations
 
 import time
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from krafla.manifest import Manifest, Model, load
 from krafla.verdict import KraflaError, Verdict, worst
+from krafla.verify.fuzz_questions import fuzz_questions
 from krafla.verify.proofs import proof_questions
-from krafla.verify.quorums import cluster_question, quorum_question
 from krafla.verify.rows import Kind, Question, Row
 
 if TYPE_CHECKING:
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["all_questions", "find_traces"]
 
-# So many take every action of Reassignment and reach every witness, from any seed tried.
-REASSIGNMENT_RUNS: Final = 110
+# This many take every action of Reassignment and reach every witness, from any seed tried.
 
 
 def find_traces() -> Path:
@@ -40,9 +39,7 @@ def all_questions(*, fuzz_runs: int, seed: int = 0) -> tuple[Question, ...]:
     """Return all questions of ``krafla verify``, the cheapest of each kind first.
 
     Models of the smoke tier, those that must hold before those that must fail; proofs;
-    recorded traces; the logs of real clusters; then ``fuzz_runs`` runs of fuzzing the lease from
-    ``seed``, and some of partitions that move and of Raft; of controllers over a log, of their
-    registrations and of whole clusters a few, always the same.
+    recorded traces; the logs of real clusters; then fuzzing, with ``fuzz_runs`` runs of the lease.
     """
     manifest = load()
     models = manifest.select(tier="smoke")
@@ -55,21 +52,16 @@ def all_questions(*, fuzz_runs: int, seed: int = 0) -> tuple[Question, ...]:
         trace_question(),
         *log_questions(),
         *server_log_questions(),
-        fuzz_question("lease", fuzz_runs, seed),
-        fuzz_question("reassignment", REASSIGNMENT_RUNS, seed),
-        metadata_question(),
-        registration_question(),
-        quorum_question(seed),
-        cluster_question(),
+        *fuzz_questions(fuzz_runs, seed),
     )
 
 
 def model_question(
     model: Model, checked: Callable[[Check], None] = lambda _check: None
 ) -> Question:
-    """Return the question whether a model comes to what the manifest says.
+    """Return the question whether a model gives the result in the manifest.
 
-    ``checked`` is told the run and its verdict, for questions about several.
+    ``checked`` gets the run and its verdict, for questions about several models.
     """
     kind = Kind.MODEL if model.expect == "holds" else Kind.EXPECTED_FAILURE
     reproduce = f"krafla check {model.name}"
@@ -161,69 +153,6 @@ def trace_question() -> Question:
     return Question(Kind.TRACE, "recorded traces", reproduce, ask)
 
 
-def fuzz_question(
-    name: str, runs: int, seed: int, *, steps: int | None = None, profiles: tuple[str, ...] = ()
-) -> Question:
-    """Return the question whether a simulation takes only steps of its spec.
-
-    ``steps`` and ``profiles`` are those of `krafla fuzz` if nothing else is said.
-    """
-    reproduce = f"krafla fuzz {name} --seed {seed} --examples {runs}"
-    reproduce += "" if steps is None else f" --steps {steps}"
-    reproduce += "".join(f" --profile {profile}" for profile in profiles)
-
-    def ask(progress: Callable[[str], None]) -> Row:
-        from krafla.fuzz.engine.campaign import DEFAULT_STEPS, Campaign, run_campaign
-        from krafla.fuzz.engine.profiles import PROFILES_OF
-
-        campaign = Campaign(
-            seed=seed,
-            examples=runs,
-            steps=steps or DEFAULT_STEPS,
-            profiles=profiles or PROFILES_OF[name],
-        )
-        report = run_campaign(campaign, progress)
-        if report.is_interrupted:
-            # Whoever presses Ctrl-C means all questions.
-            raise KeyboardInterrupt
-        coverage = report.coverage
-        failure = report.failure
-        reasons = report.doubts if failure is None else (str(failure.shrunk.finding),)
-        taken = len(coverage.all_actions) - len(coverage.missed_actions)
-        reached = len(coverage.all_witnesses) - len(coverage.missed_witnesses)
-        return Row(
-            Kind.FUZZ,
-            name,
-            report.verdict,
-            f"{report.examples:,} runs of at most {report.campaign.steps} steps, seed {seed}",
-            (
-                f"{coverage.steps:,} steps judged",
-                f"{taken} of {len(coverage.all_actions)} actions taken",
-                f"{reached} of {len(coverage.all_witnesses)} witnesses reached",
-                f"{coverage.states:,} distinct states of the spec",
-            ),
-            reasons,
-            report.reproduce,
-            report.seconds,
-        )
-
-    return Question(Kind.FUZZ, name, reproduce, ask)
-
-
-def metadata_question() -> Question:
-    """Return the question about controllers over one log, briefly asked.
-
-    From most seeds so few runs miss something: this one was looked for.
-    """
-    profiles = ("transactions", "controllers", "failovers")
-    return fuzz_question("metadata", 9, 27, steps=400, profiles=profiles)
-
-
-def registration_question() -> Question:
-    """Return the question about controllers that register, asked of the fewest runs that do."""
-    return fuzz_question("registration", 10, 2)
-
-
 def log_questions() -> tuple[Question, ...]:
     """Return, for each recorded log of a real cluster, the question whether it follows the spec."""
     folder = find_traces() / "kafka-4.1"
@@ -274,16 +203,16 @@ def server_log_questions() -> tuple[Question, ...]:
 
 
 def server_log_question(path: Path) -> Question:
-    """Return the question whether BrokerLease explains what the nodes of a cluster wrote down."""
+    """Return the question whether BrokerLease explains the server logs of a cluster."""
     reproduce = f"krafla audit {_shown(path)} --server-logs"
 
     def ask(progress: Callable[[str], None]) -> Row:
         from krafla.audit.run import audit
-        from krafla.audit.server_log_options import Wish
         from krafla.audit.server_logs.counts import Counts
+        from krafla.audit.server_logs.settings import ServerLogOptions
 
         started = time.monotonic()
-        report = audit([path], progress, server_logs=Wish())
+        report = audit([path], progress, server_logs=ServerLogOptions())
         judged = [one.server_logs for one in report.clusters if one.server_logs is not None]
         findings = [*report.findings]
         findings += [one for cluster in report.clusters for one in cluster.all_findings()]

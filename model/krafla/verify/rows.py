@@ -1,4 +1,4 @@
-"""A question, and a row of the closing table: its answer, and what the answer rests on."""
+"""A question, and its row in the closing table: the answer and its evidence."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One question of a verification, answered.
+    """One answered question of a verification.
 
-    ``bounds`` says within what the verdict holds; ``evidence`` lists what was counted and seen;
-    ``reasons`` says why the verdict is not "held"; ``reproduce`` is the command that asks this one
-    question again; ``seconds`` is wall-clock time. ``could_run`` is false if it could not be asked.
+    The verdict holds within ``bounds``. ``evidence`` lists counts and observations, ``reasons`` why
+    the verdict is not "held". ``reproduce`` is the command that asks this one question again,
+    ``seconds`` is wall-clock time. ``could_run`` is false if it could not be asked.
     """
 
     kind: Kind
@@ -62,10 +62,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question: how it is named and asked again, and the function that asks it.
+    """One question: its name, the command that asks it again, and the function that asks it.
 
-    ``ask`` is given a function that it tells in a few words what is going on. Questions that say
-    ``beside`` keep one core busy each, and may be asked at the same time, from other threads.
+    ``ask`` gets a function to report its progress with. Questions with ``beside`` keep one core
+    busy each, and may be asked at the same time, from other threads.
     """
 
     kind: Kind

@@ -28,9 +28,9 @@ def verify(
 ) -> Report:
     """Return the rows of all questions, in their order.
 
-    ``progress`` is told in a few words what is going on, ``answered`` each row once it and all
-    before it are there. Questions that may be asked beside others are, one for each processor.
-    A question that could not be asked is an inconclusive row with the error as its reason: the
+    ``progress`` gets a few words on the current activity, ``answered`` each row once it and all
+    rows before it are there. Questions that may be asked beside others are, one for each processor.
+    A question that could not be asked is an inconclusive row with the error as its reason, and the
     others are asked all the same. ``KeyboardInterrupt`` passes through.
     """
     started = time.monotonic()

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from krafla.audit.result import Weight
 from krafla.audit.run import audit
-from krafla.audit.server_log_options import Wish
+from krafla.audit.server_logs.settings import ServerLogOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from krafla.audit.result import Finding, Report
+    from krafla.audit.report import AuditReport
+    from krafla.audit.result import Finding
     from krafla.audit.specs import LoadingSpec
 
 Edit = "Callable[[list[str], int], None]"
@@ -65,16 +66,16 @@ def edited(source: Path, target: Path, file: str, pattern: str, edit: Edit) -> i
     return index + 1
 
 
-def judged(folder: Path, loading: LoadingSpec, **wish: int) -> Report:
-    return audit([folder], loading=loading, server_logs=Wish(**wish))
+def judged(folder: Path, loading: LoadingSpec, **options: int) -> AuditReport:
+    return audit([folder], loading=loading, server_logs=ServerLogOptions(**options))
 
 
-def findings(report: Report) -> list[Finding]:
+def findings(report: AuditReport) -> list[Finding]:
     """Return what matters of a report, notes left out."""
     everything = [f for cluster in report.clusters for f in cluster.all_findings()]
     return [f for f in (*everything, *report.findings) if f.weight is not Weight.NOTE]
 
 
-def notes(report: Report) -> list[Finding]:
+def notes(report: AuditReport) -> list[Finding]:
     everything = [f for cluster in report.clusters for f in cluster.all_findings()]
     return [f for f in (*everything, *report.findings) if f.weight is Weight.NOTE]

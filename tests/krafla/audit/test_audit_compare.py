@@ -36,7 +36,7 @@ def test_a_checkpoint_of_the_older_log_says_that_the_offset_was_committed(tmp_pa
     (found,) = compare(split_logs(tmp_path, names, {"older": end}))
     older = tmp_path / names[0] / METADATA
     assert (found.weight, found.kind, found.offset) == (Weight.VIOLATION, "divergence", SPLIT)
-    assert found.detail.endswith(f", and {older} has committed it, by its checkpoint")
+    assert found.detail.endswith(f", and {older} has committed that offset, by a checkpoint")
 
 
 @pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)

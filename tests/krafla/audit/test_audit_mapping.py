@@ -7,8 +7,8 @@ from tests.krafla.audit.editing import CHANGE_PARTITION, LOG, METADATA
 
 from krafla.audit.history import History
 from krafla.audit.image import Image
-from krafla.audit.judge import SpecRun
-from krafla.audit.mapping import STATE_API_KEYS, OtherRecords, Step, lease_step
+from krafla.audit.lease_steps import LeaseRun
+from krafla.audit.mapping import STATE_API_KEYS, LogStep, OtherRecords, lease_step
 from kraft.log.segment import iter_batches
 from kraft.records.builder import metadata_batch
 from kraft.records.lease import lease_record
@@ -16,7 +16,7 @@ from kraft.records.lease import lease_record
 
 def every_step(batch):
     """Yield what a batch says: a step for each record outside the lease, else the record."""
-    yield Step("BeginBatch", (("base_offset", batch.base_offset),), batch.base_offset)
+    yield LogStep("BeginBatch", (("base_offset", batch.base_offset),), batch.base_offset)
     metadata = {record.offset: record for record in batch.metadata_records()}
     for offset in range(batch.base_offset, batch.next_offset):
         record = metadata.get(offset)
@@ -24,10 +24,12 @@ def every_step(batch):
             yield record
         else:
             changes = record is not None and record.api_key == CHANGE_PARTITION
-            yield Step("OtherRecord", (("changes_partition", changes), ("offset", offset)), offset)
+            yield LogStep(
+                "OtherRecord", (("changes_partition", changes), ("offset", offset)), offset
+            )
 
 
-class Recorded(SpecRun):
+class Recorded(LeaseRun):
     """Keeps the steps it is given, and the state before each record of the lease."""
 
     def __init__(self, loading):
@@ -49,7 +51,7 @@ def uncoalesced(path, loading):
     image, run = Image(), Recorded(loading)
     for batch in iter_batches(path):
         for step in every_step(batch):
-            if isinstance(step, Step):
+            if isinstance(step, LogStep):
                 run.take([step])
                 continue
             broker = step.fields.get("brokerId", step.fields.get("id"))

@@ -8,10 +8,9 @@ import pytest
 from tests.krafla.audit.editing import LOG, METADATA
 from tests.kraft.records.samples import leader_change
 
-from krafla.audit import history
+from krafla.audit import history, history_checks
 from krafla.audit.invariants import RecordInvariant
-from krafla.audit.record_text import record_text
-from krafla.audit.redact import REDACTED
+from krafla.audit.redact import REDACTED, record_text
 from krafla.audit.render import document, text_lines
 from krafla.audit.run import audit
 from kraft.log.segment import iter_batches
@@ -69,7 +68,7 @@ def test_a_finding_about_a_record_with_secrets_shows_none(log, loading, monkeypa
     api_keys = frozenset({secret_record(log).api_key})
     objects = RecordInvariant("T1", "no record is liked", "here", lambda _: "not liked", api_keys)
     monkeypatch.setattr(history, "_WANTED", api_keys)
-    monkeypatch.setattr(history, "RECORD_INVARIANTS", dict.fromkeys(api_keys, (objects,)))
+    monkeypatch.setattr(history_checks, "RECORD_INVARIANTS", dict.fromkeys(api_keys, (objects,)))
     report = audit([log.parent], loading=loading)
     for text in (json.dumps(document(report)), "\n".join(text_lines(report))):
         assert "not liked" in text

@@ -86,10 +86,10 @@ def test_what_controllers_say_is_stepped_and_counted(tmp_path, loading):
     ]
     cluster = registered(tmp_path, loading, [voters(1)], *batches, [voters(1, 2)])
     assert cluster.all_findings() == ()
-    stepped = cluster.stepped[REGISTRATIONS]
+    stepped = cluster.spec_counts[REGISTRATIONS]
     assert (stepped.steps, stepped.judged) == (4, 4)
     assert stepped.passed_over == {
-        "a metadata version that is lowered": 1, "a metadata version that is said again": 1,
+        "a metadata version that is lowered": 1, "a metadata version that is written again": 1,
     }  # fmt: skip
 
 
@@ -163,7 +163,7 @@ BACK = broker_change(0, fenced=-1)
 def test_a_change_that_somebody_may_ask_for_is_a_step(tmp_path, loading, batches):
     report, _ = found_in(tmp_path, loading, SETUP, *batches)
     assert report.clusters[0].all_findings() == ()
-    stepped = report.clusters[0].stepped[PARTITIONS]
+    stepped = report.clusters[0].spec_counts[PARTITIONS]
     assert stepped.judged == sum(r[0] == 5 for records in batches for r in records)
     assert stepped.passed_over == {}
 
@@ -194,7 +194,7 @@ def test_equal_changes_of_many_partitions_are_one_step(tmp_path, loading):
     moved = [change(number, isr=(1, 2), leader=1) for number in range(50)]
     loading.memory.clear()
     report, _ = found_in(tmp_path, loading, [topic(), *parts], [*moved, FENCED])
-    stepped = report.clusters[0].stepped[PARTITIONS]
+    stepped = report.clusters[0].spec_counts[PARTITIONS]
     assert (stepped.judged, stepped.steps, stepped.passed_over) == (50, 1, {})
 
 
@@ -207,9 +207,9 @@ def test_what_the_spec_has_no_word_for_is_passed_over_and_said(tmp_path, loading
     report, _ = found_in(tmp_path, loading, SETUP, *batches)
     cluster = report.clusters[0]
     passed = {"directories": 1, "eligible leader replicas": 1, "the order of a list": 1}
-    assert cluster.stepped[PARTITIONS].passed_over == passed
+    assert cluster.spec_counts[PARTITIONS].passed_over == passed
     assert document(report)["clusters"][0]["stepped"][PARTITIONS]["passed_over"] == passed
-    assert any("3 passed over: 1 for directories" in line for line in text_lines(report))
+    assert any("3 skipped: 1 for directories" in line for line in text_lines(report))
 
 
 def test_tagged_fields_that_nobody_knows_disturb_nothing(tmp_path, loading):
@@ -218,7 +218,7 @@ def test_tagged_fields_that_nobody_knows_disturb_nothing(tmp_path, loading):
     moved = change(isr=(1, 2), leader=1, **unknown)
     report, _ = found_in(tmp_path, loading, [topic(), partition(**unknown)], [moved, of_brokers])
     assert report.clusters[0].all_findings() == ()
-    assert report.clusters[0].stepped[PARTITIONS].judged == 1
+    assert report.clusters[0].spec_counts[PARTITIONS].judged == 1
     log = tmp_path / METADATA / LOG
     kept = [r for batch in iter_batches(log) for r in batch.metadata_records()
             if UNKNOWN_TAGGED_FIELDS in r.fields]  # fmt: skip

@@ -21,8 +21,8 @@ from tests.krafla.audit.editing import (
 
 from krafla.audit import history_checks
 from krafla.audit.image import BrokerRegistration
-from krafla.audit.judge import INVARIANTS, PROPERTIES, SpecRun
-from krafla.audit.mapping import Place, Step
+from krafla.audit.lease_steps import INVARIANTS, PROPERTIES, LeaseRun
+from krafla.audit.mapping import LogStep, Place
 from krafla.audit.result import Weight
 from krafla.audit.run import audit
 from krafla.manifest import find_specs
@@ -243,7 +243,7 @@ def test_a_state_that_breaks_an_invariant_is_a_violation_before_any_record(loadi
         broker: BrokerRegistration("incarnation", 3, fenced=True, in_controlled_shutdown=False)
         for broker in (0, 1)
     }
-    found = SpecRun(loading, 10, twice).take(())
+    found = LeaseRun(loading, 10, twice).take(())
     assert (found.kind, found.evidence.rule) == ("UntimedLease!EpochUniqueInv",) * 2
 
 
@@ -256,8 +256,8 @@ def test_a_step_that_breaks_a_property_is_a_violation_under_its_name(loading, mo
         return asked != name and holds(self, asked, before, after)
 
     monkeypatch.setattr(type(spec), "check_action_property", check)
-    step = Step("RegisterBroker", (
+    step = LogStep("RegisterBroker", (
         ("b", 0), ("incarnation", "i"), ("epoch", 0), ("fenced", True),
         ("in_controlled_shutdown", False), ("offset", 0),
     ), 0, Place(None, 0, None))  # fmt: skip
-    assert SpecRun(loading, 0, {}).take([step]).kind == f"UntimedLease!{name}"
+    assert LeaseRun(loading, 0, {}).take([step]).kind == f"UntimedLease!{name}"

@@ -15,7 +15,7 @@ from krafla.verdict import ExitCode, Verdict
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from krafla.audit.result import Report
+    from krafla.audit.report import AuditReport
     from krafla.audit.specs import LoadingSpec
 
 STARTS = "is now STARTING"
@@ -32,7 +32,7 @@ def with_one_line(source: Path, target: Path, pattern: str, file: str) -> None:
         path.write_text("".join(kept or lines[:1]))
 
 
-def counts(report: Report) -> Counts:
+def counts(report: AuditReport) -> Counts:
     (cluster,) = report.clusters
     assert cluster.server_logs is not None
     return cluster.server_logs.counts

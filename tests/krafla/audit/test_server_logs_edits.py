@@ -183,7 +183,7 @@ def test_who_says_that_a_record_is_missing_is_named(
     evidence = finding.evidence
     assert evidence is not None
     (false,) = evidence.false
-    says = "said by the join of server log and metadata log, not by the spec"
+    says = "the join of server log and metadata log, not the spec"
     assert (evidence.source, false.place) == (says, says)
     # Neither an action nor a property of the spec: it allows what the line says.
     assert evidence.action is None
@@ -246,7 +246,7 @@ def test_a_fencing_that_its_controller_does_not_tell_of_is_a_doubt(
     assert report.exit_code is ExitCode.INCONCLUSIVE
     (finding,) = findings(report)
     assert finding.offset == 95
-    assert "no line of controller 3002 says why" in finding.detail
+    assert "no line of controller 3002 gives the reason" in finding.detail
 
 
 def test_a_line_that_is_not_understood_turns_a_violation_into_a_doubt(

@@ -9,8 +9,8 @@ import pytest
 
 from krafla.audit.result import Weight
 from krafla.audit.server_logs import lines as reading
-from krafla.audit.server_logs.events import Kind, UnintelligibleLineError, understand
-from krafla.audit.server_logs.files import find_server_logs, unknown_notes
+from krafla.audit.server_logs.events import EventKind, UnintelligibleLineError, event_of
+from krafla.audit.server_logs.files import find_server_logs, unknown_line_notes
 from krafla.audit.server_logs.lines import Extent, read_lines
 from kraft.errors import UnreadableFileError
 
@@ -41,9 +41,9 @@ def test_a_line_has_its_place_time_and_words(tmp_path: Path) -> None:
     assert line.place == f"{path}:2"
     assert line.time_ms == 1795264661948
     assert line.level == "INFO"
-    event = understand(line)
+    event = event_of(line)
     assert event is not None
-    assert (event.kind, event.node, event.broker, event.epoch) == (Kind.REGISTERED, 0, 0, 17)
+    assert (event.kind, event.node, event.broker, event.epoch) == (EventKind.REGISTERED, 0, 0, 17)
 
 
 def test_stack_traces_bytes_and_other_loggers_are_passed_over(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_bytes_that_are_no_text_are_replaced_in_a_line(tmp_path: Path) -> None:
     )
     (line,) = read_lines(path)
     with pytest.raises(UnintelligibleLineError, match="no sentence"):
-        understand(line)
+        event_of(line)
 
 
 def test_an_overlong_line_is_cut_and_the_next_is_read(tmp_path: Path) -> None:
@@ -115,10 +115,10 @@ def test_a_line_of_the_lease_that_is_not_understood_says_so(text: str, tmp_path:
     path = written(tmp_path / "server.log", f"[2026-11-21 12:37:41,948] INFO {text} {LOGGER}\n")
     (line,) = read_lines(path)
     with pytest.raises(UnintelligibleLineError):
-        understand(line)
+        event_of(line)
     (logs,), findings = find_server_logs([tmp_path])
     assert not findings
-    (note,) = unknown_notes(logs)
+    (note,) = unknown_line_notes(logs)
     assert (note.weight, note.line) == (Weight.NOTE, 1)
 
 
@@ -126,7 +126,7 @@ def test_rotated_logs_are_put_in_the_order_they_were_written(tmp_path: Path) -> 
     written(tmp_path / "n0/logs/server.log", UNFENCED)
     written(tmp_path / "n0/logs/server.log.2026-11-21-12", REGISTERED)
     (logs,), _ = find_server_logs([tmp_path])
-    assert [event.kind for event in logs.events] == [Kind.REGISTERED, Kind.UNFENCED]
+    assert [event.kind for event in logs.events] == [EventKind.REGISTERED, EventKind.UNFENCED]
     assert len(logs.files) == 2
 
 
@@ -152,4 +152,4 @@ def test_debug_lines_of_the_lease_need_not_be_understood(tmp_path: Path) -> None
         f"[2026-11-21 12:37:41,948] TRACE [BrokerLifecycleManager id=0] a heartbeat {LOGGER}\n",
     )
     (line,) = read_lines(path)
-    assert understand(line) is None
+    assert event_of(line) is None

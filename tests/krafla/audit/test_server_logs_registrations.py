@@ -11,8 +11,8 @@ from tests.krafla.audit.log_editing import findings, judged
 
 from krafla.audit.server_logs import lease
 from krafla.audit.server_logs.candidate import Candidate
-from krafla.audit.server_logs.lease import Settings
-from krafla.audit.server_logs.permissive_states import generous_states
+from krafla.audit.server_logs.permissive_states import permissive_states
+from krafla.audit.server_logs.settings import Settings
 from krafla.values import function, record
 from krafla.verdict import ExitCode, Verdict
 from kraft.log.segment import iter_batches
@@ -74,7 +74,10 @@ def test_a_search_that_finds_no_late_request_leaves_a_doubt(
     copy = tmp_path / "crash"
     shutil.copytree(real_logs / "crash", copy)
     ended_before_its_record(copy, copy / N0, started(NEXT))
-    monkeypatch.setattr("krafla.audit.server_logs.proposals.Preparer.leaving", lambda _, c, __: c)
+    monkeypatch.setattr(
+        "krafla.audit.server_logs.proposals.Proposals.after_registration_request",
+        lambda _, c, __: c,
+    )
     report = judged(tmp_path, loading)
     assert report.exit_code is ExitCode.INCONCLUSIVE
     (finding,) = findings(report)
@@ -108,7 +111,7 @@ def test_only_a_process_that_started_has_requests_under_way(
     asked = state.replace(messages=function({request: 1}))
     assert bool(spec.outcomes(asked, action, 1, "a", epoch)) is allowed
     # The most favourable states have such a request, whether or not the search put one there.
-    favourable = generous_states(
+    favourable = permissive_states(
         Candidate(state, 0, ()), 1, frozenset({"a"}), timeout_ms=4000, skew_ms=100, watched=True
     )
     assert any(spec.outcomes(s, action, 1, "a", epoch) for s in favourable) is allowed
@@ -117,7 +120,7 @@ def test_only_a_process_that_started_has_requests_under_way(
 @pytest.mark.parametrize("status", ["NOT_RUNNING", "SHUTTING_DOWN", "CRASHED"])
 def test_an_ended_process_may_still_be_heard_under_its_epoch(status: str) -> None:
     _, state = late("a", status)
-    favourable = generous_states(
+    favourable = permissive_states(
         Candidate(state, 0, ()), 1, frozenset({"a"}), timeout_ms=4000, skew_ms=100, watched=False
     )
     for each in favourable:

@@ -107,7 +107,7 @@ def test_json_is_one_document_with_the_promised_fields(violated):
     ("spoil", "status", "said"),
     [
         (lambda log: log.write_bytes(log.read_bytes()[:-3]), 0, "torn tail"),
-        (lambda log: log.write_bytes(b""), 3, "nothing was ever written here"),
+        (lambda log: log.write_bytes(b""), 3, "the log was never written"),
         (lambda log: log.write_bytes(b"\x00" * 16 + b"\x01" + bytes(80)), 2, "magic 1"),
         (lambda log: log.unlink() or log.mkdir(), 2, "not a regular file"),
         (

@@ -11,9 +11,11 @@ from typer.testing import CliRunner
 
 from krafla.cli import application
 from krafla.manifest import find_specs
-from krafla.proofs.lease_instances import lease_instances
 from krafla.proofs.prove import Proofs
+from krafla.refinement.lease.proof_instances import lease_instances
 from krafla.traces import ClaimKind, read
+
+INSTANCES = "krafla.refinement.lease.proof_instances.lease_instances"
 
 
 def krafla(*arguments):
@@ -119,7 +121,7 @@ def test_the_behaviour_that_refutes_is_saved_and_replayed_on_both_sides(tmp_path
 # By day test_proofs_agreement asks for it, and the next test for what is told of it.
 @pytest.mark.nightly
 def test_what_agrees_with_tlc_is_a_table_of_init_and_the_actions(monkeypatch):
-    monkeypatch.setattr("krafla.proofs.lease_instances.lease_instances", lambda: lease_instances(2))
+    monkeypatch.setattr(INSTANCES, lambda: lease_instances(2))
 
     status, out, _ = krafla("prove", "lease", "--agreement", "--json")
 
@@ -133,9 +135,7 @@ def test_what_agrees_with_tlc_is_a_table_of_init_and_the_actions(monkeypatch):
 
 
 def test_models_in_which_an_action_is_never_taken_are_inconclusive(monkeypatch):
-    monkeypatch.setattr(
-        "krafla.proofs.lease_instances.lease_instances", lambda: lease_instances(2)[:1]
-    )
+    monkeypatch.setattr(INSTANCES, lambda: lease_instances(2)[:1])
 
     status, out, _ = krafla("prove", "lease", "--agreement", "--quiet")
 

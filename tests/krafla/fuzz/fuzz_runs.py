@@ -1,61 +1,88 @@
-"""What the tests of `krafla fuzz` share, whichever game it plays."""
+"""What the tests of `krafla fuzz` share: the seven systems, each with a seeded bug."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from typer.testing import CliRunner
 
 from krafla.cli import application
-from krafla.fuzz.engine.profiles import find_profile
-from krafla.fuzz.engine.run import play_seed
+from krafla.fuzz.engine.mutant import find_mutant
+from krafla.fuzz.engine.system import RunOptions, System, find_system
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from contextlib import AbstractContextManager
 
-    import pytest
     from click.testing import Result
-    from tests.mutants.mutant import Mutant
+
+    from krafla.fuzz.engine.mutant import Probe
+    from krafla.fuzz.engine.run_source import RunSource
 
 
-def fuzz(game: str, *arguments: str) -> Result:
-    """Return what `krafla fuzz` of a game comes to."""
-    return CliRunner().invoke(application("fuzz"), ["fuzz", game, *arguments])
+@dataclass(frozen=True)
+class Example:
+    """A system, the options of short runs, and a bug that few runs of other options find.
+
+    ``said`` is a piece of what is said of the bug.
+    """
+
+    word: str
+    short: RunOptions
+    bug: str
+    examples: int
+    where: RunOptions
+    said: str
+
+    @property
+    def system(self) -> System:
+        """Return the system."""
+        return find_system(self.word)
+
+    def runs(self, seed: int) -> RunSource:
+        """Return the short runs of a seed."""
+        return self.system.runs(seed, self.short)
+
+    def runs_with_bug(self) -> RunSource:
+        """Return the runs in which the bug is looked for."""
+        return self.system.runs(0, self.where)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Return the options of the command that look for the bug."""
+        options = self.runs_with_bug().options.split()
+        return (self.word, "--examples", str(self.examples), *options)
+
+    def broken(self) -> AbstractContextManager[Probe]:
+        """Return a context in which the implementation has the bug."""
+        return find_mutant(self.bug, self.system).applied()
 
 
-def assert_a_seed_is_a_run(profile_name: str, recording: Any, steps: int) -> None:
-    """Assert that a seed has one run, another seed another, and that its file says all of it."""
-    profile = find_profile(profile_name)
-    first, second = (play_seed(profile, 3, steps).recording for _ in range(2))
-    assert recording.to_json(first) == recording.to_json(second)
-    assert first != play_seed(profile, 4, steps).recording
-    assert recording.from_json(recording.to_json(first)) == first
+_CALM = RunOptions(faults="kill", chaos=2.0)
+CHOICE_DRIVEN = (
+    Example("lease", RunOptions(60, ("restless",)), "heartbeat-does-not-renew-session", 50,
+            RunOptions(profiles=("restless",)), "contact_age"),
+    Example("metadata", RunOptions(40), "answered-when-appended", 40,
+            RunOptions(profiles=("failovers",)), "expected"),
+    Example("reassignment", RunOptions(50), "completes-when-added-are-in-sync", 40,
+            RunOptions(profiles=("moves",)), "expected"),
+    Example("registration", RunOptions(40), "lost-request-is-awaited-forever", 40,
+            RunOptions(profiles=("registers",)), "expected"),
+    Example("cluster", RunOptions(120), "unfencing-wants-end-of-log", 9,
+            RunOptions(profiles=("two-and-two",)), "is not enabled"),
+)  # fmt: skip
+ON_MACHINES = (
+    Example("raft", _CALM, "boots-unattached", 20, RunOptions(), "RestartProp: "),
+    Example("stack", _CALM, "keeps-uncommitted", 3, RunOptions(), "RevertsToCommittedProp: "),
+)
+ALL = CHOICE_DRIVEN + ON_MACHINES
 
 
-def assert_found_kept_and_played_again(
-    game: str, mutant: Mutant, where: tuple[str, ...], said: str, place: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    """Assert that a bug is found and kept, that its file shows it, and holds without the bug."""
-    with monkeypatch.context() as wrong:
-        for patched, function in mutant.patches.items():
-            wrong.setattr(patched, function)
-        ended = fuzz(game, *where, "--save", str(place), "-q")
-        assert ended.exit_code == 1, ended.output
-        assert said in ended.output
-        (kept,) = place.glob("*.json")
-        again = fuzz(game, "--replay", str(kept))
-        assert again.exit_code == 1
-        assert "VIOLATED" in again.output
-    mended = fuzz(game, "--replay", str(kept), "--json")
-    assert mended.exit_code == 0
-    assert json.loads(mended.output)["verdict"] == "held"
+def krafla(*arguments: str) -> Result:
+    """Return how a command of krafla ends."""
+    return CliRunner().invoke(application(arguments[0]), list(arguments))
 
 
-def assert_refused(game: str, arguments: tuple[str, ...], said: str) -> None:
-    """Assert that what cannot be is refused in a line."""
-    ended = fuzz(game, *arguments)
-    assert ended.exit_code == 2
-    assert said in ended.output
-    assert "Traceback" not in ended.output
+def fuzz(*arguments: str) -> Result:
+    """Return how `krafla fuzz` ends; it shows no progress."""
+    return krafla("fuzz", *arguments, "--quiet")

@@ -1,102 +1,149 @@
-"""``krafla fuzz`` on the command line: what it prints, and its exit status."""
+"""``krafla fuzz`` on the command line: what it refuses, lists, and says of seeded bugs."""
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 
 import pytest
-from tests.mutants.lease import MUTANTS
-from typer.testing import CliRunner
+from tests.krafla.fuzz.fuzz_runs import ALL, CHOICE_DRIVEN, ON_MACHINES, fuzz, krafla
 
-from krafla.cli import application
-from krafla.fuzz.engine import campaign
+from krafla.fuzz.engine import mutant_search
+from krafla.fuzz.engine.mutant import find_mutant
+from krafla.fuzz.engine.system import NAMES, System, find_system
+
+OLD_WORDS = {
+    "together": "cluster",
+    "whole": "stack",
+    "quorum": "raft",
+    "controlling": "metadata",
+    "moving": "reassignment",
+    "registering": "registration",
+}
+BESIDE_REPLAY = "not together with --replay"
+BESIDE_MUTANTS = "not together with --mutants"
+NOT_ON_MACHINES = "only for `krafla fuzz` lease, metadata, reassignment, registration, cluster"
+ON_MACHINES_ONLY = "only for `krafla fuzz` raft, stack"
+REFUSED = [
+    *((f"{command} {old}", f"{old!r} is called {new!r} now")
+      for old, new in OLD_WORDS.items() for command in ("fuzz", "campaign")),
+    *((f"{command} cluster --faults kill", f"--faults: only for `krafla {command}` raft, stack; "
+       f"what was `krafla {command} cluster` is `krafla {command} stack` now")
+      for command in ("fuzz", "campaign")),
+    ("fuzz rafting", "nothing is called 'rafting' here; did you mean raft?"),
+    ("fuzz xyzzy", f"there are: {', '.join(NAMES)}"),
+    ("fuzz raft --faults kil", "no fault is called 'kil'; did you mean kill"),
+    ("fuzz raft --faults no-such-fault", "`krafla fuzz raft --faults list` shows them"),
+    ("fuzz stack --faults netwrk,kill", "no fault is called 'netwrk'; did you mean network"),
+    ("fuzz raft --mutants second-votes", "no seeded bug 'second-votes'; did you mean second-vote"),
+    ("fuzz lease --mutants two-request-in-flight", "did you mean two-requests-in-flight"),
+    ("fuzz raft --mutants no-such-bug", "`krafla fuzz raft --mutants list` shows them"),
+    ("fuzz lease --profile restles", "'restles' is no profile of lease; did you mean restless"),
+    ("fuzz lease --profile kafka-9", "kafka-4.1"),
+    ("fuzz reassignment --profile restless",
+     "'restless' is no profile of reassignment; it is one of lease"),
+    ("fuzz cluster --profile moves", "'moves' is no profile of cluster; it is one of reassignment"),
+    *((f"fuzz {one.word} --faults loss --lockstep",
+       f"--faults, --lockstep: {ON_MACHINES_ONLY}") for one in CHOICE_DRIVEN),
+    *((f"fuzz {one.word} --chaos 3", f"--chaos: {ON_MACHINES_ONLY}") for one in CHOICE_DRIVEN),
+    *((f"fuzz {one.word} --steps 5 --profile x", f"--steps, --profile: {NOT_ON_MACHINES}")
+      for one in ON_MACHINES),
+    *((f"fuzz {one.word} --replay nothere.json", "nothere.json: No such file") for one in ALL),
+    *((f"fuzz {one.word} --replay x --examples 2 --seconds 3 --workers 2",
+       f"--examples, --seconds, --workers: {BESIDE_REPLAY}") for one in ALL),
+    ("fuzz raft --replay x --examples 3 --lockstep", f"--examples, --lockstep: {BESIDE_REPLAY}"),
+    ("fuzz raft --replay x --chaos 3", f"--chaos: {BESIDE_REPLAY}"),
+    ("fuzz lease --replay x --mutants all", f"--mutants: {BESIDE_REPLAY}"),
+    ("fuzz raft --mutants all --lockstep --json", f"--lockstep, --json: {BESIDE_MUTANTS}"),
+    ("fuzz raft --mutants all --chaos 3", f"--chaos: {BESIDE_MUTANTS}"),
+    ("fuzz lease --mutants all --profile restless", f"--profile: {BESIDE_MUTANTS}"),
+]  # fmt: skip
 
 
-def fuzz(*arguments):
-    return CliRunner().invoke(application("fuzz"), ["fuzz", *arguments, "--quiet"])
-
-
-SHORT = ("lease", "--profile", "restless", "--examples", "2", "--steps", "60")
-
-
-def test_a_campaign_that_missed_something_exits_with_3_and_says_how_to_run_it_again():
-    result = fuzz(*SHORT)
-    assert result.exit_code == 3
-    assert "INCONCLUSIVE  2 runs, " in result.output
-    assert "actions never taken: " in result.output
-    assert "krafla fuzz lease --seed 0 --examples 2 --steps 60 --profile restless" in result.output
-
-
-def test_json_says_the_same():
-    document = json.loads(fuzz(*SHORT, "--json").stdout)
-    assert document["verdict"] == "inconclusive"
-    assert document["exit_code"] == 3
-    assert document["runs"] == 2
-    assert document["steps"] == sum(document["actions"].values()) + document["refused"]
-    assert document["failure"] is None
-
-
-def test_a_finding_exits_with_1_and_is_kept(tmp_path, monkeypatch):
-    mutant = next(one for one in MUTANTS if one.id == "a heartbeat does not renew the session")
-    for place, wrong in mutant.patches.items():
-        monkeypatch.setattr(place, wrong)
-    result = fuzz("lease", "--profile", "restless", "--examples", "50", "--save", str(tmp_path))
-    assert result.exit_code == 1
-    assert "VIOLATED" in result.output
-    assert "contact_age" in result.output
-    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".ndjson"]
-
-
-@pytest.mark.parametrize("arguments", [("rafting",), ("lease", "--profile", "no-such-profile")])
-def test_a_name_that_nothing_has_exits_with_2(arguments):
-    result = fuzz(*arguments)
+@pytest.mark.parametrize(("line", "said"), REFUSED, ids=[line for line, _ in REFUSED])
+def test_what_cannot_be_run_exits_with_2_and_one_sentence(line, said, tmp_path):
+    command, *arguments = line.split()
+    more = (str(tmp_path / "out"), "--seeds", "0..1") if command == "campaign" else ()
+    result = krafla(command, *arguments, *more, "--quiet")
     assert result.exit_code == 2
-    assert "there is" in result.stderr or "there are" in result.stderr
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert result.stdout == ""
 
 
-def interrupted_in(monkeypatch, number):
-    """Have Ctrl-C come in a run of a campaign, by its number."""
-    right, begun = campaign.play_seed, []
-
-    def play(*arguments):
-        begun.append(arguments)
-        if len(begun) > number:
-            raise KeyboardInterrupt
-        return right(*arguments)
-
-    monkeypatch.setattr(campaign, "play_seed", play)
-
-
-@pytest.mark.parametrize("game", ["lease", "together"])
-def test_ctrl_c_leaves_what_was_done_until_then(game, monkeypatch):
-    interrupted_in(monkeypatch, 2)
-    result = fuzz(game, "--steps", "30", "--examples", "9")
-    assert result.exit_code == 130
-    assert result.stderr == "krafla: interrupted\n"
-    assert "INCONCLUSIVE  2 runs, 60 judged steps, " in result.stdout
-    assert "  it was interrupted\n" in result.stdout
-    assert f"reproduce  krafla fuzz {game} --seed 0 --examples 2 --steps 30" in result.stdout
+@pytest.mark.parametrize("word", NAMES)
+def test_all_faults_and_seeded_bugs_can_be_listed_with_what_they_are(word):
+    system = find_system(word)
+    listed = fuzz(word, "--mutants", "list")
+    assert listed.exit_code == 0
+    assert [(line.split()[0], line.endswith(bug.sentence)) for bug, line in zip(
+        system.mutants, listed.output.splitlines(), strict=True
+    )] == [(bug.name, True) for bug in system.mutants]  # fmt: skip
+    if "--faults" in system.takes:
+        faults = fuzz(word, "--faults", "list")
+        drawn = [line.split()[2] for line in faults.output.splitlines() if line.startswith("*")]
+        assert faults.exit_code == 0
+        assert tuple(drawn) == system.kinds
 
 
-def test_json_says_that_it_was_interrupted(monkeypatch):
-    interrupted_in(monkeypatch, 0)
-    result = fuzz("metadata", "--json")
-    document = json.loads(result.stdout)
-    assert result.exit_code == document["exit_code"] == 130
-    assert (document["runs"], document["steps"]) == (0, 0)
-    assert document["doubts"][0] == "it was interrupted"
+def test_help_teaches_the_seven_systems():
+    result = krafla("fuzz", "--help")
+    assert result.exit_code == 0
+    assert "krafla fuzz raft --replay" in result.output
+    assert all(word in result.output for word in NAMES)
 
 
-def test_what_was_found_before_ctrl_c_is_kept_as_it_is(tmp_path, monkeypatch):
-    mutant = next(one for one in MUTANTS if one.id == "a heartbeat does not renew the session")
-    for place, wrong in mutant.patches.items():
-        monkeypatch.setattr(place, wrong)
+@pytest.mark.parametrize("example", ALL, ids=lambda example: example.word)
+def test_the_run_that_found_a_seeded_bug_is_in_the_table_and_kept(example, tmp_path):
+    name, word = example.bug, example.word
+    result = fuzz(word, "--mutants", name, "--save", str(tmp_path / "found"))
+    assert result.exit_code == 0, result.output
+    assert "1 seeded bugs; each was found" in result.output
+    assert f"reproduce  krafla fuzz {word} --mutants {name} --seed 0 --examples " in result.output
+    (kept,) = (tmp_path / "found").glob("*.json")
+    assert f"replay     krafla fuzz {word} --replay {kept}" in result.output
+    with find_mutant(name, example.system).applied():
+        again = fuzz(word, "--replay", str(kept))
+    assert again.exit_code == 1
+    (row,) = (line for line in result.output.splitlines() if line.startswith(name))
+    assert row.split()[-1] in again.output
+    if example in ON_MACHINES:
+        own = fuzz(word, "--replay", str(kept))
+        assert own.exit_code == 1
+        assert f"with the seeded bug {name}" in own.output
+        assert "the same run as in the file" in own.output
 
-    def interrupted(*_):
-        raise KeyboardInterrupt
 
-    monkeypatch.setattr(campaign, "shrink", interrupted)
-    result = fuzz("lease", "--profile", "restless", "--examples", "50", "--save", str(tmp_path))
+def test_seeded_bugs_are_searched_for_with_another_seed():
+    result = fuzz("lease", "--mutants", "all", "--seed", "3", "--examples", "1")
     assert result.exit_code == 1
-    assert "VIOLATED" in result.stdout
-    assert len(list(tmp_path.iterdir())) == 2
+    assert "31 seeded bugs; not found: " in result.output
+    assert "reproduce  krafla fuzz lease --mutants all --seed 3 --examples 1" in result.output
+
+
+def test_ctrl_c_leaves_the_seeded_bugs_that_were_looked_for(monkeypatch):
+    right, asked = mutant_search.search, []
+
+    def search(mutant, *limits):
+        asked.append(mutant.name)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return right(mutant, *limits)
+
+    monkeypatch.setattr(mutant_search, "search", search)
+    result = fuzz("raft", "--mutants", "vote-before-write,asks-before-write")
+    assert result.exit_code == 130
+    assert "VoteWrittenBeforeAnsweredInv" in result.output
+    assert "stopped after 1 of 2 seeded bugs" in result.output
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [("raft", "boots-unattached"), ("lease", "heartbeat-does-not-renew-session")],
+)
+def test_a_seeded_bug_that_is_not_found_exits_with_1(word, name, monkeypatch):
+    # A mistake that is none: nothing can find it.
+    harmless = replace(find_mutant(name, find_system(word)), wrong=lambda right, _probe: right)
+    monkeypatch.setattr(System, "mutants", (harmless,))
+    result = fuzz(word, "--mutants", "all", "--examples", "2")
+    assert result.exit_code == 1
+    assert f"not found: {name}" in result.output

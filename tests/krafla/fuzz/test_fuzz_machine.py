@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
-from tests.mutants.lease import MUTANTS
 
+from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.lease.machine import LeaseMachine, LeaseViolationError
+from krafla.fuzz.lease.system import SYSTEM
 
 TestLease = LeaseMachine.TestCase
 TestLease.settings = settings(
@@ -16,15 +17,13 @@ TestLease.settings = settings(
 
 
 @pytest.mark.nightly
-def test_a_failing_example_shows_the_plan_the_steps_and_the_false_conjunct(monkeypatch):
-    mutant = next(one for one in MUTANTS if one.id == "a heartbeat does not renew the session")
-    for place, wrong in mutant.patches.items():
-        monkeypatch.setattr(place, wrong)
+def test_a_failing_example_shows_the_plan_the_steps_and_the_false_conjunct():
+    mutant = find_mutant("heartbeat-does-not-renew-session", SYSTEM)
     wanted = settings(
         max_examples=500, stateful_step_count=30, deadline=None, database=None,
         derandomize=True, phases=[Phase.generate, Phase.shrink],
     )  # fmt: skip
-    with pytest.raises(LeaseViolationError) as caught:
+    with mutant.applied(), pytest.raises(LeaseViolationError) as caught:
         run_state_machine_as_test(LeaseMachine, settings=wanted)
     message = str(caught.value)
     assert "step 5" in message

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
 
-from krafla.fuzz.engine.profiles import DEFAULT_PROFILES, find_profile
-from krafla.fuzz.engine.run import play_seed, trace_of
+from krafla.fuzz.engine.choice_run import play_seed, trace_of
+from krafla.fuzz.engine.choice_system import find_profile
+from krafla.fuzz.lease.profiles import DEFAULT_PROFILES
 from krafla.match.validation import loaded
 from krafla.oracle import EvaluationError
 from krafla.traces import PartialTrace, Trace, partial

@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 
 from krafla.cli import application
 from krafla.fuzz.engine.kept_trace import check_corpus
-from krafla.fuzz.engine.replay import play_trace
 from krafla.match import Choice, trace_check, validation
 from krafla.match.corpus import read_index, root_of
 from krafla.match.property_checker import PropertyChecker
@@ -70,7 +69,7 @@ def test_a_step_without_parameters_is_found_among_the_steps_of_its_action():
 def judged_for_overlaps(monkeypatch):
     """Judge NoOverlapInv in every trace, whose condition the counterexamples do not meet."""
     both = read_properties(find_module(MODULE, None), also=["NoOverlapInv"])
-    monkeypatch.setattr(validation, "properties_of", lambda _: both)
+    monkeypatch.setattr(validation, "judged_properties", lambda _: both)
     # Judges are remembered, with the properties that they judge.
     trace_check._known_judge.cache_clear()
     yield
@@ -189,7 +188,7 @@ def test_a_trace_that_lacks_a_constant_is_an_error_that_names_it():
     trace = read(LIFE)
     without = tuple(pair for pair in trace.constants if pair[0] != "Reorder")
     with pytest.raises(KraflaError, match="Reorder"):
-        play_trace(replace(trace, constants=without))
+        vocabulary_of(replace(trace, constants=without))
 
 
 @pytest.fixture

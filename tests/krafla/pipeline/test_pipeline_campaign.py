@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from krafla.fuzz.engine.choice_runs import GameRuns
 from tests.krafla.pipeline.executors import kill_a_worker, with_deadly_seed, with_mutant
 
-from krafla.fuzz.engine.choice_runs import GameRuns
 from krafla.pipeline import campaign as campaign_module
 from krafla.pipeline.campaign import CampaignPlan, parse_seeds, read_results, run_campaign
 from krafla.pipeline.campaign_task import play_chunk, shrink_seed

@@ -13,7 +13,7 @@ from tests.kraft.records.samples import leader_change
 
 from krafla.pipeline.ingest import ingest, plan_ingest
 from krafla.pipeline.ingest_task import read_slice
-from krafla.pipeline.sources import Kind, Source, slices
+from krafla.pipeline.sources import FileKind, Source, slices
 from krafla.pipeline.store import MANIFEST, opened
 from krafla.pipeline.tables import SCHEMAS
 from krafla.verdict import KraflaError, Verdict
@@ -221,7 +221,7 @@ def test_the_output_must_not_lie_in_what_is_read(logs):
 
 
 def test_slices_have_every_source_once_and_about_the_same_size():
-    sources = [Source(f"/{n}", Kind.TRACE, n * 1000, 0) for n in range(100)]
+    sources = [Source(f"/{n}", FileKind.TRACE, n * 1000, 0) for n in range(100)]
     parts = slices(sources, 7)
     assert sorted(s.path for part in parts for s in part) == sorted(s.path for s in sources)
     sizes = [sum(s.bytes for s in part) for part in parts]

@@ -12,6 +12,13 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from krafla.fuzz.engine.choice_runs import GameRuns
+from krafla.fuzz.engine.machine_runs import MachineRuns
+from krafla.fuzz.engine.machine_systems import SYSTEMS
+from krafla.fuzz.engine.profiles import PROFILES_OF
+from krafla.fuzz.engine.run import play_seed
+from krafla.fuzz.engine.seeded_bugs import find_mutant
+from krafla.fuzz.engine.systems import GAMES
 from tests.browser import dom
 from tests.krafla.pipeline.executors import Here
 from typer.testing import CliRunner
@@ -20,15 +27,8 @@ from krafla.cli import application
 from krafla.fuzz.engine import campaign as game_campaign
 from krafla.fuzz.engine import choice_runs, machine_campaign
 from krafla.fuzz.engine import run_source as seeds_module
-from krafla.fuzz.engine.choice_runs import GameRuns
-from krafla.fuzz.engine.machine_runs import MachineRuns
-from krafla.fuzz.engine.machine_systems import SYSTEMS
-from krafla.fuzz.engine.profiles import PROFILES_OF
 from krafla.fuzz.engine.report import save
-from krafla.fuzz.engine.run import play_seed
 from krafla.fuzz.engine.run_source import SEED, SeedResult, judging_digest
-from krafla.fuzz.engine.seeded_bugs import find_mutant
-from krafla.fuzz.engine.systems import GAMES
 from krafla.pipeline.campaign import CampaignPlan, read_results, run_campaign
 from krafla.pipeline.report import write_report
 from krafla.verdict import KraflaError, Verdict

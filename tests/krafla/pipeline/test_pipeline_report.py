@@ -6,11 +6,11 @@ import re
 import shutil
 
 import pytest
+from krafla.fuzz.engine.choice_runs import GameRuns
 from tests.browser import dom
 from tests.krafla.pipeline.executors import with_mutant
 from tests.krafla.pipeline.poison import LOG
 
-from krafla.fuzz.engine.choice_runs import GameRuns
 from krafla.pipeline import campaign as campaign_module
 from krafla.pipeline.audit import audit_ingest
 from krafla.pipeline.campaign import CampaignPlan, run_campaign

@@ -9,9 +9,9 @@ import z3
 
 from krafla.oracle.syntax import Number
 from krafla.proofs.agreement import Instance, agreement
-from krafla.proofs.lease_instances import lease_instances
 from krafla.proofs.terms import boolean
 from krafla.proofs.theory import RULES, Theory
+from krafla.refinement.lease.proof_instances import lease_instances
 
 from .conftest import CONSTANTS
 

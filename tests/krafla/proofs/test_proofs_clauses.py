@@ -12,10 +12,10 @@ import z3
 from krafla.manifest import find_specs
 from krafla.oracle import EvaluationError, Spec, explore
 from krafla.proofs.concrete import Substitution, Universe
-from krafla.proofs.lease_instances import lease_instances
 from krafla.proofs.obligations import clauses
 from krafla.proofs.plans import load_plans
 from krafla.proofs.theory import RULES, Theory
+from krafla.refinement.lease.proof_instances import lease_instances
 from krafla.values import Function, freeze, function, sorted_values
 
 STATES = 60 if os.environ.get("KRAFLA_NIGHTLY") else 4

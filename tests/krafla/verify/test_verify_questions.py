@@ -10,14 +10,18 @@ import pytest
 import typer
 
 from krafla.audit import run
-from krafla.audit.server_log_options import Wish
 from krafla.audit.server_logs.counts import Counts
+from krafla.audit.server_logs.settings import ServerLogOptions
 from krafla.cli import verify as verify_command
-from krafla.fuzz.engine.seeded_bugs import find_mutant
+from krafla.fuzz.engine.choice_system import ChoiceRuns
+from krafla.fuzz.engine.machine_system import MachineRuns
+from krafla.fuzz.engine.mutant import find_mutant
+from krafla.fuzz.engine.system import RunOptions, find_system
 from krafla.manifest import find_specs, load
 from krafla.verdict import ExitCode, KraflaError, Verdict
-from krafla.verify import Kind, Question, Row, proofs, quorums
+from krafla.verify import Kind, Question, Row, proofs
 from krafla.verify import questions as asked
+from krafla.verify.fuzz_questions import STACK_CHAOS, fuzz_question, fuzz_questions
 
 
 def ask(question: Question) -> Row:
@@ -110,7 +114,9 @@ def test_a_server_log_that_cannot_be_is_violated_and_one_that_shows_nothing_in_d
 
 def test_records_without_a_line_that_was_judged_are_in_doubt(monkeypatch):
     (crash,) = [one for one in asked.server_log_questions() if one.name == "crash"]
-    report = run.audit([asked.find_traces() / "kafka-4.1" / "crash"], server_logs=Wish())
+    report = run.audit(
+        [asked.find_traces() / "kafka-4.1" / "crash"], server_logs=ServerLogOptions()
+    )
     (cluster,) = report.clusters
     silent = replace(cluster.server_logs, counts=Counts(records=43, records_explained=43))
     told = replace(report, clusters=(replace(cluster, server_logs=silent),))
@@ -130,8 +136,9 @@ def test_a_log_that_does_not_follow_the_spec_is_violated(tmp_path):
     assert row.reasons
 
 
-def test_a_campaign_that_is_too_short_is_in_doubt():
-    row = ask(asked.fuzz_question("lease", 1, 0))
+@pytest.mark.parametrize(("name", "seed"), [("lease", 0), ("registration", 2)])
+def test_a_campaign_that_is_too_short_is_in_doubt(name, seed):
+    row = ask(fuzz_question(name, 1, seed))
     assert row.verdict is Verdict.INCONCLUSIVE
     assert any("never" in reason for reason in row.reasons)
 
@@ -174,8 +181,9 @@ def test_a_report_that_cannot_be_written_is_one_clear_error(monkeypatch, tmp_pat
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("question", [asked.metadata_question(), asked.registration_question()])
-def test_what_is_briefly_asked_takes_every_action_and_reaches_every_witness(question):
+@pytest.mark.parametrize("name", ["metadata", "registration"])
+def test_a_brief_question_takes_every_action_and_reaches_every_witness(name):
+    (question,) = (one for one in fuzz_questions(1, 0) if one.name == name)
     row = ask(question)
     assert row.verdict is Verdict.HELD, row.reasons
     assert row.reproduce == question.reproduce
@@ -183,55 +191,41 @@ def test_what_is_briefly_asked_takes_every_action_and_reaches_every_witness(ques
     assert (actions[0], witnesses[0]) == (actions[2], witnesses[2])
 
 
-def test_a_brief_question_of_too_few_runs_is_in_doubt():
-    row = ask(asked.fuzz_question("registration", 1, 2))
-    assert row.verdict is Verdict.INCONCLUSIVE
-    assert any("never" in reason for reason in row.reasons)
-
-
-def test_every_simulation_is_asked_about():
+def test_every_simulation_but_cluster_is_asked_about():
     names = [one.name for one in asked.all_questions(fuzz_runs=1) if one.kind is Kind.FUZZ]
-    assert names == ["lease", "reassignment", "metadata", "registration", "raft", "cluster"]
-
-
-def test_simulated_clusters_are_asked_about_and_a_seeded_bug_is_told(monkeypatch):
-    monkeypatch.setattr(quorums, "CLUSTER_RUNS", 2)
-    row = ask(quorums.cluster_question())
-    assert row.verdict is Verdict.HELD, row.reasons
-    assert row.reproduce == "krafla fuzz cluster --seed 0 --examples 2 --chaos 4"
-    assert row.evidence[2] != "0 values acknowledged"
-
-    with find_mutant("answers-before-commit").applied():
-        row = ask(quorums.cluster_question())
-    assert row.verdict is Verdict.VIOLATED
-    assert row.reasons[0].startswith("RepliedIsCommittedProp")
-
-
-def test_simulated_quorums_are_asked_about_and_a_seeded_bug_is_told(monkeypatch):
-    monkeypatch.setattr(quorums, "RUNS", 3)
-    row = ask(quorums.quorum_question(0))
-    assert row.verdict is Verdict.HELD
-    assert row.evidence[2] != "0 values acknowledged"
-
-    with find_mutant("leader-keeps-high-watermark").applied():
-        row = ask(quorums.quorum_question(0))
-    assert row.verdict is Verdict.VIOLATED
-    assert row.reasons[0].startswith("NewLeaderForgetsHighWatermarkProp")
+    assert names == ["lease", "reassignment", "metadata", "registration", "raft", "stack"]
 
 
 @pytest.mark.parametrize(
-    ("question", "plays"),
+    ("name", "runs", "options", "bug", "broken"),
     [
-        (asked.fuzz_question("lease", 2, 0), "krafla.fuzz.engine.campaign.play_seed"),
-        (quorums.quorum_question(0), "krafla.fuzz.engine.machine_campaign.play"),
-        (quorums.cluster_question(), "krafla.fuzz.engine.machine_campaign.play"),
+        ("raft", 3, RunOptions(), "leader-keeps-high-watermark",
+         "NewLeaderForgetsHighWatermarkProp"),
+        ("stack", 2, RunOptions(chaos=STACK_CHAOS), "answers-before-commit",
+         "RepliedIsCommittedProp"),
     ],
-    ids=["a game", "a quorum", "a cluster"],
-)
-def test_ctrl_c_in_a_campaign_ends_all_questions(question, plays, monkeypatch):
+)  # fmt: skip
+def test_runs_on_machines_are_asked_about_and_a_seeded_bug_is_told(
+    name, runs, options, bug, broken
+):
+    question = fuzz_question(name, runs, 0, options)
+    row = ask(question)
+    assert row.verdict is Verdict.HELD, row.reasons
+    given = "" if options.chaos is None else " --chaos 4"
+    assert row.reproduce == f"krafla fuzz {name} --seed 0 --examples {runs}{given}"
+    assert row.evidence[2] != "0 values acknowledged"
+    with find_mutant(bug, find_system(name)).applied():
+        row = ask(question)
+    assert row.verdict is Verdict.VIOLATED
+    assert row.reasons[0].startswith(broken)
+
+
+@pytest.mark.parametrize("question", fuzz_questions(2, 0), ids=lambda question: question.name)
+def test_ctrl_c_in_a_campaign_ends_all_questions(question, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(plays, interrupted)
+    for source in (ChoiceRuns, MachineRuns):
+        monkeypatch.setattr(source, "play", interrupted)
     with pytest.raises(KeyboardInterrupt):
         question.ask(lambda _: None)

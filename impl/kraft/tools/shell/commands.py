@@ -25,9 +25,9 @@ class Problem(str):
 
 
 class Shell:
-    """The tree, the directory that one is in, and the lines typed so far.
+    """The tree, the current directory, and the lines typed so far.
 
-    `width` is that of the screen; None is for output that nobody looks at.
+    `width` is that of the screen, None if the output does not go to a screen.
     """
 
     __slots__ = ("has_left", "history", "root", "width", "working")
@@ -44,7 +44,7 @@ class Shell:
         return found_at(self.root, self.working, path)
 
     def run_line(self, line: str) -> Iterator[str]:
-        """Yield what a line of commands answers; of a line that cannot be done, a Problem."""
+        """Yield the answer to a line of commands; a Problem for a line that cannot be done."""
         line = line.strip()
         if not line:
             return
@@ -58,7 +58,7 @@ class Shell:
         yield from self.run(words)
 
     def run(self, words: Sequence[str], *, is_alone: bool = False) -> Iterator[str]:
-        """Yield what a command answers; `is_alone` if it is not typed in a shell.
+        """Yield the answer to a command; `is_alone` if it is not typed in a shell.
 
         Kafka: Commands.parseCommand.
         """
@@ -77,7 +77,7 @@ class Shell:
         if any(argument in {"-h", "--help"} for argument in arguments):
             yield from manual_of(name)
             return
-        # What looks like an option is none: these commands have no others.
+        # A word that looks like an option is an argument: these commands have no other options.
         surplus = [one for one in arguments if one.startswith("-") and one != "-"]
         if command.at_most is not None:
             surplus += [one for one in arguments if one not in surplus][command.at_most :]
@@ -91,7 +91,7 @@ class Shell:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command: how it is called, what it does, how many arguments it takes."""
+    """A command: its name, its function, the number of its arguments."""
 
     usage: str
     summary: str

@@ -1,4 +1,4 @@
-"""The image that a metadata log or a checkpoint comes to, and where that ends.
+"""The image that a metadata log or a checkpoint describes, and its end offset.
 
 Kafka: SnapshotFileReader, MetadataBatchLoader.
 """
@@ -42,7 +42,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What a file says, and up to where."""
+    """The image of a file, and its end offset."""
 
     image: MetadataImage = EMPTY_IMAGE
     provenance: Provenance = Provenance()

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kraft.tools.shell.nodes import Node
 
 _LOCAL: Final = {"commitId": Leaf("13f70256db3c994c"), "version": Leaf("4.1.0")}
-"""Of the release of Kafka whose image this is: there it says which shell it is that runs."""
+"""The release of Kafka whose tree this is: Kafka shows the version of the running shell there."""
 _RESOURCE_TYPES: Final = {
     2: "TOPIC", 4: "BROKER", 8: "BROKER_LOGGER", 16: "CLIENT_METRICS", 32: "GROUP",
 }  # fmt: skip
@@ -42,7 +42,7 @@ _ENTITIES: Final = {"client-id": "clientId", "ip": "ip", "user": "user"}
 
 
 def root_of(loaded: Loaded) -> Directory:
-    """Return the root of the tree of what was loaded."""
+    """Return the root of the tree of a loaded image."""
     image = loaded.image
     children: dict[str, Node | None] = {
         "provenance": Leaf(provenance_text(loaded.provenance)),
@@ -77,7 +77,7 @@ def _features(image: MetadataImage) -> dict[str, Node | None]:
     name = "Optional.empty"
     if level is not None:
         name = f"Optional[{VERSION_NAMES.get(level, level)}]"
-    # Kafka 4 lists the state of a migration from ZooKeeper, of which it knows nothing any more.
+    # Kafka 4 lists the state of a migration from ZooKeeper, though it supports none any more.
     found: dict[str, Node | None] = {"metadataVersion": Leaf(name), "zkMigrationState": None}
     for feature, value in image.features.items():
         if feature != METADATA_VERSION:
@@ -137,7 +137,7 @@ def _client_quotas(image: MetadataImage) -> Mapping[str, Node | None]:
 
 
 def _quota_name(who: QuotaKey) -> str:
-    """Return the name of who a quota is for; the default of a type has an empty name, `user()`.
+    """Return the name of a quota's entity; the default of a type has an empty name, `user()`.
 
     Kafka leaves the default out. Kafka: ClientQuotasImageNode.clientQuotaEntityToString.
     """

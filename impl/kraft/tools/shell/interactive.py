@@ -22,7 +22,7 @@ _BLANKS: Final = " \t\n"
 
 
 def answer(lines: Iterable[str]) -> bool:
-    """Print what a command answers and return whether all of it could be done."""
+    """Print the answer to a command, and return whether all of it could be done."""
     is_done = True
     for line in lines:
         is_done = is_done and not isinstance(line, Problem)
@@ -48,7 +48,7 @@ def converse(shell: Shell) -> None:
 
 
 def completions(shell: Shell, before: str, word: str) -> list[str]:
-    """Return what a word that has been begun may be, after what stands before it on the line."""
+    """Return the completions of a word that has been begun, given the line before it."""
     words = before.split()
     if not words or words == ["man"]:
         return [f"{name} " for name in COMMANDS if name.startswith(word)]

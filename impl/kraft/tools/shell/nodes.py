@@ -1,4 +1,4 @@
-"""The nodes of the tree, and which of them a path or a pattern stands for.
+"""The nodes of the tree, and the nodes that a path or a pattern matches.
 
 Kafka: MetadataNode, GlobVisitor, GlobComponent, CommandUtils.
 """
@@ -34,9 +34,9 @@ class Leaf:
 
 
 class Directory:
-    """A node that has children, made when one of them is first asked for.
+    """A node with children, which are made when one of them is first needed.
 
-    A child may be None: a name that is listed, and has no node.
+    A child may be None: its name is listed, but it has no node.
     """
 
     __slots__ = ("_children", "_make")
@@ -116,15 +116,15 @@ def _below(at: Found, names: list[tuple[str, bool]]) -> Iterator[Found]:
 
 
 def is_pattern(path: str) -> bool:
-    """Return whether a path has a pattern for one of its names, and so may stand for several."""
+    """Return whether a path has a pattern in one of its names, and so may match several nodes."""
     return any(_pattern(name) is not None for name in path.split("/"))
 
 
 def _pattern(name: str) -> list[_Piece] | None:
-    """Return the pieces of a pattern; None if the name is none.
+    """Return the pieces of a pattern; None if the name is no pattern.
 
-    A group that is not closed or has a group in it is none, and backslashes alone make none, as in
-    Kafka, where names have backslashes. Kafka: GlobComponent.toRegularExpression.
+    A group that is not closed or has a group in it is no pattern. Backslashes alone make none
+    either, as in Kafka, whose names have backslashes. Kafka: GlobComponent.toRegularExpression.
     """
     pieces: list[_Piece] = []
     alternatives: list[list[_Piece]] | None = None

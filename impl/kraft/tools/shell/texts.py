@@ -1,4 +1,4 @@
-"""What the leaves of the tree say: the values of an image as Kafka writes them for people.
+"""The text of the tree's leaves: values of an image as Kafka prints them.
 
 Kafka: the `toString` of BrokerRegistration, ControllerRegistration, PartitionRegistration and
 StandardAcl; ScramCredentialDataNode, DelegationTokenDataNode, ProvenanceNode.
@@ -43,7 +43,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def broker_text(broker_id: int, broker: BrokerRegistration) -> str:
-    """Return what is known of a broker. Kafka: BrokerRegistration.toString."""
+    """Return the text of a broker. Kafka: BrokerRegistration.toString."""
     return _object("BrokerRegistration", {
         "id": str(broker_id),
         "epoch": str(broker.epoch),
@@ -59,7 +59,7 @@ def broker_text(broker_id: int, broker: BrokerRegistration) -> str:
 
 
 def controller_text(controller_id: int, controller: ControllerRegistration) -> str:
-    """Return what is known of a controller. Kafka: ControllerRegistration.toString."""
+    """Return the text of a controller. Kafka: ControllerRegistration.toString."""
     return _object("ControllerRegistration", {
         "id": str(controller_id),
         "incarnationId": controller.incarnation_id,
@@ -70,7 +70,7 @@ def controller_text(controller_id: int, controller: ControllerRegistration) -> s
 
 
 def partition_text(partition: Partition) -> str:
-    """Return what is known of a partition. Kafka: PartitionRegistration.toString."""
+    """Return the text of a partition. Kafka: PartitionRegistration.toString."""
     is_recovered = partition.leader_recovery_state == RECOVERED
     return _object("PartitionRegistration", {
         "replicas": _list(partition.replicas),
@@ -88,7 +88,7 @@ def partition_text(partition: Partition) -> str:
 
 
 def access_control_text(entry: AccessControlEntry) -> str:
-    """Return who may do what, or may not. Kafka: StandardAcl.toString."""
+    """Return the text of an access control entry. Kafka: StandardAcl.toString."""
     return _object("StandardAcl", {
         "resourceType": _named(_RESOURCES, entry.resource_type),
         "resourceName": entry.resource_name,

@@ -1,7 +1,7 @@
-"""A candidate: one behaviour of BrokerLease that explains what was seen so far, as far as it goes.
+"""A candidate: a behaviour of BrokerLease that explains the sightings so far.
 
-`Mover` takes steps that nobody saw: heartbeats, replay, time, loss. It takes them only where the
-spec has them; where it has not, the answer is None.
+`StepTaker` takes unseen steps: heartbeats, replay, time, loss. It returns None where the spec
+allows no such step.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from krafla.audit.server_logs.lease import NO_NUMBER
 from krafla.values import Function, Value, function
 
 if TYPE_CHECKING:
-    from krafla.audit.server_logs.numbers import Written
+    from krafla.audit.server_logs.numbers import WrittenOffsets
     from krafla.audit.server_logs.sightings import Sighting
     from krafla.oracle import Spec, State
 
@@ -22,49 +22,49 @@ _HEARD: Final = ("KeepFenced", "KeepUnfenced", "ContinueControlledShutdown", "Re
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """A step that a candidate took; `sighting` is None if nobody saw it."""
+class TakenStep:
+    """A step that a candidate took; `sighting` is None if the step was not seen."""
 
     action: str
     parameters: tuple[Value, ...]
     state: State
     sighting: Sighting | None
-    before: Taken | None = field(repr=False, compare=False)
+    before: TakenStep | None = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A state, how it was reached, and what is certain about the past of brokers and processes.
 
-    `clock_ms` is the controller's clock. `heard` has when a broker was heard from for certain, in
-    its present registration; None if never. `facts` are pairs of a word and a process.
+    `clock_ms` is the controller's clock. `contacts` has the time of a broker's last certain contact
+    in its present registration; None if never. `facts` are pairs of a word and a process.
     """
 
     state: State
     clock_ms: int
-    ranks: tuple[Written, ...]
-    heard: tuple[tuple[int, int | None], ...] = ()
+    ranks: tuple[WrittenOffsets, ...]
+    contacts: tuple[tuple[int, int | None], ...] = ()
     facts: frozenset[tuple[str, str]] = frozenset()
     running: tuple[tuple[int, str], ...] = ()
-    taken: Taken | None = None
+    taken: TakenStep | None = None
 
     def knows(self, fact: str, process: str) -> bool:
-        """Return whether something is known of a process."""
+        """Return whether a fact about a process is known."""
         return (fact, process) in self.facts
 
-    def learning(self, fact: str, process: str) -> Candidate:
-        """Return the candidate knowing something more of a process."""
+    def with_fact(self, fact: str, process: str) -> Candidate:
+        """Return the candidate with one more fact about a process."""
         return replace(self, facts=self.facts | {(fact, process)})
 
-    def hearing(self, broker: int, time_ms: int | None) -> Candidate:
-        """Return the candidate in which a broker was heard from for certain at a time."""
-        heard = dict(self.heard)
-        heard[broker] = time_ms
-        return replace(self, heard=tuple(sorted(heard.items())))
+    def with_contact(self, broker: int, time_ms: int | None) -> Candidate:
+        """Return the candidate with the time of a broker's last certain contact."""
+        contacts = dict(self.contacts)
+        contacts[broker] = time_ms
+        return replace(self, contacts=tuple(sorted(contacts.items())))
 
-    def last_heard(self, broker: int) -> int | None:
-        """Return when a broker was heard from for certain, None if that is not known."""
-        return dict(self.heard).get(broker)
+    def last_contact(self, broker: int) -> int | None:
+        """Return the time of a broker's last certain contact, None if not known."""
+        return dict(self.contacts).get(broker)
 
     def of(self, variable: str, argument: Value) -> Any:
         """Return the value of a function-valued variable at an argument."""
@@ -83,13 +83,13 @@ class Candidate:
         return [m for m in bag if isinstance(m, Function) and m.incarnation == process]
 
 
-class Mover:
-    """Takes steps of one spec."""
+class StepTaker:
+    """The steps of one spec, taken from candidate to candidate."""
 
     def __init__(self, spec: Spec, timeout_ms: int) -> None:
         self.spec = spec
         self.timeout_ms = timeout_ms
-        self._everyone = tuple(_set(spec.evaluate("Incarnation")))
+        self._processes = tuple(_set(spec.evaluate("Incarnation")))
         self.steps = 0
 
     def take(
@@ -99,28 +99,28 @@ class Mover:
         *parameters: Value,
         sighting: Sighting | None = None,
     ) -> Candidate | None:
-        """Return the candidate after a step, the first if there are several; None if none."""
+        """Return the candidate after a step's first outcome; None if the step is not allowed."""
         found = self.spec.outcomes(candidate.state, action, *parameters)
         self.steps += 1
         if not found:
             return None
-        taken = Taken(action, parameters, found[0], sighting, candidate.taken)
+        taken = TakenStep(action, parameters, found[0], sighting, candidate.taken)
         return replace(candidate, state=found[0], taken=taken)
 
-    def until(self, candidate: Candidate, time_ms: int) -> Candidate:
-        """Return the candidate when the controller's clock shows a time; it never goes back."""
+    def at_time(self, candidate: Candidate, time_ms: int) -> Candidate:
+        """Return the candidate at a time of the controller's clock, which never goes back."""
         elapsed = time_ms - candidate.clock_ms
         if elapsed <= 0:
             return candidate
         # An age past the timeout stops growing, so no more of it than this can matter.
         shown = min(elapsed, self.timeout_ms + 1)
-        clocks = function(dict.fromkeys(self._everyone, shown))
+        clocks = function(dict.fromkeys(self._processes, shown))
         later = self.take(candidate, "Tick", shown, clocks)
         assert later is not None, "time can always pass"
         return replace(later, clock_ms=time_ms)
 
-    def quiet(self, candidate: Candidate, process: str) -> Candidate:
-        """Return the candidate in which a process waits for nothing, and its requests are lost."""
+    def without_requests(self, candidate: Candidate, process: str) -> Candidate:
+        """Return the candidate in which a process's messages are lost and it awaits no answer."""
         if candidate.of("request_age", process) != NO_NUMBER:
             candidate = self.take(candidate, "RequestTimeout", process) or candidate
         for message in candidate.messages(process):
@@ -128,9 +128,11 @@ class Mover:
                 candidate = self.take(candidate, "LoseMessage", message) or candidate
         return candidate
 
-    def ask(self, candidate: Candidate, process: str, *, want_fence: bool) -> Candidate | None:
-        """Return the candidate after a process replayed all there is and sent a heartbeat."""
-        candidate = self.quiet(candidate, process)
+    def send_heartbeat(
+        self, candidate: Candidate, process: str, *, want_fence: bool
+    ) -> Candidate | None:
+        """Return the candidate after a process replayed the whole log and sent a heartbeat."""
+        candidate = self.without_requests(candidate, process)
         latest = int(_integer(candidate.state["log_end"])) - 1
         if latest > candidate.of("applied_offset", process):
             replayed = self.take(candidate, "ReplayMetadata", process, latest)
@@ -139,8 +141,8 @@ class Mover:
             candidate = replayed
         return self.take(candidate, "SendHeartbeat", process, want_fence)
 
-    def heard(self, candidate: Candidate, process: str) -> Candidate | None:
-        """Return the candidate after the controller handled a process's heartbeat, no record."""
+    def handle_heartbeat(self, candidate: Candidate, process: str) -> Candidate | None:
+        """Return the candidate after a heartbeat of a process was handled without a record."""
         for message in candidate.messages(process):
             if message.type == "HeartbeatRequest":
                 for action in _HEARD:
@@ -149,18 +151,18 @@ class Mover:
                         return after
         return None
 
-    def exchange(self, candidate: Candidate, process: str) -> Candidate | None:
-        """Return the candidate after a heartbeat that changes nothing in its process."""
+    def exchange_heartbeat(self, candidate: Candidate, process: str) -> Candidate | None:
+        """Return the candidate after a heartbeat whose answer is lost."""
         status = candidate.of("status", process)
-        asked = self.ask(candidate, process, want_fence=status == "STARTING")
+        asked = self.send_heartbeat(candidate, process, want_fence=status == "STARTING")
         if asked is None and status == "RECOVERY":
-            asked = self.ask(candidate, process, want_fence=True)
-        after = None if asked is None else self.heard(asked, process)
-        return None if after is None else self.quiet(after, process)
+            asked = self.send_heartbeat(candidate, process, want_fence=True)
+        after = None if asked is None else self.handle_heartbeat(asked, process)
+        return None if after is None else self.without_requests(after, process)
 
-    def register(self, candidate: Candidate, process: str) -> Candidate | None:
-        """Return the candidate after a process asked for an epoch."""
-        return self.take(self.quiet(candidate, process), "SendRegistration", process)
+    def send_registration(self, candidate: Candidate, process: str) -> Candidate | None:
+        """Return the candidate after a process sent a registration request."""
+        return self.take(self.without_requests(candidate, process), "SendRegistration", process)
 
 
 def _set(value: Value) -> list[str]:

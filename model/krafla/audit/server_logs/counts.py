@@ -1,4 +1,4 @@
-"""How much was seen of a cluster, lines and records apart, and how much of it was explained."""
+"""Counts of a cluster's judged and explained lines and records."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from krafla.audit.server_logs.candidate import Taken
+    from krafla.audit.server_logs.candidate import TakenStep
     from krafla.audit.server_logs.files import NodeLogs
     from krafla.audit.server_logs.sightings import Sighting, Streams
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Lines of server logs and records of the metadata log that were judged.
+    """The judged lines of server logs and records of the metadata log.
 
-    A line of the controller and the record it is about count one each. Of ``folders`` with server
-    logs, ``telling`` have a line that was judged. Counts of several clusters add up.
+    A line of the controller and its record count one each. ``folders`` have server logs;
+    ``telling`` counts those with a judged line. Counts of several clusters add up.
     """
 
     lines: int = 0
@@ -43,19 +43,19 @@ class Counts:
 
     @property
     def explained(self) -> str:
-        """How many of the lines and of the records were explained, in words."""
+        """The explained lines and records, in words."""
         lines = f"{self.lines_explained:,} of {_of(self.lines, 'line')}"
         records = f"{self.records_explained:,} of {_of(self.records, 'record')}"
         return f"{lines} and {records} explained"
 
     @property
     def whose(self) -> str:
-        """Of how many folders lines were judged, in words."""
+        """The folders with judged lines, in words."""
         return f"lines in {self.telling} of {_of(self.folders, 'folder')}"
 
 
-def counted(logs: Sequence[NodeLogs], streams: Streams, taken: Taken | None) -> Counts:
-    """Return the counts of a cluster whose explanation ends with the step ``taken``."""
+def counts_of(logs: Sequence[NodeLogs], streams: Streams, taken: TakenStep | None) -> Counts:
+    """Return the counts of a cluster; ``taken`` is the last step of its explanation."""
     seen = [s for stream in streams.streams for s in stream if not s.hint]
     explained: dict[int, Sighting] = {}
     while taken is not None:

@@ -1,8 +1,8 @@
-"""What a line of a server log says of the lease.
+"""The events that lines of server logs report about the lease.
 
-The sentences are those of Kafka 4.1. A line of the two loggers that speak of nothing else
-(BrokerLifecycleManager, BrokerHeartbeatManager) at INFO or above that is none of them is not
-understood, and counted; from the other loggers only the sentences below are taken.
+The sentences are those of Kafka 4.1. Two loggers write only about the lease: BrokerLifecycleManager
+and BrokerHeartbeatManager. Their other lines at INFO or above are counted as not understood. Other
+lines of the other loggers are ignored.
 
 Kafka: BrokerLifecycleManager, BrokerHeartbeatManager.calculateNextBrokerState,
 ReplicationControlManager.maybeFenceOneStaleBroker, ClusterControlManager.registerBroker,
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from krafla.audit.server_logs.lines import LogLine
 
 
-class Kind(enum.Enum):
-    """What happened; the value says it in words."""
+class EventKind(enum.Enum):
+    """The kind of an event; the value says it in words."""
 
     STARTING = "a process starts"
     REGISTERED = "a process learns its epoch"
@@ -38,8 +38,8 @@ class Kind(enum.Enum):
     IN_RECOVERY = "a process is told that it is still fenced"
     UNFENCED = "a process learns that it is unfenced"
     SHUTDOWN_ASKED = "a process is told to stop"
-    SHUTDOWN_PENDING = "a process is told to wait for leave"
-    LEAVE = "a process gets leave to stop"
+    SHUTDOWN_PENDING = "a process is told to wait for its controlled shutdown"
+    LEAVE = "a process is told to shut down"
     STOPPING = "a process stops"
     STALE = "a process is told that its epoch is stale"
 
@@ -47,36 +47,36 @@ class Kind(enum.Enum):
     REGISTERING = "the controller registers an incarnation"
     UNFENCING = "the controller unfences a broker"
     SHUTDOWN_BEGUN = "the controller begins a controlled shutdown"
-    LEAVE_GIVEN = "the controller gives leave after a controlled shutdown"
-    LEAVE_AT_ONCE = "the controller gives leave at once"
-    FENCING_ASKED = "the controller fences a broker that asked for it"
-    SESSION_EXPIRED = "the controller fences a broker whose session ran out"
+    LEAVE_GIVEN = "the controller ends a controlled shutdown"
+    LEAVE_AT_ONCE = "the controller grants an immediate shutdown"
+    FENCING_ASKED = "the controller fences a broker on request"
+    SESSION_EXPIRED = "the controller fences a broker whose session expired"
 
 
 OF_CONTROLLER: Final = frozenset(
     {
-        Kind.ACTIVE,
-        Kind.REGISTERING,
-        Kind.UNFENCING,
-        Kind.SHUTDOWN_BEGUN,
-        Kind.LEAVE_GIVEN,
-        Kind.LEAVE_AT_ONCE,
-        Kind.FENCING_ASKED,
-        Kind.SESSION_EXPIRED,
+        EventKind.ACTIVE,
+        EventKind.REGISTERING,
+        EventKind.UNFENCING,
+        EventKind.SHUTDOWN_BEGUN,
+        EventKind.LEAVE_GIVEN,
+        EventKind.LEAVE_AT_ONCE,
+        EventKind.FENCING_ASKED,
+        EventKind.SESSION_EXPIRED,
     }
 )
-"""What a controller writes; the rest is written by brokers."""
+"""The events in a controller's log; brokers log the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing a line says: `node` wrote it, the other fields are None where it says nothing.
+    """The event of one line, written by `node`; a field is None if the line does not name it.
 
-    `time_ms` is the line's, shifted to the clock of the metadata log. `before` and `after` are
-    states of a broker process as Kafka writes them.
+    `time_ms` is the line's time, shifted to the clock of the metadata log. `before` and `after` are
+    states of a broker process in Kafka's spelling.
     """
 
-    kind: Kind
+    kind: EventKind
     node: int
     time_ms: int
     line: LogLine
@@ -90,7 +90,7 @@ class Event:
 
 
 class UnintelligibleLineError(Exception):
-    """A line of a logger of the lease that is no sentence known here, or contradicts itself."""
+    """A lease logger's line is no known sentence, or contradicts itself."""
 
 
 _NUMBERS: Final = ("broker", "epoch", "offset")
@@ -98,46 +98,46 @@ _DIGITS_MAX: Final = 19
 _NODE_ID_MAX: Final = 2**31 - 1
 _NODE: Final = re.compile(r"\[(\w+) id=(\d{1,10})\] (.*)", re.DOTALL | re.ASCII)
 _SESSION: Final = "because its session has timed out"
-_PATTERNS: Final[dict[str, tuple[tuple[Kind | None, str], ...]]] = {
+_PATTERNS: Final[dict[str, tuple[tuple[EventKind | None, str], ...]]] = {
     LIFECYCLE_MANAGER: (
         (
-            Kind.STARTING,
+            EventKind.STARTING,
             r"Incarnation (?P<incarnation>[\w-]{22}) of broker (?P<broker>\d+)"
             r" in cluster (?P<cluster_id>\S+) is now STARTING\.",
         ),
         (
-            Kind.REGISTERED,
+            EventKind.REGISTERED,
             r"Successfully registered broker (?P<broker>\d+) with broker epoch (?P<epoch>\d+)",
         ),
         (
-            Kind.REFUSED,
+            EventKind.REFUSED,
             r"Unable to register broker (?P<broker>\d+) because the controller returned error"
             r" DUPLICATE_BROKER_REGISTRATION",
         ),
         (
-            Kind.CAUGHT_UP,
+            EventKind.CAUGHT_UP,
             r"The broker has caught up\."
             r" Transitioning from (?P<before>[A-Z_]+) to (?P<after>[A-Z_]+)\.",
         ),
-        (Kind.IN_RECOVERY, r"The broker is in RECOVERY\."),
+        (EventKind.IN_RECOVERY, r"The broker is in RECOVERY\."),
         (
-            Kind.UNFENCED,
+            EventKind.UNFENCED,
             r"The broker has been unfenced\."
             r" Transitioning from (?P<before>[A-Z_]+) to (?P<after>[A-Z_]+)\.",
         ),
-        (Kind.SHUTDOWN_ASKED, r"Beginning controlled shutdown\."),
+        (EventKind.SHUTDOWN_ASKED, r"Beginning controlled shutdown\."),
         (
-            Kind.SHUTDOWN_PENDING,
+            EventKind.SHUTDOWN_PENDING,
             r"The broker is in PENDING_CONTROLLED_SHUTDOWN state, still waiting for the active"
             r" controller\.",
         ),
-        (Kind.LEAVE, r"The controller has asked us to exit controlled shutdown\."),
+        (EventKind.LEAVE, r"The controller has asked us to exit controlled shutdown\."),
         (
-            Kind.STOPPING,
+            EventKind.STOPPING,
             r"Transitioning from (?P<before>[A-Z_]+) to (?P<after>SHUTTING_DOWN)\.",
         ),
         (
-            Kind.STALE,
+            EventKind.STALE,
             r"Broker (?P<broker>\d+) sent a heartbeat request but received error"
             r" STALE_BROKER_EPOCH\.",
         ),
@@ -152,26 +152,26 @@ _PATTERNS: Final[dict[str, tuple[tuple[Kind | None, str], ...]]] = {
     ),
     HEARTBEAT_MANAGER: (
         (
-            Kind.UNFENCING,
+            EventKind.UNFENCING,
             r"The request from broker (?P<broker>\d+) to unfence has been granted because it has"
             r" caught up with the offset of its register broker record (?P<offset>\d+)\.",
         ),
         (
-            Kind.SHUTDOWN_BEGUN,
+            EventKind.SHUTDOWN_BEGUN,
             r"Unfenced broker (?P<broker>\d+) has requested and been granted a controlled"
             r" shutdown\.",
         ),
         (
-            Kind.LEAVE_AT_ONCE,
+            EventKind.LEAVE_AT_ONCE,
             r"(?:Unf|F)enced broker (?P<broker>\d+) has requested and been granted an immediate"
             r" shutdown\.",
         ),
         (
-            Kind.FENCING_ASKED,
+            EventKind.FENCING_ASKED,
             r"Unfenced broker (?P<broker>\d+) has requested and been granted fencing\.?",
         ),
         (
-            Kind.LEAVE_GIVEN,
+            EventKind.LEAVE_GIVEN,
             r"The request from broker (?P<broker>\d+) to shut down has been granted since the"
             r" lowest active offset -?\d+ is now greater than the broker's controlled shutdown"
             r" offset (?P<offset>\d+)\.",
@@ -181,25 +181,25 @@ _PATTERNS: Final[dict[str, tuple[tuple[Kind | None, str], ...]]] = {
     ),
     REPLICATION_CONTROL: (
         (
-            Kind.SESSION_EXPIRED,
+            EventKind.SESSION_EXPIRED,
             rf"Fencing broker (?P<broker>\d+) at epoch (?P<epoch>\d+) {_SESSION}\.",
         ),
     ),
     CLUSTER_CONTROL: (
         (
-            Kind.REGISTERING,
+            EventKind.REGISTERING,
             r"No previous registration found for broker (?P<broker>\d+)\. New incarnation ID is"
             r" (?P<incarnation>[\w-]{22})\. .*New broker epoch is (?P<epoch>\d+)\.",
         ),
         (
-            Kind.REGISTERING,
+            EventKind.REGISTERING,
             r"Registering a new incarnation of broker (?P<broker>\d+)\. .*new incarnation ID is"
             r" (?P<incarnation>[\w-]{22})\. .*Broker epoch will become (?P<epoch>\d+)\.",
         ),
     ),
     QUORUM_CONTROLLER: (
         (
-            Kind.ACTIVE,
+            EventKind.ACTIVE,
             r"Becoming the active controller at epoch (?P<epoch>\d+),"
             r" next write offset (?P<offset>\d+)\.",
         ),
@@ -214,27 +214,27 @@ _QUIET_LEVELS: Final = frozenset({"DEBUG", "TRACE"})
 _NODE_WORD: Final = {LIFECYCLE_MANAGER: "BrokerLifecycleManager"}
 
 
-def understand(line: LogLine) -> Event | None:
-    """Return what a line says of the lease, None if it is about something else.
+def event_of(line: LogLine) -> Event | None:
+    """Return the event that a line reports, None if it reports none.
 
-    Raises UnintelligibleLineError for a line that should be of the lease and is not understood.
+    Raises UnintelligibleLineError for a line that should be about the lease and is not understood.
     """
     match = _NODE.fullmatch(line.text)
     speaks = line.logger in _SPEAK_OF_NOTHING_ELSE and line.level not in _QUIET_LEVELS
     if match is None or match[1] != _NODE_WORD.get(line.logger, "QuorumController"):
         if speaks:
-            raise UnintelligibleLineError("it does not say which node wrote it")
+            raise UnintelligibleLineError("the line does not say which node wrote it")
         return None
     for kind, pattern in _COMPILED[line.logger]:
         said = pattern.fullmatch(match[3])
         if said is not None:
             return None if kind is None else _event(kind, int(match[2]), line, said)
     if speaks:
-        raise UnintelligibleLineError("no sentence that Kafka 4.1 has for the lease")
+        raise UnintelligibleLineError("no sentence of Kafka 4.1 about the lease")
     return None
 
 
-def _event(kind: Kind, node: int, line: LogLine, said: re.Match[str]) -> Event:
+def _event(kind: EventKind, node: int, line: LogLine, said: re.Match[str]) -> Event:
     fields: dict[str, str] = {name: text for name, text in said.groupdict().items() if text}
     numbers = {name: fields.pop(name) for name in _NUMBERS if name in fields}
     if any(len(text) > _DIGITS_MAX for text in numbers.values()):
@@ -244,7 +244,7 @@ def _event(kind: Kind, node: int, line: LogLine, said: re.Match[str]) -> Event:
         raise UnintelligibleLineError("a node id that Kafka cannot have")
     if kind not in OF_CONTROLLER and values.setdefault("broker", node) != node:
         raise UnintelligibleLineError(
-            f"node {node} writes of broker {values['broker']} as of itself"
+            f"node {node} writes about broker {values['broker']} as about itself"
         )
     return Event(
         kind=kind,

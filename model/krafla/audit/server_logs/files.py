@@ -1,8 +1,7 @@
-"""Finding server logs: the files of a node, in the order they were written, and what they say.
+"""The server logs of a node: its files in the order they were written, and their events.
 
-A node's logs lie in one directory: `server.log`, `controller.log`, and what rotation left of them,
-gzipped or not: the names of Kafka's own log4j2.yaml. Which cluster they belong to is said by the
-lines themselves.
+A node's logs lie in one directory: `server.log`, `controller.log` and their rotated files, gzipped
+or not, by the names of Kafka's log4j2.yaml. Their lines name the cluster.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from krafla.audit.result import Finding, Weight
-from krafla.audit.server_logs.events import Event, UnintelligibleLineError, understand
+from krafla.audit.server_logs.events import Event, UnintelligibleLineError, event_of
 from krafla.audit.server_logs.lines import Extent, LogLine, read_lines
 from kraft.errors import UnreadableFileError
 
@@ -26,8 +25,8 @@ _CLUSTER: Final = re.compile(r"Creating new QuorumController with clusterId ([\w
 _SHOWN_UNKNOWN: Final = 5
 
 
-class Unknown(NamedTuple):
-    """A line that should be of the lease and is not understood, and why."""
+class UnknownLine(NamedTuple):
+    """A line that should be about the lease and is not understood, and the reason."""
 
     line: LogLine
     reason: str
@@ -44,7 +43,7 @@ class NodeLogs:
     folder: Path
     files: tuple[Path, ...]
     events: tuple[Event, ...]
-    unknown: tuple[Unknown, ...]
+    unknown: tuple[UnknownLine, ...]
     cluster_ids: frozenset[str]
     first_ms: int
     last_ms: int
@@ -55,14 +54,14 @@ class _File(NamedTuple):
     path: Path
     extent: Extent
     events: list[Event]
-    unknown: list[Unknown]
+    unknown: list[UnknownLine]
     cluster_ids: set[str]
 
 
 def find_server_logs(
     paths: Iterable[Path], progress: Callable[[str], None] = lambda _: None
 ) -> tuple[list[NodeLogs], list[Finding]]:
-    """Return the server logs at or below paths by directory, and what could not be read."""
+    """Return the server logs at or below paths by directory, and findings about files."""
     folders: dict[Path, list[Path]] = {}
     for path in paths:
         for found in _log_files(path):
@@ -81,8 +80,8 @@ def find_server_logs(
     return logs, findings
 
 
-def unknown_notes(logs: NodeLogs) -> list[Finding]:
-    """Return a note for each of the first lines that were not understood, and one for the rest."""
+def unknown_line_notes(logs: NodeLogs) -> list[Finding]:
+    """Return a note for each of the first lines not understood, and one for the rest."""
     notes = [
         Finding(
             Weight.NOTE,
@@ -120,9 +119,9 @@ def _read(path: Path) -> _File:
         if cluster is not None:
             file.cluster_ids.add(cluster[1])
         try:
-            event = understand(line)
+            event = event_of(line)
         except UnintelligibleLineError as error:
-            file.unknown.append(Unknown(line, str(error)))
+            file.unknown.append(UnknownLine(line, str(error)))
             continue
         if event is not None:
             file.events.append(event)
@@ -132,7 +131,7 @@ def _read(path: Path) -> _File:
 
 
 def _node(read: list[_File]) -> NodeLogs:
-    """Put the files of a directory into one order; a file that is there twice counts once."""
+    """Return the logs of a directory, files in order of time; a duplicate file counts once."""
     files: list[_File] = []
     for file in sorted(read, key=lambda f: (f.extent.first_ms or 0, f.path.name)):
         said = [(event.time_ms, event.line.text) for event in file.events]

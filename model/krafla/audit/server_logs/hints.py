@@ -1,14 +1,14 @@
-"""Hints: where a heartbeat that nobody wrote down must have been, by what was written later.
+"""Hints: the places of heartbeats that no log shows, inferred from later lines and records.
 
-A hint only says where to look for an explanation. The spec judges it like any other step, and one
-that it does not allow is dropped.
+A hint only guides the search. The spec judges it like any other step; a hint that the spec does not
+allow is dropped.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krafla.audit.server_logs.events import Kind
+from krafla.audit.server_logs.events import EventKind
 from krafla.audit.server_logs.operations import Act
 from krafla.audit.server_logs.sightings import Sighting
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from krafla.audit.server_logs.operations import Operation, Operations
 
 
-def with_hints(
+def add_hints(
     streams: Sequence[Sequence[Sighting]], log: Operations, timeout_ms: int
 ) -> tuple[tuple[Sighting, ...], ...]:
-    """Return streams with hints put in: for leave that was given, for refused registrations."""
+    """Return streams with hints for granted controlled shutdowns and refused registrations."""
     waiting = [
         (s.event.node, s.time_ms)
         for stream in streams
         for s in stream
-        if s.event is not None and s.event.kind is Kind.SHUTDOWN_PENDING
+        if s.event is not None and s.event.kind is EventKind.SHUTDOWN_PENDING
     ]
     records = _for_leave(list(streams[0]), log, waiting)
     others = [_for_refusals(list(stream), records, timeout_ms) for stream in streams[1:]]
@@ -36,11 +36,11 @@ def with_hints(
 def _for_leave(
     records: list[Sighting], log: Operations, waiting: Sequence[tuple[int, int]]
 ) -> list[Sighting]:
-    """Put in that whoever stays in the cluster had replayed a shutdown before leave was given.
+    """Add hints that the staying brokers replayed a controlled shutdown before it was granted.
 
-    Each other unfenced broker is heard from as early as may be: after the record that began the
-    shutdown, after the last record that made the controller forget what that broker had reported,
-    after the last line that says that the leaving broker (`waiting`: id and time) still waits.
+    The hint for each other unfenced broker is as early as possible: after the record that began the
+    shutdown, after the last record that made the controller forget that broker's reported offset,
+    and after the last line that says that the leaving broker (`waiting`: id and time) still waits.
     """
     after: dict[int, list[Sighting]] = {}
     unfenced = {b: r.incarnation for b, r in log.registrations.items() if not r.fenced}
@@ -88,15 +88,15 @@ def _follow(
 def _for_refusals(
     stream: list[Sighting], records: Sequence[Sighting], timeout_ms: int
 ) -> list[Sighting]:
-    """Put in that the process before a refused one was heard from within the session timeout."""
+    """Add a hint that the process before a refused one was heard from within the timeout."""
     hints: list[tuple[int, Sighting]] = []
     start = last = None
     for index, sighting in enumerate(stream):
         if sighting.event is None:
             continue
-        if sighting.event.kind is Kind.STARTING:
+        if sighting.event.kind is EventKind.STARTING:
             start = index
-        elif sighting.event.kind is Kind.REFUSED and start is not None:
+        elif sighting.event.kind is EventKind.REFUSED and start is not None:
             last = sighting
             before = stream[start - 1].incarnation if start > 0 else _before(sighting, records)
             time = min(last.time_ms - timeout_ms, stream[start].time_ms)

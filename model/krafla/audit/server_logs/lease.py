@@ -1,4 +1,4 @@
-"""BrokerLease with the observations of ObservedLease, for one cluster: constants and a start.
+"""BrokerLease with the observations of ObservedLease, for one cluster: constants and start state.
 
 Spec: ObservedLease!SawStarting, BrokerLease!Init.
 """
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from krafla.audit.server_logs.events import Kind
-from krafla.audit.server_logs.numbers import Written
+from krafla.audit.server_logs.events import EventKind
+from krafla.audit.server_logs.numbers import WrittenOffsets
 from krafla.values import Function, ModelValue, Value, function, record
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from krafla.audit.image import BrokerRegistration
     from krafla.audit.server_logs.events import Event
     from krafla.audit.server_logs.operations import Operations
+    from krafla.audit.server_logs.settings import Settings
     from krafla.audit.server_logs.sightings import Streams
     from krafla.oracle import Spec, State
 
@@ -30,43 +31,36 @@ _NO_BROKER: Final = -1
 _NO_PROCESS: Final = "none"
 
 _STATUS: Final = {
-    Kind.STARTING: "STARTING",
-    Kind.REGISTERED: "STARTING",
-    Kind.REFUSED: "STARTING",
-    Kind.CAUGHT_UP: "RECOVERY",
-    Kind.IN_RECOVERY: "RECOVERY",
-    Kind.UNFENCED: "RUNNING",
-    Kind.SHUTDOWN_ASKED: "PENDING_CONTROLLED_SHUTDOWN",
-    Kind.SHUTDOWN_PENDING: "PENDING_CONTROLLED_SHUTDOWN",
-    Kind.LEAVE: "SHUTTING_DOWN",
-    Kind.STOPPING: "SHUTTING_DOWN",
+    EventKind.STARTING: "STARTING",
+    EventKind.REGISTERED: "STARTING",
+    EventKind.REFUSED: "STARTING",
+    EventKind.CAUGHT_UP: "RECOVERY",
+    EventKind.IN_RECOVERY: "RECOVERY",
+    EventKind.UNFENCED: "RUNNING",
+    EventKind.SHUTDOWN_ASKED: "PENDING_CONTROLLED_SHUTDOWN",
+    EventKind.SHUTDOWN_PENDING: "PENDING_CONTROLLED_SHUTDOWN",
+    EventKind.LEAVE: "SHUTTING_DOWN",
+    EventKind.STOPPING: "SHUTTING_DOWN",
 }
-"""The state of a process after its last line, where it can be told by that."""
+"""The state of a process after its last line, if the line shows it."""
 _ENDED: Final = frozenset({"SHUTTING_DOWN", "CRASHED"})
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """How to judge: milliseconds by which stamps may be off, and the session timeout."""
-
-    skew_ms: int
-    session_timeout_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """Where a cluster's history begins: a state, and what its epochs stand for."""
+class LeaseStart:
+    """The start of a cluster's history: a state, and the offsets behind its epochs."""
 
     state: State
-    ranks: tuple[Written, ...]
+    ranks: tuple[WrittenOffsets, ...]
 
 
 def constants(
     processes: Mapping[str, int], others: Collection[int], settings: Settings
 ) -> dict[str, Value]:
-    """Return the constants of BrokerLease for processes by broker id, and brokers without any.
+    """Return the constants of BrokerLease; `processes` maps each process to its broker id.
 
-    Requests may arrive in any order: what the spec forbids then, it forbids in each network.
+    `others` are brokers without a process. Requests may be reordered: what the spec forbids with
+    reordering, it forbids in every network.
     """
     broker_of = dict(processes) or {_NO_PROCESS: _NO_BROKER}
     return {
@@ -94,25 +88,25 @@ def _load(values: tuple[tuple[str, Value], ...]) -> Spec:
     named = dict(values)
     processes = named["Incarnation"]
     assert isinstance(processes, frozenset), "a set of processes"
-    # Of the ways in which time may pass for all processes, Next need name only one: steps are
-    # asked for by name, and there are two to the power of the number of processes.
+    # Each process's time may pass or not: there are two to the power of their number ways. Next
+    # needs only one of these, because steps are requested by name.
     elapsed = frozenset({function(dict.fromkeys(processes, 1))})
     return Spec.load(MODULE, named, definitions={"Elapsed": elapsed})
 
 
-def begin(
+def start_of_lease(
     spec: Spec, streams: Streams, log: Operations, last_contact: Mapping[int, int]
-) -> Beginning:
-    """Return the state at the start of the log: Init, or what a checkpoint leaves open chosen.
+) -> LeaseStart:
+    """Return the state at the start of the log: Init, or a checkpoint's with the rest chosen.
 
-    `last_contact` says for an unfenced broker how long before the start it was heard from last,
-    in milliseconds; a broker that is not there was heard from just then.
+    `last_contact` has, for an unfenced broker, how many milliseconds before the start it was last
+    heard from; the default is 0.
     """
     (state,) = spec.initial_states()
     if log.start == 0:
-        return Beginning(state, ())
+        return LeaseStart(state, ())
     by_epoch = sorted(log.registrations.items(), key=lambda item: item[1].epoch)
-    ranks = tuple(Written(r.epoch, None, r.epoch) for _, r in by_epoch)
+    ranks = tuple(WrittenOffsets(r.epoch, None, r.epoch) for _, r in by_epoch)
     rank = {broker: number for number, (broker, _) in enumerate(by_epoch)}
     timeout = int(_number(spec.evaluate("SessionTimeout")))
     registered: dict[Value, Value] = {
@@ -133,19 +127,19 @@ def begin(
     of_processes = _of_processes(streams, log, rank)
     for name, values in of_processes.items():
         changes[name] = _changed(state[name], values)
-    return Beginning(state.replace(**changes), ranks)
+    return LeaseStart(state.replace(**changes), ranks)
 
 
 def latest_process(streams: Streams, broker: int) -> str | None:
-    """Return the process of a broker that was the last to start before the start of the log."""
+    """Return the last process of a broker that started before the start of the log."""
     said = streams.before_start.get(broker, ())
-    return next((e.incarnation for e in reversed(said) if e.kind is Kind.STARTING), None)
+    return next((e.incarnation for e in reversed(said) if e.kind is EventKind.STARTING), None)
 
 
 def _of_processes(
     streams: Streams, log: Operations, rank: Mapping[int, int]
 ) -> dict[str, dict[Value, Value]]:
-    """Return what processes are like at the start of a log, by their lines before it."""
+    """Return the variables of processes at the start of a log, by their earlier lines."""
     status: dict[Value, Value] = {}
     epochs: dict[Value, Value] = {}
     for broker, r in log.registrations.items():
@@ -158,7 +152,7 @@ def _of_processes(
     for broker, said in streams.before_start.items():
         latest = latest_process(streams, broker)
         if latest is not None and latest not in status:
-            last = next((e.kind for e in reversed(said) if e.kind in _STATUS), Kind.STARTING)
+            last = next((e.kind for e in reversed(said) if e.kind in _STATUS), EventKind.STARTING)
             status[latest] = _STATUS[last]
     applied: dict[Value, Value] = dict.fromkeys(epochs, len(rank) - 1)
     return {"status": status, "broker_epoch": epochs, "applied_offset": applied}
@@ -170,7 +164,7 @@ def _number(value: Value) -> int:
 
 
 def _changed(old: Value, new: Mapping[Value, Value]) -> Value:
-    """Return a function that differs from `old` in some places; it may look like a sequence."""
+    """Return the function `old` with new results; a function over 1..n is a tuple."""
     pairs: dict[Value, Value] = {}
     if isinstance(old, tuple):
         pairs.update(enumerate(old, 1))
@@ -191,7 +185,7 @@ def _registration(registered: BrokerRegistration, rank: int) -> Value:
 
 
 def _status(said: Sequence[Event], registered: BrokerRegistration) -> str:
-    """Return the state a process was in, by its last line or by what is registered of it."""
+    """Return the state of a process, by its last line or its registration."""
     for event in reversed(said):
         if event.kind in _STATUS:
             return _STATUS[event.kind]

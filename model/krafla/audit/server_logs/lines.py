@@ -1,9 +1,8 @@
-"""Lines of a server log: when, by which logger, in which words, and where they stand.
+"""The lines of a server log: time, logger, text and place.
 
-A log is read as bytes, one line at a time, and only lines of loggers that speak of the lease become
-text. Whatever else a file holds (stack traces, other loggers, bytes that are no text) costs no
-memory and raises nothing; it is counted. The pattern is that of Kafka's own log4j2.yaml:
-`[%d] %p %m (%c)%n`.
+A log is read as bytes, one line at a time. Only lines of the loggers that write about the lease
+become text. The rest of a file (stack traces, other loggers, bytes that are no text) is counted; it
+costs no memory and raises nothing. The pattern is that of Kafka's log4j2.yaml: `[%d] %p %m (%c)%n`.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ LOGGERS: Final = (
     QUORUM_CONTROLLER,
 )
 MAX_LINE_BYTES: Final = 64 * 1024
-"""What follows in a longer line is passed over; no line of these loggers is that long."""
+"""The rest of a longer line is skipped; no line of these loggers is that long."""
 MAX_LOG_BYTES: Final = 4 * 2**30
-"""A log that unpacks to more than this is refused."""
+"""A log that unpacks to more than this is rejected."""
 
 _ENDINGS: Final = tuple(f"({logger})".encode() for logger in LOGGERS)
 _STAMP: Final = re.compile(rb"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] ")
@@ -61,15 +60,15 @@ class LogLine(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Where the line stands, as `file:line`."""
+        """The place of the line, as `file:line`."""
         return f"{self.path}:{self.number}"
 
 
 @dataclass(slots=True)
 class Extent:
-    """What a file was seen to hold: its lines, and the times of the first and the last one.
+    """The number of lines in a file, and the times of the first and the last one.
 
-    The times are None if no line has any; `overlong` counts lines that were cut.
+    The times are None if no line has a time; `overlong` counts lines that were cut.
     """
 
     lines: int = 0
@@ -81,8 +80,8 @@ class Extent:
 def read_lines(path: Path, extent: Extent | None = None) -> Iterator[LogLine]:
     """Yield the lines of a log that loggers of the lease wrote, in the order of the file.
 
-    Unpacks a name that ends in `.gz`. With `extent`, notes there what the file holds. Raises
-    UnreadableFileError if the file cannot be read, is no gzip file or unpacks to too much.
+    A file `*.gz` is unpacked. `extent`, if given, is filled in. Raises UnreadableFileError if the
+    file cannot be read, is not a gzip file or unpacks to too much.
     """
     extent = extent if extent is not None else Extent()
     try:
@@ -122,7 +121,7 @@ def _lines(path: Path, file: BinaryIO | gzip.GzipFile, extent: Extent) -> Iterat
 
 
 def _skip_rest(file: BinaryIO | gzip.GzipFile) -> int:
-    """Pass over the rest of an overlong line; return its length."""
+    """Skip the rest of an overlong line; return its length."""
     skipped = 0
     while raw := file.readline(MAX_LINE_BYTES):
         skipped += len(raw)
@@ -142,7 +141,7 @@ def _line(path: Path, number: int, raw: bytes) -> LogLine | None:
 
 
 def _milliseconds(stamp: str) -> int | None:
-    """Return a log4j time in milliseconds since 1970; None if there is no such time."""
+    """Return a log4j time in milliseconds since 1970; None if it is not a valid time."""
     try:
         moment = datetime.strptime(stamp + "000+0000", "%Y-%m-%d %H:%M:%S,%f%z")
     except ValueError:

@@ -1,10 +1,10 @@
-"""Offsets and epochs of a real log as ranks, which is how BrokerLease counts them, and back.
+"""Ranks: the offsets and epochs of a real log as BrokerLease counts them, and back.
 
-BrokerLease has one record for each operation on the lease and nothing between them; it compares
-offsets and epochs and adds one, no more. So the n-th operation gets n, whatever lies between in the
-real log. An epoch is the first offset of its operation, the offset of a registration record its
-own, that of a controlled shutdown the last. A number that is none of these stays recognizable: it
-is given a large rank of its own, which equals no other.
+BrokerLease has one record for each operation on the lease and nothing between them. It only
+compares offsets and epochs and adds one. So operation n of a real log has rank n, whatever lies
+between. An epoch is the first offset of its operation, a registration's offset that of its record,
+a controlled shutdown's offset the last. A foreign number, which is none of these, gets a large
+unique rank.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _ENDS: Final = frozenset(
 )
 
 
-class Written(NamedTuple):
-    """What an operation wrote: its first offset, that of its record (None: unknown), its last.
+class WrittenOffsets(NamedTuple):
+    """The offsets of an operation: its first, its record's (None: unknown), its last.
 
-    Where a batch goes on, the last may be any from `least` to `last`.
+    If the batch goes on after the operation, the last is one from `least` to `last`.
     """
 
     first: int
@@ -37,23 +37,23 @@ class Written(NamedTuple):
 
 
 class Numbers:
-    """The ranks of one cluster's numbers; foreign ones are learnt as they are met."""
+    """The ranks of one cluster's numbers."""
 
     def __init__(self) -> None:
         self._foreign: dict[int, int] = {}
 
     def foreign(self, number: int) -> int:
-        """Return the rank of a number that no operation has."""
+        """Return the rank of a foreign number."""
         return self._foreign.setdefault(number, FOREIGN + len(self._foreign))
 
-    def rank_of_epoch(self, epoch: int, ranks: tuple[Written, ...]) -> int:
-        """Return the rank of an epoch, given what the operations so far wrote."""
+    def rank_of_epoch(self, epoch: int, ranks: tuple[WrittenOffsets, ...]) -> int:
+        """Return the rank of an epoch among the operations so far."""
         for rank, written in enumerate(ranks):
             if written.first == epoch:
                 return rank
         return self.foreign(epoch)
 
-    def rank_of_offset(self, offset: int, ranks: tuple[Written, ...], *, end: bool) -> int:
+    def rank_of_offset(self, offset: int, ranks: tuple[WrittenOffsets, ...], *, end: bool) -> int:
         """Return the rank of a record's offset, or with `end` of an operation's last one."""
         for rank, written in enumerate(ranks):
             least = written.last if written.least is None else written.least
@@ -65,10 +65,10 @@ class Numbers:
                     return rank
         return self.foreign(offset)
 
-    def real(self, name: str, value: Value, ranks: tuple[Written, ...]) -> Value:
+    def real(self, name: str, value: Value, ranks: tuple[WrittenOffsets, ...]) -> Value:
         """Return a value of the spec with real epochs and offsets in place of ranks.
 
-        `name` says what the value is: a variable, a field, or a path to one.
+        `name` is the variable, the field, or a path to one.
         """
         if isinstance(value, Function):
             return (
@@ -84,7 +84,7 @@ class Numbers:
             return self._number(name, value, ranks)
         return value
 
-    def _number(self, name: str, value: int, ranks: tuple[Written, ...]) -> int:
+    def _number(self, name: str, value: int, ranks: tuple[WrittenOffsets, ...]) -> int:
         if value >= FOREIGN:
             return next((real for real, rank in self._foreign.items() if rank == value), value)
         kind = name.partition("[")[0] if name.endswith("]") else name.rpartition(".")[2]
@@ -101,7 +101,7 @@ class Numbers:
 
 
 def _inner(name: str, key: Value) -> str:
-    """Return what a part of a value is: a field has a name of its own, a result its function's."""
+    """Return the name of a part: a record's field has its own, a function's result that of it."""
     return key if isinstance(key, str) and _is_field(key) else name
 
 

@@ -1,8 +1,8 @@
-"""The operations on the lease that a metadata log holds: each record of the lease, each failover.
+"""The operations on the lease in a metadata log: each record of the lease, each failover.
 
-What BrokerLease folds into one step may be several records in one batch: a registration with the
-partition changes that clean up before it, a controlled shutdown with the changes that move its
-leaderships after it. So an operation has a first and a last offset besides that of its record.
+One step of BrokerLease may be several records in one batch: a registration after the partition
+changes that it causes, a controlled shutdown before the changes that move its leaderships. So an
+operation has a first and a last offset besides its record's.
 
 Kafka: ClusterControlManager.registerBroker, ReplicationControlManager.
 """
@@ -48,7 +48,7 @@ _WANTED: Final = IMAGE_API_KEYS | STATE_API_KEYS
 
 
 class Act(enum.Enum):
-    """What a record does; the value is what the records are called."""
+    """The kind of an operation; the value names its records."""
 
     LEADER_CHANGE = "LeaderChange"
     REGISTER = "RegisterBrokerRecord"
@@ -60,13 +60,12 @@ class Act(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation: `offset` is its record's; `first` and `last` are all it wrote, inclusive.
+    """One operation: `offset` is its record's; `first` and `last` (inclusive) bound its records.
 
-    In a batch that goes on, what follows the record may belong to the next operation: then the
-    last offset is one from `least` to `last`.
-
-    `time_ms` is the record's timestamp. `leads` says whether the broker led a partition just
-    before. For a LeaderChange `broker` is the new leader and `epoch` the leader's epoch.
+    If the batch goes on, the records that follow may belong to the next operation: then the last
+    offset is one from `least` to `last`. `time_ms` is the record's timestamp. `leads` says whether
+    the broker led a partition just before. For a LeaderChange `broker` is the new leader and
+    `epoch` its epoch.
     """
 
     act: Act
@@ -103,7 +102,7 @@ class Operations:
 def read_operations(
     log: MetadataLog, start: int, image: Image, checkpoint: Checkpoint | None
 ) -> Operations:
-    """Return the operations of a log from an image on. Raises as reading the log does."""
+    """Return the operations of a log from an image on. Raises as `read_metadata_log`."""
     registrations = dict(image.registrations)
     walk = _Walk(image.copy())
     end, end_ms = start, 0
@@ -133,7 +132,7 @@ def _no_objection(
 
 
 class _Walk:
-    """Folds batches into an image and notes the operations on the way."""
+    """The fold of batches into an image, which collects the operations."""
 
     def __init__(self, image: Image) -> None:
         self._image = image
@@ -204,7 +203,7 @@ class _Walk:
 
 
 def _act(value: LeaseRecord) -> Act | None:
-    """Return what a record of the lease does, None if nothing that BrokerLease knows."""
+    """Return the kind of a lease record's operation, None if BrokerLease has none for it."""
     if isinstance(value, RegisterBrokerRecord):
         return Act.REGISTER
     if isinstance(value, UnregisterBrokerRecord):

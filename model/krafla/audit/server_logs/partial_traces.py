@@ -1,7 +1,7 @@
-"""The joined trace of a cluster as a partial trace on disk, for the tools that read those.
+"""The explanation of a cluster's logs as a partial trace, for the tools that read those.
 
-It has every step of the explanation that was found, as actions of BrokerLease: those that were seen
-with their place and time, and what was seen of the state after them; those that nobody saw without.
+Every step of the explanation is an action of BrokerLease. A step that was seen has a place, a time,
+and the part of the state that was seen after it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from krafla.values import Function
 from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
-    from krafla.audit.server_logs.candidate import Taken
+    from krafla.audit.server_logs.candidate import TakenStep
     from krafla.audit.server_logs.judge import Judgement
     from krafla.oracle import State
     from krafla.traces.partial import Part
@@ -44,14 +44,14 @@ _OF_FIRST_PARAMETER: Final = {
 
 
 def partial_trace(judged: Judgement) -> PartialTrace:
-    """Return what was seen of a cluster, as far as it was explained.
+    """Return the partial trace of a cluster, as far as its logs were explained.
 
-    Raises KraflaError if the metadata log starts at a checkpoint: a partial trace starts in an
-    initial state.
+    Raises KraflaError if the metadata log starts at a checkpoint, because a partial trace starts in
+    an initial state.
     """
     if judged.judged_from != 0:
         raise KraflaError(
-            f"the metadata log is judged from offset {judged.judged_from} on, and a partial trace"
+            f"the metadata log is judged from offset {judged.judged_from} on, but a partial trace"
             " begins in an initial state: nothing was saved",
             str(judged.log),
         )
@@ -66,7 +66,7 @@ def partial_trace(judged: Judgement) -> PartialTrace:
     return PartialTrace(_SPEC, tuple(reversed(observations)), tuple(sorted(values.items())))
 
 
-def _observation(taken: Taken) -> Observation:
+def _observation(taken: TakenStep) -> Observation:
     action, parameters = _step(taken)
     sighting = taken.sighting
     if sighting is None:
@@ -77,8 +77,8 @@ def _observation(taken: Taken) -> Observation:
     return Observation(action, parameters, _seen(taken), place, sighting.time_ms)
 
 
-def _step(taken: Taken) -> tuple[str, tuple[Value, ...]]:
-    """Return the action of BrokerLease that an action of ObservedLease was."""
+def _step(taken: TakenStep) -> tuple[str, tuple[Value, ...]]:
+    """Return the action of BrokerLease that a step of ObservedLease took."""
     action, first = taken.action, taken.parameters[:1]
     if action == "WroteLeaderChange":
         return "FailOver", ()
@@ -95,15 +95,15 @@ def _step(taken: Taken) -> tuple[str, tuple[Value, ...]]:
     return action, taken.parameters
 
 
-def _before(taken: Taken) -> State:
+def _before(taken: TakenStep) -> State:
     if taken.before is not None:
         return taken.before.state
     (state,) = taken.state.spec.initial_states()
     return state
 
 
-def _seen(taken: Taken) -> tuple[tuple[Part, Value], ...]:
-    """Return what a line or a record says of the state after it."""
+def _seen(taken: TakenStep) -> tuple[tuple[Part, Value], ...]:
+    """Return the part of the state after a step that its line or record shows."""
     first = taken.parameters[0] if taken.parameters else None
     if first is None:
         return ()

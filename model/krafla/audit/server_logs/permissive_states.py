@@ -1,11 +1,10 @@
-"""All that may be true of what nobody saw: states at least as favourable as any that may have been.
+"""Permissive states: they allow at least as much as any state that the unseen steps may lead to.
 
-The search chooses the steps that nobody saw; that its choice fails proves nothing. So before a
-sighting counts as forbidden, it is tried in states in which everything unseen is as it would need
-to be: a session as old as it can be or as young, every heartbeat in flight that the process can
-have sent, every answer that it can have been given, every offset reported. What was seen stays as
-it is: registrations, epochs, states of processes, the log. If the spec forbids the sighting in all
-of these, it forbids it whatever happened unseen.
+The search chooses the unseen steps, so its failure proves nothing. Before a sighting counts as
+forbidden, it is tried in permissive states: the session is as old or as young as it can be, and
+every heartbeat that the process can have sent, every answer that it can have received and every
+offset is in flight or reported. What was seen stays: registrations, epochs, states of processes,
+the log. If the spec forbids the sighting in all of these states, no unseen steps can explain it.
 """
 
 from __future__ import annotations
@@ -25,12 +24,14 @@ _LIVE = _READY | {"STARTING"}
 _ENDED = frozenset({"SHUTTING_DOWN", "CRASHED"})
 
 
-def oldest_session(candidate: Candidate, broker: int, timeout_ms: int, skew_ms: int) -> State:
-    """Return the state in which a broker was not heard from since that is certain."""
+def state_with_oldest_session(
+    candidate: Candidate, broker: int, timeout_ms: int, skew_ms: int
+) -> State:
+    """Return the state in which a broker was not heard from since its last certain contact."""
     return _with_age(candidate, broker, _oldest(candidate, broker, timeout_ms, skew_ms))
 
 
-def generous_states(
+def permissive_states(
     candidate: Candidate,
     broker: int,
     processes: frozenset[str],
@@ -39,9 +40,9 @@ def generous_states(
     skew_ms: int,
     watched: bool,
 ) -> list[State]:
-    """Return the favourable states for a sighting of a broker and some of its processes.
+    """Return the permissive states for a sighting of a broker and some of its processes.
 
-    `watched` says whether the broker's own log was read; what it did is known only then.
+    `watched` says whether the broker's own log was read, which shows what the broker did.
     """
     state = candidate.state
     latest = state["log_end"]
@@ -53,7 +54,7 @@ def generous_states(
         for message in _messages(candidate, broker, process, latest - 1, watched=watched):
             bag.setdefault(message, 1)
     ages = {_oldest(candidate, broker, timeout_ms, skew_ms), 0}
-    if candidate.last_heard(broker) is None:
+    if candidate.last_contact(broker) is None:
         ages.add(NO_NUMBER)
     if candidate.of("registrations", broker) == NIL:
         ages = {NO_NUMBER}
@@ -67,7 +68,7 @@ def generous_states(
 
 def _oldest(candidate: Candidate, broker: int, timeout_ms: int, skew_ms: int) -> int:
     """Return the greatest age a broker's session can have, in milliseconds past the timeout: +1."""
-    heard = candidate.last_heard(broker)
+    heard = candidate.last_contact(broker)
     if heard is None:
         return timeout_ms + 1
     return min(timeout_ms + 1, candidate.clock_ms - heard + skew_ms)
@@ -91,7 +92,7 @@ def _messages(
     """Return the messages that may be in flight from and to a process."""
     status = candidate.of("status", process)
     found: list[Value] = []
-    # What a process sent before its end may still arrive; nobody waits for the answer.
+    # A request from before a process's end may still arrive, but no process awaits its answer.
     if status in _LIVE | _ENDED:
         awaited = status in _LIVE
         found.append(record(type="RegistrationRequest", incarnation=process, awaited=awaited))
@@ -117,7 +118,7 @@ def _messages(
 
 
 def _registered_again(candidate: Candidate, process: str) -> list[Value]:
-    """Return the answer to a process that asked once more for the epoch that it holds.
+    """Return the answer to a process that registers again and keeps its epoch.
 
     Kafka: BrokerLifecycleManager.resendBrokerRegistration. BrokerLease has no such request.
     """
@@ -140,7 +141,7 @@ def _answers(candidate: Candidate, process: str) -> list[Value]:
 
 
 def _epoch(candidate: Candidate, broker: int, process: str) -> int | None:
-    """Return the epoch that a process has or had and may still be heard under."""
+    """Return the epoch that messages of a process may have, None if it never had one."""
     own = candidate.of("broker_epoch", process)
     if own != NO_NUMBER:
         return int(own)

@@ -1,8 +1,7 @@
-"""One order of all that was seen, explained step by step: the search for it.
+"""The search for an order of all sightings that the spec explains step by step.
 
-Sightings are taken by their time. Where one cannot be explained yet, another whose time is within
-the skew may come first: clocks and log files are not exact. If nothing fits, the search goes back
-and tries other orders, as far as such an order could matter.
+Sightings are taken by time. If one cannot be explained yet, another within the clock skew may come
+first, since timestamps are not exact. If none fits, the search backtracks and tries other orders.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ if TYPE_CHECKING:
     from krafla.audit.server_logs.sightings import Sighting
 
 MAX_TRIES: Final = 20_000
-"""So many explanations are tried beyond the first failure before the search gives up."""
+"""The search gives up after this many tries without progress."""
 _BACK: Final = 10
-"""The search goes back over as many skews of time from where it got furthest."""
+"""How many clock skews the search backtracks from the furthest sighting."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """How far the search came: the candidate, and the sightings that would have been next.
+class SearchOutcome:
+    """The furthest candidate of a search, and the sightings that would have been next.
 
-    `explained` counts sightings, hints too. If `next_up` is empty, everything was explained. If
-    not `exhausted`, the search gave up before it had tried all orders.
+    `explained` counts sightings, hints included. If `next_up` is empty, everything was explained.
+    Without `exhausted`, the search gave up before it had tried all orders.
     """
 
     candidate: Candidate
@@ -41,7 +40,7 @@ class Found:
 
 
 class _Node:
-    """A place of the search: how much of each stream is explained, and what to try from there."""
+    """A node of the search: positions in the streams, and the moves left to try."""
 
     def __init__(
         self,
@@ -56,19 +55,19 @@ class _Node:
         self.moves = moves
 
 
-def search(
+def search_order(
     streams: Sequence[Sequence[Sighting]],
     start: Candidate,
     explainer: Explainer,
     skew_ms: int,
     leader: int,
     progress: Callable[[int], None] = lambda _: None,
-) -> Found:
-    """Return how far the streams can be explained from a candidate on."""
-    return _Search(streams, explainer, skew_ms, progress).run(start, leader)
+) -> SearchOutcome:
+    """Return how far the sightings of the streams can be explained from a candidate on."""
+    return _OrderSearch(streams, explainer, skew_ms, progress).run(start, leader)
 
 
-class _Search:
+class _OrderSearch:
     def __init__(
         self,
         streams: Sequence[Sequence[Sighting]],
@@ -84,14 +83,16 @@ class _Search:
         self._visited: set[tuple[tuple[int, ...], int]] = set()
         self._tries = 0
 
-    def run(self, start: Candidate, leader: int) -> Found:
+    def run(self, start: Candidate, leader: int) -> SearchOutcome:
         best = self._node((0,) * len(self._streams), start, leader)
         stack = [best]
         tries_at_best = 0
         while stack:
             node = stack[-1]
             if sum(node.positions) == self._total:
-                return Found(node.candidate, self._total, (), exhausted=True, leader=node.leader)
+                return SearchOutcome(
+                    node.candidate, self._total, (), exhausted=True, leader=node.leader
+                )
             if sum(node.positions) > sum(best.positions):
                 best, tries_at_best = node, self._tries
                 self._progress(sum(node.positions))
@@ -145,7 +146,7 @@ class _Search:
         first = min(heads, default=(0, 0))[0]
         return [stream for time, stream in sorted(heads) if time <= first + self._skew_ms]
 
-    def _stuck(self, node: _Node, *, exhausted: bool) -> Found:
+    def _stuck(self, node: _Node, *, exhausted: bool) -> SearchOutcome:
         due = self._due(node.positions)
         heads = tuple(self._streams[stream][node.positions[stream]] for stream in due)
-        return Found(node.candidate, sum(node.positions), heads, exhausted, node.leader)
+        return SearchOutcome(node.candidate, sum(node.positions), heads, exhausted, node.leader)

@@ -1,8 +1,8 @@
-"""What was seen of a cluster, as streams of sightings: one of records, one for each broker's log.
+"""The sightings of a cluster, in streams: one of records, one for each broker's log.
 
-Within a stream the order is certain: a metadata log orders its records, a file its lines. Between
-streams it is not, beyond what clocks say. What the active controller writes about a record is
-joined with that record: both are one step.
+The order within a stream is certain: a metadata log orders its records, a file its lines. Between
+streams only timestamps order sightings. A line of the active controller about a record is joined
+with the record: both are one step.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.result import Finding, Weight
-from krafla.audit.server_logs.events import OF_CONTROLLER, Event, Kind
+from krafla.audit.server_logs.events import OF_CONTROLLER, Event, EventKind
 from krafla.audit.server_logs.operations import Act
 
 if TYPE_CHECKING:
@@ -23,27 +23,27 @@ if TYPE_CHECKING:
 
 _QUARTER_HOUR_MS: Final = 15 * 60 * 1000
 _JOIN_MS: Final = 1000
-"""So far apart may be a line of the controller and the record that it is about. Records carry the
-time at which their batch was begun, lines the time at which they were written."""
+"""The largest time between a record and the controller's line about it. A record has the time at
+which its batch was begun, a line the time at which it was written."""
 
 _ACTS: Final = {
-    Kind.REGISTERING: Act.REGISTER,
-    Kind.UNFENCING: Act.UNFENCE,
-    Kind.SHUTDOWN_BEGUN: Act.SHUTDOWN,
-    Kind.LEAVE_GIVEN: Act.FENCE,
-    Kind.LEAVE_AT_ONCE: Act.FENCE,
-    Kind.FENCING_ASKED: Act.FENCE,
-    Kind.SESSION_EXPIRED: Act.FENCE,
+    EventKind.REGISTERING: Act.REGISTER,
+    EventKind.UNFENCING: Act.UNFENCE,
+    EventKind.SHUTDOWN_BEGUN: Act.SHUTDOWN,
+    EventKind.LEAVE_GIVEN: Act.FENCE,
+    EventKind.LEAVE_AT_ONCE: Act.FENCE,
+    EventKind.FENCING_ASKED: Act.FENCE,
+    EventKind.SESSION_EXPIRED: Act.FENCE,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """One thing that was seen, to be explained by a step of the spec.
+    """One sighting, to be explained by a step of the spec.
 
-    Either an operation of the metadata log with the controller's line about it, if there is one;
-    or a line of a broker, whose process is `incarnation`; or a controller's line without a record.
-    A `hint` was not seen: that process should be heard from here, if the spec allows it.
+    It is an operation of the metadata log, with the controller's line about it if there is one; or
+    a line of a broker, whose process is `incarnation`; or a controller's line without a record. A
+    `hint` was not seen: the process should send a heartbeat here, if the spec allows it.
     """
 
     time_ms: int
@@ -55,7 +55,7 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """All that was seen of a cluster between two times, and what was left out."""
+    """The sightings of a cluster between two times, and what was left out."""
 
     streams: tuple[tuple[Sighting, ...], ...]
     findings: tuple[Finding, ...]
@@ -66,8 +66,8 @@ class Streams:
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
-    """Whose logs there are, and of what time: node id to first and last time seen."""
+class Coverage:
+    """The times covered by the logs of brokers and controllers, by node id: first and last."""
 
     brokers: dict[int, tuple[int, int]]
     controllers: dict[int, tuple[int, int]]
@@ -85,11 +85,11 @@ def _covers(extent: tuple[int, int] | None, time_ms: int) -> bool:
     return extent is not None and extent[0] <= time_ms <= extent[1]
 
 
-def on_one_clock(logs: Sequence[NodeLogs], log: Operations) -> tuple[list[NodeLogs], int]:
-    """Return logs with times as the metadata log has them, and the shift in milliseconds.
+def align_clocks(logs: Sequence[NodeLogs], log: Operations) -> tuple[list[NodeLogs], int]:
+    """Return logs shifted to the time of the metadata log, and the shift in milliseconds.
 
-    Server logs are written in some time zone, records in UTC: the shift is the multiple of a
-    quarter of an hour that most lines naming a record need.
+    Server logs have a local time zone, records have UTC. The shift is the multiple of a quarter of
+    an hour that fits most lines about a record.
     """
     times: dict[tuple[Act, int, int], int] = {
         (op.act, op.broker, op.epoch): op.time_ms
@@ -98,10 +98,10 @@ def on_one_clock(logs: Sequence[NodeLogs], log: Operations) -> tuple[list[NodeLo
     }
     votes: Counter[int] = Counter()
     for event in (event for node in logs for event in node.events):
-        act = Act.LEADER_CHANGE if event.kind is Kind.ACTIVE else Act.REGISTER
-        who = event.node if event.kind is Kind.ACTIVE else event.broker
-        if event.epoch is not None and who is not None and (act, who, event.epoch) in times:
-            apart = times[act, who, event.epoch] - event.time_ms
+        act = Act.LEADER_CHANGE if event.kind is EventKind.ACTIVE else Act.REGISTER
+        node = event.node if event.kind is EventKind.ACTIVE else event.broker
+        if event.epoch is not None and node is not None and (act, node, event.epoch) in times:
+            apart = times[act, node, event.epoch] - event.time_ms
             votes[round(apart / _QUARTER_HOUR_MS) * _QUARTER_HOUR_MS] += 1
     if not votes:
         return list(logs), 0
@@ -118,8 +118,8 @@ def on_one_clock(logs: Sequence[NodeLogs], log: Operations) -> tuple[list[NodeLo
     return shifted, shift
 
 
-def watch(logs: Iterable[NodeLogs]) -> Watch:
-    """Return whose logs there are."""
+def coverage_of(logs: Iterable[NodeLogs]) -> Coverage:
+    """Return the times covered by logs."""
     brokers: dict[int, tuple[int, int]] = {}
     controllers: dict[int, tuple[int, int]] = {}
     for node in logs:
@@ -127,11 +127,11 @@ def watch(logs: Iterable[NodeLogs]) -> Watch:
             side = controllers if event.kind in OF_CONTROLLER else brokers
             first, last = side.get(event.node, (node.first_ms, node.last_ms))
             side[event.node] = (min(first, node.first_ms), max(last, node.last_ms))
-    return Watch(brokers, controllers)
+    return Coverage(brokers, controllers)
 
 
-def see(logs: Sequence[NodeLogs], log: Operations, skew_ms: int) -> Streams:
-    """Return what was seen from the start of the metadata log to its end, in streams."""
+def sightings_of(logs: Sequence[NodeLogs], log: Operations, skew_ms: int) -> Streams:
+    """Return the sightings from the start of the metadata log to its end."""
     events = _each_once(logs)
     start = (
         log.start_ms
@@ -169,7 +169,7 @@ def see(logs: Sequence[NodeLogs], log: Operations, skew_ms: int) -> Streams:
 
 
 def _each_once(logs: Sequence[NodeLogs]) -> list[Event]:
-    """Return the events of all logs; what lies in two directories word for word counts once."""
+    """Return the events of all logs; equal lines in two directories count once."""
     found: list[Event] = []
     known: set[tuple[int, int, str]] = set()
     for node in logs:
@@ -180,7 +180,7 @@ def _each_once(logs: Sequence[NodeLogs]) -> list[Event]:
 
 
 def _incarnations(events: Sequence[Event], log: Operations) -> dict[str, int]:
-    """Return the broker id of each process that any record or line names; records are surer."""
+    """Return the broker id of each process in records and lines; records win over lines."""
     found = {
         event.incarnation: event.broker
         for event in events
@@ -199,7 +199,7 @@ def _join(
     alone: list[Event] = []
     findings: list[Finding] = []
     for event in events:
-        if event.kind is Kind.ACTIVE:
+        if event.kind is EventKind.ACTIVE:
             findings += _becoming_active(event, log, joined)
         elif event.kind in _ACTS:
             operation = _about(event, log.operations, joined, skew_ms)
@@ -228,7 +228,7 @@ def _about(
 
 
 def leader_at(log: Operations, time_ms: int) -> int | None:
-    """Return the leader at a time by the log's LeaderChange records; None before the first."""
+    """Return the leader at a time by LeaderChange records; None before the first."""
     leader = None
     for op in log.operations:
         if op.act is Act.LEADER_CHANGE and op.time_ms <= time_ms:
@@ -237,7 +237,7 @@ def leader_at(log: Operations, time_ms: int) -> int | None:
 
 
 def is_deposed(event: Event, log: Operations, skew_ms: int) -> bool:
-    """Return whether another controller led the quorum when a controller wrote a line."""
+    """Return whether a controller wrote a line while another controller led the quorum."""
     leaders = {leader_at(log, event.time_ms - skew_ms), leader_at(log, event.time_ms + skew_ms)}
     return None not in leaders and event.node not in leaders
 
@@ -245,13 +245,13 @@ def is_deposed(event: Event, log: Operations, skew_ms: int) -> bool:
 def _not_active(event: Event) -> Finding:
     detail = (
         f"{event.kind.value}, but controller {event.node} is no longer the leader and the log has"
-        " no such record; BrokerLease has one active controller"
+        " no such record; BrokerLease has only one active controller"
     )
     return Finding(Weight.NOTE, "not judged", detail, event.line.path, line=event.line.number)
 
 
 def _becoming_active(event: Event, log: Operations, joined: dict[int, Event]) -> list[Finding]:
-    """Join a controller's line with its LeaderChange; a finding if there is none like it."""
+    """Join a controller's line with its LeaderChange; return a finding if they do not match."""
     changes = [op for op in log.operations if op.act is Act.LEADER_CHANGE]
     for op in changes:
         if op.epoch == event.epoch and op.broker == event.node:
@@ -295,21 +295,21 @@ def _records(log: Operations, joined: dict[int, Event]) -> list[Sighting]:
 
 
 def _of_broker(events: list[Event], early: list[Event], log: Operations) -> list[Sighting]:
-    """Return a broker's lines with the processes that wrote them."""
-    current = next((e.incarnation for e in reversed(early) if e.kind is Kind.STARTING), None)
+    """Return the sightings of a broker's lines, with the processes that wrote them."""
+    current = next((e.incarnation for e in reversed(early) if e.kind is EventKind.STARTING), None)
     sightings = []
     for event in events:
-        if event.kind is Kind.STARTING:
+        if event.kind is EventKind.STARTING:
             current = event.incarnation
-        who = current if current is not None else _registered(event, log)
-        # A process that nobody saw start or register has no name; it gets one for its lines.
-        who = f"unknown process of broker {event.node}" if who is None else who
-        sightings.append(Sighting(event.time_ms, None, event, who))
+        process = current if current is not None else _registered(event, log)
+        # A process without a start or a registration in the logs has no name; it gets one here.
+        process = f"unknown process of broker {event.node}" if process is None else process
+        sightings.append(Sighting(event.time_ms, None, event, process))
     return sightings
 
 
 def _registered(event: Event, log: Operations) -> str | None:
-    """Return whose line this may be if nobody saw its process start: who is registered then."""
+    """Return the process registered at the time of a line, which may have written the line."""
     registered = log.registrations.get(event.node)
     found = None if registered is None else registered.incarnation
     for op in log.operations:

@@ -1,7 +1,6 @@
-"""What it means that a sighting could not be explained: forbidden by the spec, or not known.
+"""The verdict on a sighting without an explanation: forbidden by the spec, or not known.
 
-A finding names the line, or the record, and the conjunct that is false, with real epochs and
-offsets.
+A finding names the line or the record, and the false conjunct with real epochs and offsets.
 """
 
 from __future__ import annotations
@@ -10,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from krafla.audit.result import Evidence, FalseConjunct, Finding, Weight
-from krafla.audit.server_logs.events import Kind
+from krafla.audit.server_logs.events import EventKind
 from krafla.audit.server_logs.lease import MODULE, NIL
-from krafla.audit.server_logs.numbers import Written
+from krafla.audit.server_logs.numbers import WrittenOffsets
 from krafla.audit.server_logs.operations import Act
-from krafla.audit.server_logs.permissive_states import generous_states, oldest_session
+from krafla.audit.server_logs.permissive_states import permissive_states, state_with_oldest_session
 from krafla.values import Function, fmt
 from kraft.errors import printable
 
@@ -24,25 +23,25 @@ if TYPE_CHECKING:
     from krafla.audit.server_logs.candidate import Candidate
     from krafla.audit.server_logs.explain import Explainer, Goal
     from krafla.audit.server_logs.lines import LogLine
-    from krafla.audit.server_logs.search import Found
+    from krafla.audit.server_logs.search import SearchOutcome
     from krafla.audit.server_logs.sightings import Sighting
     from krafla.oracle import State
     from krafla.oracle.blame import Reason
     from krafla.values import Value
 
 UNRECORDED: Final = "line-has-its-record"
-"""The rule of the join of both logs: not one of the spec, which knows no lines."""
-_BY_THE_JOIN: Final = "said by the join of server log and metadata log, not by the spec"
+"""A rule of the join of both logs, not of the spec, which has no lines."""
+_BY_THE_JOIN: Final = "the join of server log and metadata log, not the spec"
 _SHOWN: Final = ("registrations", "contact_age", "metadata_offset", "controlled_shutdown_offset")
 _SHOWN_OF_PROCESS: Final = ("status", "broker_epoch")
 _OF_AN_EPOCH_HELD: Final = frozenset({"SawRegistered", "WroteAmendment"})
-"""What is not forbidden, yet unexplained, where a process registers again that holds an epoch."""
+"""The actions that lack an explanation if a process registers again while it holds an epoch."""
 _NOTHING: Final = "there is nothing to choose from"
 
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """One way to explain a sighting, and the goal at which the spec says no."""
+    """One way to explain a sighting, and the goal that the spec refused."""
 
     candidate: Candidate
     state: State
@@ -50,36 +49,36 @@ class _Refusal:
     is_forbidden: bool
     reasons: tuple[Reason, ...]
 
-    def ranks_after(self, sighting: Sighting) -> tuple[Written, ...]:
-        """Return what was written up to and with a sighting."""
+    def ranks_after(self, sighting: Sighting) -> tuple[WrittenOffsets, ...]:
+        """Return the offsets of all operations up to and including the sighting's."""
         ranks, op = self.candidate.ranks, sighting.operation
         if op is None or (ranks and ranks[-1].at == op.offset):
             return ranks
-        return (*ranks, Written(op.first, op.offset, op.last, op.least))
+        return (*ranks, WrittenOffsets(op.first, op.offset, op.last, op.least))
 
     @property
     def lacks_something(self) -> bool:
-        """Whether the reason is only that something else has not happened yet."""
+        """Whether the refusal is only for lack of an earlier step."""
         return bool(self.reasons) and self.reasons[0].note == _NOTHING
 
 
 class Judge:
-    """Says of a search that got stuck which sighting is at fault, and why."""
+    """The judge of a failed search: which sighting is at fault, and why."""
 
     def __init__(
         self, explainer: Explainer, timeout_ms: int, skew_ms: int, *, gaps: frozenset[int]
     ) -> None:
         self._explainer = explainer
-        self._spec = explainer.mover.spec
+        self._spec = explainer.taker.spec
         self._timeout_ms = timeout_ms
         self._skew_ms = skew_ms
         self._gaps = gaps
 
-    def finding(self, found: Found) -> Finding:
-        """Return the finding about the sighting that is to blame.
+    def finding(self, found: SearchOutcome) -> Finding:
+        """Return the finding about the sighting to blame.
 
-        The spec may forbid several of those that could have been next; the one that contradicts
-        what was seen comes before those that merely lack something before them.
+        The spec may forbid several of the next sightings. One that contradicts what was seen is
+        blamed before one that only lacks an earlier step.
         """
         self._explainer.leader = found.leader
         judged = [(s, self._refusals(found.candidate, s)) for s in found.next_up if not s.hint]
@@ -88,18 +87,18 @@ class Judge:
             return _gave_up(found)
         sighting, refusals = min(judged, key=lambda entry: _rank(*entry))
         finding = self._of(sighting, refusals)
-        if finding.line is None and self._explainer.prepare.is_watched(sighting):
+        if finding.line is None and self._explainer.proposals.is_covered(sighting):
             return _at_line(finding, _line_of_broker(found, sighting))
         return finding
 
     def _refusals(self, candidate: Candidate, sighting: Sighting) -> list[_Refusal]:
-        now = self._explainer.mover.until(candidate, sighting.time_ms)
+        now = self._explainer.taker.at_time(candidate, sighting.time_ms)
         refusals = []
         for ready, goals in self._explainer.ways(now, sighting):
             at: Candidate | None = ready
             for goal in goals:
                 assert at is not None, "the loop ends with the first refusal"
-                after = self._explainer.mover.take(at, goal.action, *goal.parameters)
+                after = self._explainer.taker.take(at, goal.action, *goal.parameters)
                 if after is None:
                     refusals.append(self._refusal(at, sighting, goal))
                     break
@@ -111,13 +110,13 @@ class Judge:
 
     def _refusal(self, candidate: Candidate, sighting: Sighting, goal: Goal) -> _Refusal:
         broker, processes = _about(candidate, sighting)
-        states = generous_states(
+        states = permissive_states(
             candidate, broker, processes, timeout_ms=self._timeout_ms, skew_ms=self._skew_ms,
-            watched=self._explainer.prepare.is_watched(sighting),
+            watched=self._explainer.proposals.is_covered(sighting),
         )  # fmt: skip
         parameters = goal.parameters
         forbidden = not any(self._spec.outcomes(s, goal.action, *parameters) for s in states)
-        state = oldest_session(candidate, broker, self._timeout_ms, self._skew_ms)
+        state = state_with_oldest_session(candidate, broker, self._timeout_ms, self._skew_ms)
         if candidate.of("registrations", broker) == NIL or self._spec.outcomes(
             state, goal.action, *parameters
         ):
@@ -136,10 +135,10 @@ class Judge:
             weight = Weight.INCONCLUSIVE
             doubt = "; unseen steps that were not tried may explain it"
             if chosen.goal.action in _OF_AN_EPOCH_HELD:
-                doubt += ", or the process registers again while it holds an epoch: not modelled"
+                doubt += ", or a process that registers again while it holds an epoch: not modelled"
             op = sighting.operation
             if op is not None and self._explainer.is_untold(sighting):
-                doubt += f", and no line of controller {self._explainer.leader} says why"
+                doubt += f", and no line of controller {self._explainer.leader} gives the reason"
         elif self._gaps & _nodes(sighting, self._explainer.leader):
             weight = Weight.INCONCLUSIVE
             doubt = "; but a line of this node was not understood"
@@ -147,7 +146,7 @@ class Judge:
             doubt = f", unless clocks differ by more than {self._skew_ms} ms"
         false = tuple(self._false(chosen.reasons, ranks))
         call = self._call(chosen.goal, ranks)
-        detail = f"{_what(sighting)}: {call} is not allowed: false is {false[0].text}{doubt}"
+        detail = f"{_what(sighting)}: {call} is not allowed: {false[0].text} is false{doubt}"
         evidence = Evidence(
             rule=f"{MODULE}!{chosen.goal.action}",
             statement=f"{chosen.goal.action} is allowed only where each of its conjuncts is true",
@@ -161,38 +160,38 @@ class Judge:
             expected=self._legal(sighting, chosen),
             said=None if sighting.event is None else sighting.event.line.text,
         )
-        return placed(weight, evidence.rule, detail, sighting, evidence, chosen.goal.by_line)
+        return finding_at(weight, evidence.rule, detail, sighting, evidence, chosen.goal.by_line)
 
     def _unrecorded(self, sighting: Sighting, chosen: _Refusal) -> Finding:
-        """Return the finding that a line has no record, although the spec allows what it says."""
+        """Return the finding that a line has no record, although the spec allows its action."""
         detail = (
             f"{_what(sighting)}: {chosen.goal.action} is allowed, but the metadata log has no such"
             " record at that time"
         )
         assert sighting.event is not None, "only a line can lack a record"
-        text = "the metadata log has the record that the line is about, written near its time"
+        text = "the metadata log has a record of the line's operation near the line's time"
         evidence = Evidence(
             rule=UNRECORDED,
-            statement="what the active controller says it does to a registration is a record",
+            statement="a change of a registration in the active controller's log has a record",
             source=_BY_THE_JOIN,
             false=(FalseConjunct(text, _BY_THE_JOIN),),
             state=tuple(self._state(sighting, chosen, chosen.ranks_after(sighting))),
             said=sighting.event.line.text,
         )
-        return placed(Weight.VIOLATION, evidence.rule, detail, sighting, evidence, by_line=True)
+        return finding_at(Weight.VIOLATION, evidence.rule, detail, sighting, evidence, by_line=True)
 
     def _named(self, goal: Goal) -> list[tuple[str, Value]]:
         definition = self._spec.definition(goal.action)
         names = [str(formal.getName().toString()) for formal in definition.getParams()]
         return list(zip(names, goal.parameters, strict=True))
 
-    def _call(self, goal: Goal, ranks: tuple[Written, ...]) -> str:
+    def _call(self, goal: Goal, ranks: tuple[WrittenOffsets, ...]) -> str:
         real = self._explainer.numbers.real
         arguments = ", ".join(fmt(real(name, value, ranks)) for name, value in self._named(goal))
         return f"{goal.action}({arguments})" if arguments else goal.action
 
     def _false(
-        self, reasons: Iterable[Reason], ranks: tuple[Written, ...]
+        self, reasons: Iterable[Reason], ranks: tuple[WrittenOffsets, ...]
     ) -> Iterator[FalseConjunct]:
         for reason in reasons:
             values = tuple(
@@ -203,7 +202,7 @@ class Judge:
             yield from self._false(reason.alternatives, ranks)
 
     def _state(
-        self, sighting: Sighting, refusal: _Refusal, ranks: tuple[Written, ...]
+        self, sighting: Sighting, refusal: _Refusal, ranks: tuple[WrittenOffsets, ...]
     ) -> Iterator[str]:
         broker, processes = _about(refusal.candidate, sighting)
         shown: list[tuple[str, Value]] = [(name, broker) for name in _SHOWN]
@@ -214,11 +213,11 @@ class Judge:
             yield f"{name}[{fmt(argument)}] = {fmt(real)}"
 
     def _legal(self, sighting: Sighting, refusal: _Refusal) -> str:
-        """Return what could have been seen of this broker or process instead, asking the spec."""
+        """Return what the spec would allow to be seen of this broker or process instead."""
         broker, processes = _about(refusal.candidate, sighting)
-        states = generous_states(
+        states = permissive_states(
             refusal.candidate, broker, processes, timeout_ms=self._timeout_ms,
-            skew_ms=self._skew_ms, watched=self._explainer.prepare.is_watched(sighting),
+            skew_ms=self._skew_ms, watched=self._explainer.proposals.is_covered(sighting),
         )  # fmt: skip
         registered = refusal.candidate.of("registrations", broker)
         names = []
@@ -256,18 +255,17 @@ class Judge:
         ]
 
 
-def _line_of_broker(found: Found, sighting: Sighting) -> LogLine | None:
-    """Return the line at which a broker's log does not go with a record.
+def _line_of_broker(found: SearchOutcome, sighting: Sighting) -> LogLine | None:
+    """Return the line at which a broker's log contradicts a record, None if none does.
 
-    That is where another process of the broker starts than the one registered, or the line that
-    would be next.
+    That is the start of another process than the registered one, or the broker's next line.
     """
     op = sighting.operation
     taken = found.candidate.taken
     while op is not None and op.act is Act.REGISTER and taken is not None:
         seen = taken.sighting
         if seen is not None and seen.event is not None and seen.event.broker == op.broker:
-            is_other = seen.event.kind is Kind.STARTING and seen.incarnation != op.incarnation
+            is_other = seen.event.kind is EventKind.STARTING and seen.incarnation != op.incarnation
             if is_other and not found.candidate.knows("registered", seen.incarnation or ""):
                 return seen.event.line
             break
@@ -282,7 +280,7 @@ def _line_of_broker(found: Found, sighting: Sighting) -> LogLine | None:
 
 
 def _at_line(finding: Finding, line: LogLine | None) -> Finding:
-    """Return a finding about a record moved to the line of the broker that it does not go with."""
+    """Return a finding about a record, moved to the broker's line that contradicts it."""
     if line is None or finding.path is None or finding.evidence is None:
         return finding
     record = f"the record is in {printable(str(finding.path))}"
@@ -297,15 +295,15 @@ def _at_line(finding: Finding, line: LogLine | None) -> Finding:
 
 
 def _rank(sighting: Sighting, refusals: Sequence[_Refusal]) -> tuple[bool, bool, bool, int]:
-    """Return what comes first of sightings to blame: the least."""
-    # What is not modelled comes before what may only be stuck behind it.
+    """Return the sort key of a sighting to blame; the least is blamed."""
+    # A sighting that is not modelled comes before sightings that may only be stuck behind it.
     again = any(r.goal.action in _OF_AN_EPOCH_HELD and not r.is_forbidden for r in refusals)
     has_record = sighting.operation is not None or sighting.incarnation is not None
     return not again, has_record, all(r.lacks_something for r in refusals), sighting.time_ms
 
 
 def _about(candidate: Candidate, sighting: Sighting) -> tuple[int, frozenset[str]]:
-    """Return the broker a sighting is about, and the processes it may involve."""
+    """Return the broker of a sighting, and the processes that it may involve."""
     broker = 0
     if sighting.operation is not None:
         broker = sighting.operation.broker
@@ -321,9 +319,9 @@ def _about(candidate: Candidate, sighting: Sighting) -> tuple[int, frozenset[str
 
 
 def _any_broker(candidate: Candidate) -> int:
-    """Return some broker: a failover is about none of them."""
+    """Return any broker, for a failover, which has none."""
     registrations = candidate.state["registrations"]
-    return 1 if isinstance(registrations, tuple) else min(dict(candidate.heard), default=0)
+    return 1 if isinstance(registrations, tuple) else min(dict(candidate.contacts), default=0)
 
 
 def _applied(state: State, name: str, argument: Value) -> Value:
@@ -347,17 +345,17 @@ def _nodes(sighting: Sighting, leader: int) -> set[int]:
 
 
 def _what(sighting: Sighting) -> str:
-    """Return what was seen, in words."""
+    """Return a sighting in words."""
     if sighting.event is not None and (
-        sighting.operation is None or sighting.event.kind is Kind.SESSION_EXPIRED
+        sighting.operation is None or sighting.event.kind is EventKind.SESSION_EXPIRED
     ):
-        who = "" if sighting.event.broker is None else f", broker {sighting.event.broker}"
-        return f"{sighting.event.kind.value}{who}"
+        of_broker = "" if sighting.event.broker is None else f", broker {sighting.event.broker}"
+        return f"{sighting.event.kind.value}{of_broker}"
     assert sighting.operation is not None, "a line, or a record"
     return f"{sighting.operation.act.value} of broker {sighting.operation.broker}"
 
 
-def placed(
+def finding_at(
     weight: Weight, kind: str, detail: str, sighting: Sighting, evidence: Evidence | None,
     by_line: bool,
 ) -> Finding:  # fmt: skip
@@ -373,7 +371,7 @@ def placed(
     return Finding(weight, kind, detail, op.path, op.position, op.offset, evidence)
 
 
-def _gave_up(found: Found) -> Finding:
+def _gave_up(found: SearchOutcome) -> Finding:
     sighting = found.next_up[0]
-    detail = "no order of lines and records was found that explains this; not all were tried"
-    return placed(Weight.INCONCLUSIVE, "not explained", detail, sighting, None, by_line=True)
+    detail = "no order of lines and records was found that explains this, but not all were tried"
+    return finding_at(Weight.INCONCLUSIVE, "not explained", detail, sighting, None, by_line=True)

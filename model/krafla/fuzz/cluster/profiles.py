@@ -1,10 +1,10 @@
-"""Kinds of runs of a cluster."""
+"""The kinds of runs of cluster. Their names seed the runs, so they never change."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from krafla.fuzz.engine.systems import CLUSTER
+from krafla.fuzz.engine.choice_run import Profile
 from kraft.ids import BrokerId, ControllerId, IncarnationId, NodeId
 from kraft.image.versions import IBP_3_7_IV0, IBP_3_7_IV2
 from kraft.sim.cluster.cluster import Configuration, ControllerProcess
@@ -14,9 +14,9 @@ from kraft.sim.lease.configuration import processes
 if TYPE_CHECKING:
     from random import Random
 
-    from krafla.fuzz.engine.profiles import Driver
+    from krafla.fuzz.engine.choice_run import Driver
 
-__all__ = ["CONFIGURATIONS", "CLUSTER", "driver"]
+__all__ = ["CONFIGURATIONS", "PROFILES"]
 
 _BELOW_GATE: Final = IBP_3_7_IV0 - 1
 _LEVELS: Final = (_BELOW_GATE, IBP_3_7_IV0, IBP_3_7_IV2)
@@ -59,6 +59,11 @@ CONFIGURATIONS: Final = {
 }
 
 
-def driver(configuration: Configuration, random: Random) -> Driver:
-    """Return who makes the choices of a run of a cluster."""
+def _driver(configuration: Configuration, random: Random) -> Driver:
     return Scheduler(configuration, random, lingering=random.random() < _LINGERING)
+
+
+PROFILES: Final = tuple(
+    Profile(name, configuration, _driver, system="cluster")
+    for name, configuration in CONFIGURATIONS.items()
+)

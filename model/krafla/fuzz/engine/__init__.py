@@ -1,1 +1,1 @@
-"""The engine of `krafla fuzz`: it draws, judges, shrinks, keeps and reports the runs of a system."""
+"""The engine of `krafla fuzz`: it plays, judges, shrinks, keeps and reports runs."""

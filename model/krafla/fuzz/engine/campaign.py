@@ -1,196 +1,183 @@
-"""A campaign: runs from one seed until a finding or the end of the budget, and its verdict."""
+"""A campaign: runs of one source until a finding or the end of the budget, and its report.
+
+Results are taken in the order of their numbers, whichever process played them. So the number of
+processes changes nothing.
+"""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from collections import Counter
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final
 
-from krafla.collector import gc_paused
-from krafla.fuzz.engine.coverage import Coverage
-from krafla.fuzz.engine.profiles import DEFAULT_PROFILES, PROFILES_OF, find_profile
-from krafla.fuzz.engine.run import Run, play_seed
-from krafla.fuzz.engine.shrink import shrink
+from krafla.fuzz.engine.run_source import TALLIES, Seen
+from krafla.fuzz.engine.workers import played_by_workers
 from krafla.manifest import on_these_specs
-from krafla.oracle.jvm import start
 from krafla.verdict import ExitCode, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator
 
-__all__ = [
-    "BRIEF_STEPS",
-    "DEFAULT_SECONDS",
-    "DEFAULT_STEPS",
-    "Campaign",
-    "Failure",
-    "Report",
-    "doubts_of",
-    "run_campaign",
-]
+    from krafla.fuzz.engine.run_source import Failure, RunResult, RunSource
+
+__all__ = ["BRIEF_STEPS", "DEFAULT_SECONDS", "Campaign", "Report", "run_campaign"]
 
 DEFAULT_SECONDS: Final = 20.0
-DEFAULT_STEPS: Final = 600
 # Measured: the optimising compiler of the JVM pays off from about here on.
 _BRIEF_SECONDS: Final = 60.0
 BRIEF_STEPS: Final = 100_000
-"""How many judged steps a process takes at least for which that compiler is worth its time."""
+"""A process that judges fewer steps ends before the JVM's optimising compiler pays off."""
 
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
     """What to run. Without ``examples`` and ``seconds`` the budget is ``DEFAULT_SECONDS``.
 
-    Run ``n`` depends on ``seed``, ``n``, ``steps`` and ``profiles`` only: the first runs of two
-    campaigns are the same, whatever their budgets.
+    The first runs of two campaigns with one source are the same, whatever their budgets.
     """
 
-    seed: int = 0
+    runs: RunSource
     examples: int | None = None
     seconds: float | None = None
-    steps: int = DEFAULT_STEPS
-    profiles: tuple[str, ...] = DEFAULT_PROFILES
+    workers: int = 1
     shrinks: bool = True
 
     @property
-    def game(self) -> str:
-        """Return the name of the simulation whose runs these are."""
-        return find_profile(self.profiles[0]).game.name
-
-    @property
     def seconds_max(self) -> float | None:
-        """Return after how many seconds no further run starts."""
+        """Return the seconds after which no further run starts."""
         unbounded = self.seconds is None and self.examples is None
         return DEFAULT_SECONDS if unbounded else self.seconds
 
+    @property
+    def is_brief(self) -> bool:
+        """Return whether the campaign ends before the JVM's optimising compiler pays off."""
+        if self.seconds_max is not None:
+            return self.seconds_max < _BRIEF_SECONDS
+        assert self.examples is not None, "a campaign has a budget"
+        return self.examples * self.runs.steps_of_a_run < BRIEF_STEPS
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """The run that found something, and the smallest run with the same finding, if wanted."""
-
-    example: int
-    profile: str
-    run: Run
-    shrunk: Run
-    seed: str | None = None
+    def is_spent(self, examples: int, began: float) -> bool:
+        """Return whether the budget allows no run after this many; ``began`` is monotonic time."""
+        if self.examples is not None and examples >= self.examples:
+            return True
+        most = self.seconds_max
+        return most is not None and time.monotonic() - began >= most
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Report:
-    """What a campaign came to, all of it or until it was interrupted."""
+    """The sum of a campaign's runs up to now."""
 
     campaign: Campaign
-    coverage: Coverage
-    examples: int
-    seconds: float
+    examples: int = 0
+    steps: int = 0
+    seconds: float = 0.0
+    tallies: dict[str, Counter[str]] = field(
+        default_factory=lambda: {name: Counter() for name in TALLIES}
+    )
+    states: set[int] = field(default_factory=set)
+    first_reached: dict[str, int] = field(default_factory=dict)
     failure: Failure | None = None
     is_interrupted: bool = False
+    _digest: Any = field(default_factory=lambda: blake2b(digest_size=16))
+
+    @property
+    def digest(self) -> str:
+        """Return a digest of the digests of all runs, in their order."""
+        return str(self._digest.hexdigest())
+
+    def add(self, result: RunResult) -> None:
+        """Add the next run."""
+        judged = self.tallies["totals"]["judged"]
+        for name, step in result.first_reached.items():
+            self.first_reached.setdefault(name, judged + step)
+        self.examples += 1
+        self.steps += result.steps
+        for name, counts in result.tallies.items():
+            self.tallies[name].update(counts)
+        self.states |= result.states
+        self._digest.update(result.run.encode())
+
+    @property
+    def seen(self) -> Seen:
+        """Return the sum of the runs."""
+        return Seen(
+            self.examples,
+            self.steps,
+            len(self.states),
+            self.tallies,
+            first_reached=self.first_reached,
+        )
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Return why the campaign shows less than it should."""
+        interrupted = ("it was interrupted",) if self.is_interrupted else ()
+        return interrupted + self.campaign.runs.doubts(self.seen)
 
     @property
     def verdict(self) -> Verdict:
-        """Return held only if the spec agreed to every step, took every action, and was tested.
-
-        A campaign that missed an action or a witness has not shown what it was to show.
-        """
+        """Return held only if nothing was found, and everything that should be seen was seen."""
         if self.failure is not None:
             return Verdict.VIOLATED
         return Verdict.INCONCLUSIVE if self.doubts else Verdict.HELD
 
     @property
-    def doubts(self) -> tuple[str, ...]:
-        """Return why the campaign shows less than it should."""
-        coverage = self.coverage
-        interrupted = ("it was interrupted",) if self.is_interrupted else ()
-        missed = coverage.missed_actions, coverage.missed_witnesses
-        return interrupted + doubts_of(coverage.steps, *missed)
-
-    @property
     def exit_code(self) -> ExitCode:
-        """Return the exit status that says the same, or that somebody ended it before a finding."""
+        """Return the exit status of the verdict, or that of an interrupt before any finding."""
         ended = self.is_interrupted and self.failure is None
         return ExitCode.INTERRUPTED if ended else self.verdict.exit_code
 
     @property
     def reproduce(self) -> str:
         """Return the command that runs the same again."""
-        campaign = self.campaign
-        game = campaign.game
-        command = f"krafla fuzz {game} --seed {campaign.seed} --examples {self.examples}"
-        if campaign.steps != DEFAULT_STEPS:
-            command += f" --steps {campaign.steps}"
-        if campaign.profiles != PROFILES_OF[game]:
-            command += "".join(f" --profile {name}" for name in campaign.profiles)
-        return on_these_specs(command)
+        runs = self.campaign.runs
+        command = f"krafla fuzz {runs.system} --seed {runs.seed} --examples {self.examples}"
+        return on_these_specs(command + runs.options) if runs.modules else command + runs.options
+
+    @property
+    def progress(self) -> str:
+        """Return one line on how far the campaign is."""
+        summary = self.campaign.runs.summary(self.seen, max(self.seconds, 1e-9))
+        return f"{self.examples:,} runs, {summary}"
 
 
-def doubts_of(steps: int, actions: Sequence[str], witnesses: Sequence[str]) -> tuple[str, ...]:
-    """Return why runs show less than they should: no step, actions and witnesses missed."""
-    doubts = () if steps else ("no step was taken",)
-    missed = ("actions never taken", actions), ("witnesses never reached", witnesses)
-    return (*doubts, *(f"{what}: {', '.join(names)}" for what, names in missed if names))
+def run_campaign(campaign: Campaign, progress: Callable[[str], object] = lambda _: None) -> Report:
+    """Run a campaign until its first finding, which is shrunk, or the end of its budget.
 
-
-def run_campaign(campaign: Campaign, progress: Callable[[str], None] = lambda _: None) -> Report:
-    """Return what a campaign comes to; it ends with its first finding, shrunk.
-
-    Ctrl-C ends it, too, with what was found so far.
+    Ctrl-C ends it, too; the report has what was found until then.
     """
-    start(brief=_is_brief(campaign))
-    with gc_paused():
-        return _run(campaign, progress)
-
-
-def _run(campaign: Campaign, progress: Callable[[str], None]) -> Report:
-    report = Report(campaign, Coverage(), 0, 0.0)
-    began = time.monotonic()
+    report, began = Report(campaign), time.monotonic()
+    results = _alone(campaign, report, began)
+    if campaign.workers > 1:
+        results = played_by_workers(campaign, report, began)
     try:
-        for later in _reports(campaign, report, began):
-            report = later
-            progress(_progress(report))
-        if report.failure is not None and campaign.shrinks:
-            run = report.failure.run
-            shrunk = shrink(run, lambda steps: progress(f"found; shrinking: {steps} steps"))
-            report = replace(report, failure=replace(report.failure, shrunk=shrunk))
+        for result in results:
+            report.seconds = time.monotonic() - began
+            report.add(result)
+            if result.finding:
+                _fail(report, progress)
+                break
+            progress(report.progress)
     except KeyboardInterrupt:
-        report = replace(report, is_interrupted=True)
-    return replace(report, seconds=time.monotonic() - began)
+        report.is_interrupted = True
+    finally:
+        results.close()
+    report.seconds = time.monotonic() - began
+    return report
 
 
-def _reports(campaign: Campaign, report: Report, began: float) -> Iterator[Report]:
-    """Yield what the campaign has come to after each run, until a finding or its end."""
-    profiles = [find_profile(name) for name in campaign.profiles]
-    while not _is_spent(campaign, report.examples, time.monotonic() - began):
-        example = report.examples
-        profile, seed = profiles[example % len(profiles)], f"{campaign.seed} {example}"
-        run = play_seed(profile, seed, campaign.steps, report.coverage.observe)
-        seconds = time.monotonic() - began
-        report = replace(report, examples=example + 1, seconds=seconds)
-        if run.finding is not None:
-            # It is kept as it is if shrinking is interrupted.
-            yield replace(report, failure=Failure(example, profile.name, run, run, seed))
-            return
-        yield report
+def _alone(campaign: Campaign, report: Report, began: float) -> Generator[RunResult, None, None]:
+    campaign.runs.load(brief=campaign.is_brief)
+    while not campaign.is_spent(report.examples, began):
+        yield campaign.runs.play(report.examples, report.first_reached)
 
 
-def _is_brief(campaign: Campaign) -> bool:
-    """Return whether the JVM would not earn back what its optimising compiler costs."""
-    if campaign.seconds_max is not None:
-        return campaign.seconds_max < _BRIEF_SECONDS
-    assert campaign.examples is not None, "a campaign has a budget"
-    return campaign.examples * campaign.steps < BRIEF_STEPS
-
-
-def _is_spent(campaign: Campaign, examples: int, seconds: float) -> bool:
-    if campaign.examples is not None and examples >= campaign.examples:
-        return True
-    return campaign.seconds_max is not None and seconds >= campaign.seconds_max
-
-
-def _progress(report: Report) -> str:
-    coverage = report.coverage
-    taken = len(coverage.all_actions) - len(coverage.missed_actions)
-    rate = coverage.steps / max(report.seconds, 1e-9)
-    return (
-        f"{report.examples:,} runs  {coverage.steps:,} steps  {rate:,.0f} steps/s  "
-        f"actions {taken}/{len(coverage.all_actions)}  {coverage.states:,} states"
-    )
+def _fail(report: Report, progress: Callable[[str], object]) -> None:
+    """Note the failure of the last run; an interrupt while it is shrunk leaves it as it is."""
+    campaign = report.campaign
+    report.failure = campaign.runs.failure(report.examples - 1)
+    if campaign.shrinks:
+        report.failure = report.failure.shrunk(progress)

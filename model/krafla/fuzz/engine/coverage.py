@@ -1,4 +1,4 @@
-"""What a campaign has seen of the spec: actions taken, witnesses reached, states visited."""
+"""What one run shows of the spec: actions taken, witnesses reached, states visited."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from krafla.refinement.common.judged_spec import JudgedSpec
     from krafla.refinement.common.judgement import Agreed
     from krafla.refinement.common.lockstep import Judge
@@ -14,55 +16,35 @@ __all__ = ["Coverage"]
 
 
 class Coverage:
-    """Counts what the spec agreed to, over many runs."""
+    """Counts what the spec agreed to in a run; the witnesses in ``reached`` are not looked for.
 
-    def __init__(self) -> None:
+    ``states`` are fingerprints. ``first_reached`` has for each witness the step that reached it.
+    """
+
+    def __init__(self, reached: Collection[str] = ()) -> None:
         self.actions: Counter[str] = Counter()
         self.steps = 0
-        self.witnesses: dict[str, int] = {}
+        self.first_reached: dict[str, int] = {}
+        self.states: set[int] = set()
         self.all_actions: tuple[str, ...] = ()
         self.all_witnesses: tuple[str, ...] = ()
-        self._states: set[int] = set()
-        self._judges: list[JudgedSpec[Any]] = []
+        self._reached = reached
+        self._missing: list[str] = []
 
     def observe(self, judge: Judge, judgement: Agreed) -> None:
-        """Take note of a step; a witness is noted with the step that first reached it."""
+        """Take note of a step that the spec agreed to."""
         self.steps += 1
-        if judge.judged not in self._judges:
-            self.expect(judge.judged)
+        if self.steps == 1:
+            self._expect(judge.judged)
         if judgement.action is None:
             return
         self.actions[judgement.action.name] += 1
-        self._states.add(judge.state.fingerprint)
-        if len(self.witnesses) < len(self.all_witnesses):
-            for name in judge.judged.properties.witnesses:
-                if name not in self.witnesses and judge.reaches(name):
-                    self.witnesses[name] = self.steps
+        self.states.add(judge.state.fingerprint)
+        for name in [one for one in self._missing if judge.reaches(one)]:
+            self.first_reached[name] = self.steps
+            self._missing.remove(name)
 
-    def expect(self, judged: JudgedSpec[Any]) -> None:
-        """Expect what a spec has; runs of one campaign may be judged by several."""
-        self._judges.append(judged)
-        actions = (*self.all_actions, *(action.name for action in judged.spec.actions))
-        witnesses = (*self.all_witnesses, *judged.properties.witnesses)
-        self.all_actions = tuple(dict.fromkeys(actions))
-        self.all_witnesses = tuple(dict.fromkeys(witnesses))
-
-    @property
-    def states(self) -> int:
-        """Return how many distinct states of the spec were visited."""
-        return len(self._states)
-
-    @property
-    def fingerprints(self) -> frozenset[int]:
-        """Return the fingerprints of the distinct states that were visited."""
-        return frozenset(self._states)
-
-    @property
-    def missed_actions(self) -> tuple[str, ...]:
-        """Return the actions of the spec that were never taken."""
-        return tuple(name for name in self.all_actions if not self.actions[name])
-
-    @property
-    def missed_witnesses(self) -> tuple[str, ...]:
-        """Return the witnesses that no state reached."""
-        return tuple(name for name in self.all_witnesses if name not in self.witnesses)
+    def _expect(self, judged: JudgedSpec[Any]) -> None:
+        self.all_actions = tuple(dict.fromkeys(action.name for action in judged.spec.actions))
+        self.all_witnesses = judged.properties.witnesses
+        self._missing = [name for name in self.all_witnesses if name not in self._reached]

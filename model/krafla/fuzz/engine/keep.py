@@ -1,4 +1,4 @@
-"""PropertyChecker a trace: judged first, stored under a name that says what it is, listed in the index."""
+"""Keeping a trace: it is judged, stored under a name that says what it is, and listed."""
 
 from __future__ import annotations
 

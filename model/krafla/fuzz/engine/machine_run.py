@@ -1,4 +1,4 @@
-"""One run: a quorum of a seed, simulated, held to every property, and to progress at its end."""
+"""One run on machines: a seed's simulation, held to every property, and to progress at its end."""
 
 from __future__ import annotations
 
@@ -6,42 +6,23 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 from krafla.fuzz.engine.violation import Violation
-from krafla.fuzz.raft.checks import PROPERTIES, Checks
-from kraft.chance import Stream, derive
-from kraft.raft.configuration import MILLISECOND, Timeouts
 from kraft.sim.raft.cluster import Simulation
-from kraft.sim.raft.configuration import QuorumConfiguration, draw_knobs
 from kraft.sim.raft.handler_error import HandlerError
-from kraft.sim.raft.kinds import DEFAULT_KINDS
-from kraft.sim.raft.register import Register
 from kraft.sim.raft.runs import Digest
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Iterable
 
-    from kraft.sim.raft.configuration import Knobs
+    from krafla.fuzz.engine.machine_system import MachineSystem
+    from kraft.sim.raft.configuration import Knobs, QuorumConfiguration
     from kraft.sim.raft.faults import Plan
     from kraft.sim.raft.steps import SimStep
-    from kraft.sim.raft.workload import Acknowledged, Workload
+    from kraft.sim.raft.workload import Acknowledged
     from kraft.sim.stack.configuration import StackKnobs
 
-__all__ = ["RAFT", "Case", "Judge", "Observer", "Played", "System", "case_of", "play"]
+__all__ = ["Case", "MachineJudge", "Observer", "Played", "play"]
 
-_VOTERS: Final = (1, 2, 3, 3, 3, 4, 5, 5)
-_OBSERVERS: Final = (0, 0, 1, 2)
-# Kafka's own, mostly. With the others a leader forgets observers that are silent for seconds, and
-# who has resigned gives up on a voter and tells it again.
-_OBSERVER_SESSIONS_MS: Final = (300_000, 300_000, 3_000)
-_REQUESTS_MS: Final = (2_000, 2_000, 700)
-# To change the voters takes seconds in which a leader stays: one run in six has no other faults,
-# and all of these.
-_MOVING: Final = frozenset(
-    ("add-voter", "kill", "newcomer-isolation", "new-port", "remove-voter", "shutdown")
-)
-_ONE_IN: Final = 6
-_ALWAYS: Final = 1_000_000
-_SEED_BITS: Final = 63
 _LOOK_EVERY: Final = 16
 
 
@@ -49,7 +30,7 @@ _LOOK_EVERY: Final = 16
 class Case:
     """All that decides a run. Without ``plan`` and ``knobs`` they are those of the seed.
 
-    ``above`` are the knobs of what runs above Raft, where that is a whole cluster.
+    ``above`` are the knobs of what runs above Raft, where the system is the stack.
     """
 
     configuration: QuorumConfiguration
@@ -85,35 +66,8 @@ class Played:
     unpromised: int = 0
 
 
-def case_of(seed: int, example: int, kinds: tuple[str, ...] = DEFAULT_KINDS) -> Case:
-    """Return the case of one example of a campaign: its sizes are drawn, too."""
-    own = derive(seed, "example", example) & ((1 << _SEED_BITS) - 1)
-    chance = Stream(own, "sizes")
-    voters = chance.choice(_VOTERS)
-    configuration = QuorumConfiguration(
-        voters=voters,
-        observers=chance.choice(_OBSERVERS),
-        kraft_version=0 if chance.below(4) == 0 else 1,
-        timeouts=Timeouts(
-            observer_session=chance.choice(_OBSERVER_SESSIONS_MS) * MILLISECOND,
-            request=chance.choice(_REQUESTS_MS) * MILLISECOND,
-        ),
-        kinds=kinds,
-    )
-    few = tuple(kind for kind in kinds if kind in _MOVING)
-    if few and chance.below(_ONE_IN) == 0:
-        configuration = replace(
-            configuration,
-            kraft_version=1,
-            kinds=few,
-            observers=max(configuration.observers, 1),
-        )
-        return Case(configuration, own, knobs=draw_knobs(own, configuration, _ALWAYS))
-    return Case(configuration, own)
-
-
 class Observer(Protocol):
-    """Who holds every step to the properties."""
+    """Holds every step to the properties."""
 
     violation: Violation | None
 
@@ -132,29 +86,11 @@ class Observer(Protocol):
         """How many steps came after that."""
 
 
-@dataclass(frozen=True, slots=True)
-class System:
-    """What is simulated, and what it is held to.
-
-    ``name`` is the one of the command. ``case_of`` gives an example of a campaign by its seed, its
-    number and the kinds of faults; ``checks`` is told whether the run has no faults. ``modules``
-    are the specs that they ask.
-    """
-
-    name: str
-    properties: tuple[str, ...]
-    kinds: tuple[str, ...]
-    case_of: Callable[[int, int, tuple[str, ...]], Case]
-    workload: Callable[[Case], Callable[[Simulation], Workload]]
-    checks: Callable[[bool], Observer]
-    modules: tuple[str, ...] = ()
-
-
-class Judge(Protocol):
-    """Who is asked of each step besides."""
+class MachineJudge(Protocol):
+    """Judges each step by a spec, besides the properties."""
 
     def judge(self, step: SimStep) -> Violation | None:
-        """Return what there is against a step, if anything."""
+        """Return the violation of a step, if it is one."""
 
     @property
     def actions(self) -> Counter[str]:
@@ -162,24 +98,15 @@ class Judge(Protocol):
 
     @property
     def judged(self) -> int:
-        """Of how many steps it was asked and had an opinion."""
-
-
-RAFT: Final = System(
-    "raft",
-    PROPERTIES,
-    DEFAULT_KINDS,
-    case_of,
-    lambda _case: Register,
-    lambda stable: Checks(stable=stable),
-)
-"""Raft alone: replicas of `kraft.raft`, whose state machines are registers."""
+        """How many steps it judged."""
 
 
 def play(
-    case: Case, judge_of: Callable[[Simulation], Judge] | None = None, system: System = RAFT
+    case: Case,
+    system: MachineSystem,
+    judge_of: Callable[[Simulation], MachineJudge] | None = None,
 ) -> Played:
-    """Return what a case comes to; ``judge_of`` gives who is asked of each step besides."""
+    """Play a case; ``judge_of`` returns the judge of each step besides the properties."""
     workload = system.workload(case)
     simulation = Simulation(case.configuration, case.seed, case.plan, case.knobs, workload=workload)
     judge = None if judge_of is None else judge_of(simulation)
@@ -217,7 +144,7 @@ def _watch(
     simulation: Simulation,
     checks: Observer,
     digest: Digest,
-    judge: Judge | None,
+    judge: MachineJudge | None,
 ) -> None:
     """Take the steps of a simulation until its end, or until a property breaks."""
     while (step := simulation.step()) is not None:

@@ -1,15 +1,13 @@
-"""A failing run with fewer faults: each fault is left out with which the run fails all the same.
+"""A failing run with fewer faults: each that is left out was not needed for the violation.
 
-A plan's faults bring their own chance, so what is left does what it did before. Found by delta
-debugging, halves first (Zeller and Hildebrandt 2002).
+Each fault of a plan brings its own chance, so the other faults do what they did before. The search
+is delta debugging, halves first (Zeller and Hildebrandt 2002).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
-
-from krafla.fuzz.engine.machine_run import play
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +20,7 @@ __all__ = ["shrink"]
 
 def shrink(
     played: Played,
-    again: Callable[[Case], Played] = play,
+    again: Callable[[Case], Played],
     progress: Callable[[int], object] = lambda _left: None,
     runs_maximum: int = 400,
 ) -> Played:

@@ -7,16 +7,23 @@ did there was different (*triggered*), and whether anything was *detected*.
 
 from __future__ import annotations
 
+import functools
 import sys
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from krafla.verdict import KraflaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Mutant", "Probe", "seed_bug"]
+    from krafla.fuzz.engine.system import System
+
+__all__ = ["Killer", "Mutant", "Probe", "find_mutant", "seed_bug", "wrong_answer", "wrong_turn"]
 
 
 @dataclass(slots=True)
@@ -39,14 +46,29 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
+class Killer:
+    """What must notice a bug of a system that is driven by choices: a step the spec denies.
+
+    The step is one of ``actions``. ``variable`` must differ from what the spec says; it is None
+    where the spec does not enable the action. ``conjunct`` is part of the text of the conjunct
+    that is false. ``breaks`` is a property that the state after the step must violate.
+    """
+
+    actions: tuple[str, ...]
+    variable: str | None = None
+    conjunct: str | None = None
+    breaks: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Mutant:
     """A mistake: its name, where it comes from (KAFKA ids, study), the function it replaces.
 
     ``place`` is ``module:function`` or ``module:Class.function``. ``wrong`` is given the right
     function and a probe, and returns what takes its place. ``focus`` are faults with the mean
-    milliseconds between two of each: every other example of a hunt has these faults instead of
-    drawn ones, where the place of the mistake is seldom come by otherwise. ``system`` is what
-    is simulated to find it.
+    milliseconds between two of each: every other run of a search on machines has these faults
+    instead of drawn ones, where runs seldom reach the place of the mistake otherwise. ``profile``
+    is the kind of run, and ``killer`` what must notice the bug, in a system driven by choices.
     """
 
     name: str
@@ -55,7 +77,8 @@ class Mutant:
     sentence: str
     wrong: Callable[[Any, Probe], Any]
     focus: tuple[tuple[str, int], ...] = ()
-    system: str = "raft"
+    profile: str = ""
+    killer: Killer | None = None
 
     @contextmanager
     def applied(self) -> Iterator[Probe]:
@@ -67,22 +90,27 @@ class Mutant:
         if owner_name:
             owner = getattr(module, owner_name)
             right = owner.__dict__[function]
-            owners = [owner]
-        else:
-            right = getattr(module, function)
-            owners = [
-                each
-                for name, each in sorted(sys.modules.items())
-                if name.startswith("kraft.") and each.__dict__.get(function) is right
-            ]
+            setattr(owner, function, self.wrong(right, probe))
+            try:
+                yield probe
+            finally:
+                setattr(owner, function, right)
+            return
+        right = getattr(module, function)
         wrong = self.wrong(right, probe)
         try:
-            for owner in owners:
-                setattr(owner, function, wrong)
+            _put_everywhere(function, right, wrong)
             yield probe
         finally:
-            for owner in owners:
-                setattr(owner, function, right)
+            # A module that was imported meanwhile knows only the wrong function.
+            _put_everywhere(function, wrong, right)
+
+
+def _put_everywhere(function: str, old: Any, new: Any) -> None:
+    """Put one function in place of another wherever that is known by its name."""
+    for name, module in sorted(sys.modules.items()):
+        if name.startswith("kraft.") and module.__dict__.get(function) is old:
+            setattr(module, function, new)
 
 
 def seed_bug(
@@ -92,12 +120,95 @@ def seed_bug(
     place: str,
     sentence: str,
     focus: tuple[tuple[str, int], ...] = (),
-    system: str = "raft",
+    *,
+    profile: str = "",
+    killer: Killer | None = None,
 ) -> Callable[[Callable[[Any, Probe], Any]], Callable[[Any, Probe], Any]]:
     """Note the decorated function as the mistake of a mutant, which a sentence describes."""
 
     def note(wrong: Callable[[Any, Probe], Any]) -> Callable[[Any, Probe], Any]:
-        found.append(Mutant(name, source, place, sentence, wrong, focus, system))
+        found.append(Mutant(name, source, place, sentence, wrong, focus, profile, killer))
         return wrong
 
     return note
+
+
+def wrong_answer(answer: Callable[..., Any]) -> Callable[[Any, Probe], Any]:
+    """Return the mistake of a function that answers so, given the right one before its arguments.
+
+    It is triggered where the right function would answer, or raise, something else.
+    """
+
+    def wrong(right: Any, probe: Probe) -> Any:
+        @functools.wraps(right)
+        def mistaken(*arguments: Any, **options: Any) -> Any:
+            expected = _outcome(right, *arguments, **options)
+            found = _outcome(answer, right, *arguments, **options)
+            probe.trigger(different=found != expected)
+            return _given(found)
+
+        return mistaken
+
+    return wrong
+
+
+def wrong_turn(change: Callable[..., Any]) -> Callable[[Any, Probe], Any]:
+    """Return the mistake of a handler that changes a turn so, given the right one first.
+
+    It is triggered where the right handler would leave another state, effects or answer.
+    """
+
+    def wrong(right: Any, probe: Probe) -> Any:
+        @functools.wraps(right)
+        def mistaken(turn: Any, *arguments: Any) -> Any:
+            other = copy(turn)
+            other.effects = list(turn.effects)
+            expected = _outcome(right, other, *arguments)
+            found = _outcome(change, right, turn, *arguments)
+            left = (found, turn.state, turn.effects)
+            probe.trigger(different=left != (expected, other.state, other.effects))
+            return _given(found)
+
+        return mistaken
+
+    return wrong
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Raised:
+    """An error in place of an answer."""
+
+    error: Exception
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Raised) and _told(self.error) == _told(other.error)
+
+    __hash__ = None  # type: ignore[assignment]  # nothing keeps it
+
+
+def _told(error: Exception) -> tuple[Any, ...]:
+    return type(error), error.args
+
+
+def _outcome(function: Any, *arguments: Any, **options: Any) -> Any:
+    try:
+        return function(*arguments, **options)
+    except Exception as error:  # noqa: BLE001 - `_given` raises it again
+        return _Raised(error)
+
+
+def _given(outcome: Any) -> Any:
+    if isinstance(outcome, _Raised):
+        raise outcome.error
+    return outcome
+
+
+def find_mutant(name: str, system: System) -> Mutant:
+    """Return the seeded bug of a system by its name; ``KraflaError`` says what may be meant."""
+    found = {mutant.name: mutant for mutant in system.mutants}
+    if name not in found:
+        near = get_close_matches(name, found)
+        meant = f"did you mean {' or '.join(near)}? " if near else ""
+        hint = f"`krafla fuzz {system.name} --mutants list` shows them"
+        raise KraflaError(f"no seeded bug {name!r}; {meant}{hint}")
+    return found[name]

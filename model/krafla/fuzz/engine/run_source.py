@@ -1,45 +1,55 @@
-"""A campaign in pieces: what each single run comes to, whoever plays it, wherever and when.
+"""The runs of a campaign: each is known by its number, and is the same wherever it is played.
 
-Run ``n`` here is run ``n`` of ``krafla fuzz PROTOCOL --seed 0`` with the same options. So many
-machines can share a campaign, and their results are those of one. Whoever shares it out knows
-nothing of a protocol but what a ``RunSource`` says.
+Run ``n`` of a source depends on the source alone. So several processes, or many machines, can share
+a campaign. The distributor knows a protocol only through `RunSource`.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from krafla.oracle.digest import spec_digest
+from krafla.traces.spec_facts import facts_files
 from kraft import errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-__all__ = ["SEED", "TALLIES", "Kept", "RunSource", "SeedResult", "Seen", "judging_digest"]
+__all__ = [
+    "TALLIES",
+    "Failure",
+    "Kept",
+    "RunResult",
+    "RunSource",
+    "Seen",
+    "judging_digest",
+    "missed",
+]
 
-SEED: Final = 0
-"""The seed whose runs the runs of every campaign are."""
 TALLIES: Final = ("actions", "witnesses", "faults", "hazards", "liveness", "totals")
 """What can be counted in a run, each by name; see ``docs/internals/pipeline.md``."""
-# All that a verdict can depend on; a test says that it sees no other room.
+# A verdict can depend on the code of these rooms and of no others; a test checks it.
 ROOMS: Final = ("audit", "fuzz", "match", "oracle", "refinement", "shrink", "tlc", "traces")
 
 
 @dataclass(frozen=True, slots=True)
-class SeedResult:
-    """What one run came to.
+class RunResult:
+    """The result of one run.
 
-    ``steps`` are the choices of a game, the events of machines. ``finding`` is its kind, empty if
-    nothing was found, and ``detail`` its text. ``run`` is the digest of all that happened in it,
-    whatever was said of it. ``tallies`` has some of ``TALLIES``. ``states`` are the fingerprints of
-    the states of the spec that were visited, where those are known.
+    ``steps`` counts the choices of a run that is driven by choices, the events of a run on
+    machines. ``finding`` is the kind of the finding, empty if there is none, and ``detail`` its
+    text. ``run`` is the digest of everything that happened. ``tallies`` has some of ``TALLIES``;
+    a name with the count 0 could have been counted and was not. ``states`` are the fingerprints of
+    the spec's states that were visited, where they are known. ``first_reached`` has for each
+    witness the judged step that reached it first.
     """
 
-    seed: int
+    number: int
     profile: str
     steps: int
     finding: tuple[str, ...]
@@ -47,117 +57,220 @@ class SeedResult:
     run: str
     tallies: Mapping[str, Mapping[str, int]]
     states: frozenset[int] = frozenset()
+    first_reached: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:
-        """Return the SHA-256 of all that it says but the states: equal digests, equal results."""
-        counts = [(name, sorted(self.tallies.get(name, {}).items())) for name in TALLIES]
-        content = (self.seed, self.profile, self.steps, self.finding, self.detail, self.run, counts)
+        """Return the SHA-256 of everything but the states: equal digests mean equal results."""
+        counts = [
+            (
+                name,
+                sorted((one, count) for one, count in tally.items() if count or name == "totals"),
+            )
+            for name, tally in ((name, self.tallies.get(name, {})) for name in TALLIES)
+        ]
+        content = (
+            self.number,
+            self.profile,
+            self.steps,
+            self.finding,
+            self.detail,
+            self.run,
+            counts,
+        )
         return hashlib.sha256(repr(content).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """The smallest run found with the finding of a seed, and the files that keep it.
+class Seen:
+    """The sum of many runs: how many, their steps, the distinct states, and all tallies.
 
-    ``steps`` is where the finding was in the run of the seed. What was made small: the steps of a
-    game, of which ``shrunk_steps`` are left, or the faults of machines, of which there were
-    ``faults``. ``replay`` has for each file the command that plays it, up to the file's name.
+    ``states`` is an estimate where ``is_estimate`` says so. ``first_reached`` has for each witness
+    the judged step of the campaign that reached it first; it is None if only runs are counted.
     """
 
-    seed: int
+    runs: int
+    steps: int
+    states: int
+    tallies: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    is_estimate: bool = False
+    first_reached: Mapping[str, int] | None = None
+
+    def counts(self, tally: str) -> Mapping[str, int]:
+        """Return the counts of one tally, by name."""
+        return self.tallies.get(tally, {})
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The smallest run found with the finding of a run, and the files that keep it.
+
+    ``steps`` is where the finding was in the original run. A run that is driven by choices shrinks
+    to ``shrunk_steps`` steps; a run on machines shrinks from ``faults`` faults to ``faults_left``.
+    ``replay`` has for each file the command that plays it, without the file's name.
+    """
+
+    number: int
     profile: str
     steps: int
     detail: str
-    saved: tuple[str, ...]
-    replay: tuple[str, ...]
+    saved: tuple[str, ...] = ()
+    replay: tuple[str, ...] = ()
     shrunk_steps: int | None = None
     faults: int | None = None
     faults_left: int | None = None
 
     @property
     def size(self) -> int:
-        """Return how small it is; it compares with that of another run of the protocol."""
+        """Return how small the run is, for comparison with other runs of the same protocol."""
         size = self.faults_left if self.shrunk_steps is None else self.shrunk_steps
         assert size is not None, "something was made small"
         return size
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What many runs came to in sum: how many, their steps, about how many states, all tallies."""
+class Failure(ABC):
+    """A run with a finding, and the smallest run with the same finding that is known.
 
-    seeds: int
-    steps: int
-    states: int
-    tallies: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    ``number`` is the number of the run in its source, ``profile`` its kind.
+    """
+
+    number: int
+    profile: str
+
+    @property
+    @abstractmethod
+    def found_by(self) -> str:
+        """Return the name of the property or action that was violated."""
+
+    @property
+    @abstractmethod
+    def detail(self) -> str:
+        """Return the finding of the smallest run as text."""
+
+    @abstractmethod
+    def shrunk(self, progress: Callable[[str], object]) -> Failure:
+        """Return the failure with a run as small as can be found; it reports its progress."""
+
+    @abstractmethod
+    def lines(self) -> Iterator[str]:
+        """Yield what a person is shown: where it was found, and the smallest run."""
+
+    @abstractmethod
+    def document(self) -> dict[str, Any]:
+        """Return the same as JSON data."""
+
+    @abstractmethod
+    def save(self, folder: Path, mutant: str = "") -> Kept:
+        """Write the smallest run into a folder; ``mutant`` names its seeded bug, if it has one."""
 
 
-class RunSource(Protocol):
-    """What the runs of a campaign have in common, and all that is known of its protocol.
+class RunSource(ABC):
+    """The runs of one system under one seed and one set of options.
 
     It is a value that can be sent to other processes.
     """
 
-    @property
-    def protocol(self) -> str:
-        """Return its name on the command line."""
+    seed: int
+    chunk: ClassVar[int]
+    """How many runs are worth a task of their own."""
+    steps_of_a_run: ClassVar[int]
+    """About how many steps of a run are judged."""
+    keeps_in: ClassVar[Path | None] = None
+    """The folder in which ``krafla fuzz`` keeps a failing run unless ``--save`` names another."""
 
     @property
+    @abstractmethod
+    def system(self) -> str:
+        """Return the name of the system on the command line."""
+
+    @property
+    @abstractmethod
+    def modules(self) -> tuple[str, ...]:
+        """Return the specs that judge the runs."""
+
+    @property
+    @abstractmethod
     def plan(self) -> dict[str, Any]:
         """Return the options that decide the runs, as JSON data."""
 
     @property
+    @abstractmethod
     def options(self) -> str:
-        """Return the options of the command that are not what they are by themselves."""
+        """Return the options of the command that differ from the defaults, each after a blank."""
+
+    @abstractmethod
+    def profile_of(self, number: int) -> str:
+        """Return what kind of run ``number`` is."""
+
+    @abstractmethod
+    def load(self, *, brief: bool) -> None:
+        """Prepare this process to play: start a JVM if a spec judges the runs.
+
+        ``brief`` says that the process plays little and ends soon.
+        """
+
+    @abstractmethod
+    def play(self, number: int, reached: Collection[str] = ()) -> RunResult:
+        """Return the result of run ``number``; the witnesses in ``reached`` are not looked for."""
+
+    @abstractmethod
+    def failure(self, number: int) -> Failure:
+        """Return the failure of run ``number``, which has a finding, before any shrinking."""
+
+    @abstractmethod
+    def doubts(self, seen: Seen) -> tuple[str, ...]:
+        """Return why the runs show less than they should."""
+
+    @abstractmethod
+    def coverage_lines(self, seen: Seen) -> Iterator[str]:
+        """Yield line by line what the runs covered."""
+
+    @abstractmethod
+    def counts(self, seen: Seen) -> dict[str, int]:
+        """Return the numbers that tell how much was played, by name."""
 
     @property
-    def chunk(self) -> int:
-        """Return how many runs are worth a task of their own."""
+    @abstractmethod
+    def bounds(self) -> str:
+        """Return how large a run is at most."""
+
+    @abstractmethod
+    def evidence(self, seen: Seen) -> tuple[str, ...]:
+        """Return what a verdict on these runs rests on, one fact a line."""
+
+    @abstractmethod
+    def summary(self, seen: Seen, seconds: float | None = None) -> str:
+        """Return in a line how much was played and covered, with rates if ``seconds`` are given."""
 
     def judged_by(self) -> str:
         """Return the SHA-256 of the code that is judged, and of all code and specs that judge it.
 
-        Results with different numbers here are not of one campaign.
+        Results with different digests belong to different campaigns.
         """
+        return judging_digest(self.modules)
 
-    def names(self) -> dict[str, tuple[str, ...]]:
-        """Return by tally what is to be counted even if it never happens."""
 
-    def profile_of(self, number: int) -> str:
-        """Return what kind of run ``number`` is."""
+def missed(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the names that were never counted."""
+    return tuple(name for name, count in counts.items() if not count)
 
-    def prepare(self, count: int) -> None:
-        """Make this process ready to play about so many runs."""
 
-    def play(self, number: int) -> SeedResult:
-        """Return what run ``number`` comes to."""
-
-    def keep(self, number: int, folder: Path) -> Kept:
-        """Make run ``number``, which has a finding, as small as can be; write it to a folder."""
-
-    def doubts(self, seen: Seen) -> tuple[str, ...]:
-        """Return why runs show less than they should."""
-
-    def coverage_lines(self, seen: Seen) -> Iterator[str]:
-        """Yield line by line what runs have covered."""
-
-    def counts(self, seen: Seen) -> dict[str, int]:
-        """Return the numbers that tell how much was played, by name."""
-
-    def summary(self, seen: Seen) -> str:
-        """Return in a line how much was played and covered."""
+def missed_doubts(actions: Sequence[str], witnesses: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return one sentence for the actions that were never taken, and one for the witnesses."""
+    both = ("actions never taken", actions), ("witnesses never reached", witnesses)
+    return tuple(f"{what}: {', '.join(names)}" for what, names in both if names)
 
 
 @functools.cache
 def judging_digest(modules: tuple[str, ...]) -> str:
     """Return the SHA-256 of all code that is judged or judges, and of these modules of TLA+."""
-    judged, judge = Path(errors.__file__).parent, Path(__file__).parents[1]
+    judged, judge = Path(errors.__file__).parent, Path(__file__).parents[2]
     code = {f"kraft/{path.relative_to(judged)}": path for path in judged.rglob("*.py")}
     rooms = [*judge.glob("*.py")]
     for room in ROOMS:
         rooms += (judge / room).rglob("*.py")
     code |= {f"krafla/{path.relative_to(judge)}": path for path in rooms}
+    code |= {f"specs/{path.parent.name}/{path.name}": path for path in facts_files()}
     content = hashlib.sha256()
     for module in modules:
         content.update(f"{module} {spec_digest(module)}\n".encode())

@@ -11,9 +11,10 @@ from krafla.match.whole import Whole
 from krafla.oracle.difference import Difference, differences
 from krafla.refinement.common.judgement import Agreed, PropertyViolated
 from krafla.refinement.common.lockstep import Judge
-from krafla.refinement.lease.properties import CONDITIONAL
+from krafla.refinement.lease.properties import MODULE
 from krafla.refinement.lease.scenario import NotPossible, choice_of, vocabulary_of
-from krafla.refinement.lease.spec import load_lease
+from krafla.refinement.lease.spec import load_for
+from krafla.traces.spec_facts import facts_of
 from krafla.verdict import KraflaError, Verdict
 from kraft.sim.common.step import Refused
 from kraft.sim.lease.cluster import first_cluster
@@ -147,8 +148,9 @@ class _Follower:
         variables = set(spec_of(trace).variables)
         vocabulary = vocabulary_of(trace)
         claim = trace.claim
-        also = [claim.property] if claim and claim.property in CONDITIONAL else []
-        self._lease = load_lease(vocabulary, also)
+        conditional = facts_of(MODULE).conditional
+        also = [name for name in conditional if claim and claim.property == name]
+        self._lease = load_for(vocabulary, also)
         if set(self._lease.spec.variables) != variables:
             raise KraflaError(
                 f"the implementation of the lease follows BrokerLease, not {trace.spec}"

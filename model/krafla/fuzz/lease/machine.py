@@ -13,9 +13,10 @@ from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from krafla.fuzz.engine.profiles import conditions_met
-from krafla.fuzz.engine.report import step_lines
-from krafla.fuzz.engine.run import Player
+from krafla.fuzz.engine.choice_run import Player
+from krafla.fuzz.engine.choice_system import step_lines
+from krafla.fuzz.lease.profiles import conditions_met
+from krafla.fuzz.lease.system import SYSTEM
 from kraft.ids import Offset
 from kraft.sim.common.recording import to_json
 from kraft.sim.common.step import Refused
@@ -92,7 +93,9 @@ class LeaseMachine(RuleBasedStateMachine):
         )
         # A live broker may be unregistered later on: nothing is promised but what always is.
         anything_may_come = [choices.UnregisterBroker(_IDENTITIES[0].broker_id)]
-        self.player = Player(configuration, conditions_met(configuration, anything_may_come))
+        self.player = Player(
+            SYSTEM, configuration, conditions_met(configuration, anything_may_come)
+        )
 
     start_broker = _rule_of(choices.StartBroker)
     send_registration = _rule_of(choices.SendRegistration)
@@ -133,7 +136,7 @@ class LeaseMachine(RuleBasedStateMachine):
 
     def take(self, choice: Choice) -> None:
         """Take a step; ``LeaseViolationError`` if the spec denies it."""
-        self.player.take(choice)
+        self.player.step(choice)
         finding = self.player.finding
         if finding is not None:
             run = self.player.run

@@ -1,10 +1,10 @@
-"""Kinds of runs of controllers over a metadata log."""
+"""The kinds of runs of metadata. Their names seed the runs, so they never change."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from krafla.fuzz.engine.systems import METADATA
+from krafla.fuzz.engine.choice_run import Profile
 from kraft.ids import NodeId
 from kraft.sim.metadata.cluster import Configuration
 from kraft.sim.metadata.scheduler import Scheduler
@@ -13,9 +13,9 @@ from kraft.sim.metadata.values import SetValue
 if TYPE_CHECKING:
     from random import Random
 
-    from krafla.fuzz.engine.profiles import Driver
+    from krafla.fuzz.engine.choice_run import Driver
 
-__all__ = ["CONTROLLING", "METADATA", "controlling"]
+__all__ = ["CONFIGURATIONS", "PROFILES"]
 
 _THREE: Final = tuple(NodeId(number) for number in (1, 2, 3))
 _TWO: Final = _THREE[:2]
@@ -26,7 +26,7 @@ _REQUESTS: Final = tuple(
     SetValue(expected, to) for expected in range(_VALUES) for to in range(_VALUES)
 )
 
-CONTROLLING: Final = {
+CONFIGURATIONS: Final = {
     "failovers": Configuration(_THREE, (), _REQUESTS),
     "controllers": Configuration(
         _TWO, _BROKER, _REQUESTS, transactions=True, snapshots=True, restarts=True
@@ -36,6 +36,11 @@ CONTROLLING: Final = {
 }
 
 
-def controlling(configuration: Configuration, random: Random) -> Driver:
-    """Return who makes the choices of a run of controllers over a metadata log."""
+def _driver(configuration: Configuration, random: Random) -> Driver:
     return Scheduler(configuration, random)
+
+
+PROFILES: Final = tuple(
+    Profile(name, configuration, _driver, system="metadata")
+    for name, configuration in CONFIGURATIONS.items()
+)

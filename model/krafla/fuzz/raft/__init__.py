@@ -1,1 +1,1 @@
-"""Fuzzing the Raft layer: properties on ghost history, campaigns over seeds, seeded bugs."""
+"""Fuzzing Raft: the properties of each step, their history, and the seeded bugs."""

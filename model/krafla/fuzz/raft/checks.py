@@ -1,9 +1,9 @@
-"""The observer of a simulation that asks, after every step, whether all still holds.
+"""The observer that checks every property of Raft after each step of a simulation.
 
-It looks at the replica that took the step only, and there at what changed only; what was true of
-the others and of the past is in the ghost history. The names are those of the spec's properties:
-KRaftProperties, KRaftVotersProperties; those of the implementation alone, of what no spec models,
-are listed with their sentences in docs/internals/raft-fuzzing.md.
+It looks only at the replica that took the step, and there only at what changed. What was true of
+other replicas and of the past is in the history. Properties have the names that KRaftProperties and
+KRaftVotersProperties give them. Those of the implementation alone, which no spec models, are listed
+with their sentences in docs/internals/raft-fuzzing.md.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final
 
 from krafla.fuzz.engine.violation import Violated, Violation
 from krafla.fuzz.raft import (
-    commits,
-    elections,
+    commit_checks,
+    election_checks,
     leader_checks,
     listener_checks,
     log_checks,
-    membership,
+    membership_checks,
     message_checks,
 )
 from krafla.fuzz.raft.history import NO_FILE, History, Replica, name_of
@@ -70,19 +70,20 @@ PROPERTIES: Final = (
     "StableLeadershipProp", "StateMachineSafetyInv", "StateTransitionsProp", "VoteOncePerEpochProp",
     "VoteWrittenBeforeAnsweredInv", "VoterSetInv",
 )  # fmt: skip
-"""Every property that each step is held to, by its name.
+"""The name of every property that is checked in each step.
 
-The end of a run is held to ProgressProp besides, and a step that fails breaks HandlersReturnInv.
+ProgressProp is checked at the end of a run, and a step that fails breaks HandlersReturnInv.
 """
 
 
 class Checks:
-    """Holds each step of a simulation to every property; the first that breaks stays.
+    """Checks every property in each step of a simulation, and keeps the first violation.
 
-    ``stable``: the run has no faults, so a leader that is followed must stay. Once a fault
-    has changed what a disk kept (`DAMAGING`, but for a lost disk, whose replica is gone with it)
-    the promises of Raft are over: what breaks then is only counted, as a hazard. ``unpromised``
-    counts the steps to which that happened, and those after which nobody knows what is committed.
+    ``stable``: the run has no faults, so a leader that is followed must stay. Once a fault has
+    changed what a disk kept (`DAMAGING`), Raft promises nothing any more, and a broken property
+    only counts as a hazard. A lost disk is an exception: its replica is gone with it.
+    ``unpromised`` counts the steps after such a fault, and those after which it is unknown what is
+    committed.
     """
 
     def __init__(self, *, stable: bool = False) -> None:
@@ -120,7 +121,7 @@ class Checks:
     __call__ = observe
 
     def finish(self, acknowledged: Iterable[Acknowledged]) -> None:
-        """Check at the end that each value that a client was told is committed is so still."""
+        """Check at the end that every value that a client was told is committed still is."""
         committed = self.history.committed
         if self.history.suspended or self.history.unsafe:
             return
@@ -129,7 +130,7 @@ class Checks:
             if epoch != value.epoch and value.offset >= committed.start:
                 text = (
                     f"value {value.value} was acknowledged at offset {value.offset} of epoch "
-                    f"{value.epoch}; what is committed there is of epoch {epoch}"
+                    f"{value.epoch}; the committed record there is of epoch {epoch}"
                 )
                 self.violation = Violation(
                     "AcknowledgedStaysProp", text, 0, value.time, name_of(value.leader)
@@ -163,14 +164,14 @@ class Checks:
             log_checks.check_log(replica, after)
         if replica.flushed != replica.end:
             log_checks.check_flushed(replica, after)
-        # By what the replica goes, or by what its log says: either may change without the other.
+        # The voters that the replica goes by and those in its log may change one without the other.
         if after.controls is not before.controls or latest_voters is not (
             replica.voters[-1] if replica.voters else None
         ):
             loaded = any(type(effect) is TruncateToSnapshot for effect in step.effects)
-            membership.check_voters(history, replica, before, after, loaded=loaded)
+            membership_checks.check_voters(history, replica, before, after, loaded=loaded)
         if begins:
-            commits.check_new_leader(history, replica, after)
+            commit_checks.check_new_leader(history, replica, after)
             self._check_stable(replica, after.role.epoch)
             assert step.event is not None
             leader_checks.begin_to_hear(replica, step.event.now)
@@ -178,23 +179,24 @@ class Checks:
             leader_checks.check_heard(replica, step, before, after)
             leader_checks.check_pending(replica, step, before, after)
         if after.role is not before.role:
-            commits.check_noted(history, before, after)
+            commit_checks.check_noted(history, before, after)
         if begins or after.high_watermark != before.high_watermark:
-            commits.check_high_watermark(history, replica, before, after)
+            commit_checks.check_high_watermark(history, replica, before, after)
         replica.state = after
 
     def _role(self, replica: Replica, before: RaftState, after: RaftState) -> bool:
-        """Check a new role; return whether it begins to lead."""
-        elections.check_role(self.history, replica, before, after)
-        elections.check_resigned(replica, before, after)
+        """Check a new role; return whether the replica begins to lead."""
+        election_checks.check_role(self.history, replica, before, after)
+        election_checks.check_resigned(replica, before, after)
         if isinstance(after.role, Follower):
             self._followed.add((replica.key, after.role.epoch))
         return isinstance(after.role, Leader) and not isinstance(before.role, Leader)
 
     def _check_stable(self, replica: Replica, epoch: int) -> None:
-        """Check that who takes over has not followed the one before: it may not have heard of it.
+        """Check that a new leader had not followed the one before.
 
-        It may even have voted for it. Spec: KRaftState!StandOn.
+        A replica that had not heard of that leader may take over, even if it voted for it. Spec:
+        KRaftState!StandOn.
         """
         leading = self.history.elections.leading
         last = max((each for each in leading if each < epoch), default=None)
@@ -203,8 +205,8 @@ class Checks:
         if leading[last] == replica.key or (replica.key, last) in self._followed:
             raise Violated(
                 "StableLeadershipProp",
-                f"{name_of(replica.key)} takes over the lead in epoch {epoch}, and nothing was "
-                f"wrong with {name_of(leading[last])}, which it followed in epoch {last}",
+                f"{name_of(replica.key)} becomes leader in epoch {epoch}, though it followed "
+                f"{name_of(leading[last])} in epoch {last} and nothing was wrong with that",
             )
 
     def _start(self, step: SimStep) -> None:
@@ -224,23 +226,23 @@ class Checks:
                 replica.file, replica.log = NO_FILE, None
             log_checks.check_start_log(history, replica, after)
             if replica.has_file or after.role.epoch:
-                elections.check_start(history, replica, after)
-            membership.adopt_voters(replica, after)
+                election_checks.check_start(history, replica, after)
+            membership_checks.adopt_voters(replica, after)
             self._excuse_sole_voter(replica, after)
         self._effects(replica, step)
         if after is None:
             _cut_short(replica, step)
             return
         replica.interrupted, replica.may_end_at = False, None
-        elections.check_matches(replica, after)
+        election_checks.check_matches(replica, after)
         if after.high_watermark is not None:
-            commits.check_high_watermark(history, replica, None, after)
+            commit_checks.check_high_watermark(history, replica, None, after)
         replica.state = after
 
     def _excuse_sole_voter(self, replica: Replica, after: RaftState) -> None:
-        """Let a sole voter lose what it said is committed: so Kafka is built, and so the spec.
+        """Excuse a sole voter that lost what it said is committed.
 
-        After that nothing is known of what is committed.
+        Kafka is built that way, and so is the spec. From then on it is unknown what is committed.
         """
         history = self.history
         voters = after.controls.voters
@@ -249,10 +251,10 @@ class Checks:
             history.suspended = "a sole voter lost what it had not flushed"
 
     def _fault(self, step: SimStep) -> None:
-        """Excuse a replica from what it owed once a fault has changed what it had flushed."""
+        """Excuse a replica from its obligations once a fault has changed what it had flushed."""
         kind = step.fault
         if kind == "heal":
-            # Whoever is not in the core is cut off, the leader perhaps, too.
+            # Replicas outside the core are cut off, and the leader may be one of them.
             self._stable = False
         if kind in DAMAGING:
             self.history.replica(step.replica).damaged = True
@@ -263,7 +265,7 @@ class Checks:
 DAMAGING: Final = frozenset(
     {"bit-rot", "cloned-disk", "lost-disk", "misdirected-write", "old-image"}
 )
-"""The faults after which a disk is no longer what its replica made it."""
+"""The faults after which a disk is no longer as its replica left it."""
 
 
 def _is_full_disk(error: Exception | None) -> bool:
@@ -280,15 +282,15 @@ def _cut_short(replica: Replica, step: SimStep) -> None:
 
 
 def _take_over(replica: Replica, step: SimStep) -> None:
-    """Believe a replica what it has, once that cannot be checked any more."""
+    """Take over a replica's state as it is, once it cannot be checked any more."""
     after = step.after
     replica.damaged = True
     if after is not None:
         replica.state, replica.log = after, after.log
-        replica.file = elections.file_of(after.role)
+        replica.file = election_checks.file_of(after.role)
         replica.start, replica.end = after.log.start_offset, after.log.end_offset
         replica.flushed, replica.last_epoch = replica.end, after.log.last_epoch
-        membership.adopt_voters(replica, after)
+        membership_checks.adopt_voters(replica, after)
 
 
 def _on_flush(_checks: Checks, replica: Replica, _effect: FlushLog, _step: SimStep) -> None:
@@ -296,9 +298,9 @@ def _on_flush(_checks: Checks, replica: Replica, _effect: FlushLog, _step: SimSt
 
 
 def _on_fatal(checks: Checks, replica: Replica, effect: Fatal, _step: SimStep) -> None:
-    """Let a process end only if its node has had two disks, or its disk was damaged.
+    """Check that a process ends only if its node has had two disks, or its disk was damaged.
 
-    A node with a new disk is told that it leads; nobody else has a reason to end.
+    A node with a new disk is told that it leads. No other process has a reason to end.
     """
     history = checks.history
     disks = sum(key.node_id == replica.key.node_id for key in history.replicas)
@@ -313,9 +315,9 @@ def _on_freeze(checks: Checks, replica: Replica, effect: FreezeSnapshot, step: S
         log_checks.note_snapshot(checks.history, replica, snapshot.snapshot_id, snapshot.data)
 
 
-# One entry for each effect that says or changes something that a property speaks of.
+# One entry for each effect that a property depends on.
 _EFFECTS: Final[dict[type, Callable[..., None]]] = {
-    WriteQuorumState: lambda c, r, e, _s: elections.check_write(c.history, r, e),
+    WriteQuorumState: lambda c, r, e, _s: election_checks.check_write(c.history, r, e),
     AppendLog: lambda c, r, e, s: log_checks.check_append(c.history, r, e, s.before),
     FlushLog: _on_flush,
     TruncateLog: lambda _c, r, e, s: log_checks.check_truncate(r, e, s.before),

@@ -1,9 +1,9 @@
-"""Ghost history: what was ever true of a run, which no replica remembers.
+"""The history of a run: what was ever true, which no replica remembers.
 
-A present state forgets: an epoch that all have left, a vote whose voter went on, a high watermark
-that was shown and taken back. So the checks keep, of the whole run, who led each epoch, who voted
-for whom, which record stood at each offset under each epoch, and what was ever committed; and of
-every disk what was written to it and what was flushed.
+A present state forgets: an epoch that all replicas have left, a vote whose voter has moved on, a
+high watermark that was shown and taken back. So the checks keep, for the whole run, who led each
+epoch, who voted for whom, which record was at each offset in each epoch, and what was ever
+committed. Of every disk they keep what was written to it and what was flushed.
 """
 
 from __future__ import annotations
@@ -31,18 +31,24 @@ __all__ = [
     "Replica",
     "Written",
     "name_of",
+    "order_of",
 ]
 
-# Where the CRC of a batch stands, which covers all of it but its offset and epoch.
+# Where a batch has its CRC, which covers everything but the offset and the epoch.
 _CRC = slice(17, 21)
 _PRUNED_AT = 50_000
 
 
 def name_of(key: ReplicaKey | None) -> str:
-    """Return how a replica is called in a sentence."""
+    """Return what a sentence calls a replica."""
     if key is None:
         return "an observer without an id"
     return f"node {key.node_id}"
+
+
+def order_of(key: ReplicaKey) -> tuple[int, str]:
+    """Return the key by which replicas are sorted, so that no hash seed decides their order."""
+    return key.node_id, key.directory_id or ""
 
 
 class QuorumFile(NamedTuple):
@@ -57,7 +63,7 @@ NO_FILE: Final = QuorumFile()
 
 
 class Written(NamedTuple):
-    """A batch that was written somewhere: its CRC, how many records, the epoch before it."""
+    """A batch that was written: its CRC, its number of records, and the epoch before it."""
 
     crc: bytes
     size: int
@@ -66,10 +72,11 @@ class Written(NamedTuple):
 
 @dataclass(slots=True)
 class Heard:
-    """Who fetches from a leader, since it leads by the voters of now; times are of its own clock.
+    """The fetches that a leader received since its voters last changed; times are of its own clock.
 
-    ``fetched`` says when each replica was last answered well, ``quorum`` since when a majority was.
-    Once that is too long ago, ``polls_left`` has how often it may still do something else first.
+    ``fetched`` has the time of each replica's last successful fetch. ``quorum`` is the time since
+    which a majority has fetched. Once that is too long ago, ``polls_left`` counts the polls that
+    may still do something else first.
     """
 
     since: int = 0
@@ -80,13 +87,13 @@ class Heard:
 
 @dataclass(slots=True)
 class Replica:
-    """One replica: what is on its disk, what it was seen to say, and what it is while it runs.
+    """One replica: what is on its disk, what it has said, and its state while it runs.
 
-    ``start``, ``end`` and ``flushed`` are of its log on the disk. ``verified``: up to there its log
-    was compared with what is committed. ``voters`` are the records of voters in its log, as offset
-    and keys. ``damaged``: a fault took or changed what it had flushed, so that it owes nothing.
-    ``interrupted``: it crashed in the middle of a step, so that a write may be done or not; if that
-    write cuts the log, it may now end at ``may_end_at``.
+    ``start``, ``end`` and ``flushed`` describe the log on its disk. Up to ``verified`` its log was
+    compared with what is committed. ``voters`` are the voter records in its log, as offset and
+    keys. ``damaged``: a fault took or changed what it had flushed, so it owes nothing.
+    ``interrupted``: it crashed in the middle of a step, so a write may be done or not; if that
+    write truncates the log, the log may now end at ``may_end_at``.
     """
 
     key: ReplicaKey
@@ -108,11 +115,15 @@ class Replica:
     last_correlation: int = -1
     heard: Heard = field(default_factory=Heard)
 
-    def has_durably(self, end: int, epoch: int) -> bool:
-        """Return whether its disk keeps, whatever happens, a log that has ``epoch`` before ``end``.
+    def is_sole_voter(self, state: RaftState) -> bool:
+        """Return whether its node is the only voter in a state."""
+        return state.controls.voters.node_ids == (self.key.node_id,)
 
-        Two logs with a record of one epoch at one offset are the same up to there: the checks see
-        to that elsewhere.
+    def has_durably(self, end: int, epoch: int) -> bool:
+        """Return whether its disk is sure to keep a log with ``epoch`` before ``end``.
+
+        Two logs with a record of one epoch at one offset are equal up to there; other checks make
+        sure of that.
         """
         if self.damaged:
             return True
@@ -123,7 +134,7 @@ class Replica:
 
 @dataclass(slots=True)
 class Elections:
-    """Who ever led an epoch, and whom each replica ever voted for in one."""
+    """The leader of each epoch, and each replica's votes."""
 
     leaders: dict[int, NodeId] = field(default_factory=dict)
     leading: dict[int, ReplicaKey] = field(default_factory=dict)
@@ -131,26 +142,27 @@ class Elections:
     votes: dict[tuple[ReplicaKey, int], ReplicaKey] = field(default_factory=dict)
 
     def leads(self, epoch: int, leader_id: NodeId, who: str) -> None:
-        """Note who is said to lead an epoch; there is one."""
+        """Note which node is said to lead an epoch; there is only one."""
         known = self.leaders.setdefault(epoch, leader_id)
         if known != leader_id:
             raise Violated(
-                "ElectionSafetyInv", f"{who} has node {leader_id} lead epoch {epoch}, {known} leads"
+                "ElectionSafetyInv",
+                f"{who} believes that node {leader_id} leads epoch {epoch}; node {known} does",
             )
 
     def becomes_leader(self, epoch: int, key: ReplicaKey) -> None:
-        """Note who took the lead of an epoch: one replica, and once."""
+        """Note which replica becomes leader of an epoch; only one does, and once."""
         self.leads(epoch, key.node_id, name_of(key))
         if epoch in self.leading:
             raise Violated(
                 "OneLeaderPerEpochInv",
-                f"{name_of(key)} takes the lead of epoch {epoch}, which "
-                f"{name_of(self.leading[epoch])} took before",
+                f"{name_of(key)} becomes leader of epoch {epoch}, of which "
+                f"{name_of(self.leading[epoch])} was leader before",
             )
         self.leading[epoch] = key
 
     def begins(self, epoch: int, leader_id: int, offset: int) -> None:
-        """Note the LeaderChange record of an epoch: one, at one offset, of one leader."""
+        """Note the LeaderChange record of an epoch; there is one, at one offset, of one leader."""
         known = self.firsts.setdefault(epoch, (leader_id, offset))
         if known != (leader_id, offset):
             raise Violated(
@@ -173,9 +185,9 @@ class Elections:
 
 
 class CommittedLog:
-    """All that was ever committed, as the base offset, epoch and end of each batch.
+    """All batches that were ever committed, by base offset, epoch and end.
 
-    What lies before ``start`` is forgotten: no log goes back there.
+    Batches before ``start`` are forgotten: no log goes back that far.
     """
 
     __slots__ = ("_bases", "_ends", "_epochs", "end", "last_epoch", "start")
@@ -189,7 +201,7 @@ class CommittedLog:
         self._epochs: list[int] = []
 
     def extend(self, batches: Iterable[LogBatch]) -> None:
-        """Add the batches that follow the end; those before it are passed over."""
+        """Add the batches that follow the end, and skip those before it."""
         for batch in batches:
             if batch.base_offset >= self.end:
                 self._bases.append(batch.base_offset)
@@ -201,7 +213,7 @@ class CommittedLog:
     def differs_from(self, batches: Iterable[LogBatch]) -> LogBatch | None:
         """Return the first of these batches that is not the committed one at its offset.
 
-        The batches follow each other; those from the end of what is committed on are passed over.
+        The batches are consecutive; those beyond the committed end are skipped.
         """
         index = -1
         for batch in batches:
@@ -227,17 +239,17 @@ class CommittedLog:
         return None
 
     def epoch_at(self, offset: int) -> int | None:
-        """Return the epoch of the committed record at an offset; None if none is remembered."""
+        """Return the epoch of the committed record at an offset; None if it is not remembered."""
         index = bisect_right(self._bases, offset) - 1
         return self._epochs[index] if index >= 0 and offset < self._ends[index] else None
 
     def has_epoch(self, epoch: int) -> bool:
-        """Return whether a record of this epoch is committed, as far as is remembered."""
+        """Return whether a remembered committed record has this epoch."""
         index = bisect_left(self._epochs, epoch)
         return index < len(self._epochs) and self._epochs[index] == epoch
 
     def forget_before(self, offset: int) -> None:
-        """Forget the batches that lie before an offset as a whole."""
+        """Forget the batches that are entirely before an offset."""
         count = bisect_right(self._ends, offset)
         if 0 < count < len(self._ends):
             for column in (self._bases, self._ends, self._epochs):
@@ -247,13 +259,12 @@ class CommittedLog:
 
 @dataclass(slots=True)
 class History:
-    """All that was ever true of a run, and each replica's disk.
+    """All that was ever true in a run, and each replica's disk.
 
     ``written``: every batch ever written, by epoch and offset. ``snapshots``: the values of every
-    snapshot ever written, by its id. ``begun_with_voters``: the offsets of voters that were written
-    in the batch that begins an epoch. ``suspended``: why nothing that is said of committed records
-    can be asked any more, empty as long as it can. ``unsafe``: the fault after which Raft promises
-    nothing.
+    snapshot ever written, by its id. ``begun_with_voters``: the offsets of voter records in the
+    batch that begins an epoch. ``suspended``: why properties of committed records cannot be checked
+    any more; empty while they can. ``unsafe``: the fault after which Raft promises nothing.
     """
 
     replicas: dict[ReplicaKey, Replica] = field(default_factory=dict)
@@ -274,7 +285,7 @@ class History:
         return found
 
     def of_voter(self, key: ReplicaKey) -> Replica | None:
-        """Return the replica that a voter is; a voter without a disk is its node's latest."""
+        """Return the replica of a voter; a voter without a disk is its node's latest replica."""
         found = self.replicas.get(key)
         if found is None and key.directory_id is None:
             for each in self.replicas.values():
@@ -283,7 +294,7 @@ class History:
         return found
 
     def write(self, batch: LogBatch, epoch_before: int, who: ReplicaKey) -> None:
-        """Note a batch that a replica wrote: under one epoch there is one at an offset, ever."""
+        """Note a batch that a replica wrote: each epoch has only one batch at an offset."""
         this = Written(batch.raw[_CRC], batch.count, epoch_before)
         known = self.written.setdefault((batch.epoch, batch.base_offset), this)
         if known != this:
@@ -296,7 +307,7 @@ class History:
             self._prune()
 
     def _prune(self) -> None:
-        """Forget what no disk has any more: memory stays as long as the logs do."""
+        """Forget what is no longer on any disk, so that memory grows no larger than the logs."""
         kept = [one for one in self.replicas.values() if not one.damaged]
         start = min((one.start for one in kept), default=0)
         self.written = {at: one for at, one in self.written.items() if at[1] >= start}

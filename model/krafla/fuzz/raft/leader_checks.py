@@ -1,6 +1,6 @@
-"""Checks of a leader over time: that it is fetched from, and answers who asked for a change.
+"""Checks of a leader over time: voters fetch from it, and it answers requests for a change.
 
-Neither is in the specs, which know no time: there any leader may resign at any moment.
+Neither is in the specs, which have no time: there any leader may resign at any moment.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 __all__ = ["begin_to_hear", "check_heard", "check_pending"]
 
-# What may be due before the check of the quorum, and is done in a Poll each: a flush, perhaps anew
-# when more requests come; besides, of each voter a request without an answer, and what is parked.
+# Other work may be due before the check of the quorum, one Poll each: a flush, again when more
+# requests arrive, an unanswered request of each voter, and each parked fetch.
 _POLLS_MAXIMUM: Final = 8
 
 
 def begin_to_hear(replica: Replica, now: int) -> None:
-    """Note that a replica begins to lead, or that its voters are others now."""
+    """Note that a replica begins to lead, or that its voters have changed."""
     replica.heard = Heard(since=now, quorum=now)
 
 
 def check_heard(replica: Replica, step: SimStep, before: RaftState, after: RaftState) -> None:
     """Check that a leader from which no majority fetches resigns.
 
-    The timer begins anew with each majority. So who fetched just before it did may be silent for
-    two of its times. Kafka: LeaderState.timeUntilCheckQuorumExpires. KIP-595, section "Leader".
+    The timer restarts with each majority. So a voter that fetched just before may be silent for two
+    periods. Kafka: LeaderState.timeUntilCheckQuorumExpires. KIP-595, section "Leader".
     """
     event = step.event
     assert event is not None, "a leader takes events only"
@@ -62,13 +62,13 @@ def check_heard(replica: Replica, step: SimStep, before: RaftState, after: RaftS
     if heard.polls_left < 0:
         raise Violated(
             "CheckQuorumProp",
-            f"{name_of(replica.key)} leads epoch {after.role.epoch} on, though no majority has "
+            f"{name_of(replica.key)} still leads epoch {after.role.epoch}, though no majority has "
             f"fetched from it for {(event.now - heard.quorum) / 10**9:.1f} s",
         )
 
 
 def _note_fetch(heard: Heard, event: RequestReceived, step: SimStep) -> None:
-    """Note who fetches, unless it is refused or sent elsewhere: that shows nothing of following."""
+    """Note a fetch, unless it is refused or redirected: that is no sign of following."""
     request = event.request
     if not isinstance(request, FetchRequest | FetchSnapshotRequest):
         return
@@ -84,7 +84,7 @@ def _note_fetch(heard: Heard, event: RequestReceived, step: SimStep) -> None:
 
 
 def _quorum_heard(replica: Replica, after: RaftState, now: int) -> int:
-    """Return since when a majority of the voters has fetched; a leader that votes counts itself."""
+    """Return the time since which a majority has fetched; a voting leader counts itself."""
     voters = [voter.key for voter in after.controls.voters.voters]
     if len(voters) <= 1:
         return now
@@ -94,7 +94,7 @@ def _quorum_heard(replica: Replica, after: RaftState, now: int) -> int:
 
 
 def _fetched(heard: Heard, voter: ReplicaKey) -> int:
-    """Return when a voter fetched; of one whose directory nobody knows, any may have."""
+    """Return when a voter last fetched; if its directory is unknown, any of its node may have."""
     known = [
         time
         for key, time in heard.fetched.items()
@@ -104,7 +104,7 @@ def _fetched(heard: Heard, voter: ReplicaKey) -> int:
 
 
 def check_pending(replica: Replica, step: SimStep, before: RaftState, after: RaftState) -> None:
-    """Check that who asked for a change of the voters is answered before that is forgotten.
+    """Check that a request to change the voters is answered before the leader forgets it.
 
     Kafka: LeaderState.resetAddVoterHandlerState, resetRemoveVoterHandlerState.
     """
@@ -118,6 +118,7 @@ def check_pending(replica: Replica, step: SimStep, before: RaftState, after: Raf
     if pending.source not in answered:
         raise Violated(
             "ChangeAnsweredProp",
-            f"{name_of(replica.key)} forgets that node {pending.source.node_id} asked it to "
-            f"{pending.kind} voter {pending.voter.key.node_id}, and does not answer",
+            f"{name_of(replica.key)} forgets, without an answer, that "
+            f"node {pending.source.node_id} "
+            f"asked it to {pending.kind} voter {pending.voter.key.node_id}",
         )

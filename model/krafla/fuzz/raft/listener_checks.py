@@ -1,4 +1,4 @@
-"""Checks of what the state machine above a replica is told: in order, without a gap, only facts.
+"""Checks of what a replica tells its state machine: facts only, in order and without gaps.
 
 Kafka: RaftClient.Listener, RaftEventSimulationTest.LeaderNeverLoadSnapshot.
 """
@@ -20,13 +20,13 @@ __all__ = ["check_commit", "check_leader_change", "check_load", "forget"]
 
 
 def forget(replica: Replica) -> None:
-    """Begin anew: a process that starts has a state machine that was told nothing."""
+    """Note that a process starts: its state machine has been told nothing."""
     replica.next_commit = -1
     replica.told = (-1, None)
 
 
 def check_commit(replica: Replica, effect: HandleCommit, after: RaftState | None) -> None:
-    """Check that commits come in order and without a gap, and that they are committed."""
+    """Check that commits come in order and without a gap, below the high watermark."""
     who = name_of(replica.key)
     for batch in effect.batches:
         expected = replica.next_commit
@@ -41,7 +41,7 @@ def check_commit(replica: Replica, effect: HandleCommit, after: RaftState | None
         if batch.base_offset != expected:
             raise Violated(
                 "ListenerInOrderInv",
-                f"{who} is told of commits from {batch.base_offset}, next is {expected}",
+                f"{who} is told of commits from {batch.base_offset}, expected {expected}",
             )
         replica.next_commit = batch.end_offset
     known = None if after is None else after.high_watermark
@@ -53,7 +53,7 @@ def check_commit(replica: Replica, effect: HandleCommit, after: RaftState | None
 
 
 def check_load(replica: Replica, effect: HandleLoadSnapshot, after: RaftState | None) -> None:
-    """Check that a snapshot goes further than what was told, and that no leader loads one."""
+    """Check that a snapshot goes further than earlier commits, and that no leader loads one."""
     who, end = name_of(replica.key), effect.snapshot_id.end_offset
     if replica.told[1] == replica.key.node_id and replica.told[0] == replica.file.epoch:
         raise Violated(
@@ -73,7 +73,7 @@ def check_load(replica: Replica, effect: HandleLoadSnapshot, after: RaftState | 
 def check_leader_change(
     replica: Replica, effect: HandleLeaderChange, after: RaftState | None
 ) -> None:
-    """Check that leaders come with rising epochs, each once, and oneself only when caught up."""
+    """Check that leaders come once, with rising epochs, and the node itself when caught up."""
     who, now = name_of(replica.key), (effect.epoch, effect.leader_id)
     epoch, leader = replica.told
     if effect.epoch < epoch or now == replica.told:
@@ -83,7 +83,8 @@ def check_leader_change(
     if effect.epoch == epoch and leader is not None and effect.leader_id is not None:
         raise Violated(
             "ListenerLeaderProp",
-            f"{who} is told that {effect.leader_id} leads epoch {epoch}, before that {leader} does",
+            f"{who} is told that {effect.leader_id} leads epoch {epoch}, "
+            f"and before that {leader} did",
         )
     replica.told = now
     if after is None or effect.leader_id != replica.key.node_id:
@@ -95,5 +96,5 @@ def check_leader_change(
         raise Violated(
             "ListenerLeaderProp",
             f"{who} is told that it leads epoch {role.epoch}, which begins at {role.epoch_start}, "
-            f"when it was told of commits up to {replica.next_commit}",
+            f"after commits only up to {replica.next_commit}",
         )

@@ -76,7 +76,7 @@ def check_append(
         if not leads and (batch.epoch, batch.base_offset) not in history.written:
             raise Violated(
                 "PermittedLogChangesProp",
-                f"{who}, no leader, writes what no leader wrote at offset {batch.base_offset}",
+                f"{who} is no leader and writes what no leader wrote at offset {batch.base_offset}",
             )
         if not leads and not isinstance(role, Follower) and before is not None:
             _refuse_unless_follows(replica, who)
@@ -94,9 +94,9 @@ def check_append(
 
 
 def _refuse_unless_follows(replica: Replica, who: str) -> None:
-    """Let a replica write that began to follow in the same step: its file says so."""
+    """Check that a writer began to follow a leader in the same step: its file says so."""
     if replica.file.leader_id is None:
-        raise Violated("PermittedLogChangesProp", f"{who} writes to its log and follows nobody")
+        raise Violated("PermittedLogChangesProp", f"{who} writes to its log and follows no leader")
 
 
 def _keys(voters: list[dict[str, object]]) -> frozenset[ReplicaKey]:
@@ -107,16 +107,17 @@ def _keys(voters: list[dict[str, object]]) -> frozenset[ReplicaKey]:
 
 
 def check_truncate(replica: Replica, effect: TruncateLog, before: RaftState | None) -> None:
-    """Check that nothing committed is cut off, and that no leader cuts."""
+    """Check that no committed record is truncated, and that no leader truncates."""
     _refuse_cut(replica, effect, before)
     _cut(replica, effect.end_offset)
 
 
 def check_diverged(replica: Replica, event: ResponseReceived, step: SimStep) -> None:
-    """Check that who is told where its leader's log ends an epoch keeps nothing behind that.
+    """Check that a replica keeps nothing behind the end of an epoch that its leader names.
 
-    Nor anything of a later epoch; about what it has of an earlier one it asks next. If that would
-    cut what is committed, its process ends instead. Spec: KRaft!TruncateDiverging.
+    It must not keep anything of a later epoch either; about what it has of an earlier one it asks
+    next. If truncating would remove committed records, the process ends instead. Spec:
+    KRaft!TruncateDiverging.
     """
     answer, after, before = event.response, step.after, step.before
     if not isinstance(answer, FetchResponse) or answer.diverging is None:
@@ -141,7 +142,7 @@ def check_diverged(replica: Replica, event: ResponseReceived, step: SimStep) -> 
 
 
 def check_cut_short(replica: Replica, effect: Effect, before: RaftState | None) -> None:
-    """Check that an effect in which a crash came, done or not, was one that may be asked for."""
+    """Check that the effect in which a crash came was allowed, whether it was done or not."""
     if isinstance(effect, TruncateLog):
         _refuse_cut(replica, effect, before)
         replica.may_end_at = effect.end_offset
@@ -154,17 +155,17 @@ def _refuse_cut(replica: Replica, effect: TruncateLog, before: RaftState | None)
     who, end = name_of(replica.key), effect.end_offset
     if before is not None:
         if isinstance(before.role, Leader) and before.role.epoch == replica.file.epoch:
-            raise Violated("LeaderAppendOnlyProp", f"{who} leads and cuts its log at {end}")
+            raise Violated("LeaderAppendOnlyProp", f"{who} leads and truncates its log at {end}")
         known = before.high_watermark
         if known is not None and end < known:
             raise Violated(
                 "NoTruncationBelowHighWatermarkProp",
-                f"{who} cuts its log at {end}, its high watermark is {known}",
+                f"{who} truncates its log at {end}, its high watermark is {known}",
             )
     if not replica.start <= end <= replica.end:
         raise Violated(
             "PermittedLogChangesProp",
-            f"{who} cuts at {end} a log from {replica.start} to {replica.end}",
+            f"{who} truncates at {end} a log from {replica.start} to {replica.end}",
         )
 
 
@@ -178,7 +179,7 @@ def _cut(replica: Replica, end: int) -> None:
 
 
 def check_loaded(replica: Replica, effect: TruncateToSnapshot, before: RaftState | None) -> None:
-    """Check that a log is replaced by a snapshot only if that goes further, and by no leader."""
+    """Check that only a snapshot that goes further replaces a log, and never a leader's."""
     _refuse_load(replica, effect, before)
     replica.start = replica.end = replica.flushed = effect.snapshot_id.end_offset
     replica.last_epoch = effect.snapshot_id.epoch
@@ -199,7 +200,7 @@ def _refuse_load(replica: Replica, effect: TruncateToSnapshot, before: RaftState
 
 
 def check_clean(replica: Replica, effect: CleanLog) -> None:
-    """Check that a log is cleaned up to a snapshot that is within it."""
+    """Check that a log is cleaned up to a snapshot that lies within it."""
     start = effect.snapshot_id.end_offset
     if not replica.start <= start <= replica.end:
         raise Violated(
@@ -208,7 +209,7 @@ def check_clean(replica: Replica, effect: CleanLog) -> None:
             f"to {replica.end}",
         )
     replica.start = start
-    # The last set before the start is in force still: the snapshot has it.
+    # The last set before the start is still in force: the snapshot has it.
     while len(replica.voters) > 1 and replica.voters[1][0] < start:
         del replica.voters[0]
 
@@ -218,8 +219,8 @@ def note_snapshot(
 ) -> None:
     """Check a snapshot by its id: it ends where a committed batch of its epoch ends.
 
-    Snapshots of one id hold the same values, whoever writes them. What they hold is compared by a
-    caller that knows how to read them.
+    Snapshots with one id hold the same values, whichever replica writes them. Comparing the
+    contents is left to a caller that can read them.
     """
     end, epoch = snapshot_id
     if end == 0 or history.suspended:
@@ -229,14 +230,15 @@ def note_snapshot(
     if end > committed.end:
         raise Violated(
             "SnapshotCommittedInv",
-            f"{who} writes a snapshot up to {end}, committed is only {committed.end}",
+            f"{who} writes a snapshot up to {end}; committed is only up to {committed.end}",
         )
     if end > committed.start:
         known = committed.epoch_before(end)
         if known != epoch:
             raise Violated(
                 "SnapshotCommittedInv",
-                f"{who} writes snapshot {end} of epoch {epoch}, committed before it is {known}",
+                f"{who} writes snapshot {end} of epoch {epoch}; "
+                f"the committed epoch there is {known}",
             )
     digest = _values_digest(data)
     if history.snapshots.setdefault((end, epoch), digest) != digest:
@@ -246,7 +248,7 @@ def note_snapshot(
 
 
 def _values_digest(data: bytes) -> int:
-    """Return a number that stands for the values in a snapshot, its time of writing aside."""
+    """Return a digest of the values in a snapshot, without the time of writing."""
     from kraft.raft.snapshot_file import read_snapshot
 
     return hash(read_snapshot(data).values)
@@ -288,10 +290,10 @@ def check_snapshot_at_start(who: str, log: LogImage) -> None:
 
 
 def check_start_log(history: History, replica: Replica, after: RaftState) -> None:
-    """Check that a start finds on the disk what was flushed, and nothing that was not written.
+    """Check that a start finds on disk all that was flushed and nothing that was not written.
 
-    The write that a crash interrupted may be there, whole; so the tail is noted as written. The cut
-    that a crash interrupted may be there as well, or a part of it.
+    The write that a crash interrupted may be there, whole, so the tail is noted as written. The
+    interrupted truncation may be there as well, or a part of it.
     """
     log, who = after.log, name_of(replica.key)
     if not replica.damaged and replica.log is not None:
@@ -325,7 +327,7 @@ def check_start_log(history: History, replica: Replica, after: RaftState) -> Non
 
 
 def _check_tail(replica: Replica, found: tuple[LogBatch, ...], tail: int) -> None:
-    """Check that what is not known to be flushed was written, if only by what was interrupted."""
+    """Check that records not known to be flushed were written, if only by the interrupted write."""
     assert replica.log is not None
     written = {
         batch.base_offset: batch.raw
@@ -338,7 +340,7 @@ def _check_tail(replica: Replica, found: tuple[LogBatch, ...], tail: int) -> Non
             raise Violated(
                 "PermittedLogChangesProp",
                 f"{name_of(replica.key)} starts with records at offset {batch.base_offset} that "
-                "it had not written",
+                "it has not written",
             )
 
 
@@ -358,5 +360,5 @@ def log_after(log: LogImage | None, effects: tuple[Effect, ...]) -> LogImage:
 
 
 def batches_between(log: LogImage, start: int, end: int) -> tuple[LogBatch, ...]:
-    """Return the batches of a log from one offset up to another."""
+    """Return the batches of a log from one offset to another."""
     return log.read(start, 2**62, end) if start < end else ()

@@ -1,4 +1,4 @@
-"""Checks of what a replica says, against what is on its disk when it says it.
+"""Checks of what a replica sends, against what is on its disk at that moment.
 
 Spec: KRaftProperties!VoteWrittenBeforeAnsweredInv, OnlyLeaderOwesFlushInv.
 """
@@ -32,12 +32,12 @@ _TOLD = frozenset({HandleCommit, HandleLeaderChange, HandleLoadSnapshot})
 
 
 def check_request(replica: Replica, effect: SendRequest) -> None:
-    """Check a request at the moment at which it is sent."""
+    """Check a request at the moment it is sent."""
     request, file = effect.request, replica.file
     if effect.correlation_id <= replica.last_correlation:
         raise Violated(
             "OneRequestPerConnectionInv",
-            f"{name_of(replica.key)} gives the number {effect.correlation_id} a second time",
+            f"{name_of(replica.key)} uses correlation id {effect.correlation_id} a second time",
         )
     replica.last_correlation = effect.correlation_id
     if isinstance(request, FetchRequest):
@@ -82,7 +82,8 @@ def _check_vote_request(replica: Replica, request: VoteRequest) -> None:
     if (request.last_offset, request.last_epoch) != (replica.end, replica.last_epoch):
         raise Violated(
             "LeaderCompletenessInv",
-            f"{who} stands with a log up to ({request.last_offset}, epoch {request.last_epoch}), "
+            f"{who} asks for votes with a log up to "
+            f"({request.last_offset}, epoch {request.last_epoch}), "
             f"its own ends at ({replica.end}, epoch {replica.last_epoch})",
         )
 
@@ -90,9 +91,10 @@ def _check_vote_request(replica: Replica, request: VoteRequest) -> None:
 def check_awaited(
     replica: Replica, event: ResponseReceived, before: RaftState, step: SimStep
 ) -> None:
-    """Check that an answer for which nobody waits changes nothing, nor one of an epoch gone by.
+    """Check that an answer changes nothing if it is not awaited, or is of an earlier epoch.
 
-    The second only frees the connection. Spec: KRaftState!Waiting, KRaftElection!IgnoreResponse.
+    An answer of an earlier epoch only frees its connection. Spec: KRaftState!Waiting,
+    KRaftElection!IgnoreResponse.
     """
     connection = before.connections.get(event.sender)
     if connection is not None and connection.correlation_id == event.correlation_id:
@@ -107,12 +109,12 @@ def check_awaited(
     if step.effects or step.after != before:
         raise Violated(
             "OneRequestPerConnectionInv",
-            f"{name_of(replica.key)} takes an answer of node {event.sender}, which it awaits not",
+            f"{name_of(replica.key)} takes an answer of node {event.sender} that it does not await",
         )
 
 
 def _only_frees(before: RaftState, node: NodeId, step: SimStep) -> bool:
-    """Return whether a step changes nothing but a connection; any step may tell the listener."""
+    """Return whether a step changes one connection only; any step may tell the listener."""
     after = step.after
     assert after is not None, "it is asked of steps that come to their end"
     connections = after.connections
@@ -126,7 +128,7 @@ def _only_frees(before: RaftState, node: NodeId, step: SimStep) -> bool:
 
 
 def check_response(replica: Replica, effect: SendResponse, step: SimStep) -> None:
-    """Check an answer at the moment at which it is sent."""
+    """Check an answer at the moment it is sent."""
     response, file, who = effect.response, replica.file, name_of(replica.key)
     event, after = step.event, step.after
     if isinstance(response, FetchResponse):
@@ -134,13 +136,13 @@ def check_response(replica: Replica, effect: SendResponse, step: SimStep) -> Non
         if after is not None and response.high_watermark > (-1 if known is None else known):
             raise Violated(
                 "StateMachineSafetyInv",
-                f"{who} tells a high watermark of {response.high_watermark} and knows {known}",
+                f"{who} sends high watermark {response.high_watermark} and has {known}",
             )
     elif isinstance(response, VoteResponse) and response.vote_granted:
         _check_granted(replica, response, event, step.before)
     epoch = getattr(response, "epoch", 0)
     if epoch > file.epoch:
-        raise Violated(_WRITTEN, f"{who} tells of epoch {epoch}, its file says {file.epoch}")
+        raise Violated(_WRITTEN, f"{who} sends epoch {epoch}, its file says {file.epoch}")
 
 
 def _check_granted(
@@ -156,8 +158,8 @@ def _check_granted(
     ):
         raise Violated(
             "OwnVoteProp",
-            f"{name_of(own)} says yes to node {request.candidate_id}, which asked another: node "
-            f"{request.voter_id} on disk {request.voter_directory_id}",
+            f"{name_of(own)} grants a vote to node {request.candidate_id}, which asked another: "
+            f"node {request.voter_id} on disk {request.voter_directory_id}",
         )
     if request.pre_vote:
         _check_pre_vote(replica, request, before)
@@ -177,7 +179,7 @@ def _check_granted(
 
 
 def _check_pre_vote(replica: Replica, request: VoteRequest, before: RaftState | None) -> None:
-    """Check that nobody helps to depose a leader that it hears, or is: KIP-996.
+    """Check that a replica does not help to depose a leader that it hears, or is: KIP-996.
 
     In a higher epoch there is no such leader.
     """
@@ -186,6 +188,6 @@ def _check_pre_vote(replica: Replica, request: VoteRequest, before: RaftState | 
     if role is not None and content and request.epoch == role.epoch:
         raise Violated(
             "HeardLeaderStaysProp",
-            f"{name_of(replica.key)} says yes to a pre-vote of node {request.candidate_id}, and "
+            f"{name_of(replica.key)} grants a pre-vote to node {request.candidate_id}, though it "
             f"{'leads' if isinstance(role, Leader) else 'hears the leader of'} epoch {role.epoch}",
         )

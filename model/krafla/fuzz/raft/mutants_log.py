@@ -311,18 +311,23 @@ def _diverges_by_length(right: Any, probe: Probe) -> Any:
     LOG,
     "first-batch-at-zero",
     "KAFKA-12331",
-    "kraft.raft.leader_log:append_batch",
+    "kraft.raft.leader_log:append_batches",
     "The first batch of an epoch is written as if the log were empty.",
 )
 def _first_batch_at_zero(right: Any, probe: Probe) -> Any:
-    def append_batch(turn: Any, batch: Any) -> None:
-        first = batch.base_offset > 0 and any(kind == _LEADER_CHANGE for kind, _ in batch.controls)
-        probe.trigger(different=first)
-        if first:
-            batch = controls_batch(0, batch.epoch, 0, batch.controls)
-        right(turn, batch)
+    def append_batches(turn: Any, batches: Any) -> None:
+        firsts = [
+            batch.base_offset > 0 and any(kind == _LEADER_CHANGE for kind, _ in batch.controls)
+            for batch in batches
+        ]
+        probe.trigger(different=any(firsts))
+        wrong = (
+            controls_batch(0, batch.epoch, 0, batch.controls) if first else batch
+            for batch, first in zip(batches, firsts, strict=True)
+        )
+        right(turn, tuple(wrong))
 
-    return append_batch
+    return append_batches
 
 
 @seed_bug(

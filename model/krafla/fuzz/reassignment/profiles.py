@@ -1,10 +1,10 @@
-"""Kinds of runs of a partition that moves."""
+"""The kinds of runs of reassignment. Their names seed the runs, so they never change."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from krafla.fuzz.engine.systems import REASSIGNMENT
+from krafla.fuzz.engine.choice_run import Profile
 from kraft.ids import BrokerId
 from kraft.sim.reassignment.cluster import Configuration
 from kraft.sim.reassignment.scheduler import Scheduler
@@ -12,9 +12,9 @@ from kraft.sim.reassignment.scheduler import Scheduler
 if TYPE_CHECKING:
     from random import Random
 
-    from krafla.fuzz.engine.profiles import Driver
+    from krafla.fuzz.engine.choice_run import Driver
 
-__all__ = ["CONFIGURATIONS", "REASSIGNMENT", "moving"]
+__all__ = ["CONFIGURATIONS", "PROFILES"]
 
 _FOUR: Final = tuple(BrokerId(number) for number in (1, 2, 3, 4))
 _FIRST_TWO: Final = _FOUR[:2]
@@ -36,6 +36,11 @@ CONFIGURATIONS: Final = {
 }
 
 
-def moving(configuration: Configuration, random: Random) -> Driver:
-    """Return who makes the choices of a run in which a partition moves."""
+def _driver(configuration: Configuration, random: Random) -> Driver:
     return Scheduler(configuration, random)
+
+
+PROFILES: Final = tuple(
+    Profile(name, configuration, _driver, system="reassignment")
+    for name, configuration in CONFIGURATIONS.items()
+)

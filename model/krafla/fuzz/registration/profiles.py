@@ -1,10 +1,10 @@
-"""Kinds of runs of controllers that register."""
+"""The kinds of runs of registration. Their names seed the runs, so they never change."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from krafla.fuzz.engine.systems import REGISTRATION
+from krafla.fuzz.engine.choice_run import Profile
 from kraft.ids import ControllerId, IncarnationId
 from kraft.sim.registration.cluster import Configuration, ProcessIdentity
 from kraft.sim.registration.scheduler import Scheduler
@@ -12,9 +12,9 @@ from kraft.sim.registration.scheduler import Scheduler
 if TYPE_CHECKING:
     from random import Random
 
-    from krafla.fuzz.engine.profiles import Driver
+    from krafla.fuzz.engine.choice_run import Driver
 
-__all__ = ["CONFIGURATIONS", "REGISTRATION", "registering"]
+__all__ = ["CONFIGURATIONS", "PROFILES"]
 
 _CONTROLLERS: Final = tuple(ControllerId(number) for number in (1, 2, 3))
 _FROM_GATE: Final = (15, 16, 17)
@@ -46,6 +46,11 @@ CONFIGURATIONS: Final = {
 }
 
 
-def registering(configuration: Configuration, random: Random) -> Driver:
-    """Return who makes the choices of a run in which controllers register."""
+def _driver(configuration: Configuration, random: Random) -> Driver:
     return Scheduler(configuration, random)
+
+
+PROFILES: Final = tuple(
+    Profile(name, configuration, _driver, system="registration")
+    for name, configuration in CONFIGURATIONS.items()
+)

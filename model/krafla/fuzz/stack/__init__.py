@@ -1,5 +1,5 @@
-"""Whole clusters under faults: campaigns, the properties that every step is held to, seeded bugs.
+"""Fuzzing the stack of controllers and brokers: the properties of each step, and seeded bugs.
 
-What is asked of Raft is asked here as well (`krafla.fuzz.raft`). What is asked besides is of
-controllers, of brokers and of the committed metadata log.
+The properties of Raft are checked here as well (`krafla.fuzz.raft`). The others are of controllers,
+of brokers and of the committed metadata log.
 """

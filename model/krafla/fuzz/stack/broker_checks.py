@@ -1,4 +1,4 @@
-"""What every step of a broker is held to: its image, what it leads by that, and how it speaks."""
+"""Checks of each step of a broker: its image, its leadership, and its requests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kraft.sim.raft.steps import ListenerStep, SimStep
     from kraft.sim.stack.broker_host import BrokerView
 
-__all__ = ["BROKER_PROPERTIES", "Brokers"]
+__all__ = ["BROKER_PROPERTIES", "BrokerChecks"]
 
 BROKER_PROPERTIES: Final = (
     "AskedIsAnsweredProp", "BrokerShowsCommittedInv", "BrokerSpeaksInv", "BrokerStatesProp",
@@ -30,15 +30,15 @@ BROKER_PROPERTIES: Final = (
 )  # fmt: skip
 
 
-class Brokers:
+class BrokerChecks:
     """The last view of each broker process, and images that the committed log has not reached.
 
-    ``fetched`` has who was heard to have caught up, by leader, topic, partition, leader epoch,
-    replica and the replica's broker epoch.
+    ``fetched`` has the replicas that were heard to have caught up: by leader, topic, partition,
+    leader epoch, replica and the replica's broker epoch.
     """
 
-    def __init__(self, truth: CommittedLog) -> None:
-        self._truth = truth
+    def __init__(self, committed_log: CommittedLog) -> None:
+        self._committed_log = committed_log
         self.fetched: set[tuple[int, TopicId, int, int, int, int]] = set()
         self._views: dict[int, BrokerView] = {}
         self._ahead: dict[int, MetadataImage] = {}
@@ -82,16 +82,12 @@ class Brokers:
             )
 
     def _check_images(self) -> None:
-        for end in [one for one in self._ahead if one <= self._truth.end]:
-            image, truth = self._ahead.pop(end), self._truth.demand("BrokerShowsCommittedInv", end)
-            if truth is not None and image is not truth and image != truth:
-                raise Violated(
-                    "BrokerShowsCommittedInv",
-                    f"at offset {end} a broker shows another image than the committed log has",
-                )
+        for end in [one for one in self._ahead if one <= self._committed_log.end]:
+            image = self._ahead.pop(end)
+            self._committed_log.compare("BrokerShowsCommittedInv", end, image, "a broker")
 
     def _check_asked(self, incarnation: int, after: BrokerView, listener: ListenerStep) -> None:
-        """Check that what a leader waits for is asked, or was refused so that it has to wait."""
+        """Check that a leader requests the ISR it waits for, unless a refusal makes it wait."""
         waits = {key: one.pending for key, one in after.leading.items() if one.pending}
         refused = self._refused.get(incarnation, set()) | _refused_in(listener.event)
         self._refused[incarnation] = refused & set(waits)
@@ -99,8 +95,8 @@ class Brokers:
         if lost:
             raise Violated(
                 "AskedIsAnsweredProp",
-                f"a leader waits for the ISR {list(waits[lost[0]])} of partition {lost[0][1]}, and "
-                "asks for nothing",
+                f"a leader waits for the ISR {list(waits[lost[0]])} of partition {lost[0][1]}, but "
+                "has no request for it",
             )
 
     def forget(self, incarnation: int) -> None:
@@ -110,26 +106,26 @@ class Brokers:
 
 
 def _check_high_watermarks(view: BrokerView) -> None:
-    """Check that no replica takes for committed what it does not have."""
+    """Check that no replica's high watermark goes beyond its log."""
     for (topic_id, index), replica in view.own.replicas.items():
         if not 0 <= replica.high_watermark <= replica.log.end_offset:
             raise Violated(
                 "HighWatermarkInLogInv",
                 f"partition {index} of topic {topic_id} on broker {view.own.broker_id} has high "
-                f"watermark {replica.high_watermark}, and {replica.log.end_offset} records",
+                f"watermark {replica.high_watermark} and only {replica.log.end_offset} records",
             )
 
 
 def _check_leading(view: BrokerView) -> None:
-    """Check that a broker leads just what its image says, in that epoch."""
+    """Check that a broker leads exactly what its image says, in that epoch."""
     image, broker_id = visible_of(view.memory).image, view.life.lifecycle.broker_id
     for key, leading in view.leading.items():
         partition = image.partitions.get(key)
         if partition is None or partition.leader != broker_id:
-            leader = "nobody" if partition is None else partition.leader
+            leader = "no broker" if partition is None else partition.leader
             raise Violated(
                 "LeadershipFollowsImageInv",
-                f"broker {broker_id} takes itself for the leader of partition {key[1]} of topic "
+                f"broker {broker_id} believes that it leads partition {key[1]} of topic "
                 f"{key[0]}; by its own image {leader} leads it",
             )
         there = partition.leader_epoch, partition.partition_epoch
@@ -155,18 +151,20 @@ def _check_leading(view: BrokerView) -> None:
     if led != set(view.leading):
         raise Violated(
             "LeadershipFollowsImageInv",
-            f"by its image broker {broker_id} leads {len(led)} partitions in directories that "
-            f"work, and {len(view.leading)} by itself: {sorted(led ^ set(view.leading))}",
+            f"broker {broker_id} leads {len(view.leading)} partitions, and {len(led)} in online "
+            f"directories by its image: {sorted(led ^ set(view.leading))}",
         )
 
 
 def _check_speaks(view: BrokerView) -> None:
-    """Check that a live broker waits for an answer, or has a time when it speaks next."""
+    """Check that a live broker awaits an answer, or has a time at which it sends next."""
     life = view.life
     if life.lifecycle.request is None and life.communication_ms is None:
         state = life.lifecycle.state
         if state is not BrokerState.NOT_RUNNING:
-            raise Violated("BrokerSpeaksInv", f"a broker that is {state.name} will never speak")
+            raise Violated(
+                "BrokerSpeaksInv", f"a broker that is {state.name} will never send again"
+            )
 
 
 _MOVES: Final = {
@@ -176,13 +174,13 @@ _MOVES: Final = {
     (BrokerState.RUNNING, BrokerState.PENDING_CONTROLLED_SHUTDOWN): None,
     (BrokerState.PENDING_CONTROLLED_SHUTDOWN, BrokerState.SHUTTING_DOWN): "should_shut_down",
 }
-"""How a broker moves on, and on which word of a heartbeat's answer."""
+"""The state changes of a broker, with the field of a heartbeat's answer that causes each."""
 
 
 def _check_state(
     before: BrokerView, after: BrokerView, step: SimStep, listener: ListenerStep
 ) -> None:
-    """Check that a broker moves on as it is told, and stops only with leave."""
+    """Check that a broker changes its state as it is told, and stops only if it may."""
     was, now = before.life.lifecycle.state, after.life.lifecycle.state
     if was is now:
         return
@@ -213,14 +211,15 @@ def _check_asks_at_once(view: BrokerView) -> None:
     if not soon and not (life.lifecycle.request is not None and life.wants_sooner):
         raise Violated(
             "ShutdownAskedAtOnceProp",
-            f"a broker wants to stop, and says so in {life.communication_ms}, now is {view.now_ms}",
+            f"a broker wants to shut down and says so at {life.communication_ms}; "
+            f"now is {view.now_ms}",
         )
 
 
 def _check_requests(
     before: BrokerView, after: BrokerView, step: SimStep, listener: ListenerStep
 ) -> None:
-    """Check that a request is sent only if no other is under way, and says which disks failed."""
+    """Check that only one request is in flight, and that it names all failed directories."""
     was, now = before.life.lifecycle, after.life.lifecycle
     sent = now.next_correlation_id - was.next_correlation_id
     waits = was.request
@@ -232,7 +231,7 @@ def _check_requests(
         if not answered and not given_up:
             raise Violated(
                 "OneRequestInFlightProp",
-                f"request {waits.correlation_id} is not answered, and no more waited for",
+                f"request {waits.correlation_id} has no answer and is no longer awaited",
             )
     if not sent:
         return
@@ -242,12 +241,12 @@ def _check_requests(
     if broker.is_registered(after.life) and failed != set(after.life.reported):
         raise Violated(
             "FailedDirectoriesToldProp",
-            f"directories {sorted(failed)} have failed, told are {sorted(after.life.reported)}",
+            f"directories {sorted(failed)} have failed; reported are {sorted(after.life.reported)}",
         )
 
 
 def _refused_in(answer: Any) -> set[PartitionKey]:
-    """Return the partitions whose other ISR an answer refuses, each by itself."""
+    """Return the partitions whose new ISR an answer refuses, each for its own reason."""
     if not isinstance(answer, AlterPartitionResponse) or answer.error_code is not ErrorCode.NONE:
         return set()
     return {

@@ -1,6 +1,6 @@
-"""The observer of a cluster that asks, after every step, whether all still holds.
+"""The observer that checks every property of the stack after each step of a simulation.
 
-Raft's properties come first: what is asked of controllers and brokers rests on what is committed.
+Raft's properties come first: what controllers and brokers must do rests on what is committed.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from krafla.fuzz.engine.violation import Violated, Violation
 from krafla.fuzz.raft.checks import PROPERTIES as RAFT_PROPERTIES
 from krafla.fuzz.raft.checks import Checks
 from krafla.fuzz.raft.history import name_of
-from krafla.fuzz.stack.answers import ANSWER_PROPERTIES, Answers
-from krafla.fuzz.stack.broker_checks import BROKER_PROPERTIES, Brokers
+from krafla.fuzz.stack.answer_checks import ANSWER_PROPERTIES, AnswerChecks
+from krafla.fuzz.stack.broker_checks import BROKER_PROPERTIES, BrokerChecks
 from krafla.fuzz.stack.committed_log import CommittedLog
-from krafla.fuzz.stack.controllers import CONTROLLER_PROPERTIES, Controllers
-from krafla.fuzz.stack.data_checks import DATA_PROPERTIES, Data
+from krafla.fuzz.stack.controller_checks import CONTROLLER_PROPERTIES, ControllerChecks
+from krafla.fuzz.stack.data_checks import DATA_PROPERTIES, DataChecks
 from krafla.fuzz.stack.log_judge import LOG_PROPERTIES, LogJudge
-from krafla.fuzz.stack.progress import PROGRESS_PROPERTIES, Progress
-from krafla.fuzz.stack.soft_state_checks import SOFT_STATE_PROPERTIES, SoftState
+from krafla.fuzz.stack.progress_checks import PROGRESS_PROPERTIES, ProgressChecks
+from krafla.fuzz.stack.soft_state_checks import SOFT_STATE_PROPERTIES, SoftStateChecks
 from kraft.controller.effects import CreateSnapshot
 from kraft.raft.effects import HandleCommit
 
@@ -39,41 +39,41 @@ PROPERTIES: Final = (
 
 
 class StackChecks:
-    """Holds each step of a simulated cluster to every property; the first that breaks stays."""
+    """Checks every property in each step of a simulation, and keeps the first violation."""
 
     def __init__(self, *, stable: bool = False) -> None:
         self.raft = Checks(stable=stable)
-        self.truth = CommittedLog()
-        self.controllers = Controllers(self.truth)
-        self.progress = Progress()
-        self.brokers = Brokers(self.truth)
-        self.data = Data(self.truth)
+        self.committed_log = CommittedLog()
+        self.controllers = ControllerChecks(self.committed_log)
+        self.progress = ProgressChecks()
+        self.brokers = BrokerChecks(self.committed_log)
+        self.data = DataChecks(self.committed_log)
         self._of_controllers = (
             self.controllers,
-            Answers(self.truth, self.brokers),
-            SoftState(self.truth),
+            AnswerChecks(self.committed_log, self.brokers),
+            SoftStateChecks(self.committed_log),
             self.progress,
         )
-        self.log = LogJudge()
+        self.log_judge = LogJudge()
         self.violation: Violation | None = None
 
     @property
     def hazards(self) -> Counter[str]:
-        """What broke of Raft after its promises were over, by name."""
+        """The properties of Raft that broke after its promises had ended, by name."""
         return self.raft.hazards
 
     @property
     def unpromised(self) -> int:
-        """How many steps came after that."""
+        """The number of steps after Raft's promises had ended."""
         return self.raft.unpromised
 
     def finish(self, _acknowledged: Iterable[Acknowledged]) -> None:
-        """Ask at the end what the spec of the lease says of the whole log.
+        """Check at the end what the spec of the lease says of the whole log.
 
-        What clients were told is asked as they are told.
+        What clients were told is checked as they are told.
         """
         if self._is_promised:
-            self._guarded(self.log.finish, None)
+            self._guarded(self.log_judge.finish, None)
 
     def observe(self, step: SimStep) -> None:
         """Check a step, unless a property is broken already."""
@@ -94,11 +94,11 @@ class StackChecks:
 
     @property
     def _is_promised(self) -> bool:
-        """Whether what is committed stays so: no damaged disk has taken that promise back."""
+        """Whether what is committed stays committed: no damaged disk has ended that promise."""
         return not (self.raft.history.unsafe or self.raft.history.suspended)
 
     def _guarded(self, check: Callable[[], None], step: SimStep | None) -> None:
-        """Run a check; what it finds is the violation of the run."""
+        """Run a check; what it raises becomes the violation of the run."""
         try:
             check()
         except Violated as broken:
@@ -112,7 +112,7 @@ class StackChecks:
         self.progress.raft(step)
         for effect in step.effects:
             if isinstance(effect, HandleCommit):
-                self.log.hear(effect.batches)
+                self.log_judge.hear(effect.batches)
 
     def _listener(self, step: SimStep, listener: ListenerStep) -> None:
         if listener.kind == "controller":

@@ -1,7 +1,7 @@
-"""The committed metadata log of a run, as it grows: what no node may contradict.
+"""The committed metadata log of a run as it grows, which no node may contradict.
 
-Whoever first hears of a batch as committed tells it; Raft's own properties say that nobody hears of
-another one there.
+The first node that hears of a batch as committed reports it. Raft's own properties check that no
+node hears of another batch there.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _KEPT: Final = 8_000
 
 
 class CommittedLog:
-    """All that is committed: where it ends, and the image after each batch.
+    """The committed log: where it ends, and the image after each batch.
 
-    ``stable_images`` has, behind each record, what may be seen there: nothing of a transaction that
-    is open. ``epochs`` has the epoch of each of these, ``ends`` those where a batch ends.
-    ``observers`` are told of each batch, once, in order.
+    ``stable_images`` has the image that may be visible after each record: it shows nothing of an
+    open transaction. ``epochs`` has the epoch of each of these records, ``ends`` the ends of
+    batches. ``observers`` are told of each batch once, in order.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class CommittedLog:
         self._before: MetadataImage | None = None
 
     def hear(self, batches: Iterable[CommittedBatch]) -> None:
-        """Take in batches that somebody heard of as committed; those that are known are passed."""
+        """Add batches that a node has heard of as committed, and skip those that are known."""
         for batch in batches:
             if batch.base_offset < self.end:
                 continue
@@ -88,18 +88,24 @@ class CommittedLog:
                     f"the batch at offset {batch.base_offset} cannot be replayed: {error}",
                 ) from None
 
-    def stable_at(self, end: int) -> MetadataImage | None:
-        """Return what may be seen behind a record; None if that is forgotten, or not committed."""
-        return self.stable_images.get(end)
-
     def demand(self, name: str, end: int) -> MetadataImage | None:
-        """Return what may be seen where a committed batch ends; None if that is long ago.
+        """Return the image that may be visible where a committed batch ends; None if forgotten.
 
-        Raises Violated, for the property of this name, if none ends there.
+        Raises Violated, for the property with this name, if no batch ends there.
         """
-        image = self.stable_images.get(end)
         if end not in self.ends and end >= next(iter(self.stable_images)):
             raise Violated(
-                name, f"offset {end} is the end of no batch that is committed, up to {self.end}"
+                name, f"no batch up to the committed end {self.end} ends at offset {end}"
             )
-        return image
+        return self.stable_images.get(end)
+
+    def compare(self, name: str, end: int, shown: MetadataImage, node: str) -> None:
+        """Check that an image is the committed one where a batch ends, unless that is forgotten.
+
+        Raises Violated, for the property with this name.
+        """
+        image = self.demand(name, end)
+        if image is not None and shown is not image and shown != image:
+            raise Violated(
+                name, f"at offset {end} {node} shows another image than the committed log has"
+            )

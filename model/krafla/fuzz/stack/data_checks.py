@@ -1,16 +1,17 @@
-"""What producers were told stays: data that was acknowledged are in the log of every later leader.
+"""Checks that acknowledged data is in the log of every later leader.
 
 AcknowledgedDataStaysProp: what was acknowledged with acks=all is in the log of every leader that is
 elected in a later leader epoch, unless a replica that was not in sync was elected in between, or
 the leader was in sync and a fault has taken its disk or directory since.
 
-As Kafka is built, who is taken out of the replicas can stay eligible to lead (ElrOutside of
-specs/broken/reassignment). When it is a replica again it is elected with what it kept, which is
-nothing: that loses data, and is excused here for the spec says so. So is who was eligible when
-the feature of KIP-966 was given up, stays so, and is heeded when it is there again.
+Two losses are excused because Kafka, and so the spec, is built that way. A broker that is removed
+from the replicas can stay eligible to lead (ElrOutside of specs/broken/reassignment). When it is a
+replica again, it is elected with the data it kept, which is none. And a replica that was eligible
+when the feature of KIP-966 was disabled stays eligible, which counts again once the feature is
+enabled again.
 
-A replica that has lost its copy counts as in sync again once it has begun another and was let into
-the ISR after that: from then on it is held to have everything.
+A replica that has lost its copy counts as in sync again once it has begun another copy and has
+joined the ISR after that. From then on it is expected to have everything.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from kraft.image.metadata_image import MetadataImage
     from kraft.sim.raft.steps import ListenerStep, SimStep
 
-__all__ = ["DATA_PROPERTIES", "Data"]
+__all__ = ["DATA_PROPERTIES", "DataChecks"]
 
 DATA_PROPERTIES: Final = ("AcknowledgedDataStaysProp",)
 Key: TypeAlias = "tuple[TopicId, PartitionId]"
@@ -44,8 +45,9 @@ class _Partition:
     """What is known of the data of one partition.
 
     ``acknowledged`` and ``elected`` have logs by leader epoch: the longest that was acknowledged in
-    it, and the one with which its leader began. All up to ``forgiven`` is excused. ``outside`` have
-    been eligible ever since they were no replicas, or nobody heeded that they are.
+    it, and the one with which its leader began. Everything up to ``forgiven`` is excused.
+    ``outside`` are brokers that have been eligible ever since they were no replicas, or since
+    eligibility was disabled.
     """
 
     __slots__ = ("acknowledged", "elected", "forgiven", "outside")
@@ -57,37 +59,37 @@ class _Partition:
         self.outside: frozenset[BrokerId] = frozenset()
 
     def forgive(self, epoch: int) -> None:
-        """Hold no later leader to what was acknowledged up to an epoch."""
+        """Excuse later leaders from having what was acknowledged up to an epoch."""
         if epoch > self.forgiven:
             self.forgiven = epoch
             self.acknowledged = {at: log for at, log in self.acknowledged.items() if at > epoch}
             self.elected = {at: log for at, log in self.elected.items() if at > epoch}
 
 
-class Data:
+class DataChecks:
     """What is known of the data of all partitions of a run.
 
-    ``_lost`` are the copies that faults took: by partition and broker, whether another was begun.
+    ``_lost`` are the copies that faults took, by partition and broker: whether another was begun.
     """
 
-    def __init__(self, truth: CommittedLog) -> None:
-        self._truth = truth
+    def __init__(self, committed_log: CommittedLog) -> None:
+        self._committed_log = committed_log
         self._partitions: dict[Key, _Partition] = {}
         self._lost: dict[tuple[Key, int], bool] = {}
         self._disks: dict[int, DirectoryId | None] = {}
         self._confused: set[int] = set()
-        truth.observers.append(self._committed)
+        committed_log.observers.append(self._committed)
 
-    # What befalls machines
+    # What happens to machines
 
     def observe(self, step: SimStep) -> None:
-        """Hear of disks that are changed, and of two processes with the same node id."""
+        """Note a disk that was replaced, or two processes with one node id."""
         node_id = BrokerId(step.replica.node_id)
         if step.kind == "start":
             directory_id = step.replica.directory_id
             if self._disks.setdefault(node_id, directory_id) != directory_id:
                 self._disks[node_id] = directory_id
-                for key, partition in self._truth.image.partitions.items():
+                for key, partition in self._committed_log.image.partitions.items():
                     if node_id in partition.replicas:
                         self._lost[key, node_id] = False
         elif step.fault in _IDENTITY:
@@ -106,7 +108,7 @@ class Data:
                 self._changed(key, old, partition)
 
     def _give_up_eligibility(self, image: MetadataImage) -> None:
-        """Expect nothing of those who are eligible and no longer heeded, should they be again."""
+        """Expect nothing of brokers that stay eligible while eligibility is disabled."""
         for key, partition in image.partitions.items():
             if partition.eligible_leader_replicas:
                 known = self._of(key)
@@ -153,7 +155,7 @@ class Data:
                     self._elected(node_id, effect)
 
     def _acknowledged(self, told: Acknowledged) -> None:
-        """Take in that a producer was told, perhaps by a leader that is none any more."""
+        """Note an acknowledgement to a producer, perhaps by a leader that was deposed."""
         if self._is_confused(told.key):
             return
         partition = self._of(told.key)
@@ -181,10 +183,10 @@ class Data:
                 _compare(leads.key, told, epoch, leads.log, leads.leader_epoch)
 
     def _is_confused(self, key: Key) -> bool:
-        """Return whether two processes were one of its replicas: then nothing is promised."""
+        """Return whether two processes acted as one of its replicas: then nothing is promised."""
         if not self._confused:
             return False
-        partition = self._truth.image.partitions.get(key)
+        partition = self._committed_log.image.partitions.get(key)
         return partition is None or not self._confused.isdisjoint(partition.replicas)
 
 

@@ -1,8 +1,8 @@
-"""The committed log of a run before the judge of real Kafka's logs: the same rules, the same spec.
+"""The committed log of a run, judged by the rules and the spec that judge real Kafka's logs.
 
-Whatever `krafla audit` would say of the log that the cluster has written, it says here, as soon as
-a batch is committed, but for what it excuses as a bug of older releases (KAFKA-18106); what
-`UntimedLease.tla` has to say of registrations, every so many batches.
+A violation that `krafla audit` would report in the log that the cluster has written is reported
+here as soon as a batch is committed. Nothing is excused as a bug of older releases (KAFKA-18106).
+What `UntimedLease.tla` says of registrations is asked every so many batches.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
 __all__ = ["LOG_PROPERTIES", "LogJudge"]
 
 _OF_FILES: Final = frozenset(("L8",))
-"""What the reader of a file asks; Raft's own properties ask it here."""
+"""The rules that the reader of a file checks; Raft's own properties check them here."""
 LOG_IS_JUDGED: Final = "LogIsJudgedInv"
 LOG_PROPERTIES: Final = (
     *(
         one
         for one, entry in REGISTRY.items()
-        if entry.asked_of != ("checkpoints",) and one not in _OF_FILES
+        if entry.checked_on != ("checkpoints",) and one not in _OF_FILES
     ),
     LOG_IS_JUDGED,
 )
 """The ids of the invariants that a committed log alone can break; docs/audit-invariants.md.
 
-Checkpoints are held to the log by SnapshotIsFoldInv. The last one says that the judge never had to
-stop because of what it has no rule for.
+SnapshotIsFoldInv compares checkpoints with the log. The last one says that the judge never had to
+stop because it has no rule for something.
 """
 
 
 class LogJudge:
-    """Judges the committed log of one run, batch by batch; ``end`` is where it has come."""
+    """Judges the committed log of one run, batch by batch, up to ``end``."""
 
     def __init__(self) -> None:
         self._history = History(_spec(), 0, Image(excuses=False), {})
@@ -53,11 +53,11 @@ class LogJudge:
 
     @property
     def steps(self) -> int:
-        """How many steps of the spec of the lease the log came to, as far as it was asked."""
+        """The number of steps of the lease's spec in the log, as far as it was judged."""
         return self._history.outcome().steps
 
     def hear(self, batches: Iterable[LogBatch]) -> None:
-        """Judge batches that somebody heard of as committed; those that are known are passed.
+        """Judge batches that a node has heard of as committed, and skip those that are known.
 
         Raises Violated.
         """
@@ -70,7 +70,7 @@ class LogJudge:
                 self.finish()
 
     def finish(self) -> None:
-        """Ask what the spec has not been asked yet. Raises Violated."""
+        """Judge what the spec has not judged yet. Raises Violated."""
         for finding in self._history.outcome().findings:
             if finding.weight is Weight.VIOLATION:
                 raise Violated(finding.kind, _sentence(finding))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["BROKERS"]
 
 BROKERS: Final[list[Mutant]] = []
-_seed = partial(seed_bug, BROKERS, system="stack")
+_seed = partial(seed_bug, BROKERS)
 _STOPS: Final = (("broker-shutdown", 700),)
 _RESTARTS: Final = (("quick-restart", 1_000), ("duplication", 3_000), ("delay", 4_000))
 

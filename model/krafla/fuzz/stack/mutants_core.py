@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["CORE"]
 
 CORE: Final[list[Mutant]] = []
-_seed = partial(seed_bug, CORE, system="stack")
+_seed = partial(seed_bug, CORE)
 
 
 @_seed(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["DATA"]
 
 DATA: Final[list[Mutant]] = []
-_seed = partial(seed_bug, DATA, system="stack")
+_seed = partial(seed_bug, DATA)
 _TROUBLE: Final = (("broker-shutdown", 2_000), ("isolation", 3_000), ("quick-restart", 1_500))
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["IMAGES"]
 
 IMAGES: Final[list[Mutant]] = []
-_seed = partial(seed_bug, IMAGES, system="stack")
+_seed = partial(seed_bug, IMAGES)
 
 
 @_seed(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["MANAGERS"]
 
 MANAGERS: Final[list[Mutant]] = []
-_seed = partial(seed_bug, MANAGERS, system="stack")
+_seed = partial(seed_bug, MANAGERS)
 
 
 def _generating(right: Any, probe: Probe, wrong: Callable[[Any], Any]) -> Any:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["PARTITIONS"]
 
 PARTITIONS: Final[list[Mutant]] = []
-_seed = partial(seed_bug, PARTITIONS, system="stack")
+_seed = partial(seed_bug, PARTITIONS)
 _STOPS: Final = (("broker-shutdown", 500), ("quick-restart", 2_000))
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["PROCESSES"]
 
 PROCESSES: Final[list[Mutant]] = []
-_seed = partial(seed_bug, PROCESSES, system="stack")
+_seed = partial(seed_bug, PROCESSES)
 _STOPS: Final = (("broker-shutdown", 700),)
 
 

@@ -1,7 +1,7 @@
-"""What an active controller does by what it remembers of brokers: sessions, reports, departures.
+"""Checks of what an active controller remembers of brokers: sessions, reports, departures.
 
-No log shows that. What a controller should remember is kept here beside it, from the requests that
-reached it, and what it does is compared.
+No log shows that. The checks keep what a controller should remember, from the requests that reached
+it, and compare what it does.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from krafla.fuzz.engine.violation import Violated
-from krafla.fuzz.stack.answers import appended_by, response_of
+from krafla.fuzz.stack.controller_effects import appended_by, response_of
 from kraft.controller import effects as does
 from kraft.controller import events
 from kraft.controller.operations.leader_eligibility import is_elr_enabled
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kraft.image.metadata_image import MetadataImage
     from kraft.sim.raft.steps import ListenerStep, SimStep
 
-__all__ = ["SOFT_STATE_PROPERTIES", "SoftState"]
+__all__ = ["SOFT_STATE_PROPERTIES", "SoftStateChecks"]
 
 SOFT_STATE_PROPERTIES: Final = (
     "DuplicateHasSessionProp", "EligibleBelowMinimumProp", "FencedOnlyWhenDueProp",
@@ -46,7 +46,7 @@ SOFT_STATE_PROPERTIES: Final = (
 
 _MINIMUM: Final = "min.insync.replicas"
 _PATIENCE: Final = 40
-"""How often a controller may be woken until it fences a broker whose session has run out."""
+"""The most times that a controller may be woken before it fences a stale broker."""
 _OF_BROKERS: Final = (
     BrokerRegistrationChangeRecord,
     FenceBrokerRecord,
@@ -59,12 +59,13 @@ _Key = tuple[int, int]
 
 
 @dataclass(slots=True)
-class _Reign:
+class _Tenure:
     """What one process was told while it was active; times are those of its events.
 
-    ``reported`` forgets with each record about a broker, as controllers do; ``last_reported`` does
-    not. ``leaving`` has the offset that all others must have seen, ``registered`` where it wrote of
-    a registration itself: a request that arrives twice is written twice.
+    ``reported`` is cleared by each record about a broker, as in the controller; ``last_reported``
+    is not. ``leaving`` has the offset that all other brokers must have seen. ``registered`` has the
+    offsets of registrations that the controller wrote itself: a request that arrives twice is
+    written twice.
     """
 
     contacts: dict[_Key, int] = field(default_factory=dict)
@@ -75,13 +76,13 @@ class _Reign:
     registered: dict[_Key, int] = field(default_factory=dict)
 
 
-class SoftState:
-    """The reigns of a run, by process, and where each broker registered last."""
+class SoftStateChecks:
+    """The tenure of each active process, and where each broker registered last."""
 
-    def __init__(self, truth: CommittedLog) -> None:
-        self._reigns: dict[int, _Reign] = {}
+    def __init__(self, committed_log: CommittedLog) -> None:
+        self._tenures: dict[int, _Tenure] = {}
         self._registered: dict[_Key, int] = {}
-        truth.observers.append(self._hear)
+        committed_log.observers.append(self._hear)
 
     def _hear(self, batch: CommittedBatch, _before: MetadataImage, _after: MetadataImage) -> None:
         for offset, record in enumerate(batch.records, start=batch.base_offset):
@@ -93,28 +94,28 @@ class SoftState:
         before, after, event = listener.before, listener.after, listener.event
         if not is_active(before):
             if is_active(after):
-                self._reigns[step.incarnation] = _begin(before, event.now_ms)
+                self._tenures[step.incarnation] = _begin(before, event.now_ms)
             return
-        reign = self._reigns.setdefault(step.incarnation, _Reign())
+        tenure = self._tenures.setdefault(step.incarnation, _Tenure())
         if isinstance(event, events.RequestReceived) and is_active(after):
             if isinstance(event.request, BrokerHeartbeatRequest):
-                self._heartbeat(reign, listener, event)
+                self._heartbeat(tenure, listener, event)
             elif isinstance(event.request, BrokerRegistrationRequest):
-                _check_registration(reign, listener, event)
+                _check_registration(tenure, listener, event)
         for record in appended_by(listener):
             if isinstance(record, _OF_BROKERS):
-                self._record(reign, listener, record)
+                self._record(tenure, listener, record)
             elif isinstance(record, PartitionChangeRecord):
                 _check_eligible(listener, record)
             elif isinstance(record, ConfigRecord) and record.name == _MINIMUM:
                 _check_cleared(listener, record)
         if isinstance(event, events.Poll):
-            _check_stale(reign, before, event.now_ms)
+            _check_stale(tenure, before, event.now_ms)
         if not is_active(after):
-            del self._reigns[step.incarnation]
+            del self._tenures[step.incarnation]
 
     def _heartbeat(
-        self, reign: _Reign, listener: ListenerStep, event: events.RequestReceived
+        self, tenure: _Tenure, listener: ListenerStep, event: events.RequestReceived
     ) -> None:
         request: BrokerHeartbeatRequest = event.request
         image = listener.before.written.image
@@ -126,53 +127,53 @@ class SoftState:
         granted = getattr(response, "should_shut_down", False)
         answered = getattr(response, "error_code", None) is ErrorCode.NONE
         leads = any(one.leader == request.broker_id for one in image.partitions.values())
-        if key in reign.leaving and answered:
-            _check_leaving(reign, image, key, granted=granted, leads=leads)
+        if key in tenure.leaving and answered:
+            _check_leaving(tenure, image, key, granted=granted, leads=leads)
         elif answered and request.want_shut_down and not granted and not registration.fenced:
-            reign.leaving[key] = listener.after.write_end - 1
-        reign.contacts[key] = event.now_ms
-        reign.reported[request.broker_id] = request.current_metadata_offset
-        reign.last_reported[key] = request.current_metadata_offset
+            tenure.leaving[key] = listener.after.write_end - 1
+        tenure.contacts[key] = event.now_ms
+        tenure.reported[request.broker_id] = request.current_metadata_offset
+        tenure.last_reported[key] = request.current_metadata_offset
         if answered:
             _check_directories(listener, request)
         wants = not (request.want_fence or request.want_shut_down)
         if registration.fenced and wants and answered:
-            self._check_unfenced(reign, listener, request)
+            self._check_unfenced(tenure, listener, request)
 
-    def _registration_of(self, reign: _Reign, key: _Key) -> int | None:
-        """Return where a broker registered last, as far as is known to who reigns."""
-        return reign.registered.get(key, self._registered.get(key))
+    def _registration_of(self, tenure: _Tenure, key: _Key) -> int | None:
+        """Return the offset of a broker's last registration, as the active controller knows it."""
+        return tenure.registered.get(key, self._registered.get(key))
 
     def _check_unfenced(
-        self, reign: _Reign, listener: ListenerStep, request: BrokerHeartbeatRequest
+        self, tenure: _Tenure, listener: ListenerStep, request: BrokerHeartbeatRequest
     ) -> None:
-        """Check that a broker that has read of itself is let in. What a snapshot said counts."""
-        at = self._registration_of(reign, (request.broker_id, request.broker_epoch))
+        """Check that a broker that has read its registration and the snapshot is unfenced."""
+        at = self._registration_of(tenure, (request.broker_id, request.broker_epoch))
         if at is None or request.current_metadata_offset < max(at, listener.after.snapshot_end):
             return
         if not any(_unfences(one, request.broker_id) for one in appended_by(listener)):
             raise Violated(
                 "UnfencedWhenCaughtUpProp",
                 f"broker {request.broker_id} has read all before {request.current_metadata_offset} "
-                f"and its registration at {at}, and stays fenced",
+                f"and its registration at {at}, yet stays fenced",
             )
 
-    def _record(self, reign: _Reign, listener: ListenerStep, record: Any) -> None:
+    def _record(self, tenure: _Tenure, listener: ListenerStep, record: Any) -> None:
         broker_id, key = record.broker_id, (record.broker_id, record.broker_epoch)
         if _fences(record):
-            _check_fence(reign, listener, key)
-            reign.leaving.pop(key, None)
+            _check_fence(tenure, listener, key)
+            tenure.leaving.pop(key, None)
         elif _unfences(record, broker_id):
-            self._check_unfence(reign, listener, key)
+            self._check_unfence(tenure, listener, key)
         elif isinstance(record, RegisterBrokerRecord):
-            # A process that registers once more is not on its way out any more: Kafka as built.
-            reign.leaving.pop(key, None)
-            reign.registered[key] = _offset_of(listener, record)
-        reign.reported.pop(broker_id, None)
+            # As Kafka is built: a process that registers again is no longer shutting down.
+            tenure.leaving.pop(key, None)
+            tenure.registered[key] = _offset_of(listener, record)
+        tenure.reported.pop(broker_id, None)
 
-    def _check_unfence(self, reign: _Reign, listener: ListenerStep, key: _Key) -> None:
+    def _check_unfence(self, tenure: _Tenure, listener: ListenerStep, key: _Key) -> None:
         request = getattr(listener.event, "request", None)
-        at = self._registration_of(reign, key)
+        at = self._registration_of(tenure, key)
         if (
             isinstance(request, BrokerHeartbeatRequest)
             and key == (request.broker_id, request.broker_epoch)
@@ -183,23 +184,23 @@ class SoftState:
             return
         raise Violated(
             "UnfencedOnlyCaughtUpProp",
-            f"broker {key[0]} of epoch {key[1]} is unfenced, whose registration is at {at}, "
+            f"broker {key[0]} of epoch {key[1]}, whose registration is at {at}, is unfenced "
             f"on {request}",
         )
 
     def forget(self, incarnation: int) -> None:
-        """Forget the reign of a process that has ended."""
-        self._reigns.pop(incarnation, None)
+        """Forget the tenure of a process that has ended."""
+        self._tenures.pop(incarnation, None)
 
 
-def _begin(state: ControllerState, now_ms: int) -> _Reign:
-    """Return a reign in which each unfenced broker has a whole session."""
+def _begin(state: ControllerState, now_ms: int) -> _Tenure:
+    """Return a tenure in which each unfenced broker has a whole session."""
     brokers = state.written.image.brokers.items()
-    return _Reign({(one, each.epoch): now_ms for one, each in brokers if not each.fenced})
+    return _Tenure({(one, each.epoch): now_ms for one, each in brokers if not each.fenced})
 
 
 def _offset_of(listener: ListenerStep, record: Any) -> int:
-    """Return at which offset a step writes a record."""
+    """Return the offset at which a step writes a record."""
     return next(
         offset
         for effect in listener.effects
@@ -221,16 +222,16 @@ def _unfences(record: Any, broker_id: int) -> bool:
     return isinstance(record, UnfenceBrokerRecord) and record.broker_id == broker_id
 
 
-def _check_fence(reign: _Reign, listener: ListenerStep, key: _Key) -> None:
-    """Check that a broker is fenced because it asked for that, or was silent for too long."""
+def _check_fence(tenure: _Tenure, listener: ListenerStep, key: _Key) -> None:
+    """Check that a broker is fenced only if it asked for it or its session has run out."""
     event = listener.event
     request = getattr(event, "request", None)
     if isinstance(request, BrokerHeartbeatRequest):
         mine = key == (request.broker_id, request.broker_epoch)
-        if mine and (request.want_fence or request.want_shut_down or key in reign.leaving):
+        if mine and (request.want_fence or request.want_shut_down or key in tenure.leaving):
             return
         raise Violated("FencedOnlyWhenDueProp", f"broker {key[0]} is fenced on {request}")
-    contact = reign.contacts.pop(key, None)
+    contact = tenure.contacts.pop(key, None)
     timeout_ms = listener.before.configuration.defaults.broker_session_timeout_ms
     if contact is None or event.now_ms - contact <= timeout_ms:
         heard = "never heard of" if contact is None else f"heard {event.now_ms - contact} ms ago"
@@ -240,51 +241,52 @@ def _check_fence(reign: _Reign, listener: ListenerStep, key: _Key) -> None:
         )
 
 
-def _check_stale(reign: _Reign, state: ControllerState, now_ms: int) -> None:
-    """Check that who was silent for too long is fenced soon, by how often there was a chance."""
+def _check_stale(tenure: _Tenure, state: ControllerState, now_ms: int) -> None:
+    """Check that a stale broker is fenced soon, counted in the controller's chances."""
     timeout_ms = state.configuration.defaults.broker_session_timeout_ms
     for broker_id, registration in state.written.image.brokers.items():
-        contact = reign.contacts.get((broker_id, registration.epoch), now_ms)
+        contact = tenure.contacts.get((broker_id, registration.epoch), now_ms)
         if registration.fenced or now_ms - contact <= timeout_ms:
-            reign.overdue.pop(broker_id, None)
+            tenure.overdue.pop(broker_id, None)
             continue
-        chances = reign.overdue[broker_id] = reign.overdue.get(broker_id, 0) + 1
+        chances = tenure.overdue[broker_id] = tenure.overdue.get(broker_id, 0) + 1
         if chances > _PATIENCE:
             raise Violated(
                 "StaleIsFencedProp",
-                f"broker {broker_id} was heard {now_ms - contact} ms ago and is not fenced",
+                f"broker {broker_id} was last heard {now_ms - contact} ms ago and is not fenced",
             )
 
 
 def _check_leaving(
-    reign: _Reign, image: MetadataImage, key: _Key, *, granted: bool, leads: bool
+    tenure: _Tenure, image: MetadataImage, key: _Key, *, granted: bool, leads: bool
 ) -> None:
-    """Check that a broker on its way out may go just when all who stay have seen why."""
-    offset = reign.leaving[key]
+    """Check that a broker may shut down exactly when all remaining brokers have seen its offset."""
+    offset = tenure.leaving[key]
     staying = [
         (broker_id, registration.epoch)
         for broker_id, registration in sorted(image.brokers.items())
-        if not registration.fenced and (broker_id, registration.epoch) not in reign.leaving
+        if not registration.fenced and (broker_id, registration.epoch) not in tenure.leaving
     ]
-    behind = [one for one, epoch in staying if reign.last_reported.get((one, epoch), -1) < offset]
+    behind = [one for one, epoch in staying if tenure.last_reported.get((one, epoch), -1) < offset]
     if granted and behind:
         raise Violated(
             "ShutdownSeenByAllProp",
-            f"broker {key[0]} may stop, and broker {behind[0]} has not reported offset {offset}",
+            f"broker {key[0]} may shut down, "
+            f"but broker {behind[0]} has not reported offset {offset}",
         )
-    late = [one for one, _ in staying if reign.reported.get(one, -1) < offset]
+    late = [one for one, _ in staying if tenure.reported.get(one, -1) < offset]
     if not granted and not late and not leads:
         raise Violated(
             "ShutdownGrantedInTimeProp",
-            f"broker {key[0]} may not stop, though it leads nothing and all have reported offset "
-            f"{offset}",
+            f"broker {key[0]} may not shut down, though it leads nothing and all have reported "
+            f"offset {offset}",
         )
 
 
 def _check_registration(
-    reign: _Reign, listener: ListenerStep, event: events.RequestReceived
+    tenure: _Tenure, listener: ListenerStep, event: events.RequestReceived
 ) -> None:
-    """Check that a second process of a broker is refused just while the first one has a session."""
+    """Check that a second process of a broker is refused exactly during the first one's session."""
     before, request = listener.before, event.request
     registration = before.written.image.brokers.get(request.broker_id)
     response = response_of(listener, event.token)
@@ -294,7 +296,7 @@ def _check_registration(
     is_unclean = registration.epoch != request.previous_broker_epoch
     if code is ErrorCode.NONE and is_unclean and is_elr_enabled(before.written.image):
         _check_not_eligible(listener, request.broker_id)
-    contact = reign.contacts.get((request.broker_id, registration.epoch))
+    contact = tenure.contacts.get((request.broker_id, registration.epoch))
     timeout_ms = before.configuration.defaults.broker_session_timeout_ms
     valid = contact is not None and event.now_ms - contact <= timeout_ms
     if valid != (code is ErrorCode.DUPLICATE_BROKER_REGISTRATION) and (
@@ -304,27 +306,27 @@ def _check_registration(
             return
         raise Violated(
             "DuplicateHasSessionProp",
-            f"another process of broker {request.broker_id} is answered {code.name}, the last "
-            f"contact of the one that is registered was {contact}, now is {event.now_ms}",
+            f"another process of broker {request.broker_id} is answered {code.name}; the last "
+            f"contact of the registered one was at {contact}, now is {event.now_ms}",
         )
 
 
 def _check_directories(listener: ListenerStep, request: BrokerHeartbeatRequest) -> None:
-    """Check that a directory that is said to have failed is registered no more.
+    """Check that a directory that has failed is no longer registered.
 
-    But for the last one, and for versions that know of none: there a broker registers none.
+    The last directory is an exception. Versions without directories register none.
     """
     registration = listener.after.written.image.brokers[request.broker_id]
     left = set(registration.directories) & set(request.offline_log_dirs)
     if left and left != set(registration.directories):
         raise Violated(
             "LostDirectoryIsRecordedProp",
-            f"broker {request.broker_id} has lost {sorted(left)}, and stays registered with it",
+            f"broker {request.broker_id} has lost {sorted(left)} and stays registered with it",
         )
 
 
 def _check_eligible(listener: ListenerStep, record: PartitionChangeRecord) -> None:
-    """Check that nobody is eligible besides an ISR that is large enough, by this node's minimum."""
+    """Check that replicas are eligible only while the ISR is smaller than the node's minimum."""
     image, defaults = listener.before.written.image, listener.before.configuration.defaults
     topic = image.topics.get(record.topic_id)
     key = record.topic_id, record.partition_id
@@ -336,21 +338,23 @@ def _check_eligible(listener: ListenerStep, record: PartitionChangeRecord) -> No
         least = image.configurations.get(resource, {}).get(_MINIMUM, least)
     first = image.partitions[record.topic_id, topic.partition_ids[0]]
     if not image.partitions[key].isr and partition.isr == (partition.leader,):
-        # As built: who is eligible is settled before one of them is elected, with nobody in sync.
+        # As built: eligibility is settled before one of the eligible replicas is elected, with an
+        # empty ISR.
         return
     if len(partition.isr) >= min(int(least), len(first.replicas)):
         raise Violated(
             "EligibleBelowMinimumProp",
             f"partition {record.partition_id} of topic {topic.name} has ISR {list(partition.isr)}, "
-            f"of at least {least}, and {list(partition.eligible_leader_replicas)} are eligible",
+            f"the minimum is {least}, and {list(partition.eligible_leader_replicas)} are eligible",
         )
 
 
 def _check_cleared(listener: ListenerStep, record: ConfigRecord) -> None:
-    """Check that nobody stays eligible by another minimum than the one that is set."""
+    """Check that no replica stays eligible by another minimum than the configured one."""
     image = listener.after.written.image
     if not is_elr_enabled(listener.before.written.image):
-        # As built: who was eligible when that was given up stays so until the next change.
+        # As built: replicas that were eligible when the feature was disabled stay so until the next
+        # change.
         return
     for (topic_id, index), partition in image.partitions.items():
         of_topic = image.topics[topic_id].name == record.resource_name
@@ -359,17 +363,17 @@ def _check_cleared(listener: ListenerStep, record: ConfigRecord) -> None:
         ):
             raise Violated(
                 "EligibleBelowMinimumProp",
-                f"{_MINIMUM} becomes {record.value}, and of partition {index} of topic {topic_id} "
+                f"{_MINIMUM} becomes {record.value}, yet in partition {index} of topic {topic_id} "
                 f"{list(partition.eligible_leader_replicas)} stay eligible",
             )
 
 
 def _check_not_eligible(listener: ListenerStep, broker_id: int) -> None:
-    """Check that who may have lost what it had is eligible to lead nothing (KIP-966)."""
+    """Check that a broker that may have lost data is not eligible to lead anything (KIP-966)."""
     for key, partition in listener.after.written.image.partitions.items():
         if broker_id in partition.eligible_leader_replicas:
             raise Violated(
                 "UncleanIsNotEligibleProp",
-                f"broker {broker_id} comes back from a crash, and is eligible to lead partition "
+                f"broker {broker_id} comes back from a crash and is eligible to lead partition "
                 f"{key[1]} of topic {key[0]}",
             )

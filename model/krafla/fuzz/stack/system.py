@@ -1,11 +1,12 @@
-"""A whole cluster as what is simulated: its examples, and what they are held to."""
+"""The stack system: controllers over Raft, brokers and operators, on machines."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from krafla.audit.specs import LEASE, PARTITIONS, REGISTRATIONS
-from krafla.fuzz.engine.machine_run import Case, System
+from krafla.fuzz.engine.machine_run import Case
+from krafla.fuzz.engine.machine_system import SEED_BITS, MachineSystem
 from krafla.fuzz.stack.checks import PROPERTIES, StackChecks
 from kraft.chance import Stream, derive
 from kraft.sim.raft.configuration import QuorumConfiguration
@@ -13,18 +14,24 @@ from kraft.sim.raft.kinds import BROKER_KINDS, DEFAULT_KINDS
 from kraft.sim.stack.configuration import draw_stack_knobs
 from kraft.sim.stack.workload import stack_workload
 
-__all__ = ["STACK", "stack_case_of"]
+if TYPE_CHECKING:
+    from krafla.fuzz.engine.machine_run import MachineJudge
+    from kraft.sim.raft.cluster import Simulation
+
+__all__ = ["SYSTEM", "stack_case_of"]
 
 _CONTROLLERS: Final = (3, 3, 3, 5)
 _BROKERS: Final = (1, 2, 3, 3, 4, 6)
-_SEED_BITS: Final = 63
 KINDS: Final = (*DEFAULT_KINDS, *BROKER_KINDS)
-"""The faults of a cluster: those of Raft, and those of brokers."""
+"""The faults of Raft, and those of brokers."""
 
 
 def stack_case_of(seed: int, example: int, kinds: tuple[str, ...] = KINDS) -> Case:
-    """Return the case of one example of a campaign: its sizes are drawn, too."""
-    own = derive(seed, "cluster example", example) & ((1 << _SEED_BITS) - 1)
+    """Return the case of one run of a campaign: its sizes are drawn, too.
+
+    The label of `derive` seeds the runs, so it keeps the word that the system had before.
+    """
+    own = derive(seed, "cluster example", example) & ((1 << SEED_BITS) - 1)
     chance = Stream(own, "sizes")
     configuration = QuorumConfiguration(
         voters=chance.choice(_CONTROLLERS),
@@ -35,13 +42,29 @@ def stack_case_of(seed: int, example: int, kinds: tuple[str, ...] = KINDS) -> Ca
     return Case(configuration, own, above=draw_stack_knobs(own))
 
 
-STACK: Final = System(
-    "stack",
-    PROPERTIES,
-    KINDS,
-    stack_case_of,
-    lambda case: stack_workload(case.above),
-    lambda stable: StackChecks(stable=stable),
-    (LEASE, REGISTRATIONS, PARTITIONS),
+def _judge(simulation: Simulation) -> MachineJudge:
+    from krafla.fuzz.stack.lockstep_judge import StackJudge
+
+    return StackJudge(simulation)
+
+
+def _actions() -> tuple[str, ...]:
+    from krafla.fuzz.stack.lockstep_judge import stack_action_names
+
+    return stack_action_names()
+
+
+SYSTEM: Final = MachineSystem(
+    name="stack",
+    properties=PROPERTIES,
+    kinds=KINDS,
+    case_of=stack_case_of,
+    workload=lambda case: stack_workload(case.above),
+    checks=lambda stable: StackChecks(stable=stable),
+    judge=_judge,
+    judge_modules=("KRaftSteps", "MetadataLogSteps"),
+    actions=_actions,
+    nodes="at most 5 controllers and 6 brokers",
+    checks_modules=(LEASE, REGISTRATIONS, PARTITIONS),
 )
 """Controllers over Raft, and brokers; `krafla.fuzz.stack.checks` holds them to their properties."""

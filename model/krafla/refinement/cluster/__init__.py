@@ -1,1 +1,1 @@
-"""Controllers, brokers and one partition together, as states and steps of Cluster."""
+"""The refinement of Cluster: controllers, brokers and one partition as its states and steps."""

@@ -1,7 +1,7 @@
 """A simulated cluster as a state of Cluster, and a choice as one of its actions.
 
-This is a change of notation and holds no rule of the protocol. Where spec and code differ, one of
-them is mended, never this file.
+This changes the notation and holds no rule of the protocol. Where spec and code differ, one of them
+is fixed, never this file.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from krafla.refinement.cluster.notation import (
     request_value,
     response_value,
 )
+from krafla.refinement.common.interner import Interner
+from krafla.refinement.common.judged_spec import StepMapping
 from krafla.refinement.lease.vocabulary import NIL, NO_AGE
 from krafla.values import function, record
 from kraft.controller.operations.heartbeats import heartbeat_state, is_overdue, overdue_brokers
@@ -25,11 +27,6 @@ from kraft.sim.cluster.cluster import Envelope, find, is_awaited, status
 from kraft.sim.cluster.controller_steps import end_of_session_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable
-
-    from krafla.oracle import Spec
-    from krafla.oracle.state import State
-    from krafla.refinement.common.judged_spec import Disagreement
     from krafla.values import Value
     from kraft.controller.memory import Memory
     from kraft.controller.state import Deferred
@@ -39,22 +36,21 @@ if TYPE_CHECKING:
 
 __all__ = ["ClusterMapping"]
 
-_REMEMBERED: Final = 50_000
 _FRESH: Final = 0
 _OVERDUE: Final = 2
 
-# Whether a leader asks, and who is fenced first, is for the implementation to say: it does less of
-# it than the spec allows.
+# The implementation decides whether a leader sends a request and which broker is fenced first. It
+# does less of both than the spec allows.
 _LESS_THAN_ALLOWED: Final = (choices.SendAlterPartition, choices.FenceStaleBroker)
 
 
-class ClusterMapping:
+class ClusterMapping(StepMapping):
     """The mapping for one configuration. Equal values are one object while they are remembered."""
 
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
-        self._known: dict[Hashable, Value] = {}
-        self._images: dict[int, tuple[Memory, Value]] = {}
+        self._values: Interner[Value] = Interner()
+        self._images: Interner[tuple[Memory, Value]] = Interner()
 
     def variables(self, cluster: Cluster) -> dict[str, Value]:
         """Return the values of all variables. Spec: Cluster!vars."""
@@ -82,11 +78,7 @@ class ClusterMapping:
             "waiting": self._by_process([one.awaited is not None for one in brokers]),
             "messages": function(bag),
         }
-        return {name: self._one((name, value)) for name, value in values.items()}
-
-    def action_of(self, action: str) -> str:
-        """Return how the spec calls an action of the simulation: the same."""
-        return action
+        return {name: self._interned(name, value) for name, value in values.items()}
 
     def message(self, cluster: Cluster, envelope: Envelope) -> Value:
         """Return a message. Spec: Cluster!IsMessage."""
@@ -130,15 +122,10 @@ class ClusterMapping:
                 return (node,)
 
     def refused_action(self, choice: Choice) -> str | None:
-        """Return the action a refused choice would have been, if it can be only one."""
+        """Return the action that a refused choice would have been, if it can be only one."""
         if isinstance(choice, (choices.Deliver, *_LESS_THAN_ALLOWED)):
             return None
         return type(choice).__name__
-
-    def disagreement(
-        self, spec: Spec, reached: State, cluster: Cluster, changed: Collection[str]
-    ) -> Disagreement | None:
-        """Return None: there is nothing to compare but the variables."""
 
     def _of_message(
         self, cluster: Cluster, choice: choices.Deliver | choices.LoseMessage
@@ -151,7 +138,7 @@ class ClusterMapping:
         return (message,) if node is None else (int(node), message)
 
     def _silent_with(self, controller: Controller, broker_id: BrokerId) -> Value:
-        """Return whose sessions are over when that of a broker is, and are not yet."""
+        """Return the brokers whose open sessions run out no later than that of a broker."""
         heartbeats = controller.state.heartbeats
         if heartbeats is None:
             return frozenset({int(broker_id)})
@@ -169,7 +156,7 @@ class ClusterMapping:
         return self._image(visible(controller.state) if is_active(controller.state) else None)
 
     def _written(self, controller: Controller) -> Value:
-        """Return what is in memory; of a standby nothing is looked at but what is too much."""
+        """Return an active controller's memory; a standby's only if it is ahead of the log."""
         state = controller.state
         keeps_too_much = state.written.end != state.committed_end
         return self._image(state.written if is_active(state) or keeps_too_much else None)
@@ -211,28 +198,20 @@ class ClusterMapping:
     def _image(self, memory: Memory | None) -> Value:
         if memory is None:
             return NIL
-        known = self._images.get(id(memory))
-        if known is None:
-            if len(self._images) >= _REMEMBERED:
-                self._images.clear()
-            # The memory is kept with its value, so that no other one gets its id.
-            value = image_value(memory, self._configuration)
-            known = self._images[id(memory)] = memory, value
-        return known[1]
+        # The memory is kept with its value, so that no other memory gets its id.
+        kept = self._images.get(
+            id(memory), lambda: (memory, image_value(memory, self._configuration))
+        )
+        return kept[1]
 
-    def _one(self, named: tuple[str, Value]) -> Value:
-        known = self._known.get(named)
-        if known is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            known = self._known[named] = named[1]
-        return known
+    def _interned(self, name: str, value: Value) -> Value:
+        return self._values.get((name, value), lambda: value)
 
 
 def _tail(cluster: Cluster, controller: Controller) -> tuple[Value, ...]:
-    """Return the batches of a tail, and behind each the answers without records that wait for it.
+    """Return the batches of a tail, each followed by the answers without records that wait for it.
 
-    What waits for no batch comes last.
+    Answers that wait for no batch come last.
     """
     entries: list[Value] = []
     left = list(controller.state.deferred)
@@ -266,9 +245,9 @@ def _entry(cluster: Cluster, batch: Batch | None, deferred: Deferred | None) -> 
 
 
 def _survivors(cluster: Cluster, batches: int) -> int:
-    """Return how many batches of the spec's tail end with so many that have records.
+    """Return the shortest part of the spec's tail that has this many batches with records.
 
-    If there are not so many, that is more than there are.
+    If there are fewer, return one more than the whole tail.
     """
     entries: tuple[Any, ...] = _tail(cluster, cluster.controllers[cluster.leader])
     places = [0, *(place for place, one in enumerate(entries, start=1) if one["records"])]

@@ -1,4 +1,4 @@
-"""Images, records and messages of a whole cluster in the notation of Cluster and ClusterRecords."""
+"""Images, records and messages of a simulated cluster in the notation of Cluster."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _FENCED: Final = {FENCE: "FENCE", UNFENCE: "UNFENCE", UNCHANGED: "NONE"}
 
 
 def image_value(memory: Memory, configuration: Configuration) -> Value:
-    """Return what is in memory. Spec: ClusterRecords!Image."""
+    """Return an image in memory. Spec: ClusterRecords!Image."""
     image, offsets = memory.image, memory.written.registration_offsets
     registrations: dict[Value, Value] = dict.fromkeys(map(int, configuration.brokers), NIL)
     for broker_id, one in image.brokers.items():
@@ -71,7 +71,7 @@ def _controller(registered: ControllerRegistration, configuration: Configuration
 
 
 def supported_value(configuration: Configuration, lowest: int, highest: int) -> Value:
-    """Return the levels of a range. Spec: ClusterRecords!Supported."""
+    """Return the levels within a range. Spec: ClusterRecords!Supported."""
     return frozenset(level for level in configuration.levels if lowest <= level <= highest)
 
 
@@ -138,7 +138,7 @@ def request_value(envelope: Envelope, awaited: bool) -> Value:
 
 
 def response_value(envelope: Envelope, response: Any) -> Value:
-    """Return the answer to a request, given or due. Spec: Cluster!Response."""
+    """Return the answer to a request, sent or still deferred. Spec: Cluster!Response."""
     incarnation = str(envelope.incarnation_id)
     match response:
         case BrokerRegistrationResponse():

@@ -1,27 +1,24 @@
-"""Cluster loaded for a configuration, once in a process, and its judges."""
+"""Cluster, loaded once in a process for each configuration, and its judges."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.oracle import Spec
-from krafla.oracle.constants import pin_constants
 from krafla.oracle.loader import find_module
+from krafla.oracle.properties import Properties, properties_of
 from krafla.refinement.cluster.mapping import ClusterMapping
 from krafla.refinement.cluster.notation import supported_value
 from krafla.refinement.common.judged_spec import JudgedSpec
-from krafla.refinement.common.lockstep import Judge
-from krafla.refinement.lease.properties import Properties, properties_of
+from krafla.refinement.common.loading import load_pinned
+from krafla.refinement.common.lockstep import judge_by
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.values import function
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from kraft.sim.cluster.cluster import Configuration
 
-__all__ = ["MODULE", "constants_of", "load_cluster", "cluster_judge", "cluster_properties"]
+__all__ = ["MODULE", "constants_of", "judge", "load"]
 
 MODULE: Final = "ClusterProperties"
 
@@ -57,10 +54,11 @@ def constants_of(configuration: Configuration) -> dict[str, Any]:
     }
 
 
-def cluster_properties() -> Properties:
-    """Return the properties that all runs keep, and what they must reach.
+def _properties() -> Properties:
+    """Return the properties that every run must keep, and the witnesses that runs must reach.
 
-    Each of those left out is false for a reason, and a model of specs/broken/cluster shows it.
+    Each property that is left out is false for a reason, which a model of specs/broken/cluster
+    shows.
     """
     # TwoOfOneId, TwoLeaders; ForgottenLeave, FencedLeave
     left_out = {"OneLeaderPerEpochInv", "OneLeaderInv", "ShutdownSafeProp"}
@@ -68,17 +66,15 @@ def cluster_properties() -> Properties:
 
 
 @lru_cache(maxsize=8)
-def load_cluster(configuration: Configuration) -> JudgedSpec[ClusterMapping]:
+def load(configuration: Configuration) -> JudgedSpec[ClusterMapping]:
     """Return Cluster with the constants of a configuration and the properties that hold."""
-    spec = Spec.load(MODULE, constants_of(configuration))
-    pin_constants(spec)
-    judged = JudgedSpec(spec, cluster_properties(), ClusterMapping(configuration))
+    constants = constants_of(configuration)
+    spec = load_pinned(MODULE, constants)
+    judged = JudgedSpec(MODULE, constants, spec, _properties(), ClusterMapping(configuration))
     first = int(configuration.controllers[0])
     judged.initial = next(one for one in spec.initial_states() if one["leader"] == first)
     return judged
 
 
-def cluster_judge(configuration: Configuration, also: Collection[str] = ()) -> Judge:
-    """Return the judge of one run; its configuration says which properties there are."""
-    assert not also, "no property of Cluster is to be asked for"
-    return Judge(load_cluster(configuration))
+judge: Final = judge_by(load)
+"""Makes the judge of one run of a configuration."""

@@ -1,1 +1,1 @@
-"""What every refinement shares: the judge, its judgements, the spec behind it, the trace."""
+"""What the refinements share: locksteps, judgements, the loaded spec and the recorded trace."""

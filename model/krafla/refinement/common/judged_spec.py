@@ -1,58 +1,68 @@
-"""A spec that steps of an implementation are judged by, and what it says of them, remembered."""
+"""A loaded spec that judges the steps of an implementation, and remembers its verdicts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from krafla.oracle import EvaluationError
 from krafla.oracle.conjunction import Conjunction, variables_read
+from krafla.oracle.properties import holds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
 
     from krafla.oracle import Spec
+    from krafla.oracle.properties import Properties
     from krafla.oracle.state import State
-    from krafla.refinement.lease.properties import Properties
     from krafla.values import Value
 
-__all__ = ["Disagreement", "JudgedSpec", "StepMapping", "holds"]
+__all__ = ["Disagreement", "JudgedSpec", "StepMapping"]
 
 _REMEMBERED = 500_000
 T = TypeVar("T")
 
 
-class StepMapping(Protocol):
-    """The change of notation from a simulated cluster and its choices to a spec.
+class StepMapping(ABC):
+    """The mapping from a simulated cluster and its choices to a spec.
 
-    It holds no rule of the protocol. Equal values must be one object: ``is`` compares them.
+    It changes the notation and holds no rule of the protocol. Equal values must be one object,
+    since ``is`` compares them.
     """
 
+    @abstractmethod
     def variables(self, cluster: Any) -> dict[str, Value]:
         """Return the values of all variables of the spec."""
 
     def action_of(self, action: str) -> str:
-        """Return how the spec calls an action of the simulation."""
+        """Return the spec's name of an action of the simulation: the same, unless overridden."""
+        return action
 
+    @abstractmethod
     def parameters_of(self, cluster: Any, choice: Any) -> tuple[Value, ...] | None:
-        """Return the parameters of the action a choice stands for, by the cluster before it.
+        """Return the parameters of the action that a choice stands for, in the cluster before it.
 
-        ``None`` if the choice names something that is not there: no action has it.
+        ``None`` if the choice names something that does not exist: no action has such parameters.
         """
 
+    @abstractmethod
     def refused_action(self, choice: Any) -> str | None:
-        """Return the action a refused choice would have been; ``None`` if its answer tells."""
+        """Return the action that a refused choice would have been.
+
+        ``None`` if only the answer would have decided which action it is.
+        """
 
     def disagreement(
-        self, spec: Spec, reached: State, cluster: Any, changed: Collection[str]
+        self, _spec: Spec, _reached: State, _cluster: Any, _changed: Collection[str]
     ) -> Disagreement | None:
-        """Return where the implementation disagrees with the spec, besides the variables."""
+        """Return an operator on which the implementation disagrees with the spec, if any."""
+        return None
 
 
 Mapping = TypeVar("Mapping", bound=StepMapping)
 
 
 class Disagreement:
-    """An operator of the spec whose value the implementation has otherwise."""
+    """An operator of the spec for which the implementation has another value."""
 
     def __init__(self, finding: str, operator: str, expected: Value, got: Value) -> None:
         self.finding = finding
@@ -62,9 +72,18 @@ class Disagreement:
 
 
 class JudgedSpec(Generic[Mapping]):
-    """The spec with its properties and the mapping into it, for all runs with its constants."""
+    """A spec with its properties and the mapping into it, shared by all runs with its constants."""
 
-    def __init__(self, spec: Spec, properties: Properties, mapping: Mapping) -> None:
+    def __init__(
+        self,
+        module: str,
+        constants: dict[str, Value],
+        spec: Spec,
+        properties: Properties,
+        mapping: Mapping,
+    ) -> None:
+        self.module = module
+        self.constants = constants
         self.spec = spec
         self.properties = properties
         self.mapping = mapping
@@ -80,7 +99,7 @@ class JudgedSpec(Generic[Mapping]):
     def broken_by(self, before: State, after: State, changed: Collection[str]) -> str | None:
         """Return the first property that a step or its final state breaks; ``None`` if none.
 
-        ``changed`` names every variable that the step changed. The state before kept all
+        ``changed`` names every variable that the step changed. The state before the step kept all
         invariants.
         """
         if after.fingerprint not in self._sound_states:
@@ -95,9 +114,9 @@ class JudgedSpec(Generic[Mapping]):
         return None
 
     def reaches(self, witness: str, state: State, changed: Collection[str]) -> bool:
-        """Return whether a state is one that a witness asks for, which the one before was not.
+        """Return whether a step has reached the state that a witness describes.
 
-        ``changed`` names every variable in which the two differ.
+        ``changed`` names every variable that the step changed.
         """
         if self._witnesses[witness].isdisjoint(changed):
             return False
@@ -113,14 +132,6 @@ class JudgedSpec(Generic[Mapping]):
             *(name for name in self.properties.invariants if not holds(invariant, name, after)),
             *(name for name in self.properties.steps if not holds(step, name, before, after)),
         ]
-
-
-def holds(question: Callable[..., bool], *arguments: object) -> bool:
-    """Return the answer; what cannot be evaluated is not true: a state lacks what is asked for."""
-    try:
-        return question(*arguments)
-    except EvaluationError:
-        return False
 
 
 def _remember(known: set[T], one: T) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from krafla.values import fmt
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from krafla.oracle.difference import Difference
     from krafla.oracle.explain import Explanation
     from krafla.values import Value
 
@@ -19,12 +23,13 @@ __all__ = [
     "Judgement",
     "PropertyViolated",
     "SpecAction",
+    "variables_of",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class SpecAction:
-    """An action of the spec with its parameters in order."""
+    """An action of the spec with its parameters, in order."""
 
     name: str
     parameters: tuple[Value, ...]
@@ -37,17 +42,17 @@ class SpecAction:
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """The spec allows the step; ``action`` is ``None`` if nothing happened and nothing could."""
+    """The spec allows the step. ``action`` is ``None`` if nothing happened and nothing could."""
 
     action: SpecAction | None
 
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """The implementation took a step the spec has not, or refused one it has.
+    """The implementation took a step that the spec forbids, or refused one that it allows.
 
-    ``variables`` are those that differ, none if the action is not enabled at all. ``breaks``
-    names the properties that the state the implementation is in now breaks.
+    ``variables`` are those that differ; there are none if the action is not enabled at all.
+    ``breaks`` names the properties that the implementation's new state breaks.
     """
 
     index: int
@@ -64,9 +69,9 @@ class Divergence:
 
     @property
     def kind(self) -> tuple[str, ...]:
-        """Return what findings of one cause have in common: the action, and what is false of it.
+        """Return the action and what is wrong with it: findings with one cause share this.
 
-        That is the false conjunct, or where none is, the variables that differ.
+        What is wrong is the false conjunct or, if there is none, the variables that differ.
         """
         return (
             "divergence",
@@ -89,13 +94,13 @@ class PropertyViolated:
 
     @property
     def kind(self) -> tuple[str, ...]:
-        """Return what findings of one cause have in common: the property and its conjunct."""
+        """Return the property and its false conjunct: findings with one cause share this."""
         return "property", self.name, _blamed(self.explanation)
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The implementation gave up: one of its own assertions is false, or a record is fatal."""
+    """The implementation failed: an assertion of its own is false, or a record is fatal."""
 
     index: int
     choice: object
@@ -106,8 +111,13 @@ class Failed:
 
     @property
     def kind(self) -> tuple[str, ...]:
-        """Return what findings of one cause have in common."""
+        """Return the error: findings with one cause share this."""
         return "failed", self.error
+
+
+def variables_of(details: Iterable[Difference]) -> tuple[str, ...]:
+    """Return the names of the variables that differ, sorted."""
+    return tuple(sorted({re.split(r"[.\[]", detail.path)[0] for detail in details}))
 
 
 Finding: TypeAlias = Divergence | PropertyViolated | Failed
@@ -115,7 +125,7 @@ Judgement: TypeAlias = Agreed | Finding
 
 
 def _blamed(explanation: Explanation) -> str:
-    """Return the formula that is false, with its place; empty if no single one is."""
+    """Return the formula that is false, with its place; empty if there is no single one."""
     if not explanation.reasons:
         return ""
     reason = explanation.reasons[0]

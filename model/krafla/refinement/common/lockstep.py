@@ -1,8 +1,12 @@
-"""Implementation and spec in lockstep: every step of a simulated cluster is judged."""
+"""Implementation and spec in lockstep: the spec judges every step of a simulated cluster.
+
+This is the lockstep of the protocols whose runs are lists of choices, where a mapping gives the
+spec's state. `krafla.refinement.common.action_lockstep` says why Raft and the stack have another
+one.
+"""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle.difference import Difference, differences
@@ -15,22 +19,38 @@ from krafla.refinement.common.judgement import (
     Judgement,
     PropertyViolated,
     SpecAction,
+    variables_of,
 )
 from krafla.values import same
 from kraft.sim.common.step import Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
     from krafla.oracle.state import State
     from krafla.refinement.common.judged_spec import Disagreement, JudgedSpec, StepMapping
     from krafla.values import Value
 
-__all__ = ["Judge"]
+__all__ = ["Judge", "judge_by"]
+
+
+def judge_by(load: Callable[[Any], JudgedSpec[Any]]) -> Callable[[Any, Collection[str]], Judge]:
+    """Return the function that makes the judge of one run of a configuration.
+
+    The judge that is made takes no conditional properties.
+    """
+
+    def judge(configuration: Any, also: Collection[str] = ()) -> Judge:
+        assert not also, "only BrokerLease has properties that must be asked for"
+        return Judge(load(configuration))
+
+    return judge
 
 
 class Judge:
-    """The judge of one run. It stops at its first finding: what follows means nothing.
+    """The judge of one run. It stops at its first finding: later steps have nothing to compare.
 
-    ``state`` is where the spec is, ``steps`` counts the judgements given.
+    ``state`` is the spec's current state; ``steps`` counts the judged steps.
     """
 
     def __init__(self, judged: JudgedSpec[Any], *, mapping: StepMapping | None = None) -> None:
@@ -55,25 +75,25 @@ class Judge:
         return judgement
 
     def reaches(self, witness: str) -> bool:
-        """Return whether the last step led to a state that a witness asks for."""
+        """Return whether the last step reached the state that a witness describes."""
         return self.judged.reaches(witness, self.state, self._last_changed)
 
     def fail(self, choice: Any, error: Exception) -> Failed:
-        """Return the finding that the implementation failed on a choice."""
+        """Record and return the finding that the implementation failed on a choice."""
         self.steps += 1
         name = type(error).__name__
         self.finding = Failed(self.steps, choice, f"{name}: {error}" if str(error) else name)
         return self.finding
 
     def _enter(self, cluster: Any) -> Divergence | PropertyViolated | None:
-        """Find the spec where the step begins: at Init, or where the last step ended."""
+        """Check that the step begins in the spec's state: Init, or where the last step ended."""
         if cluster is self._cluster:
             return None
         variables = self.mapping.variables(cluster)
         if any(not same(self.state[name], value) for name, value in variables.items()):
             return self._elsewhere(variables)
         self._variables = variables
-        # From here on only what a step changes is asked: this once, everything.
+        # Later steps check only what they change, so the first state is checked in full.
         broken = self.judged.all_broken_by(self.state, self.state)
         return self._violation(SpecAction("Init", ()), broken[0], self.state) if broken else None
 
@@ -99,19 +119,19 @@ class Judge:
         return Agreed(action)
 
     def _disagrees(self, action: SpecAction, other: Disagreement) -> Divergence:
-        """Return that the implementation decides otherwise than the spec what no variable holds."""
+        """Return the finding that an operator has another value in the implementation."""
         details = differences(other.operator, other.expected, other.got)
         return Divergence(
             self.steps, action, Explanation(other.finding, (), details), (other.operator,)
         )
 
     def _changed(self, variables: dict[str, Value]) -> dict[str, Value]:
-        """Return what the last step changed; equal values are one object, see the mapping."""
+        """Return the variables that the step changed. The mapping makes equal values one object."""
         old = self._variables
         return {name: value for name, value in variables.items() if value is not old[name]}
 
     def _judge_refusal(self, step: Any, reason: str, variables: dict[str, Value]) -> Judgement:
-        """Expect a choice to be refused only where the spec has no step, and to change nothing."""
+        """Check that the spec has no such step either, and that the refusal changed nothing."""
         changed = self._changed(variables)
         reached = self.judged.spec.rebind(self.state, changed) if changed else self.state
         parameters = self.mapping.parameters_of(step.before, step.choice)
@@ -136,12 +156,12 @@ class Judge:
         details = self._differences(variables)
         explanation = Explanation(f"{action} was refused, and yet changed the state", (), details)
         broken = self.judged.all_broken_by(self.state, reached)
-        return Divergence(self.steps, action, explanation, _variables_of(details), broken)
+        return Divergence(self.steps, action, explanation, variables_of(details), broken)
 
     def _elsewhere(self, variables: dict[str, Value]) -> Divergence:
         details = self._differences(variables)
         explanation = Explanation("the step begins where the spec is not", (), details)
-        return Divergence(self.steps, SpecAction("Init", ()), explanation, _variables_of(details))
+        return Divergence(self.steps, SpecAction("Init", ()), explanation, variables_of(details))
 
     def _divergence(
         self, action: SpecAction, variables: dict[str, Value], reached: State
@@ -150,7 +170,7 @@ class Judge:
             self.state, action.name, action.parameters, after=variables
         )
         broken = self.judged.all_broken_by(self.state, reached)
-        differing = _variables_of(explanation.differences)
+        differing = variables_of(explanation.differences)
         return Divergence(self.steps, action, explanation, differing, broken)
 
     def _violation(self, action: SpecAction, name: str, reached: State) -> PropertyViolated:
@@ -168,7 +188,3 @@ class Judge:
             for name, value in sorted(variables.items())
             for difference in differences(name, self.state[name], value)
         )
-
-
-def _variables_of(details: tuple[Difference, ...]) -> tuple[str, ...]:
-    return tuple(sorted({re.split(r"[.\[]", detail.path)[0] for detail in details}))

@@ -1,65 +1,83 @@
-"""A judged run of any game but the lease as a trace of its spec.
-
-The lease has more to tell: what it chose, and the times and messages of each step
-(`krafla.refinement.lease.trace_recorder`).
-"""
+"""A judged run as a trace of its spec, which every tool here can show, replay and keep."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
+from krafla.match.claims import claim_of
 from krafla.oracle.digest import spec_digest
-from krafla.refinement.common.judgement import Agreed, Failed
-from krafla.refinement.lease.trace_recorder import SIMULATOR, claimed_by
-from krafla.traces import Origin, Step, Trace
+from krafla.refinement.common.judgement import Agreed, Divergence, Failed
+from krafla.traces import Claim, ClaimKind, Origin, Step, Trace
 from krafla.traces.trace import INITIAL
 from krafla.values import Function
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from krafla.refinement.common.judged_spec import JudgedSpec
     from krafla.refinement.common.judgement import Finding, Judgement
-    from krafla.values import Value
+    from krafla.oracle.properties import Properties
+    from krafla.traces import Event
 
-__all__ = ["GameRecorder"]
+__all__ = ["TraceRecorder"]
+
+_MADE_BY: Final = "simulator"
 
 
-class GameRecorder:
-    """Collects the steps of a run as the implementation took them; stutters are left out.
+class TraceRecorder:
+    """Collects the steps of a run as the implementation took them, without stuttering steps.
 
-    ``module_of`` and ``constants_of`` say of a configuration which module judges it, and with which
-    constants.
+    A protocol whose trace tells more than the spec overrides `_event` and `_plan`.
     """
 
-    def __init__(
-        self,
-        judged: JudgedSpec[Any],
-        first: Any,
-        *,
-        module_of: Callable[[Any], str],
-        constants_of: Callable[[Any], dict[str, Value]],
-    ) -> None:
+    def __init__(self, judged: JudgedSpec[Any], first: Any) -> None:
         self._judged = judged
-        self._module = module_of(first.configuration)
-        self._constants = tuple(sorted(constants_of(first.configuration).items()))
-        self._steps = [Step(INITIAL, (), self._state(first))]
+        self._steps = [Step(INITIAL, (), self._state(first), event=self._event(None))]
         self._finding: Finding | None = None
 
     def record(self, _choice: Any, result: Any, judgement: Judgement) -> None:
-        """Take note of the step a choice led to, if any, and of what was said of it."""
+        """Add the step that a choice led to, if any, and what the spec says of it."""
         if not isinstance(judgement, Agreed):
             self._finding = judgement
         if not isinstance(judgement, Failed) and judgement.action is not None:
             assert result is not None, "what was judged is a step"
-            action = judgement.action
-            self._steps.append(Step(action.name, action.parameters, self._state(result.after)))
+            action, state = judgement.action, self._state(result.after)
+            self._steps.append(
+                Step(action.name, action.parameters, state, event=self._event(result))
+            )
 
     def trace(self, *, profile: str | None = None, seed: str | None = None) -> Trace:
-        """Return the run up to now. Without a finding it claims to be a behaviour of the spec."""
-        origin = Origin(SIMULATOR, profile, seed, digest=spec_digest(self._module))
-        claim = claimed_by(self._finding, self._judged.properties)
-        return Trace(self._module, tuple(self._steps), self._constants, claim, origin=origin)
+        """Return the run so far. Without a finding it claims to be a behaviour of the spec."""
+        judged = self._judged
+        origin = Origin(_MADE_BY, profile, seed, self._plan(), _digest(judged.module))
+        constants = tuple(sorted(judged.constants.items()))
+        claim = _claimed_by(self._finding, judged.properties)
+        return Trace(judged.module, tuple(self._steps), constants, claim, origin=origin)
 
     def _state(self, cluster: Any) -> Function:
         return Function(self._judged.mapping.variables(cluster))
+
+    def _event(self, _result: Any) -> Event | None:
+        """Return what only the implementation knows of a step; the first state has no result."""
+        return None
+
+    def _plan(self) -> str | None:
+        """Return the choices of the run as JSON, if its trace keeps them."""
+        return None
+
+
+def _claimed_by(finding: Finding | None, properties: Properties) -> Claim:
+    """Return what the trace claims: that the run is a behaviour, or what was found in it."""
+    if finding is None:
+        return Claim(ClaimKind.BEHAVIOUR)
+    if isinstance(finding, Failed):
+        return Claim(ClaimKind.FAILURE, finding.error)
+    if isinstance(finding, Divergence):
+        return claim_of(ClaimKind.DIVERGENCE, finding.action.name, finding.explanation)
+    is_of_step = finding.name in properties.steps
+    kind = ClaimKind.ACTION_PROPERTY if is_of_step else ClaimKind.INVARIANT
+    return claim_of(kind, finding.name, finding.explanation)
+
+
+@cache
+def _digest(module: str) -> str:
+    return spec_digest(module)

@@ -1,1 +1,1 @@
-"""The simulated lease as states and steps of BrokerLease."""
+"""The refinement of BrokerLease: the simulated lease as its states and steps."""

@@ -1,24 +1,26 @@
 """A simulated cluster as a state of BrokerLease, and a step of it as one of its actions.
 
-This is a change of notation and holds no rule of the protocol: times become ages, messages
-lose their ids, a crashed process has no memory. Where spec and code differ, one of them is
-mended, never this file.
+This changes the notation and holds no rule of the protocol: times become ages, messages lose their
+ids, and a crashed process has no memory. Where spec and code differ, one of them is fixed, never
+this file.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from krafla.refinement.common.judged_spec import Disagreement
-from krafla.refinement.lease.actions import parameters_of, refused_action
+from krafla.refinement.common.interner import Interner
+from krafla.refinement.common.judged_spec import Disagreement, StepMapping
 from krafla.refinement.lease.messages import MessageMapping
 from krafla.refinement.lease.vocabulary import NIL, NO_AGE
 from krafla.values import Value, function, record
 from kraft.broker.lease import BrokerState, is_serving
+from kraft.sim.lease import choices
 from kraft.sim.lease.cluster import broker_time_ms
+from kraft.sim.lease.network import find
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable
+    from collections.abc import Collection, Iterable
 
     from krafla.oracle import Spec, State
     from krafla.refinement.lease.vocabulary import Vocabulary
@@ -31,21 +33,22 @@ if TYPE_CHECKING:
 
 __all__ = ["LeaseMapping"]
 
-_REMEMBERED = 50_000
 _NO_OFFSET = -1
 _NO_EPOCH = -1
 _STATUS: Final = {state: state.name for state in BrokerState}
 _COLUMNS: Final = (
     "status", "broker_epoch", "applied_offset", "request_age", "lease_age", "clock_lead",
 )  # fmt: skip
-# What Serving depends on: nobody begins or ceases to serve but by a change of these.
+# Serving depends on these: a process starts or stops serving only when one of them changes.
 _SERVING_READS: Final = frozenset({"status", "lease_age"})
+_OF_MESSAGES: Final = (choices.Deliver, choices.LoseMessage, choices.DuplicateMessage)
+_OF_BROKERS: Final = (choices.FenceStaleBroker, choices.UnregisterBroker, choices.ElectLeader)
 _Row: TypeAlias = tuple[str, int, int, int, int, int]
 _CRASHED: Final[_Row] = ("CRASHED", _NO_EPOCH, _NO_OFFSET, NO_AGE, NO_AGE, 0)
 
 
-class LeaseMapping:
-    """The mapping for one vocabulary. Equal values are one object, so ``is`` compares them."""
+class LeaseMapping(StepMapping):
+    """The mapping for one vocabulary. Equal values are one object while they are remembered."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         configuration = vocabulary.configuration
@@ -57,7 +60,7 @@ class LeaseMapping:
         self._processes = tuple(vocabulary.processes)
         self._broker_values = tuple(vocabulary.brokers.values())
         self._process_values = tuple(vocabulary.processes.values())
-        self._known: dict[Hashable, Value] = {}
+        self._values: Interner[Value] = Interner()
         self._last_rows: tuple[_Row, ...] = ()
         self._last_columns: dict[str, Value] = {}
 
@@ -73,22 +76,47 @@ class LeaseMapping:
             "messages": self.messages.bag(cluster.network),
         }
 
-    def action_of(self, action: str) -> str:
-        """Return how the spec calls an action of the simulation: by the same name."""
-        return action
-
     def parameters_of(self, cluster: Cluster, choice: Choice) -> tuple[Value, ...] | None:
         """Return the parameters of the action a choice stands for, by the cluster before it."""
-        return parameters_of(self, cluster, choice)
+        if isinstance(choice, choices.Tick):
+            return self._elapsed(choice)
+        if isinstance(choice, _OF_MESSAGES):
+            envelope = find(cluster.network, choice.message_id)
+            return None if envelope is None else (self.messages.message(envelope),)
+        if isinstance(choice, choices.FailOver):
+            return ()
+        if isinstance(choice, _OF_BROKERS):
+            broker = self.vocabulary.brokers.get(choice.broker_id)
+            return None if broker is None else (broker,)
+        process = self.vocabulary.processes.get(choice.incarnation_id)
+        if process is None:
+            return None
+        if isinstance(choice, choices.SendHeartbeat):
+            return process, choice.want_fence
+        if isinstance(choice, choices.ReplayMetadata):
+            return process, choice.offset
+        return (process,)
+
+    def _elapsed(self, choice: choices.Tick) -> tuple[Value, ...] | None:
+        by_controller_ms, listed = choice.by_controller_ms, dict(choice.by_broker_ms)
+        if min(by_controller_ms, *listed.values(), 0) < 0:
+            return None  # The spec has no action in which time runs backwards.
+        if listed.keys() - self.vocabulary.processes:
+            return None
+        elapsed = (listed.get(one, by_controller_ms) for one in self.vocabulary.processes)
+        return by_controller_ms, self.by_process(elapsed)
 
     def refused_action(self, choice: Choice) -> str | None:
-        """Return the action a refused choice would have been; ``None`` if its answer tells."""
-        return refused_action(choice)
+        """Return the action that a refused choice would have been.
+
+        A message in flight can always be delivered, so a refused ``Deliver`` names none.
+        """
+        return None if isinstance(choice, choices.Deliver) else type(choice).__name__
 
     def disagreement(
         self, spec: Spec, reached: State, cluster: Cluster, changed: Collection[str]
     ) -> Disagreement | None:
-        """Return that the implementation decides otherwise than the spec who may serve."""
+        """Return the disagreement on which processes may serve, if there is one."""
         if _SERVING_READS.isdisjoint(changed):
             return None
         expected = spec.evaluate("ServingProcesses", reached)
@@ -99,7 +127,7 @@ class LeaseMapping:
         return Disagreement(finding, "ServingProcesses", expected, got)
 
     def serving(self, cluster: Cluster) -> frozenset[Value]:
-        """Return the processes that take themselves for brokers that may lead.
+        """Return the processes that believe they are brokers that may lead.
 
         Spec: BrokerLeaseProperties!ServingProcesses.
         """
@@ -167,24 +195,21 @@ class LeaseMapping:
         return self._function("broker", self._broker_values, results)
 
     def by_process(self, results: Iterable[Value]) -> Value:
-        """Return the function from each process to its result, in the order of the ids."""
+        """Return the function from each process to its result, in the order of the process ids."""
         return self._function("process", self._process_values, results)
 
     def _function(
         self, domain: str, arguments: tuple[Value, ...], results: Iterable[Value]
     ) -> Value:
         key = (domain, *results)
-        known = self._known.get(key)
-        if known is None:
-            known = self._remember(key, function(zip(arguments, key[1:], strict=True)))
-        return known
+        return self._values.get(key, lambda: function(zip(arguments, key[1:], strict=True)))
 
     def _registrations(self, held: tuple[BrokerRegistration | None, ...]) -> Value:
-        known = self._known.get(held)
-        if known is None:
+        def made() -> Value:
             results = [NIL if one is None else self._registration(one) for one in held]
-            known = self._remember(held, function(zip(self._broker_values, results, strict=True)))
-        return known
+            return function(zip(self._broker_values, results, strict=True))
+
+        return self._values.get(held, made)
 
     def _registration(self, registration: BrokerRegistration) -> Value:
         return record(
@@ -196,23 +221,14 @@ class LeaseMapping:
         )
 
     def _leads(self, leads: frozenset[BrokerId]) -> Value:
-        known = self._known.get(leads)
-        if known is None:
-            brokers = self.vocabulary.brokers
-            known = self._remember(leads, frozenset(brokers[broker] for broker in leads))
-        return known
-
-    def _remember(self, key: Hashable, value: Value) -> Value:
-        if len(self._known) >= _REMEMBERED:
-            self._known.clear()
-        self._known[key] = value
-        return value
+        brokers = self.vocabulary.brokers
+        return self._values.get(leads, lambda: frozenset(brokers[broker] for broker in leads))
 
 
 def _age(then_ms: int | None, now_ms: int, timeout_ms: int | None) -> int:
-    """Return how long ago something was; an age past its timeout stops growing.
+    """Return how long ago something was. An age stops growing once it is past its timeout.
 
-    Without a timeout nobody asks for the age, and it is not measured.
+    Without a timeout nothing reads the age, and it is not measured.
     Spec: BrokerLease!Older.
     """
     if then_ms is None:

@@ -1,9 +1,10 @@
-"""What is in flight, as the spec sees it: a bag of messages without ids."""
+"""The messages in flight, as the spec has them: a bag of messages without ids."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from krafla.refinement.common.interner import Interner
 from krafla.values import Function, Value, function, record
 from kraft.rpc import BrokerHeartbeatRequest, BrokerHeartbeatResponse, BrokerRegistrationRequest
 
@@ -13,29 +14,22 @@ if TYPE_CHECKING:
 
 __all__ = ["MessageMapping"]
 
-_REMEMBERED = 50_000
-
 
 class MessageMapping:
-    """Envelopes to messages of the spec, each distinct message built once."""
+    """The mapping from envelopes to messages of the spec. Each distinct message is built once."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._processes = vocabulary.processes
-        self._messages: dict[tuple[object, ...], Function] = {}
-        self._bags: dict[frozenset[tuple[Function, int]], Value] = {}
+        self._messages: Interner[Function] = Interner()
+        self._bags: Interner[Value] = Interner()
 
     def message(self, envelope: Envelope) -> Function:
-        """Return the message an envelope carries.
+        """Return the message that an envelope carries.
 
         Spec: BrokerLease!Message.
         """
         key = (envelope.incarnation_id, envelope.payload, envelope.is_awaited)
-        known = self._messages.get(key)
-        if known is None:
-            if len(self._messages) >= _REMEMBERED:
-                self._messages.clear()
-            known = self._messages[key] = self._built(envelope)
-        return known
+        return self._messages.get(key, lambda: self._built(envelope))
 
     def bag(self, network: tuple[Envelope, ...]) -> Value:
         """Return how many copies of each message are in flight."""
@@ -43,13 +37,7 @@ class MessageMapping:
         for envelope in network:
             message = self.message(envelope)
             counts[message] = counts.get(message, 0) + 1
-        key = frozenset(counts.items())
-        known = self._bags.get(key)
-        if known is None:
-            if len(self._bags) >= _REMEMBERED:
-                self._bags.clear()
-            known = self._bags[key] = function(counts)
-        return known
+        return self._bags.get(frozenset(counts.items()), lambda: function(counts))
 
     def _built(self, envelope: Envelope) -> Function:
         incarnation = self._processes[envelope.incarnation_id]

@@ -1,4 +1,4 @@
-"""A trace of BrokerLease as choices for the simulator: what the spec did, the code is to do."""
+"""A trace of BrokerLease as choices that make the simulator take the same steps."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _OF_NETWORK: Final = {
 
 
 def vocabulary_of(trace: Trace) -> Vocabulary:
-    """Return a configuration with the constants of a trace, and what the trace calls its nodes.
+    """Return a configuration with the constants of a trace, and the trace's names of its nodes.
 
     ``KraflaError`` if the trace lacks a constant of BrokerLease.
     """
@@ -82,15 +82,15 @@ def vocabulary_of(trace: Trace) -> Vocabulary:
     return Vocabulary(configuration, brokers, {named[one]: one for one, _ in pairs})
 
 
-class NotPossible(KraflaError):  # noqa: N818 - what the implementation says, not a fault
-    """The implementation has not what a step needs: up to there it did not follow."""
+class NotPossible(KraflaError):  # noqa: N818 - a verdict on the implementation, not a fault
+    """The implementation lacks what a step needs, and cannot follow the trace any further."""
 
 
 def choices_of(trace: Trace, vocabulary: Vocabulary) -> Iterator[Choice]:
     """Yield the choices that make the implementation take the steps of a trace.
 
     ``NotPossible`` if a step delivers a message that the implementation did not send;
-    ``KraflaError`` if a step has no known parameters, or names what is no node of the trace.
+    ``KraflaError`` if a step has no known parameters, or names a node that the trace does not have.
     """
     mapping = LeaseMapping(vocabulary)
     cluster = first_cluster(vocabulary.configuration)
@@ -103,7 +103,7 @@ def choices_of(trace: Trace, vocabulary: Vocabulary) -> Iterator[Choice]:
 
 
 def choice_of(mapping: LeaseMapping, cluster: Cluster, index: int, one: Step) -> Choice:
-    """Return the choice that makes a cluster take a step; errors as ``choices_of``."""
+    """Return the choice that makes a cluster take a step. Raises what ``choices_of`` raises."""
     place = f"step {index}, {one.action}"
     if one.parameters is None:
         raise KraflaError("its parameters are not known", place)
@@ -112,7 +112,7 @@ def choice_of(mapping: LeaseMapping, cluster: Cluster, index: int, one: Step) ->
 
 
 class _Nodes:
-    """What a trace calls its nodes, as the implementation calls them."""
+    """The implementation's names of the nodes of a trace."""
 
     def __init__(self, vocabulary: Vocabulary, place: str) -> None:
         self._processes = {value: name for name, value in vocabulary.processes.items()}
@@ -120,13 +120,13 @@ class _Nodes:
         self.place = place
 
     def process(self, value: Value) -> IncarnationId:
-        """Return the process of a name; ``KraflaError`` if there is none."""
+        """Return the process with a name; ``KraflaError`` if there is none."""
         if value not in self._processes:
             raise KraflaError(f"{fmt(value)} is no process of the trace", self.place)
         return self._processes[value]
 
     def broker(self, value: Value) -> BrokerId:
-        """Return the broker of a name; ``KraflaError`` if there is none."""
+        """Return the broker with a name; ``KraflaError`` if there is none."""
         if value not in self._brokers:
             raise KraflaError(f"{fmt(value)} is no broker of the trace", self.place)
         return self._brokers[value]
@@ -178,7 +178,7 @@ def _broker_id(index: int, value: Value) -> BrokerId:
 
 
 def _incarnation_ids(values: list[Value]) -> dict[Value, IncarnationId]:
-    """Return the values themselves where they are incarnation ids, else ids made up for them."""
+    """Return the values themselves if they are incarnation ids, otherwise ids made up for them."""
     try:
         return {value: IncarnationId(str(value)) for value in values if uuid_bytes(str(value))}
     except ValueError:

@@ -1,13 +1,12 @@
-"""BrokerLease loaded for a vocabulary, once in a process, and its judges."""
+"""BrokerLease, loaded once in a process for each vocabulary, and its judges."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from krafla.oracle import Spec
-from krafla.oracle.constants import pin_constants
 from krafla.oracle.loader import find_module
 from krafla.refinement.common.judged_spec import JudgedSpec
+from krafla.refinement.common.loading import load_pinned
 from krafla.refinement.common.lockstep import Judge
 from krafla.refinement.lease.mapping import LeaseMapping
 from krafla.refinement.lease.properties import MODULE, read_properties
@@ -17,33 +16,44 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
+    from krafla.oracle import Spec
+    from krafla.values import Value
     from kraft.sim.lease.configuration import Configuration
 
-__all__ = ["LeaseSpec", "lease_judge", "load_lease"]
+__all__ = ["MODULE", "constants_of", "judge", "load", "load_for"]
 
 _LOADED = 12
 
 _Constants: TypeAlias = "tuple[tuple[tuple[str, str], ...], Path | None]"
 _loaded: dict[_Constants, tuple[Spec, LeaseMapping]] = {}
-_judged: dict[tuple[_Constants, tuple[str, ...]], LeaseSpec] = {}
+_judged: dict[tuple[_Constants, tuple[str, ...]], JudgedSpec[LeaseMapping]] = {}
 
 
-LeaseSpec: TypeAlias = "JudgedSpec[LeaseMapping]"
-"""BrokerLease with its properties and the mapping into it, for all runs with its constants."""
+def constants_of(configuration: Configuration) -> dict[str, Value]:
+    """Return the constants of BrokerLease; a broker is its id, a process its incarnation id."""
+    return Vocabulary.of(configuration).constants
 
 
-def lease_judge(configuration: Configuration, also: Collection[str] = ()) -> Judge:
-    """Return the judge of one run of the lease; ``also`` names conditional properties."""
-    return Judge(load_lease(Vocabulary.of(configuration), also))
+def judge(configuration: Configuration, also: Collection[str] = ()) -> Judge:
+    """Return the judge of one run; ``also`` names conditional properties to judge as well."""
+    return Judge(load(configuration, also))
 
 
-def load_lease(
+def load(configuration: Configuration, also: Collection[str] = ()) -> JudgedSpec[LeaseMapping]:
+    """Return BrokerLease with the constants of a configuration.
+
+    ``also`` names conditional properties to judge as well.
+    """
+    return load_for(Vocabulary.of(configuration), also)
+
+
+def load_for(
     vocabulary: Vocabulary, also: Collection[str] = (), path: Path | None = None
-) -> LeaseSpec:
+) -> JudgedSpec[LeaseMapping]:
     """Return BrokerLease with the constants of a vocabulary, loaded once in this process.
 
-    ``also`` names conditional properties to judge as well; ``path`` is the folder of another
-    copy of the spec.
+    ``also`` names conditional properties to judge as well; ``path`` is the folder of another copy
+    of the spec.
     """
     constants = (vocabulary.key(), path)
     key = (constants, tuple(sorted(also)))
@@ -51,13 +61,13 @@ def load_lease(
     if known is None:
         properties = read_properties(find_module(MODULE, path), also)
         spec, mapping = _loaded.get(constants) or _load(vocabulary, path)
-        known = _judged[key] = JudgedSpec(spec, properties, mapping)
+        judged = JudgedSpec(MODULE, vocabulary.constants, spec, properties, mapping)
+        known = _judged[key] = judged
     return known
 
 
 def _load(vocabulary: Vocabulary, path: Path | None) -> tuple[Spec, LeaseMapping]:
-    spec = Spec.load(MODULE, vocabulary.constants, path=path)
-    pin_constants(spec)
+    spec = load_pinned(MODULE, vocabulary.constants, path=path)
     if len(_loaded) >= _LOADED:
         oldest = next(iter(_loaded))
         del _loaded[oldest]

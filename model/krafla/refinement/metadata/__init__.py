@@ -1,1 +1,1 @@
-"""Controllers and brokers over one log, as states and steps of MetadataLog."""
+"""The refinement of MetadataLog: controllers and brokers over one log as its states and steps."""

@@ -1,13 +1,15 @@
 """A simulated metadata log as a state of MetadataLog, and a choice as one of its actions.
 
-This is a change of notation and holds no rule of the protocol. Where spec and code differ, one of
-them is mended, never this file. An end is an offset in the code; in the spec it counts batches.
+This changes the notation and holds no rule of the protocol. Where spec and code differ, one of them
+is fixed, never this file. An end is an offset in the code; in the spec it counts batches.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from krafla.refinement.common.interner import Interner
+from krafla.refinement.common.judged_spec import StepMapping
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.values import ModelValue, function, record
 from kraft.controller.effects import Failure
@@ -24,11 +26,8 @@ from kraft.sim.metadata.cluster import count_before
 from kraft.sim.metadata.values import LEFT, RIGHT, SetValue, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable
+    from collections.abc import Collection
 
-    from krafla.oracle import Spec
-    from krafla.oracle.state import State
-    from krafla.refinement.common.judged_spec import Disagreement
     from krafla.values import Value
     from kraft.controller.memory import Memory
     from kraft.controller.state import ControllerState, Deferred
@@ -40,37 +39,36 @@ if TYPE_CHECKING:
 
 __all__ = ["MetadataMapping", "node_value", "request_value"]
 
-_REMEMBERED: Final = 50_000
 _NO_OFFSET: Final = -1
-# What the spec has no end for, and no value that would pass for one.
+# The end of an offset that has none in the spec. No variable may have this value.
 _NO_END: Final = -2
 _MARKERS: Final = {
     BeginTransactionRecord: "BeginTransaction",
     EndTransactionRecord: "EndTransaction",
     AbortTransactionRecord: "AbortTransaction",
 }
-# What these are called depends on what comes of them; and a controller may step back at any time.
+# The outcome decides the name of these actions, and a controller may step back at any time.
 _TOLD_BY_OUTCOME: Final = (choices.Ask, choices.HandOver, choices.TellLeader, choices.TellOther)
 _NAMES: Final = {"MakeMistake": "Renounce"}
 
 
 def node_value(node: NodeId) -> ModelValue:
-    """Return a node; its id alone could not be compared with a request."""
+    """Return a node as a model value: an id alone could not be compared with a request."""
     return ModelValue(f"n{node}")
 
 
 def request_value(request: SetValue) -> Value:
     """Return a request. Spec: MCMetadataLog!Set."""
-    # `from` is no name in Python.
+    # `from` is a keyword in Python.
     return record(**{"from": request.expected, "to": request.to})
 
 
-class MetadataMapping:
+class MetadataMapping(StepMapping):
     """The mapping for one configuration. Equal values are one object while they are remembered."""
 
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
-        self._known: dict[Hashable, Value] = {}
+        self._values: Interner[Value] = Interner()
 
     def variables(self, cluster: Cluster) -> dict[str, Value]:
         """Return the values of all variables. Spec: MetadataLog!vars."""
@@ -103,10 +101,6 @@ class MetadataMapping:
             "snapshot": self._of([_snapshot(one, cluster) for one in files]),
         }
 
-    def action_of(self, action: str) -> str:
-        """Return how the spec calls an action of the simulation: the same."""
-        return action
-
     def parameters_of(self, cluster: Cluster, choice: Choice) -> tuple[Value, ...] | None:
         """Return the parameters of the action a choice stands for, by the cluster before it."""
         match choice:
@@ -129,14 +123,9 @@ class MetadataMapping:
                 return (node_value(choice.controller),)
 
     def refused_action(self, choice: Choice) -> str | None:
-        """Return the action a refused choice would have been, where it can be only one."""
+        """Return the action that a refused choice would have been, if it can be only one."""
         name = type(choice).__name__
         return None if isinstance(choice, _TOLD_BY_OUTCOME) else _NAMES.get(name, name)
-
-    def disagreement(
-        self, spec: Spec, reached: State, cluster: Cluster, changed: Collection[str]
-    ) -> Disagreement | None:
-        """Return None: there is nothing to compare but the variables."""
 
     def _of(self, values: list[Value]) -> Value:
         return self._by(self._configuration.nodes, values)
@@ -145,22 +134,14 @@ class MetadataMapping:
         return self._one(function(zip(map(node_value, nodes), values, strict=True)))
 
     def _log(self, entries: tuple[Entry, ...]) -> Value:
-        return self._made(("log", entries), lambda: tuple(map(_entry, entries)))
-
-    def _made(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        known = self._known.get(key)
-        if known is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            known = self._known[key] = make()
-        return known
+        return self._values.get(("log", entries), lambda: tuple(map(_entry, entries)))
 
     def _one(self, value: Value) -> Value:
-        return self._made(("value", value), lambda: value)
+        return self._values.get(("value", value), lambda: value)
 
 
 class _Ends:
-    """The ends of one node, counted in batches: those of the log, then its own in their order."""
+    """The ends of one node as numbers of batches: those of the log, then its own in their order."""
 
     def __init__(self, cluster: Cluster, state: ControllerState) -> None:
         self._log = cluster.committed
@@ -176,7 +157,7 @@ class _Ends:
 
 
 def _committed_end(log: tuple[Entry, ...], end: int) -> int:
-    """Return an end of the log as a number of batches; in the middle of one there is none."""
+    """Return an end of the log as a number of batches. The middle of a batch has none."""
     count = count_before(log, end)
     return count if (log[count - 1].end if count else 0) == end else _NO_END
 

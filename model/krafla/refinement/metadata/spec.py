@@ -1,39 +1,35 @@
-"""MetadataLog loaded for a configuration, once in a process, and its judges."""
+"""MetadataLog, loaded once in a process for each configuration, and its judges."""
 
 from __future__ import annotations
 
-import tempfile
 from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from krafla.oracle import Spec
-from krafla.oracle.constants import pin_constants
-from krafla.oracle.loader import find_module, folders_for
+from krafla.oracle.loader import find_module
+from krafla.oracle.properties import Properties, properties_of
 from krafla.refinement.common.judged_spec import JudgedSpec
-from krafla.refinement.common.lockstep import Judge
-from krafla.refinement.lease.properties import Properties, properties_of
+from krafla.refinement.common.loading import load_generated
+from krafla.refinement.common.lockstep import judge_by
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.refinement.metadata.mapping import MetadataMapping, node_value, request_value
 from krafla.values import fmt
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from krafla.values import Value
     from kraft.sim.metadata.cluster import Configuration
 
-__all__ = ["MODULE", "constants_of", "load_metadata", "metadata_judge", "properties_for"]
+__all__ = ["MODULE", "constants_of", "judge", "load", "properties_for"]
 
 MODULE: Final = "MetadataLogProperties"
 _ROOT: Final = "MetadataLogLockstep"
 
-# What a deposed controller refuses may be right by now (specs/broken/metadata/StaleRefusal).
+# A deposed controller may refuse a request that is valid by now
+# (specs/broken/metadata/StaleRefusal).
 _NOT_TRUE: Final = frozenset({"UnchangedIsCurrentProp"})
-# Between two changes in one transaction a question is answered by what nobody else ever sees.
+# Between two changes of one transaction, an answer may rest on a state that no other node sees.
 _NOT_IN_TRANSACTIONS: Final = frozenset({"NoReadYourUncommittedInv"})
 
-# What requests mean is as in MCMetadataLog: a configuration file cannot say operators.
+# Requests mean the same as in MCMetadataLog. A configuration file cannot define operators.
 _TEXT: Final = """---- MODULE MetadataLogLockstep ----
 EXTENDS MetadataLogProperties
 CONSTANTS {nodes}
@@ -67,7 +63,7 @@ CHECK_DEADLOCK FALSE
 
 
 def constants_of(configuration: Configuration) -> dict[str, Value]:
-    """Return the constants of MetadataLog that are no operators; a node is a model value."""
+    """Return the constants of MetadataLog, without the operators; a node is a model value."""
     return {
         "Controller": frozenset(map(node_value, configuration.controllers)),
         "Broker": frozenset(map(node_value, configuration.brokers)),
@@ -77,9 +73,9 @@ def constants_of(configuration: Configuration) -> dict[str, Value]:
 
 
 def properties_for(configuration: Configuration) -> Properties:
-    """Return the properties that all runs of a configuration must keep.
+    """Return the properties that every run of a configuration must keep.
 
-    Witnesses that its runs cannot reach, for want of what it leaves out, are not asked for.
+    Witnesses that need something the configuration leaves out are left out too.
     """
     never = _NOT_TRUE | (_NOT_IN_TRANSACTIONS if configuration.transactions else frozenset())
     found = properties_of(find_module(MODULE, None), never)
@@ -95,7 +91,7 @@ def properties_for(configuration: Configuration) -> Properties:
 
 
 @lru_cache(maxsize=8)
-def load_metadata(configuration: Configuration) -> JudgedSpec[MetadataMapping]:
+def load(configuration: Configuration) -> JudgedSpec[MetadataMapping]:
     """Return MetadataLog with the constants of a configuration and the properties that hold."""
     constants = constants_of(configuration)
     names = [str(node_value(node)) for node in configuration.nodes]
@@ -105,20 +101,11 @@ def load_metadata(configuration: Configuration) -> JudgedSpec[MetadataMapping]:
         brokers=fmt(constants["Broker"]),
         requests=fmt(constants["Request"]),
     )
-    nodes = "\n".join(f"  {name} = {name}" for name in names)
-    folders = folders_for(find_module(MODULE, None))
-    with tempfile.TemporaryDirectory(prefix="krafla-lockstep-") as temporary:
-        module = Path(temporary, f"{_ROOT}.tla")
-        module.write_text(text, encoding="utf-8")
-        settings = Path(temporary, f"{_ROOT}.cfg")
-        settings.write_text(_SETTINGS.format(nodes=nodes), encoding="utf-8")
-        spec = Spec.load(_ROOT, cfg=settings, path=module, search_path=folders)
-        spec.sources.find(_ROOT)
-    pin_constants(spec)
-    return JudgedSpec(spec, properties_for(configuration), MetadataMapping(configuration))
+    settings = _SETTINGS.format(nodes="\n".join(f"  {name} = {name}" for name in names))
+    spec = load_generated(_ROOT, text, settings, MODULE)
+    mapping = MetadataMapping(configuration)
+    return JudgedSpec(MODULE, constants, spec, properties_for(configuration), mapping)
 
 
-def metadata_judge(configuration: Configuration, also: Collection[Any] = ()) -> Judge:
-    """Return the judge of one run."""
-    assert not also, "no property of MetadataLog is to be asked for"
-    return Judge(load_metadata(configuration))
+judge: Final = judge_by(load)
+"""Makes the judge of one run of a configuration."""

@@ -1,4 +1,4 @@
-"""Simulated runs of Raft, judged step by step by KRaftSteps.
+"""The refinement of KRaftSteps, which judges simulated runs of Raft step by step.
 
-Lazy: `krafla.refinement.raft.lockstep.Lockstep` is the judge, the other modules are its notation.
+`krafla.refinement.raft.lockstep.RaftLockstep` is the judge; the other modules are its notation.
 """

@@ -1,13 +1,14 @@
-"""Which actions of KRaftSteps a step of an implementation claims to be, by what it was and did.
+"""The reader that finds out which actions of KRaftSteps a step of a replica claims to be.
 
-Here is no rule of the protocol: a step is named by the message it took, by the role it left and by
-its effects. Whether the spec has such a step is the spec's to say.
+It holds no rule of the protocol. It names a step by the message that was taken, the role that was
+left and the effects. The spec decides whether it has such a step.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from krafla.refinement.common.spec_run import Action
 from krafla.refinement.raft.requests import answer_of, is_seen, other_answer
 from kraft.errors import ErrorCode
 from kraft.raft.effects import AppendLog, CleanLog, FlushLog, SendRequest, WriteSnapshot
@@ -36,10 +37,10 @@ if TYPE_CHECKING:
     from kraft.raft.state import RaftState
     from kraft.rpc.requests import RaftResponse
 
-__all__ = ["Action", "Reader", "Taken"]
+__all__ = ["RaftReader", "Taken"]
 
 _TO_ONE_DISK: Final = ("VoteRequest", "BeginQuorumEpochRequest")
-"""Requests that name the disk they are for."""
+"""The requests that name the disk they are for."""
 
 _SENDS: Final = {
     "VoteRequest": "SendVoteRequest",
@@ -47,21 +48,14 @@ _SENDS: Final = {
     "EndQuorumEpochRequest": "SendEndQuorumEpoch",
     "FetchRequest": "SendFetch",
 }
-"""The action that sends one request of a kind, to `other`."""
-
-
-class Action(NamedTuple):
-    """An action of the spec, with parameters as plain values, messages, or values of TLC."""
-
-    name: str
-    parameters: tuple[Any, ...]
+"""The action that sends one request of a kind to `other`."""
 
 
 class Taken(NamedTuple):
-    """What a request that was taken is now: answered, held, or as good as lost.
+    """What became of a request: it was answered, is held, or is as good as lost.
 
-    `answer` is the message in its place, None if the spec has none; `request` is the request as it
-    was taken: another disk of its node may have.
+    `answer` is the message in its place, None if the spec has none. `request` is the request as it
+    was taken: another disk of the receiving node may have taken it.
     """
 
     actions: tuple[Action, ...]
@@ -71,8 +65,8 @@ class Taken(NamedTuple):
     is_lost: bool = False
 
 
-class Reader:
-    """Reads what one event made of one replica; `naming` names what it finds."""
+class RaftReader:
+    """Reads what one event made of one replica; `naming` gives the names."""
 
     def __init__(self, naming: Naming) -> None:
         self.naming = naming
@@ -107,7 +101,7 @@ class Reader:
         return Taken((*actions, Action(found, parameters)), taken, answer)
 
     def parked(self, message: Message, response: FetchResponse) -> tuple[Action, Message | None]:
-        """Return how a fetch is answered that was held until now."""
+        """Return the action that answers a parked fetch, and the answer."""
         answer = answer_of(self.naming, message, response)
         name = _taking(None, response)
         if name == "AnswerFetch":
@@ -147,7 +141,7 @@ class Reader:
         return "IgnoreResponse"
 
     def _learns_leader(self, role: Role, leader: object) -> bool:
-        """Return whether an answer of its own epoch tells a replica the leader, or where it is."""
+        """Return whether an answer of its own epoch tells a replica the leader or its address."""
         known = leader_of(role)
         if known is None:
             return True
@@ -157,7 +151,7 @@ class Reader:
         self, name: str, event: Event, before: RaftState, after: RaftState,
         effects: Sequence[Effect],
     ) -> list[Action]:  # fmt: skip
-        """Return what a replica did by itself, or asked by a client or its state machine."""
+        """Return what a replica did by itself, or for a client or its state machine."""
         left, role = before.role, after.role
         transition = _transition(
             left.__class__.__name__,
@@ -173,7 +167,7 @@ class Reader:
         return found
 
     def forgotten(self, name: str, before: RaftState, after: RaftState) -> list[Action]:
-        """Return which observers a leader keeps nothing of any more."""
+        """Return an action for each observer about which a leader has just dropped all it knew."""
         left, role = before.role, after.role
         if not (isinstance(left, Leader) and isinstance(role, Leader)):
             return []
@@ -220,7 +214,7 @@ class Reader:
                 return [Action("Flush", (name,))]
             case SendRequest(node, _, request):
                 if isinstance(request, FetchSnapshotRequest):
-                    return []  # Whether it is the first piece is known to who has seen the others.
+                    return []  # The caller knows whether this is the first piece.
                 if isinstance(request, ApiVersionsRequest):
                     return [Action("AddVoter", (name, self.added(after)))]
                 action = _SENDS.get(request.__class__.__name__)
@@ -235,7 +229,7 @@ class Reader:
         return []
 
     def prepared(self, name: str, effects: Sequence[Effect]) -> list[Action]:
-        """Return how values were appended that a state machine had prepared, if any were."""
+        """Return how values that a state machine had prepared were appended, if there were any."""
         values = [
             self.naming.terms.value(one)
             for effect in effects
@@ -249,7 +243,7 @@ class Reader:
         return [append, Action("Flush", (name,))]
 
     def added(self, state: RaftState) -> str:
-        """Return whom a leader is about to add."""
+        """Return the voter that a leader is about to add."""
         role = state.role
         assert isinstance(role, Leader), "only a leader adds voters"
         assert role.pending_change is not None, "it remembers whom"
@@ -267,7 +261,7 @@ class Reader:
 
 
 def is_piece(response: object) -> bool:
-    """Return whether an answer holds a part of a snapshot that is not the last."""
+    """Return whether an answer holds a piece of a snapshot that is not the last."""
     return (
         isinstance(response, FetchSnapshotResponse)
         and response.error_code == ErrorCode.NONE
@@ -276,7 +270,7 @@ def is_piece(response: object) -> bool:
 
 
 def _taking(payload: object, response: RaftResponse) -> str:
-    """Return the action that answers a request so."""
+    """Return the action that answers a request in this way."""
     error = response.error_code
     if error == ErrorCode.FENCED_LEADER_EPOCH:
         return "FenceRequest"
@@ -302,7 +296,7 @@ def _taking(payload: object, response: RaftResponse) -> str:
 
 
 def _end_of(message: Message, response: RaftResponse) -> int:
-    """Return where the records of an answer end."""
+    """Return the offset at which the records of an answer end."""
     from kraft.log.batches import read_batches
 
     assert isinstance(response, FetchResponse), "only these have records"
@@ -323,7 +317,7 @@ def _voted(before: RaftState, after: RaftState) -> str:
 
 
 def _transition(left: str, role: str, same_epoch: bool, knows_leader: bool) -> str | None:
-    """Return the action in which a replica leaves a role by itself, if it does."""
+    """Return the action by which a replica leaves a role on its own, if it does."""
     if role == "Leader" and left != "Leader":
         return "BecomeSoleLeader"
     if role == left:

@@ -1,4 +1,4 @@
-"""What a crash in the middle of a step has left of it, by what the next start finds."""
+"""What a crash in the middle of a step left of it, judged by what the next start finds."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _LASTING: Final = (
 
 
 def crash_in(step: SimStep, whole: Step, found: RaftState) -> str | None:
-    """Return the action in which a follower crashed while it changed its log; None if in none.
+    """Return the action by which a follower crashed while it changed its log; None if it did not.
 
-    It was writing records and had not flushed them; or it was cutting its log, and the next start
-    has found more than was to stay, and less than there was.
+    Either it had written records without flushing them. Or it was truncating its log, and the next
+    start finds more than should stay and less than there was.
     """
     if _writes_records(whole, step.effects):
         return "CrashAppending"
@@ -56,10 +56,10 @@ def _writes_records(whole: Step, performed: Sequence[Effect]) -> bool:
 
 
 def happened(step: SimStep, whole: Step, found: RaftState) -> bool:
-    """Return whether the step that was cut short is one that was taken, as far as the disk knows.
+    """Return whether a step that was cut short was taken, as far as the disk shows.
 
-    It is if an effect that lasts was performed. The one that was about to be may have been as well:
-    then what the next start has found, decides.
+    It was taken if a lasting effect was performed. The effect that was next may have been performed
+    as well: then what the next start finds decides.
     """
     if any(isinstance(effect, _LASTING) for effect in step.effects):
         return True
@@ -86,7 +86,7 @@ def happened(step: SimStep, whole: Step, found: RaftState) -> bool:
 
 
 def _as_written(voted: ReplicaKey | None, version: int) -> ReplicaKey | None:
-    """Return what a quorum-state file says of a vote: before version 1, nothing of the disk."""
+    """Return the vote that a quorum-state file records: before version 1, without the disk."""
     return ReplicaKey(voted.node_id) if voted is not None and not version else voted
 
 

@@ -1,7 +1,7 @@
-"""Raft runs in lockstep with KRaftSteps: every step of every replica is judged by the spec.
+"""Raft in lockstep with KRaftSteps: the spec judges every step of every replica.
 
-A step is read as one action, or a few that belong together; the spec applies them to its own state;
-and what the replica is then, and what is in flight, must be what the spec says.
+A step is read as one action, or as a few that belong together. The spec applies them to its own
+state. Then the replica, and what is in flight, must be as the spec says.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from krafla.oracle.explain import Explanation
-from krafla.refinement.common.judgement import Agreed, Divergence, Finding, Judgement, SpecAction
-from krafla.refinement.raft.actions import Action, Reader, is_piece
+from krafla.refinement.common.judgement import Agreed, Judgement, SpecAction
+from krafla.refinement.common.spec_run import Action
+from krafla.refinement.raft.actions import RaftReader, is_piece
+from krafla.refinement.raft.agreement import RaftAgreement
 from krafla.refinement.raft.crashes import crash_in, happened
 from krafla.refinement.raft.network import CARRIED, Exchange
 from krafla.refinement.raft.requests import request_of
-from krafla.refinement.raft.spec_run import RaftSpecRun
-from krafla.refinement.raft.spec_state import RefusalError
 from kraft.raft.effects import Fatal, SendRequest, SendResponse
 from kraft.raft.events import Poll
 from kraft.raft.roles import Leader
@@ -33,15 +33,13 @@ if TYPE_CHECKING:
     from kraft.raft.state import RaftState
     from kraft.sim.raft.steps import Envelope, SimStep
 
-__all__ = ["Lockstep"]
+__all__ = ["RaftLockstep"]
 
 
-class Lockstep(RaftSpecRun):
-    """The judge of one run. It stops at its first finding: what follows means nothing.
+class RaftLockstep(RaftAgreement):
+    """The judge of one run.
 
-    `coverage` counts the actions that were taken, `steps` the judgements given, `deaths` the
-    processes that ended themselves where Kafka's would.
-    With properties, those of KRaft are asked of every state and step as well, which is slow.
+    With properties, every state and step must also keep those of KRaft, which is slow.
     """
 
     def __init__(
@@ -52,34 +50,23 @@ class Lockstep(RaftSpecRun):
         with_properties: bool = False,
     ) -> None:
         super().__init__(quorum, path, with_properties=with_properties)
-        self.reader = Reader(self.naming)
-        self.finding: Finding | None = None
+        self.reader = RaftReader(self.naming)
         self._incarnations: dict[str, int] = {}
         self._pending: dict[str, SimStep] = {}
 
-    def judge(self, step: SimStep) -> Judgement:
-        """Return what the spec says of the next step of the run."""
-        assert self.finding is None, "the run was judged already"
-        self.steps += 1
-        try:
-            match step.kind:
-                case "event":
-                    judged = self._event(step)
-                case "start":
-                    judged = self._start(step)
-                case "crash":
-                    judged = self._ended(step.incarnation)
-                case "lose":
-                    judged = self._lost(step)
-                case "duplicate":
-                    judged = self._duplicated(step)
-                case _:
-                    judged = Agreed(None)
-        except RefusalError as refusal:
-            judged = self.divergence(refusal)
-        if not isinstance(judged, Agreed):
-            self.finding = judged
-        return judged
+    def _judge(self, step: SimStep) -> Judgement:
+        match step.kind:
+            case "event":
+                return self._event(step)
+            case "start":
+                return self._start(step)
+            case "crash":
+                return self._ended(step.incarnation)
+            case "lose":
+                return self._lost(step)
+            case "duplicate":
+                return self._duplicated(step)
+        return Agreed(None)
 
     # The network
 
@@ -111,7 +98,7 @@ class Lockstep(RaftSpecRun):
         whole = step.whole
         assert whole is not None, "a crash has cut it short"
         if not step.sent:
-            # Nobody else can have seen anything of it.
+            # No other process can have seen anything of this step.
             self._pending[name] = step
             return self._ended(step.incarnation)
         judged = self._taken(name, step, whole.state, whole.effects)
@@ -120,15 +107,15 @@ class Lockstep(RaftSpecRun):
     def _taken(
         self, name: str, step: SimStep, after: RaftState, effects: Sequence[Effect]
     ) -> Judgement:
-        """Judge a whole step of a replica."""
+        """Judge a complete step of a replica."""
         before, event = step.before, step.event
         assert before is not None, "an event happens to a process"
         assert event is not None, "an event is of a kind"
         if isinstance(after.role, Leader) and not isinstance(before.role, Leader):
             assert after.configuration.node_id is not None, "a leader has an id"
             self.naming.leaders[after.role.epoch, after.configuration.node_id] = name
-        has_new_log = self.side.disks[name].perform(effects)
-        if not self.side.disks[name].matches(after.log):
+        has_new_log = self.spec_run.disks[name].perform(effects)
+        if not self.spec_run.disks[name].matches(after.log):
             return self.astray(name, after)
         lost: list[Message] = []
         envelope = step.received
@@ -153,7 +140,7 @@ class Lockstep(RaftSpecRun):
         self, name: str, step: SimStep, after: RaftState, effects: Sequence[Effect],
         lost: list[Message],
     ) -> list[Action]:  # fmt: skip
-        """Return what the message or the event of a step became; what is in flight changes."""
+        """Return the actions of a step's message or event, and update what is in flight."""
         before, event, envelope = step.before, step.event, step.received
         assert before is not None, "an event happens to a process"
         assert event is not None, "an event is of a kind"
@@ -182,7 +169,7 @@ class Lockstep(RaftSpecRun):
         taken = self.reader.response(message, before, after, envelope.payload, effects)  # type: ignore[arg-type] # it is a response
         self.exchanges.forget(exchange)
         self.exchanges.take(message)
-        # What its state machine had prepared goes into the log before a record of the voters does.
+        # Values that the state machine had prepared enter the log before the record of the voters.
         prepared = self.reader.prepared(name, effects) if taken == "CompleteAddVoter" else []
         return [*prepared, Action(taken, (message,))]
 
@@ -235,7 +222,7 @@ class Lockstep(RaftSpecRun):
         self, step: SimStep, before: RaftState, after: RaftState, name: str,
         actions: list[Action], lost: list[Message],
     ) -> None:  # fmt: skip
-        """End the connections that a step has closed: one that took too long, or all."""
+        """End the connections that a step has closed: one that took too long, or all of them."""
         still = {connection.correlation_id for connection in after.connections.values()}
         left, role = before.role, after.role
         if role.__class__ is left.__class__ and role.epoch == left.epoch:
@@ -257,7 +244,7 @@ class Lockstep(RaftSpecRun):
         self, name: str, incarnation: int, after: RaftState, sent: Sequence[Envelope],
         effects: Sequence[Effect],
     ) -> None:  # fmt: skip
-        """Put the requests of a step in flight; those a crash kept from being sent are lost."""
+        """Put the requests of a step in flight; those that a crash prevented are lost."""
         requests = [effect for effect in effects if isinstance(effect, SendRequest)]
         if not requests:
             return
@@ -289,7 +276,7 @@ class Lockstep(RaftSpecRun):
     # The end and the beginning of a process
 
     def _ended(self, incarnation: int) -> Judgement:
-        """Note that nobody will answer what a process held."""
+        """Note that the requests which a process held will not be answered."""
         lost: list[Message] = []
         for request_id in self.exchanges.parked_by(incarnation):
             lost += self.exchanges.lose(request_id)
@@ -303,7 +290,7 @@ class Lockstep(RaftSpecRun):
         lost: list[Message] = []
         cut = self._pending.pop(name, None)
         actions: list[Action] = []
-        disk = self.side.disks[name]
+        disk = self.spec_run.disks[name]
         if cut is not None:
             whole = cut.whole
             assert whole is not None, "a crash has cut it short"
@@ -334,16 +321,16 @@ class Lockstep(RaftSpecRun):
         return self.conclude(name, after, actions, lost, has_new_log=True)
 
     def _died(self, step: SimStep) -> Judgement:
-        """Judge that a process ends itself: a finding, unless Kafka's would end there as well.
+        """Judge that a process ends itself: a finding, unless Kafka's process would end as well.
 
-        Kafka tells two disks of a node apart in votes only: who hears that its own node leads, and
-        has another disk than the leader, dies of it.
+        Kafka distinguishes two disks of one node in votes only. A process that hears that its own
+        node leads, and whose disk is not the leader's, ends for that reason.
         """
         name = self.vocabulary.name(step.replica)
         reason = next(effect.reason for effect in step.effects if isinstance(effect, Fatal))
         if not self.dies_in_kafka(step):
             finding = f"replica {name} cannot go on: {reason}"
-            return Divergence(self.steps, SpecAction("Fatal", ()), Explanation(finding))
+            return self._divergence(SpecAction("Fatal", ()), Explanation(finding))
         self.deaths += 1
         lost: list[Message] = []
         if step.received is not None and step.received.is_request:

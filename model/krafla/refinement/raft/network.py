@@ -1,8 +1,8 @@
-"""What is in flight, as the spec sees it: a bag of messages, one for each request that is awaited.
+"""What is in flight, as the spec sees it: a bag with one message for each awaited request.
 
-The spec has no loss: who asked gives up, and until then the request, or the answer to it, is still
-on its way. So a message that the simulated network lost stays in the bag until its sender's
-connection ends. A request that nobody awaits any more stays as long as it can still arrive.
+The spec has no loss. Until the sender gives up, its request, or the answer to it, is still in
+flight. So a message that the simulated network lost stays in the bag until its sender's connection
+ends. A request that is no longer awaited stays as long as it can still arrive.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["Exchange", "Exchanges"]
 
 CARRIED = -1
-"""The correlation id of a snapshot that is fetched piece by piece, between two of its requests."""
+"""The correlation id of a snapshot fetched in pieces, between two of its requests."""
 
 
 class Exchange:
-    """A request that a process awaits the answer to.
+    """A request whose answer a process awaits.
 
-    `message` is what the spec has of it in flight: the request, then the answer; None if it sees
-    neither. `is_present` tells whether the request may still be taken by somebody.
+    `message` is what the spec has in flight: first the request, then the answer; None if it has
+    neither. `is_present` says whether the request can still arrive.
     """
 
     __slots__ = (
@@ -52,7 +52,7 @@ class Exchange:
 
 
 class Exchanges:
-    """All that is in flight between the processes of a run."""
+    """All exchanges between the processes of a run, and the bag of their messages."""
 
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
@@ -64,7 +64,7 @@ class Exchanges:
         self._parked: dict[int, set[int]] = {}
 
     def java(self) -> Any:
-        """Return the bag."""
+        """Return the bag as a value of TLC."""
         self.has_changed = False
         return self._terms.bag(self.bag)
 
@@ -83,22 +83,22 @@ class Exchanges:
         self.has_changed = True
 
     def send(self, exchange: Exchange, is_new: bool = True) -> None:
-        """Let a request begin; unless it `is_new`, its message is in flight already."""
+        """Begin an exchange; unless it `is_new`, its message is in flight already."""
         self.by_request[exchange.request_id] = exchange
         self._asked.setdefault(exchange.incarnation, {})[exchange.correlation_id] = exchange
         if exchange.message is not None and is_new:
             self.put(exchange.message)
 
     def asked(self, incarnation: int, correlation_id: int) -> Exchange | None:
-        """Return what a process awaits under a correlation id."""
+        """Return the exchange that a process awaits under a correlation id."""
         return self._asked.get(incarnation, {}).get(correlation_id)
 
     def open_of(self, incarnation: int) -> Iterable[Exchange]:
-        """Return all that a process awaits."""
+        """Return all exchanges that a process awaits."""
         return tuple(self._asked.get(incarnation, {}).values())
 
     def request(self, message_id: int) -> Message | None:
-        """Return the request that arrives in a message, if the spec has it in flight."""
+        """Return the request that a message delivers, if the spec has it in flight."""
         late = self.late.get(message_id)
         if late is not None:
             return late
@@ -107,7 +107,7 @@ class Exchanges:
         return message if message is not None and message.is_request else None
 
     def replace(self, message_id: int, message: Message | None) -> None:
-        """Put an answer, another request or nothing in the place of a request."""
+        """Replace a request by its answer, by another request, or by nothing."""
         late = self.late.pop(message_id, None)
         if late is not None:
             self.take(late)
@@ -125,7 +125,7 @@ class Exchanges:
             self.put(message)
 
     def end(self, exchange: Exchange) -> Message | None:
-        """Let a connection end; return the request if it is late now and can never arrive."""
+        """End an exchange; return its request if that is no longer awaited and cannot arrive."""
         self.forget(exchange)
         message = exchange.message
         if message is None:
@@ -141,7 +141,7 @@ class Exchanges:
         return None
 
     def forget(self, exchange: Exchange) -> None:
-        """Await an answer no longer, and leave the bag as it is."""
+        """Stop awaiting an answer, and leave the bag as it is."""
         asked = self._asked.get(exchange.incarnation, {})
         asked.pop(exchange.correlation_id, None)
         if not asked:
@@ -149,7 +149,7 @@ class Exchanges:
         self.by_request.pop(exchange.request_id, None)
 
     def carry(self, exchange: Exchange) -> None:
-        """Keep the request for a snapshot in flight until its next piece is asked for."""
+        """Keep the request for a snapshot in flight until the next piece is requested."""
         message = exchange.message
         self.forget(exchange)
         kept = Exchange(
@@ -160,19 +160,19 @@ class Exchanges:
         self._asked.setdefault(kept.incarnation, {})[CARRIED] = kept
 
     def park(self, incarnation: int, message_id: int) -> None:
-        """Note that a process holds a request without having answered it."""
+        """Note that a process holds a request that it has not answered."""
         self._parked.setdefault(incarnation, set()).add(message_id)
 
     def unpark(self, incarnation: int, message_id: int) -> None:
-        """Note that a process holds a request no longer."""
+        """Note that a process no longer holds a request."""
         self._parked.get(incarnation, set()).discard(message_id)
 
     def parked_by(self, incarnation: int) -> tuple[int, ...]:
-        """Return the requests that a process holds, and forget that it does."""
+        """Return the requests that a process holds, and forget them."""
         return tuple(sorted(self._parked.pop(incarnation, ())))
 
     def lose(self, message_id: int) -> Iterator[Message]:
-        """Note that a request will never arrive; yield it if nobody awaits it."""
+        """Note that a request will never arrive; yield it if it is not awaited."""
         late = self.late.pop(message_id, None)
         if late is not None:
             self.take(late)

@@ -1,7 +1,7 @@
-"""Which properties of KRaft are asked of the states and steps of a lockstep, besides the steps.
+"""The properties of KRaft that a lockstep checks in every state and step.
 
-A step of the spec keeps them all, as far as models can tell; a run goes where no model goes, with
-more replicas, longer logs and more epochs.
+Models show that the steps of the spec keep them. A run goes further than a model: it has more
+replicas, longer logs and more epochs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ INVARIANTS: Final = (
     "SnapshotCommittedInv",
     "SameFoundInv",
 )
-"""Of every state. CommittedOnMajorityInv is too strong for sole voters and while voters change."""
+"""Checked in every state.
+
+CommittedOnMajorityInv is too strong for sole voters and while voters change.
+"""
 
 STEPS: Final = (
     "MonotonicEpochProp",
@@ -52,11 +55,11 @@ STEPS: Final = (
     "NeverCommitOldEpochDirectlyProp",
     "LeaderNeverLoadsSnapshotProp",
 )
-"""Of every step. Those that speak of a start are left to models: a start may be several actions."""
+"""Checked in every step. A start may be several actions, so its properties are left to models."""
 
 
 class RaftProperties:
-    """The properties of one loaded spec, asked of steps between TLC's states."""
+    """The properties of one loaded spec, checked on TLC's states."""
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
@@ -74,7 +77,7 @@ class RaftProperties:
             if self._all.holds_in(new, changed) and self._all.permits(old, new, changed):
                 return None
         except EvaluationError:
-            pass  # Which one it is, and why, is found below.
+            pass  # Which property it is, and why, is found below.
         return self._first_broken(old, new)
 
     def _first_broken(self, old: State, new: State) -> tuple[str, Explanation]:

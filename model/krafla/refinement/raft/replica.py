@@ -1,4 +1,4 @@
-"""One replica's variables in the spec, by what the implementation keeps in memory and on the disk.
+"""One replica's variables in the spec, from what the replica has in memory and on disk.
 
 Spec: KRaftState!vars.
 """
@@ -42,7 +42,7 @@ class Row(NamedTuple):
 
 
 def row_of(name: str, state: RaftState, naming: Naming, names: Sequence[str]) -> Row:
-    """Return the variables of a replica, but for its log. Spec: KRaftState!vars."""
+    """Return the variables of a replica, without its log. Spec: KRaftState!vars."""
     role = state.role
     voted = voted_of(role)
     following = role if isinstance(role, Follower) else None
@@ -63,7 +63,7 @@ def row_of(name: str, state: RaftState, naming: Naming, names: Sequence[str]) ->
 
 
 def snapshot_ids(log: LogImage) -> tuple[OffsetAndEpoch, ...]:
-    """Return the snapshots of a log, without the one that a cluster is formatted with."""
+    """Return the snapshots of a log, without the one from formatting the cluster."""
     return tuple(one.snapshot_id for one in log.snapshots if one.snapshot_id.end_offset > 0)
 
 
@@ -80,9 +80,9 @@ def _end_offsets(name: str, role: Role, naming: Naming, names: Sequence[str]) ->
 
 
 class Disk:
-    """The log on a replica's disk, by the effects that were performed on it.
+    """The log on a replica's disk, as the performed effects have made it.
 
-    `java` is the sequence of its records from `start` on; a crash cannot take what is before
+    `java` is the sequence of its records from `start` on. A crash cannot take what is before
     `flushed`.
     """
 
@@ -95,7 +95,7 @@ class Disk:
         self.java: Any = terms.empty
 
     def perform(self, effects: Sequence[Effect]) -> bool:
-        """Change the log as these effects do; return whether any was about it."""
+        """Apply these effects to the log; return whether any of them changes it."""
         changed = False
         for effect in effects:
             perform = _PERFORM.get(effect.__class__.__name__)
@@ -105,7 +105,7 @@ class Disk:
         return changed
 
     def read(self, log: LogImage) -> None:
-        """Take a log as it was found at a start, all of it flushed."""
+        """Take over the log that a start found; all of it is flushed."""
         entries: list[Any] = []
         for batch in log.batches():
             entries += self._terms.entries(batch, self._naming.replica)
@@ -116,7 +116,7 @@ class Disk:
         self.end = self.flushed = log.end_offset
 
     def matches(self, log: LogImage) -> bool:
-        """Return whether a log in memory begins and ends where the one on the disk does."""
+        """Return whether a log in memory begins and ends where the log on disk does."""
         return log.start_offset == self.start and log.end_offset == self.end
 
     def append(self, effect: Any) -> None:
@@ -128,22 +128,22 @@ class Disk:
         self.end += len(entries)
 
     def flush(self, _effect: Any) -> None:
-        """Make all that was written safe."""
+        """Flush all that was written."""
         self.flushed = self.end
 
     def truncate(self, effect: Any) -> None:
-        """Cut the log at an offset."""
+        """Truncate the log at an offset."""
         self.java = self._terms.piece(self.java, 1, effect.end_offset - self.start)
         self.end = self.flushed = effect.end_offset
 
     def clean(self, effect: Any) -> None:
-        """Let the log begin where a snapshot ends."""
+        """Delete the log before the end of a snapshot."""
         start = effect.snapshot_id.end_offset
         self.java = self._terms.piece(self.java, start - self.start + 1, self.end - self.start)
         self.start = start
 
     def begin(self, effect: Any) -> None:
-        """Let an empty log begin where a snapshot ends."""
+        """Empty the log and let it begin at the end of a snapshot."""
         self.java = self._terms.empty
         self.start = self.end = self.flushed = effect.snapshot_id.end_offset
 

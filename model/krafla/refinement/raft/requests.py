@@ -1,4 +1,4 @@
-"""What a request or an answer of the implementation is in the spec.
+"""The message of the spec for a request or an answer of the implementation.
 
 Spec: KRaftState!Message.
 """
@@ -37,7 +37,7 @@ _SEEN: Final = frozenset(
         ErrorCode.INVALID_VOTER_KEY,
     )
 )
-"""The errors that the spec tells apart. Any other answer tells it of the epoch and no more."""
+"""The errors that the spec distinguishes. Any other answer tells it only the epoch."""
 
 
 _OF_EPOCH: Final = (
@@ -52,7 +52,7 @@ _OF_EPOCH: Final = (
 def request_of(
     naming: Naming, name: str, state: RaftState, node: NodeId, request: RaftRequest
 ) -> Message | None:
-    """Return the message that a replica sends to a node; None if the spec has none of this kind."""
+    """Return the message that a replica sends to a node; None if the spec has no such kind."""
     message = naming.terms.message
     match request:
         case VoteRequest():
@@ -93,12 +93,12 @@ def request_of(
 
 
 def is_seen(response: RaftResponse) -> bool:
-    """Return whether the spec tells an answer with this error from others."""
+    """Return whether the spec distinguishes the error of an answer."""
     return response.error_code in _SEEN
 
 
 def answer_of(naming: Naming, request: Message, response: RaftResponse) -> Message | None:
-    """Return the answer to a request; None if the spec has none of this kind."""
+    """Return the answer to a request; None if the spec has no such kind."""
     message = naming.terms.message
     match response:
         case VoteResponse() | BeginQuorumEpochResponse() | EndQuorumEpochResponse():
@@ -138,7 +138,7 @@ def answer_of(naming: Naming, request: Message, response: RaftResponse) -> Messa
 
 
 def other_answer(naming: Naming, request: Message, response: RaftResponse) -> Message | None:
-    """Return the answer that tells of the epoch and its leader only; None if it tells of neither.
+    """Return the answer that only tells the epoch and its leader; None if it tells neither.
 
     Spec: KRaftSteps!OtherResponse.
     """

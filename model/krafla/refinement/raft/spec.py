@@ -1,11 +1,11 @@
-"""KRaftSteps loaded for a quorum, with what makes it fast for long logs put in place."""
+"""KRaftSteps loaded for a quorum, with operators replaced to make long logs fast."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from krafla.refinement.common.generated_spec import load_generated
+from krafla.refinement.common.loading import load_generated
 from krafla.values import fmt, function
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ CHECK_DEADLOCK FALSE
 
 
 def load_raft(vocabulary: Vocabulary, path: Path | None = None) -> Spec:
-    """Return KRaftSteps with the constants of a vocabulary; loaded once for the same constants.
+    """Return KRaftSteps with the constants of a vocabulary, loaded once for equal constants.
 
     `path` is the folder of another copy of the spec.
     """

@@ -1,114 +1,205 @@
-"""What the spec says of some actions: that it agrees, what differs, or which property breaks."""
+"""KRaftSteps during one run, and the comparison of its state with a replica's.
+
+States are compared as TLC's objects, and only the variables that changed are built anew.
+"""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from krafla.oracle.difference import Difference, differences
 from krafla.oracle.explain import Explanation
-from krafla.refinement.common.judgement import (
-    Agreed,
-    Divergence,
-    Judgement,
-    PropertyViolated,
-    SpecAction,
-)
-from krafla.refinement.raft.actions import Action
-from krafla.refinement.raft.names import Naming
-from krafla.refinement.raft.network import Exchanges
-from krafla.refinement.raft.properties import RaftProperties
-from krafla.refinement.raft.replica import row_of
-from krafla.refinement.raft.spec import load_raft
-from krafla.refinement.raft.spec_state import RefusalError, SpecState
-from krafla.refinement.raft.terms import Terms
-from krafla.refinement.raft.vocabulary import Vocabulary
+from krafla.refinement.common.judgement import SpecAction
+from krafla.refinement.common.spec_run import RefusalError, SpecRun
+from krafla.refinement.raft.replica import Disk, Row
+from krafla.refinement.raft.terms import Message, Term
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
 
-    from krafla.refinement.raft.terms import Message
-    from krafla.refinement.raft.vocabulary import Quorum
-    from kraft.raft.state import RaftState
-    from kraft.sim.raft.steps import SimStep
+    from krafla.oracle import Spec
+    from krafla.refinement.common.spec_run import Action
+    from krafla.refinement.raft.names import Naming
+    from krafla.refinement.raft.network import Exchanges
+    from krafla.refinement.raft.terms import Terms
+    from kraft.ids import OffsetAndEpoch
 
 __all__ = ["RaftSpecRun"]
 
+_LOG = ("log", "log_start", "flushed")
+# The spec leaves open whether the new leader has moved.
+_OPEN = frozenset({"BecomeLeader", "BecomeSoleLeader"})
 
-class RaftSpecRun:
-    """The spec and its names for one run, and what it says."""
 
-    def __init__(self, quorum: Quorum, path: Path | None, *, with_properties: bool) -> None:
-        self.vocabulary = Vocabulary(quorum)
-        self.spec = load_raft(self.vocabulary, path)
-        self.terms = Terms(self.spec, self.vocabulary.names)
-        self.naming = Naming(self.vocabulary, self.terms)
-        self.side = SpecState(self.spec, self.terms, self.naming)
-        self.exchanges = Exchanges(self.terms)
-        self.coverage: Counter[str] = Counter()
-        self.steps = 0
-        self.deaths = 0
-        self._asked = RaftProperties(self.spec) if with_properties else None
+class RaftSpecRun(SpecRun):
+    """KRaftSteps in its current state, kept as TLC's state and as a column for each variable."""
 
-    def conclude(
-        self, name: str | None, after: RaftState | None, actions: list[Action],
-        lost: list[Message], has_new_log: bool = False,
-    ) -> Judgement:  # fmt: skip
-        """Ask the spec about some actions, after which a replica has this state, if it changed."""
-        if lost:
-            actions = [*actions, *(Action("LoseMessage", (message,)) for message in lost)]
-            self.exchanges.has_changed = True
-        names = self.side.names
-        row = None
-        if name is not None and after is not None:
-            row = row_of(name, after, self.naming, names)
-        if not actions:
-            same = name is None or row is None or row == self.side.rows[name]
-            if same and not has_new_log and not self.exchanges.has_changed:
-                return Agreed(None)
-            explanation = self.side.claimed(name or names[0], row, has_new_log, self.exchanges)
-            if not explanation.differences:
-                return Agreed(None)
-            return Divergence(
-                self.steps, SpecAction("", ()), explanation, _variables_of(explanation)
+    def __init__(self, spec: Spec, terms: Terms, naming: Naming) -> None:
+        super().__init__(spec)
+        self.terms = terms
+        self.naming = naming
+        self.names = terms.replicas
+        self.index = {name: index for index, name in enumerate(self.names)}
+        self.disks = {name: Disk(terms, naming) for name in self.names}
+        first = Row(
+            0, None, None, "Unattached", (), (), False, None, (-1,) * len(self.names), -1, ()
+        )
+        self.rows = dict.fromkeys(self.names, first)
+        values = {field: self._value(field, getattr(first, field)) for field in Row._fields}
+        self._columns = {field: [value] * len(self.names) for field, value in values.items()}
+        for variable, value in (("log", terms.empty), ("log_start", 0), ("flushed", 0)):
+            java = value if variable == "log" else terms.plain(value)
+            self._columns[variable] = [java] * len(self.names)
+        declared = spec.empty_state.getVars()
+        self._variables = {str(one.getName().toString()): one.getName() for one in declared}
+
+    def run(self, actions: Sequence[Action]) -> list[list[Any]]:
+        """Return every way to take some actions: the current state, then the state after each.
+
+        There are several ways if an action leaves something open (`_OPEN`). RefusalError if an
+        action is not enabled.
+        """
+        ways = [[self.state]]
+        for action in actions:
+            longer = []
+            for way in ways:
+                reached = self.successors(action, way[-1])
+                # The states of any other action are equal: several disjuncts found the same one.
+                many = reached.size() if action.name in _OPEN else min(1, reached.size())
+                longer += [[*way, reached.elementAt(index)] for index in range(many)]
+            if not longer:
+                raise RefusalError(action, ways[0][-1])
+            ways = longer
+        return ways
+
+    def agree(
+        self, name: str, row: Row | None, has_new_log: bool, exchanges: Exchanges,
+        actions: Sequence[Action],
+    ) -> tuple[Any, Any, tuple[str, ...]]:  # fmt: skip
+        """Take some actions, after which replica `name` has this row.
+
+        Return the states before and after, and the variables that changed. RefusalError if the spec
+        does not agree.
+        """
+        ways = self.run(actions)
+        changed = self._enter(name, row, ways[0][-1], has_new_log)
+        expected = self.state.copy()
+        for variable in changed:
+            value = self.terms.by_replica(self._columns[variable])
+            expected.bind(self._variables[variable], value)
+        has_sent = exchanges.has_changed
+        if has_sent:
+            expected.bind(self._variables["messages"], exchanges.java())
+        for way in ways:
+            if "high_watermark" in changed:
+                committed = self._variables["committed"]
+                expected.bind(committed, way[-1].lookup(committed))
+            if expected.equals(way[-1]):
+                break
+        else:
+            wrong, way = min(
+                ((self._wrong(expected, way[-1]), way) for way in ways),
+                key=lambda pair: len(pair[0]),
             )
-        before, reached, changed = self.side.agree(
-            name or names[0], row, has_new_log, self.exchanges, actions
+            raise RefusalError(actions[-1], way[-2], wrong)
+        if has_sent:
+            changed.append("messages")
+        before, self.state = self.state, expected
+        if "high_watermark" in changed:
+            changed.append("committed")
+        return before, expected, tuple(changed)
+
+    def spoken(self, action: Action) -> SpecAction:
+        """Return an action with its parameters as plain values."""
+        to_python = self.spec.converter.to_python
+        return SpecAction(
+            action.name, tuple(to_python(self._java(one)) for one in action.parameters)
         )
-        broken = None if self._asked is None else self._asked.broken_by(before, reached, changed)
-        if broken is not None:
-            return PropertyViolated(self.steps, self.side.spoken(actions[-1]), *broken)
-        self.coverage.update(action.name for action in actions)
-        return Agreed(SpecAction(actions[0].name, ()))
 
-    def divergence(self, refusal: RefusalError) -> Divergence:
-        """Return what the spec says otherwise than was claimed."""
-        explanation = self.side.explain(refusal)
-        return Divergence(
-            self.steps, self.side.spoken(refusal.action), explanation, _variables_of(explanation)
+    def claimed(
+        self, name: str, row: Row | None, has_new_log: bool, exchanges: Exchanges
+    ) -> Explanation:
+        """Return what changed in a step that is no action."""
+        changed = self._enter(name, row, self.state, has_new_log)
+        expected = self.state.copy()
+        for variable in changed:
+            value = self.terms.by_replica(self._columns[variable])
+            expected.bind(self._variables[variable], value)
+        if exchanges.has_changed:
+            expected.bind(self._variables["messages"], exchanges.java())
+        details: list[Difference] = []
+        for variable, value in self._wrong(expected, self.state).items():
+            old = self.spec.converter.to_python(self.state.lookup(self._variables[variable]))
+            details += differences(variable, old, value)
+        return Explanation(
+            f"replica {name} changed in a step that no action is", (), tuple(details)
         )
 
-    def dies_in_kafka(self, step: SimStep) -> bool:
-        """Return whether a process that could not go on would have ended in Kafka as well."""
-        envelope, before = step.received, step.before
-        if envelope is None or before is None:
-            return False
-        payload = envelope.payload
-        named = getattr(payload, "leader_id", None)
-        epoch = getattr(payload, "epoch", None)
-        if named is None or epoch is None or named != step.replica.node_id:
-            return False
-        return self.naming.leader(epoch, named) != self.vocabulary.name(step.replica)
+    def _enter(self, name: str, row: Row | None, reached: Any, has_new_log: bool) -> list[str]:
+        """Enter a replica's values into the columns; return the variables that this changes."""
+        changed = []
+        index = self.index[name]
+        if row is not None:
+            old = self.rows[name]
+            for field, before, after in zip(Row._fields, old, row, strict=True):
+                if before != after:
+                    if field == "snapshots":
+                        self._learn_snapshots(name, row.snapshots, reached)
+                    self._columns[field][index] = self._value(field, after)
+                    changed.append(field)
+            self.rows[name] = row
+        if has_new_log:
+            disk = self.disks[name]
+            values = (disk.java, self.terms.plain(disk.start), self.terms.plain(disk.flushed))
+            for variable, value in zip(_LOG, values, strict=True):
+                self._columns[variable][index] = value
+                changed.append(variable)
+        return changed
 
-    def astray(self, name: str, after: RaftState) -> Divergence:
-        """Return that a replica's log in memory is not the one on its disk."""
-        disk, log = self.side.disks[name], after.log
-        finding = (
-            f"the log of replica {name} is {disk.start} .. {disk.end} on its disk"
-            f" and {log.start_offset} .. {log.end_offset} in memory"
-        )
-        return Divergence(self.steps, SpecAction("", ()), Explanation(finding), ("log",))
+    def _learn_snapshots(
+        self, name: str, snapshots: tuple[OffsetAndEpoch, ...], reached: Any
+    ) -> None:
+        """Note what a new snapshot holds: the spec's records before its end."""
+        known = self.naming.snapshots
+        for snapshot_id in snapshots:
+            if snapshot_id not in known:
+                terms = self.terms
+                history = self.evaluate("History", reached, terms.plain(name))
+                records = terms.piece(history, 1, snapshot_id.end_offset)
+                java = terms.record(
+                    [
+                        ("end_offset", terms.plain(snapshot_id.end_offset)),
+                        ("epoch", terms.plain(snapshot_id.epoch)),
+                        ("records", records),
+                    ]
+                )
+                known[snapshot_id] = Term(("snapshot", snapshot_id), java)
 
+    def _java(self, parameter: Any) -> Any:
+        if isinstance(parameter, Message):
+            return parameter.java
+        return self.terms.plain(parameter) if isinstance(parameter, str | int) else parameter
 
-def _variables_of(explanation: Explanation) -> tuple[str, ...]:
-    return tuple(sorted({re.split(r"[.\[]", one.path)[0] for one in explanation.differences}))
+    def _value(self, field: str, value: Any) -> Any:
+        terms = self.terms
+        if field in ("leader", "voted"):
+            return terms.optional(value)
+        if field in ("granted", "rejected"):
+            return terms.members(value)
+        if field == "fetching_snapshot":
+            return terms.nil if value is None else terms.offset_and_epoch(*value)
+        if field == "end_offset":
+            return terms.once(
+                ("ends", value), lambda: terms.by_replica([terms.plain(one) for one in value])
+            )
+        if field == "snapshots":
+            return terms.set_of(self.naming.snapshots[one].java for one in value)
+        return terms.plain(value)
+
+    def _wrong(self, expected: Any, reached: Any) -> dict[str, Any]:
+        to_python = self.spec.converter.to_python
+        return {
+            name: to_python(expected.lookup(variable))
+            for name, variable in self._variables.items()
+            if not expected.lookup(variable).equals(reached.lookup(variable))
+        }

@@ -1,13 +1,15 @@
-"""Values of one loaded spec, each built once: what the lockstep compares are these.
+"""TLC's values for one loaded spec, each built once.
 
-A call into the JVM costs as much as a small formula. So a value is asked for by what it is made of
-(numbers, names, other values), and handed out again when it is asked for again.
+A call into the JVM costs as much as a small formula. So a value is requested by what it consists of
+(numbers, names, other values), and the same request gets the same value again.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from krafla.refinement.common.interner import Interner
+from krafla.refinement.common.operators import Operators
 from krafla.refinement.raft.spec import VERSION_VALUE
 from kraft.ids import NodeId, ReplicaKey
 from kraft.records.control_schemas import KRAFT_VERSION, KRAFT_VOTERS, LEADER_CHANGE
@@ -26,7 +28,7 @@ _PRINTABLE: Final = range(0x20, 0x7F)
 
 
 class Term:
-    """A value that is known by a key. Equal keys are equal values."""
+    """A value with a key. Equal keys mean equal values."""
 
     __slots__ = ("java", "key")
 
@@ -44,7 +46,7 @@ class Term:
 class Message(NamedTuple):
     """A message of the spec: its fields in the order of their names, and its value in TLC.
 
-    Messages of the same fields are one object.
+    Messages with the same fields are one object.
     """
 
     type: str
@@ -67,7 +69,7 @@ class Message(NamedTuple):
 
 
 class Terms:
-    """The values of one spec. `name_of` names replicas, by their keys."""
+    """The values of one spec."""
 
     def __init__(self, spec: Spec, names: Sequence[str]) -> None:
         self.spec = spec
@@ -79,11 +81,12 @@ class Terms:
         self._tuple_class = classes("tlc2.value.impl.TupleValue")
         self._function_class = classes("tlc2.value.impl.FcnRcdValue")
         self._set_class = classes("tlc2.value.impl.SetEnumValue")
-        self._plain: dict[Hashable, Any] = {}
-        self._known: dict[Hashable, Any] = {}
+        self._operators = Operators(spec)
+        self._plain: Interner[Any] = Interner(_REMEMBERED)
+        self._known: Interner[Any] = Interner(_REMEMBERED)
         self._shapes: dict[tuple[str, ...], tuple[Any, tuple[str, ...]]] = {}
-        self._messages: dict[Hashable, Message] = {}
-        self._entries: dict[bytes, tuple[Any, ...]] = {}
+        self._messages: Interner[Message] = Interner(_REMEMBERED)
+        self._entries: Interner[tuple[Any, ...]] = Interner(_REMEMBERED)
         self.leaders: dict[tuple[int, NodeId], str] = {}
         self.nil = spec.converter.to_java(_nil(spec))
         self.true, self.false = self.plain(True), self.plain(False)
@@ -92,17 +95,13 @@ class Terms:
         self.replicas, self._domain = self._in_normal_order(names)
 
     def plain(self, value: bool | int | str) -> Any:
-        """Return a number, a string or a truth value."""
+        """Return a number, a string or a Boolean."""
+        # True and 1 are equal in Python, and different values in TLA+.
         key = (value, value.__class__)
-        known = self._plain.get(key)
-        if known is None:
-            if len(self._plain) >= _REMEMBERED:
-                self._plain.clear()
-            known = self._plain[key] = self.spec.converter.to_java(value)
-        return known
+        return self._plain.get(key, lambda: self.spec.converter.to_java(value))
 
     def optional(self, name: str | None) -> Any:
-        """Return the name of a replica, Nil for None."""
+        """Return the name of a replica; Nil for None."""
         return self.nil if name is None else self.plain(name)
 
     def sequence(self, values: Iterable[Any]) -> Any:
@@ -110,23 +109,16 @@ class Terms:
         return self._tuple_class(self._array(list(values)))
 
     def joined(self, one: Any, other: Any) -> Any:
-        """Return two sequences as one."""
-        return self._evaluate("Joined", one, other)
+        """Return the concatenation of two sequences."""
+        return self._operators.value("Joined", self.spec.empty_state, (one, other))
 
     def piece(self, one: Any, first: int, last: int) -> Any:
-        """Return the elements of a sequence from one index up to another, counted from 1."""
-        return self._evaluate("Piece", one, self.plain(first), self.plain(last))
-
-    def _evaluate(self, operator: str, *arguments: Any) -> Any:
-        spec = self.spec
-        definition = spec.definition(operator)
-        context = spec.empty_context
-        for formal, argument in zip(definition.getParams(), arguments, strict=True):
-            context = context.cons(formal, argument)
-        return spec.asked(spec.tool.eval, definition.getBody(), context, spec.empty_state)
+        """Return the elements of a sequence from one index to another, counted from 1."""
+        arguments = (one, self.plain(first), self.plain(last))
+        return self._operators.value("Piece", self.spec.empty_state, arguments)
 
     def members(self, names: Iterable[str]) -> Any:
-        """Return the set of some replicas."""
+        """Return a set of replicas."""
         key = ("members", *sorted(names))
         return self.once(key, lambda: self.set_of(self.plain(name) for name in key[1:]))
 
@@ -153,7 +145,7 @@ class Terms:
         return found
 
     def record(self, fields: Sequence[tuple[str, Any]]) -> Any:
-        """Return a record; the fields come in the order of their names."""
+        """Return a record; the fields are in the order of their names."""
         key = tuple(name for name, _ in fields)
         shape = self._shapes.get(key)
         if shape is None:
@@ -163,7 +155,7 @@ class Terms:
         return self._record_class(names, self._array([values[name] for name in order]), True)
 
     def offset_and_epoch(self, end_offset: int, epoch: int) -> Any:
-        """Return an id of a snapshot, or an end of a log."""
+        """Return the id of a snapshot, or the end of a log."""
         key = ("offset", end_offset, epoch)
         return self.once(
             key,
@@ -179,66 +171,49 @@ class Terms:
 
         `awaited` is None for an answer.
         """
-        key = (type_, sender, receiver, awaited, *more)
-        known = self._messages.get(key)
-        if known is None:
-            if len(self._messages) >= _REMEMBERED:
-                self._messages.clear()
+
+        def built() -> Message:
             fields = [("type", type_), ("from", sender), ("to", receiver), *more]
             if awaited is not None:
                 fields.append(("awaited", awaited))
-            built = [(name, self.java(value)) for name, value in fields]
-            known = self._messages[key] = Message(
-                type_,
-                sender,
-                receiver,
-                more,
-                awaited is not None,
-                bool(awaited),
-                self.record(built),
-            )
-        return known
+            java = self.record([(name, self.java(value)) for name, value in fields])
+            is_request = awaited is not None
+            return Message(type_, sender, receiver, more, is_request, bool(awaited), java)
+
+        return self._messages.get((type_, sender, receiver, awaited, *more), built)
 
     def java(self, value: bool | int | str | Term | Message | None) -> Any:
-        """Return the value of TLC: of a plain value, a term, or Nil for None."""
+        """Return TLC's value of a plain value or a term; Nil for None."""
         if value is None:
             return self.nil
         return value.java if isinstance(value, Term | Message) else self.plain(value)
 
     def unawaited(self, message: Message) -> Message:
-        """Return the request that nobody waits for any more."""
+        """Return the request as one that is no longer awaited."""
         return self.message(message.type, message.sender, message.receiver, False, *message.fields)
 
     def entries(self, batch: LogBatch, name_of: Callable[[ReplicaKey], str]) -> tuple[Any, ...]:
-        """Return the entries of the spec that a batch is.
+        """Return a batch as entries of the spec.
 
         Spec: KRaftState!Entry.
         """
-        known = self._entries.get(batch.raw)
-        if known is None:
-            if len(self._entries) >= _REMEMBERED:
-                self._entries.clear()
+
+        def read() -> tuple[Any, ...]:
             if batch.controls:
-                read = [self._control(batch.epoch, *one, name_of) for one in batch.controls]
-            else:
-                read = [self._entry(batch.epoch, "Data", self.value(one)) for one in batch.values]
-            known = self._entries[batch.raw] = tuple(read)
-        return known
+                return tuple(self._control(batch.epoch, *one, name_of) for one in batch.controls)
+            return tuple(self._entry(batch.epoch, "Data", self.value(one)) for one in batch.values)
+
+        return self._entries.get(batch.raw, read)
 
     def value(self, data: bytes) -> Any:
-        """Return what stands for the bytes of a record: themselves, as text or in hexadecimal."""
+        """Return the bytes of a record as a value: as text, or in hexadecimal."""
         if all(byte in _PRINTABLE for byte in data):
             return self.plain(data.decode("ascii"))
         return self.plain(data.hex())
 
     def once(self, key: Hashable, build: Callable[[], Any]) -> Any:
-        """Return the value that is known by a key, built when it is first asked for."""
-        known = self._known.get(key)
-        if known is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            known = self._known[key] = build()
-        return known
+        """Return the value of a key, built when it is first requested."""
+        return self._known.get(key, build)
 
     def _entry(self, epoch: int, kind: str, value: Any) -> Any:
         return self.record(
@@ -266,7 +241,7 @@ class Terms:
         return known if known is not None else name_of(ReplicaKey(node))
 
     def _shape(self, names: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
-        """Return the field names in TLC's order, as its own array and as text."""
+        """Return field names in TLC's order, as TLC's array and as text."""
         unique = self._names_array([self._unique(name) for name in names])
         probe = self._record_class(
             unique, self._array([self.plain(index) for index in range(len(names))]), False

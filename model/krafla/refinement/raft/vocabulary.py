@@ -1,32 +1,39 @@
-"""The constants of KRaftSteps for a quorum: which value of the spec names which replica.
+"""The constants of KRaftSteps for a quorum: the value of the spec that names each replica.
 
-A replica of the spec is a node with one disk. Where voters are known by their node ids alone
-(kraft.version 0), a voter is its node's first disk.
+A replica of the spec is a node with one disk. If voters are known by node id only (kraft.version
+0), a voter is its node's first disk.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from krafla.verdict import KraflaError
+from kraft.ids import NodeId
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kraft.ids import NodeId, ReplicaKey
+    from kraft.ids import ReplicaKey
+    from kraft.sim.raft.cluster import Simulation
 
-__all__ = ["Quorum", "Vocabulary"]
+__all__ = ["Quorum", "Vocabulary", "quorum_of"]
 
 _LETTERS: Final = "bcdefghijklmnopqrstuvwxyz"
+_NEW_DISKS: Final = frozenset(("lost-disk", "other-disk", "duplicate-node-id"))
+"""The faults that give a node one more disk."""
+_DISKS_MAXIMUM: Final = 25
+"""The most disks of one node: the vocabulary has a letter for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quorum:
     """What a judge must know of a quorum before its first step.
 
-    `disks` says how many disks each node may have in the course of the run. The first voters are
-    known with their disks where `is_dynamic`: by the format of the cluster, with kraft.version 1.
+    `disks` says how many disks each node may have during the run. If `is_dynamic`, the first voters
+    are known with their disks: the cluster was formatted with kraft.version 1.
     """
 
     disks: Mapping[NodeId, int]
@@ -44,8 +51,24 @@ class Quorum:
         return tuple(found)
 
 
+def quorum_of(simulation: Simulation) -> Quorum:
+    """Return the quorum of a simulation, with as many disks as its plan may need."""
+    configuration = simulation.configuration
+    machines = configuration.voters + configuration.observers
+    disks = Counter({NodeId(node): 1 for node in range(machines)})
+    for fault in simulation.plan:
+        if fault.kind in _NEW_DISKS:
+            disks[NodeId(fault.target % machines)] += 1
+    voters = simulation.processes.first_voters.voters
+    return Quorum(
+        {node: min(many, _DISKS_MAXIMUM) for node, many in disks.items()},
+        tuple(voter.key for voter in voters),
+        configuration.kraft_version > 0,
+    )
+
+
 class Vocabulary:
-    """The names of replicas, given to disks in the order in which they appear."""
+    """The names of replicas, given to disks in the order of their first appearance."""
 
     def __init__(self, quorum: Quorum) -> None:
         self.quorum = quorum
@@ -59,7 +82,7 @@ class Vocabulary:
             self.name(key)
 
     def name(self, key: ReplicaKey) -> str:
-        """Return the name of a replica; a disk that was not seen before gets the next one.
+        """Return the name of a replica; a new disk gets the node's next name.
 
         KraflaError if the node has more disks than were announced.
         """

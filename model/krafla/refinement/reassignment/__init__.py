@@ -1,1 +1,1 @@
-"""A partition in the controller and at its leaders, as states and steps of Reassignment."""
+"""The refinement of Reassignment: a partition in the controller and at its leaders."""

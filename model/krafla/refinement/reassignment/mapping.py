@@ -1,7 +1,7 @@
 """A simulated partition as a state of Reassignment, and a choice as one of its actions.
 
-This is a change of notation and holds no rule of the protocol. Where spec and code differ, one of
-them is mended, never this file.
+This changes the notation and holds no rule of the protocol. Where spec and code differ, one of them
+is fixed, never this file.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from krafla.refinement.common.interner import Interner
+from krafla.refinement.common.judged_spec import StepMapping
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.refinement.reassignment.notation import RECOVERY, eligibility_value, partition_value
 from krafla.values import function, record
@@ -18,11 +20,6 @@ from kraft.sim.reassignment.cluster import partition_of
 from kraft.sim.reassignment.step import find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable
-
-    from krafla.oracle import Spec
-    from krafla.oracle.state import State
-    from krafla.refinement.common.judged_spec import Disagreement
     from krafla.values import Value
     from kraft.broker.partition_leader import PartitionLeader
     from kraft.ids import BrokerId
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ELR_NAMES", "ReassignmentMapping"]
 
-_REMEMBERED: Final = 50_000
 _OF_MESSAGES: Final = (choices.Deliver, choices.RetryAlterPartition)
 
 
@@ -50,16 +46,16 @@ ELR_NAMES: Final = {
     "RefuseAlterPartition": "RequestRefused",
     "HandleAlterPartitionResponse": "AnswerReceived",
 }  # fmt: skip
-"""How ReassignmentElr calls what Reassignment does; it has no other actions."""
+"""The names that ReassignmentElr gives to actions of Reassignment; it has no others."""
 
 
-class ReassignmentMapping:
+class ReassignmentMapping(StepMapping):
     """The mapping for one configuration. Equal values are one object while they are remembered."""
 
     def __init__(self, configuration: Configuration) -> None:
         self._brokers = tuple(sorted(configuration.brokers))
         self._names = ELR_NAMES if configuration.min_isr is not None else {}
-        self._known: dict[Hashable, Value] = {}
+        self._values: Interner[Value] = Interner()
 
     def variables(self, cluster: Cluster) -> dict[str, Value]:
         """Return the values of all variables. Spec: Reassignment!vars, ReassignmentElr!elr_vars."""
@@ -67,31 +63,32 @@ class ReassignmentMapping:
         rows = tuple(self._row(cluster, broker_id) for broker_id in self._brokers)
         views = tuple(cluster.leading.get(broker_id) for broker_id in self._brokers)
         bag = Counter(self.message(one) for one in cluster.network)
+        interned = self._values.get
         values = {
-            "partition": self._one(("partition", partition), lambda: _partition(partition)),
-            "registrations": self._one(
+            "partition": interned(("partition", partition), lambda: _partition(partition)),
+            "registrations": interned(
                 ("registrations", rows),
                 lambda: self._by_broker([_registration(*row) for row in rows]),
             ),
-            "leading": self._one(
+            "leading": interned(
                 ("leading", views), lambda: self._by_broker([_view(view) for view in views])
             ),
-            "messages": self._one(("messages", frozenset(bag.items())), lambda: function(bag)),
+            "messages": interned(("messages", frozenset(bag.items())), lambda: function(bag)),
         }
         if self._names and partition is not None:
-            values["eligibility"] = self._one(
+            values["eligibility"] = interned(
                 ("eligibility", partition), lambda: eligibility_value(partition)
             )
         return values
 
     def action_of(self, action: str) -> str:
-        """Return how the spec calls an action of the simulation."""
+        """Return the spec's name of an action of the simulation."""
         return self._names.get(action, action)
 
     def message(self, envelope: Envelope) -> Value:
         """Return a message. Spec: Reassignment!IsMessage."""
         request, response = envelope.request, envelope.response
-        return self._one(
+        return self._values.get(
             (request, response),
             lambda: _request(request) if response is None else _response(request, response),
         )
@@ -115,13 +112,8 @@ class ReassignmentMapping:
         return (broker_id,)
 
     def refused_action(self, choice: Choice) -> str | None:
-        """Return the action a refused choice would have been; a message is always delivered."""
+        """Return the action that a refused choice would have been; a delivery has none."""
         return None if isinstance(choice, choices.Deliver) else type(choice).__name__
-
-    def disagreement(
-        self, spec: Spec, reached: State, cluster: Cluster, changed: Collection[str]
-    ) -> Disagreement | None:
-        """Return None: there is nothing to compare but the variables."""
 
     def _row(self, cluster: Cluster, broker_id: BrokerId) -> tuple[int, bool, bool, bool]:
         registration = cluster.image.brokers.get(broker_id)
@@ -132,14 +124,6 @@ class ReassignmentMapping:
 
     def _by_broker(self, results: list[Value]) -> Value:
         return function(zip(self._brokers, results, strict=True))
-
-    def _one(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        known = self._known.get(key)
-        if known is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            known = self._known[key] = make()
-        return known
 
 
 def _partition(partition: Partition | None) -> Value:

@@ -1,6 +1,6 @@
-"""Partitions, what is asked of them, and the records of it, in the notation of PartitionChange.
+"""Partitions and their change records in the notation of PartitionChange.
 
-In the spec the in-sync replicas, and those that come in or go out, are sets.
+There the ISR and the adding and removing replicas are sets.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ from krafla.values import Value, record
 from kraft.records.topics import NO_LEADER_CHANGE, NO_RECOVERY_CHANGE, RECOVERED, RECOVERING
 
 if TYPE_CHECKING:
-    from kraft.controller.operations.partition_ask import PartitionAsk
     from kraft.image.entries import Partition
     from kraft.records.topics import PartitionChangeRecord
 
-__all__ = ["NO_CHANGE", "RECOVERY", "ask_value", "change_value", "eligibility_value",
+__all__ = ["NO_CHANGE", "RECOVERY", "change_value", "eligibility_value",
            "partition_value"]  # fmt: skip
 
 RECOVERY: Final = {RECOVERED: "RECOVERED", RECOVERING: "RECOVERING"}
@@ -37,27 +36,15 @@ def partition_value(partition: Partition) -> Value:
 
 
 def eligibility_value(partition: Partition) -> Value:
-    """Return who else may lead a partition. Spec: PartitionChangeElr!Eligibility."""
+    """Return which other replicas may lead a partition. Spec: PartitionChangeElr!Eligibility."""
     return record(
         elr=frozenset(partition.eligible_leader_replicas),
         last_known_leader=frozenset(partition.last_known_elr),
     )
 
 
-def ask_value(ask: PartitionAsk) -> Value:
-    """Return what is asked of a partition. Spec: PartitionChange!Unchanged."""
-    return record(
-        replicas=ask.replicas,
-        isr=frozenset(ask.isr),
-        adding=frozenset(ask.adding_replicas),
-        removing=frozenset(ask.removing_replicas),
-        recovery=RECOVERY[ask.leader_recovery_state],
-        election=ask.election.value,
-    )
-
-
 def change_value(change: PartitionChangeRecord | None) -> Value:
-    """Return the fields that a record has. Spec: PartitionChangeElr!BuildElr."""
+    """Return the fields that a record sets. Spec: PartitionChangeElr!BuildElr."""
     if change is None:
         return NO_CHANGE
     fields: dict[str, Value] = {}

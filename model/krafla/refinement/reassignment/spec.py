@@ -1,30 +1,28 @@
-"""Reassignment loaded for a configuration, once in a process, and its judges."""
+"""Reassignment, loaded once in a process for each configuration, and its judges."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.oracle import Spec
-from krafla.oracle.constants import pin_constants
 from krafla.oracle.loader import find_module
+from krafla.oracle.properties import Properties, properties_of
 from krafla.refinement.common.judged_spec import JudgedSpec
-from krafla.refinement.common.lockstep import Judge
-from krafla.refinement.lease.properties import BEGINNINGS, Properties, properties_of
+from krafla.refinement.common.loading import load_pinned
+from krafla.refinement.common.lockstep import judge_by
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.refinement.reassignment.mapping import ReassignmentMapping
+from krafla.traces.spec_facts import facts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from kraft.sim.reassignment.cluster import Configuration
 
-__all__ = ["constants_of", "left_out", "load_reassignment", "module_of", "reassignment_judge"]
+__all__ = ["ELR_MODULE", "MODULE", "constants_of", "judge", "left_out", "load"]
 
 MODULE: Final = "ReassignmentProperties"
 ELR_MODULE: Final = "ReassignmentElrProperties"
 
-# Of ReassignmentProperties, those that hold with eligible leader replicas too.
+# The properties of ReassignmentProperties that also hold with eligible leader replicas.
 _ELR_INVARIANTS: Final = (
     "LeaderInIsrOrNoneInv", "LeaderUsableInv", "EpochsOrderedInv", "RecoveringAloneInv",
     "OneLeaderPerEpochInv", "ViewsArePastInv", "MaximalIsrInv",
@@ -32,22 +30,17 @@ _ELR_INVARIANTS: Final = (
 _ELR_STEPS: Final = ("EpochBumpProp", "StaleRequestRejectedProp", "IneligibleStaysOutProp")
 
 
-def module_of(configuration: Configuration) -> str:
-    """Return the module that judges the runs of a configuration."""
-    return MODULE if configuration.min_isr is None else ELR_MODULE
-
-
 _MIDWAY: Final = frozenset({"AddingRemovingDisjointInv", "TargetHonouredProp"})
 
 
 def left_out(configuration: Configuration) -> frozenset[str]:
-    """Return the properties of Reassignment that need not hold in the runs of a configuration.
+    """Return the properties of Reassignment that the runs of a configuration may break.
 
-    Each is false for a reason, and a model of specs/broken/reassignment shows it.
+    Each is false for a reason, which a model of specs/broken/reassignment shows.
     """
     if configuration.min_isr is not None:
         return frozenset({"ElrSubsetReplicasInv"})  # ElrOutside
-    # A reassignment is changed midway in every run: StaleAdding, ForgottenTarget.
+    # Every run changes a reassignment midway: StaleAdding, ForgottenTarget.
     names = set(_MIDWAY)
     if configuration.late_heartbeats:
         # UnfencedOnTheWayOut
@@ -78,24 +71,21 @@ def constants_of(configuration: Configuration) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=12)
-def load_reassignment(configuration: Configuration) -> JudgedSpec[ReassignmentMapping]:
+def load(configuration: Configuration) -> JudgedSpec[ReassignmentMapping]:
     """Return Reassignment with the constants of a configuration and the properties that hold."""
-    mapping = ReassignmentMapping(configuration)
-    module, constants = module_of(configuration), constants_of(configuration)
+    constants = constants_of(configuration)
+    module = MODULE if configuration.min_isr is None else ELR_MODULE
     properties = properties_of(find_module(module, None), left_out(configuration))
-    init, following = BEGINNINGS.get(module, ("Init", "Next"))
-    spec = Spec.load(module, constants, init=init, next=following)
+    facts = facts_of(module)
+    spec = load_pinned(module, constants, init=facts.init, next=facts.next)
     if configuration.min_isr is not None:
         properties = Properties(
             (*properties.invariants, "ElrTypeOK", *_ELR_INVARIANTS),
             (*properties.steps, *_ELR_STEPS),
             properties.witnesses,
         )
-    pin_constants(spec)
-    return JudgedSpec(spec, properties, mapping)
+    return JudgedSpec(module, constants, spec, properties, ReassignmentMapping(configuration))
 
 
-def reassignment_judge(configuration: Configuration, also: Collection[str] = ()) -> Judge:
-    """Return the judge of one run; its configuration says which properties there are."""
-    assert not also, "no property of Reassignment is to be asked for"
-    return Judge(load_reassignment(configuration))
+judge: Final = judge_by(load)
+"""Makes the judge of one run of a configuration."""

@@ -1,1 +1,1 @@
-"""Controllers that register, judged by ControllerRegistration."""
+"""The refinement of ControllerRegistration: controllers that register with the active one."""

@@ -1,7 +1,7 @@
-"""Simulated controllers as a state of ControllerRegistration, and a choice as one of its actions.
+"""Simulated controllers as a state of ControllerRegistration, and a choice as an action of it.
 
-This is a change of notation and holds no rule of the protocol. Where spec and code differ, one of
-them is mended, never this file.
+This changes the notation and holds no rule of the protocol. Where spec and code differ, one of them
+is fixed, never this file.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from krafla.refinement.common.interner import Interner
+from krafla.refinement.common.judged_spec import StepMapping
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.values import function, record
 from kraft.controller.operations.controller_registration import supports_level
@@ -16,11 +18,6 @@ from kraft.sim.registration import choices
 from kraft.sim.registration.cluster import controllers_of, find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable
-
-    from krafla.oracle import Spec
-    from krafla.oracle.state import State
-    from krafla.refinement.common.judged_spec import Disagreement
     from krafla.values import Value
     from kraft.controller.registration_sender import RegistrationSender
     from kraft.image.entries import ControllerRegistration
@@ -29,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RegistrationMapping"]
 
-_REMEMBERED: Final = 50_000
 _NO_LEVEL: Final = -1
 _OF_MESSAGES: Final = (
     choices.Deliver, choices.DeliverElsewhere, choices.LoseMessage, choices.DuplicateMessage,
@@ -43,14 +39,14 @@ _REFUSED: Final = {
 }
 
 
-class RegistrationMapping:
+class RegistrationMapping(StepMapping):
     """The mapping for one configuration. Equal values are one object while they are remembered."""
 
     def __init__(self, configuration: Configuration) -> None:
         self._levels = configuration.levels
         self._controllers = controllers_of(configuration)
         self._incarnations = tuple(sorted(one.incarnation_id for one in configuration.processes))
-        self._known: dict[Hashable, Value] = {}
+        self._values: Interner[Value] = Interner()
 
     def variables(self, cluster: Cluster) -> dict[str, Value]:
         """Return the values of all variables. Spec: ControllerRegistration!vars."""
@@ -62,48 +58,45 @@ class RegistrationMapping:
         waiting = tuple(one.sender.pending is not None for one in running)
         bag = Counter(self.message(one) for one in cluster.network)
         version, active, voters = image.metadata_version, cluster.active, cluster.voters
+        interned = self._values.get
         return {
-            "registrations": self._one(
+            "registrations": interned(
                 ("registrations", registered),
                 lambda: self._by(
                     self._controllers, [self._registration(one) for one in registered]
                 ),
             ),
-            "metadata_version": self._one(
+            "metadata_version": interned(
                 ("metadata_version", version), lambda: _NO_LEVEL if version is None else version
             ),
-            "voters": self._one(("voters", voters), lambda: frozenset(int(one) for one in voters)),
-            "active": self._one(("active", active), lambda: NIL if active is None else active),
-            "status": self._one(
+            "voters": interned(("voters", voters), lambda: frozenset(int(one) for one in voters)),
+            "active": interned(("active", active), lambda: NIL if active is None else active),
+            "status": interned(
                 ("status", states), lambda: self._by(self._incarnations, list(states))
             ),
-            "image": self._one(
+            "image": interned(
                 ("image", images),
                 lambda: self._by(self._incarnations, [_image(*one) for one in images]),
             ),
-            "pending": self._one(
+            "pending": interned(
                 ("pending", waiting), lambda: self._by(self._incarnations, list(waiting))
             ),
-            "messages": self._one(("messages", frozenset(bag.items())), lambda: function(bag)),
+            "messages": interned(("messages", frozenset(bag.items())), lambda: function(bag)),
         }
-
-    def action_of(self, action: str) -> str:
-        """Return how the spec calls an action of the simulation: the same."""
-        return action
 
     def message(self, envelope: Envelope) -> Value:
         """Return a message. Spec: ControllerRegistration!Message."""
         incarnation = envelope.request.incarnation_id
         response, awaited = envelope.response, envelope.correlation_id is not None
         if response is None:
-            return self._one(
+            return self._values.get(
                 ("request", incarnation, awaited),
                 lambda: record(
                     type="ControllerRegistrationRequest", incarnation=incarnation, awaited=awaited
                 ),
             )
         error = response.error_code.name
-        return self._one(
+        return self._values.get(
             ("response", incarnation, error),
             lambda: record(
                 type="ControllerRegistrationResponse", incarnation=incarnation, error=error
@@ -124,16 +117,11 @@ class RegistrationMapping:
         return (str(choice.incarnation_id),) if known else None
 
     def refused_action(self, choice: Choice) -> str | None:
-        """Return the action a refused choice would have been; a delivery tells by its answer."""
+        """Return the action that a refused choice would have been; a delivery has none."""
         if isinstance(choice, choices.Deliver):
             return None
         name = type(choice).__name__
         return _REFUSED.get(name, name)
-
-    def disagreement(
-        self, spec: Spec, reached: State, cluster: Cluster, changed: Collection[str]
-    ) -> Disagreement | None:
-        """Return None: there is nothing to compare but the variables."""
 
     def _registration(self, registration: ControllerRegistration | None) -> Value:
         if registration is None:
@@ -143,14 +131,6 @@ class RegistrationMapping:
 
     def _by(self, names: tuple[Value, ...], results: list[Value]) -> Value:
         return function(zip(names, results, strict=True))
-
-    def _one(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        known = self._known.get(key)
-        if known is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            known = self._known[key] = make()
-        return known
 
 
 def _image_row(sender: RegistrationSender) -> tuple[str | None, int | None]:

@@ -1,16 +1,15 @@
-"""ControllerRegistration loaded for a configuration, once in a process, and its judges."""
+"""ControllerRegistration, loaded once in a process for each configuration, and its judges."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.oracle import Spec
-from krafla.oracle.constants import pin_constants
 from krafla.oracle.loader import find_module
+from krafla.oracle.properties import properties_of
 from krafla.refinement.common.judged_spec import JudgedSpec
-from krafla.refinement.common.lockstep import Judge
-from krafla.refinement.lease.properties import properties_of
+from krafla.refinement.common.loading import load_pinned
+from krafla.refinement.common.lockstep import judge_by
 from krafla.refinement.lease.vocabulary import NIL
 from krafla.refinement.registration.mapping import RegistrationMapping
 from krafla.values import function
@@ -18,19 +17,17 @@ from kraft.controller.operations.controller_registration import REGISTRATION_LEV
 from kraft.sim.registration.cluster import controllers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from kraft.sim.registration.cluster import Configuration
 
-__all__ = ["MODULE", "constants_of", "left_out", "load_registration", "registration_judge"]
+__all__ = ["MODULE", "constants_of", "judge", "left_out", "load"]
 
 MODULE: Final = "ControllerRegistrationProperties"
 
 
 def left_out(configuration: Configuration) -> frozenset[str]:
-    """Return the properties of ControllerRegistration that need not hold in a configuration.
+    """Return the properties of ControllerRegistration that the runs of a configuration may break.
 
-    Each is false for a reason, and a model of specs/broken/registration shows it.
+    Each is false for a reason, which a model of specs/broken/registration shows.
     """
     names = set()
     by_controller: dict[int, int] = {}
@@ -73,17 +70,15 @@ def constants_of(configuration: Configuration) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=12)
-def load_registration(configuration: Configuration) -> JudgedSpec[RegistrationMapping]:
-    """Return ControllerRegistration with the constants of a configuration and what must hold."""
+def load(configuration: Configuration) -> JudgedSpec[RegistrationMapping]:
+    """Return ControllerRegistration with the constants of a configuration, and what must hold."""
+    constants = constants_of(configuration)
     properties = properties_of(find_module(MODULE, None), left_out(configuration))
     eager = {"Eager(i)": "TRUE"} if configuration.eager else {}
     replaced = {"GateOpenFor": "Eager"} if configuration.eager else {}
-    spec = Spec.load(MODULE, constants_of(configuration), expressions=eager, replacements=replaced)
-    pin_constants(spec)
-    return JudgedSpec(spec, properties, RegistrationMapping(configuration))
+    spec = load_pinned(MODULE, constants, expressions=eager, replacements=replaced)
+    return JudgedSpec(MODULE, constants, spec, properties, RegistrationMapping(configuration))
 
 
-def registration_judge(configuration: Configuration, also: Collection[str] = ()) -> Judge:
-    """Return the judge of one run; its configuration says which properties there are."""
-    assert not also, "no property of ControllerRegistration is to be asked for"
-    return Judge(load_registration(configuration))
+judge: Final = judge_by(load)
+"""Makes the judge of one run of a configuration."""

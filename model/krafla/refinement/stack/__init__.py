@@ -1,1 +1,1 @@
-"""Whole clusters in lockstep with MetadataLog: what their controllers and brokers show."""
+"""The refinement of MetadataLogSteps: what controllers and brokers of the stack show."""

@@ -1,15 +1,15 @@
-"""Which actions of MetadataLogSteps a step of a controller or a broker is.
+"""The reader that finds out which actions of MetadataLogSteps a step of a node is.
 
-What happened to a controller says which, not what became of it: who is told to lead claims, whether
-it does so or not, and the spec says what it has then.
+The event of a controller decides, not its outcome. A controller that is told that it leads claims
+its epoch, whether it does so or not, and the spec says what it has afterwards.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from krafla.refinement.common.spec_run import Action
 from krafla.refinement.stack.log import NO_END, NO_IMAGE, Appended, Replayed
-from krafla.refinement.stack.spec import Action
 from krafla.refinement.stack.views import (
     NOTHING,
     SOMETHING_ELSE,
@@ -37,17 +37,18 @@ if TYPE_CHECKING:
     from kraft.ids import OffsetAndEpoch
     from kraft.sim.raft.steps import ListenerStep
 
-__all__ = ["Reader", "Reading"]
+__all__ = ["Reading", "StackReader"]
 
 
 _TWICE: Final = object()
 
 
 class Reading(NamedTuple):
-    """The actions of a step, and who was told what in it, by the numbers of the requests.
+    """The actions of a step, and the answers sent in it by the numbers of their requests.
 
-    `asked` are the requests that must have been answered, in the spec's words. While `is_pending`,
-    Raft has yet to refuse what the controller appends: nobody sees what it has meanwhile.
+    `asked` are the requests that must have been answered, as values of the spec. While
+    `is_pending`, Raft has yet to refuse what the controller appends, and what the node shows is not
+    compared.
     """
 
     actions: tuple[Action, ...] = ()
@@ -57,9 +58,9 @@ class Reading(NamedTuple):
 
 
 class _Refused(NamedTuple):
-    """The step of a controller whose append Raft has yet to refuse, and whom it told what in it.
+    """The step of a controller whose append Raft has yet to refuse, and the answers sent in it.
 
-    `asked` is who asked for it, if anybody.
+    `asked` is the token of the request that caused the append, if there is one.
     """
 
     actions: tuple[Action, ...] = ()
@@ -68,15 +69,15 @@ class _Refused(NamedTuple):
 
 
 class _Written(NamedTuple):
-    """What a controller appends in a step, as records of the spec, and what that comes to."""
+    """What a controller appends in a step, as records of the spec, and the image afterwards."""
 
     effect: does.Append
     records: tuple[Value, ...]
     replayed: Replayed
 
 
-class Reader:
-    """Reads the steps of one run. `leaders` has who led each epoch, as Raft's steps said."""
+class StackReader:
+    """Reads the steps of one run. `leaders` has the leader of each epoch, from Raft's steps."""
 
     def __init__(self, log: Log, images: Images, nodes: Mapping[str, Node]) -> None:
         self._log = log
@@ -88,16 +89,17 @@ class Reader:
         self._requests = 0
 
     def forget(self, name: str) -> None:
-        """Forget what a process was asked that has ended."""
+        """Forget the requests of a process that has ended."""
         self.asked[name].clear()
         self._refused.pop(name, None)
 
-    # What Raft hands over
+    # What Raft delivers
 
     def hear(self, batches: Iterable[events.CommittedBatch]) -> list[Action]:
-        """Return what becomes of the log when somebody hears of committed batches.
+        """Return what happens to the log when a node first hears of committed batches.
 
-        A batch that is not what its leader appended can be no step: it commits too many.
+        A batch that differs from what its leader appended is read as an impossible step: it commits
+        too many batches.
         """
         log, count = self._log, 0
         actions: list[Action] = []
@@ -119,9 +121,9 @@ class Reader:
         return [*actions, Action("Commit", (count,))] if count else actions
 
     def _elect(self, epoch: int, survivors: int) -> list[Action]:
-        """Return the step that begins an epoch; its leader may lead no more by now.
+        """Return the step that begins an epoch; its leader may have lost the leadership since.
 
-        If nobody led it, there is no such step.
+        If no replica led the epoch, the spec has no such step.
         """
         name = self.leaders.get(epoch, NOTHING)
         node = self._nodes.get(name)
@@ -139,9 +141,9 @@ class Reader:
         return [Action("ReplayCommitted", (name, end))]
 
     def loaded(self, name: str, snapshot_id: OffsetAndEpoch) -> list[Action]:
-        """Return the step of a node that begins anew from a snapshot; the empty one says nothing.
+        """Return the step of a node that loads a snapshot; the empty one is no step.
 
-        It is the one on its disk, or another's.
+        The snapshot is the one on its own disk, or another node's.
         """
         node = self._nodes[name]
         end = self._log.ends.get(snapshot_id.end_offset, NO_END)
@@ -164,7 +166,7 @@ class Reader:
         actions: list[Action] = []
         steps_back = isinstance(event, events.AppendRefused) and is_active(before)
         if refused.actions and not steps_back:
-            # Raft has taken what, by the spec, it could only refuse.
+            # Raft has accepted an append that the spec requires it to refuse.
             actions += refused.actions
         match event:
             case events.BatchesCommitted():
@@ -195,10 +197,10 @@ class Reader:
     def _commits(
         self, name: str, before: ControllerState, event: events.BatchesCommitted
     ) -> list[Action]:
-        """Return the step of a controller that hears of batches.
+        """Return the step of a controller that hears of committed batches.
 
-        Who is active has replayed its own, and Raft's are nothing to it, unless a later epoch than
-        its own begins with one.
+        An active controller has replayed its own batches. Raft's own batches mean nothing to it,
+        unless one begins a later epoch than its own.
         """
         ends = [
             one.base_offset + one.count
@@ -259,7 +261,8 @@ class Reader:
     ) -> list[Action]:
         """Return the step of a controller that writes.
 
-        If Raft must refuse that, it is judged when it has, with what the controller makes of it.
+        If Raft must refuse the append, the step is judged once Raft has, with the controller's
+        reaction.
         """
         actions = [Action("RunTask", (name, appended.records))]
         if asks is not None:
@@ -277,7 +280,7 @@ class Reader:
         return _Written(effect, *self._images.after(self._nodes[name].written, effect.records))
 
     def _append(self, name: str, appended: _Written) -> None:
-        """Note what a controller appends: where it ends, and what it comes to."""
+        """Note what a controller appends: where it ends, and the image afterwards."""
         node, log = self._nodes[name], self._log
         base, said = appended.effect.base_offset, appended.effect.records
         node.append(base + len(said), appended.replayed.image)
@@ -287,7 +290,7 @@ class Reader:
             )
 
     def _read(self, name: str, event: events.RequestReceived, response: object) -> int:
-        """Return the image that an answer is about: the one that the node shows, or none."""
+        """Return the image that an answer is about: the one that the node shows, or NO_IMAGE."""
         visible = self._nodes[name].visible
         if visible == NO_IMAGE:
             return NO_IMAGE
@@ -299,9 +302,9 @@ class Reader:
         return visible if response == expected else NO_IMAGE
 
     def _snapshots(self, name: str, listener: ListenerStep) -> list[Action]:
-        """Return the snapshot that a controller asks to have written.
+        """Return the step that writes a snapshot, if the controller asks for one.
 
-        If nothing came since the last one but batches of Raft's own, it is the same.
+        If only Raft's own batches came since the last snapshot, it is the same snapshot.
         """
         effect = next(
             (one for one in listener.effects if isinstance(one, does.CreateSnapshot)), None
@@ -316,9 +319,10 @@ class Reader:
         return [] if end == old else [Action("CreateSnapshot", (name,))]
 
     def _refusal(self, name: str, refused: tuple[Action, ...]) -> list[Action]:
-        """Return the step of a controller whose append Raft refuses: who asked, if anybody.
+        """Return the step of a controller whose append Raft refuses, with its request if any.
 
-        Raft refuses nothing to who leads: the spec says so of a request that is made up here.
+        Raft refuses no append of a leader. If it does, the step is read as the refusal of a made-up
+        request, which the spec does not allow.
         """
         if len(refused) == 1:
             return [Action("Renounce", (name,))]
@@ -333,7 +337,7 @@ class Reader:
     def _reading(
         self, name: str, listener: ListenerStep, actions: list[Action], refused: _Refused
     ) -> Reading:
-        """Return a reading, with who was told what, and who should have been."""
+        """Return a reading, with the answers that were sent and those that were due."""
         event, known = listener.event, self.asked[name]
         answers = [*refused.told, *_told(listener)]
         told = dict(answers)
@@ -363,7 +367,7 @@ class Reader:
 
 
 def _told(listener: ListenerStep) -> tuple[tuple[object, object], ...]:
-    """Return who is told what in a step."""
+    """Return the answers that a step sends, by token."""
     return tuple(
         (one.token, one.response) for one in listener.effects if isinstance(one, does.Reply)
     )

@@ -1,24 +1,25 @@
-"""Whole clusters in lockstep with MetadataLogSteps: every step of a controller or a broker.
+"""Controllers and brokers in lockstep with MetadataLogSteps.
 
-A step is read as one action, or a few that belong together; the spec takes them; and what the node
-has then, and who was told what, must be what the spec says. Raft is what its listeners hear of it:
-what is committed is committed for the spec as soon as anybody hears of it.
+A step is read as one action, or as a few that belong together. The spec takes them. Then what the
+node has, and the answers it sent, must be as the spec says. Of Raft only what its listeners hear
+counts: a batch is committed for the spec as soon as any node hears of it.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from krafla.oracle import EvaluationError
 from krafla.oracle.difference import differences
 from krafla.oracle.explain import Explanation
+from krafla.refinement.common.action_lockstep import ActionLockstep
 from krafla.refinement.common.judgement import Agreed, Divergence, Judgement, SpecAction
+from krafla.refinement.common.spec_run import Action
 from krafla.refinement.raft.vocabulary import Quorum, Vocabulary
-from krafla.refinement.stack.actions import Reader
+from krafla.refinement.stack.actions import StackReader
 from krafla.refinement.stack.log import NO_END, Images, Log
-from krafla.refinement.stack.spec import Action, RefusalError, StackSpecRun
+from krafla.refinement.stack.spec import StackSpecRun
 from krafla.refinement.stack.views import NOTHING, Node
 from kraft.controller.effects import Append
 from kraft.controller.events import CommittedBatch
@@ -33,56 +34,45 @@ if TYPE_CHECKING:
     from krafla.values import Value
     from kraft.sim.raft.steps import ListenerStep, SimStep
 
-__all__ = ["ClusterLockstep"]
+__all__ = ["StackLockstep"]
 
 
-class ClusterLockstep:
-    """The judge of one run. It stops at its first finding: what follows means nothing.
+class StackLockstep(ActionLockstep[StackSpecRun]):
+    """The judge of one run.
 
-    The nodes below `controllers` are controllers, the others brokers. `coverage` counts the actions
-    that were taken, `steps` the judgements given. `is_over` when the run has come to what the spec
-    has no word for: a sole voter that lost what only it had.
+    The nodes below `controllers` are controllers, the others are brokers. `is_over` is true once a
+    sole voter has lost what only it had: the spec cannot express that.
     """
 
     def __init__(self, quorum: Quorum, controllers: int) -> None:
         self.vocabulary = Vocabulary(quorum)
         names = quorum.names()
         self._controllers = {name for name, node in names if node < controllers}
-        self.side = StackSpecRun(
-            self._controllers, {name for name, node in names if node >= controllers}
-        )
+        brokers = {name for name, node in names if node >= controllers}
+        super().__init__(StackSpecRun(self._controllers, brokers))
         self.log, self.images = Log(), Images()
         self.nodes = {name: Node(self.log, self.images) for name, _ in names}
-        self.reader = Reader(self.log, self.images, self.nodes)
-        self.finding: Divergence | None = None
-        self.coverage: Counter[str] = Counter()
-        self.steps = 0
+        self.reader = StackReader(self.log, self.images, self.nodes)
         self.is_over = False
         self._ended: tuple[str, int] | None = None
         self._last: dict[str, Any] = {}
 
-    def judge(self, step: SimStep) -> Judgement:
-        """Return what the spec says of the next step of the run."""
-        assert self.finding is None, "the run was judged already"
-        self.steps += 1
-        try:
-            self._end(step)
-            if step.kind == "listener":
-                return self._listener(step)
-            if step.kind in ("event", "start"):
-                self._raft(step)
-            if step.kind == "start" and step.error is None:
-                self._start(step)
-            elif step.kind == "crash":
-                self._ended = self.vocabulary.name(step.replica), step.incarnation
-        except RefusalError as refusal:
-            return self._found(refusal.action, refusal.explanation)
+    def _judge(self, step: SimStep) -> Judgement:
+        self._end(step)
+        if step.kind == "listener":
+            return self._listener(step)
+        if step.kind in ("event", "start"):
+            self._raft(step)
+        if step.kind == "start" and step.error is None:
+            self._start(step)
+        elif step.kind == "crash":
+            self._ended = self.vocabulary.name(step.replica), step.incarnation
         return Agreed(None)
 
-    # Raft, and processes
+    # Raft and processes
 
     def _end(self, step: SimStep) -> None:
-        """Let a process end, once all that it did before has been judged."""
+        """End a process once all that it did before has been judged."""
         if self._ended is None:
             return
         name, incarnation = self._ended
@@ -94,7 +84,7 @@ class ClusterLockstep:
         self._lose_leadership(name)
 
     def _raft(self, step: SimStep) -> None:
-        """Note who leads; a process that crashed in the middle of the step has ended."""
+        """Note the leader; a process that crashed in the middle of the step has ended."""
         name = self.vocabulary.name(step.replica)
         state = step.after
         if state is None and step.whole is not None:
@@ -117,7 +107,7 @@ class ClusterLockstep:
             self._take(Action("LoseLeadership", (name,)))
 
     def _start(self, step: SimStep) -> None:
-        """Let a process start, with what is on its disk and nothing in memory."""
+        """Start a process with what is on its disk and nothing in memory."""
         state = step.after if step.whole is None else step.whole.state
         if state is None:
             return
@@ -157,7 +147,7 @@ class ClusterLockstep:
         reading = self.reader.controller(name, listener)
         strange = _strange_epochs(listener)
         if strange:
-            return self._found(None, Explanation(
+            return self._divergence(None, Explanation(
                 f"node {name} appends in epoch {strange[0]}, and is active in another", (), ()
             ))  # fmt: skip
         if reading.is_pending:
@@ -191,53 +181,51 @@ class ClusterLockstep:
         return SpecAction(*actions[-1]) if actions else None
 
     def _take(self, action: Action) -> None:
-        self.side.take(action)
+        self.spec_run.take(action)
         self.coverage[action.name] += 1
 
     def _compare(self, name: str, taken: SpecAction | None, got: Value) -> Divergence | None:
-        """Return where a node has something else than the spec says."""
-        expected = self.side.value("ViewOf", name)
+        """Return the finding that a node has something else than the spec says, if it has."""
+        expected = self.spec_run.value("ViewOf", name)
         if expected == got:
             return None
         what = f"{taken} leads to another" if taken else "what is no step of the spec changes the"
-        return self._found(taken, Explanation(
+        return self._divergence(taken, Explanation(
             f"{what} state of node {name}", (), differences(name, expected, got)
         ))  # fmt: skip
 
     def _told(self, taken: SpecAction | None, reading: Reading) -> Divergence | None:
-        """Return who was told something else than the spec says."""
+        """Return the finding that other answers were sent than the spec says, if they were."""
         try:
-            expected = self.side.value("ToldTo", reading.asked) if reading.asked else frozenset()
+            expected = (
+                self.spec_run.value("ToldTo", reading.asked) if reading.asked else frozenset()
+            )
         except EvaluationError:
-            # Nobody asked for the spec to answer: what came before was read as another step.
+            # The spec has no such request: what came before was read as another step.
             expected = NOTHING
         if expected == reading.told:
             return None
-        return self._found(taken, Explanation(
+        return self._divergence(taken, Explanation(
             f"{taken} gives other answers", (), differences("answers", expected, reading.told)
         ))  # fmt: skip
 
-    def _found(self, action: Any, explanation: Explanation) -> Divergence:
-        spoken = (
-            SpecAction("", ()) if action is None else SpecAction(action.name, action.parameters)
-        )
-        variables = tuple(sorted({
+    def _variables_of(self, explanation: Explanation) -> tuple[str, ...]:
+        """Return the fields that differ. The path of a field begins with the name of its node."""
+        return tuple(sorted({
             re.split(r"[.\[]", one.path)[1] if "." in one.path else one.path
             for one in explanation.differences
         }))  # fmt: skip
-        self.finding = Divergence(self.steps, spoken, explanation, variables)
-        return self.finding
 
 
 def _strange_epochs(listener: ListenerStep) -> list[int]:
-    """Return the epochs in which a controller appends, and is not active."""
+    """Return the epochs in which a controller appends without being active in them."""
     active = {listener.before.claim_epoch, listener.after.claim_epoch} - {NO_EPOCH}
     appended = [one.epoch for one in listener.effects if isinstance(one, Append)]
     return [epoch for epoch in appended if epoch not in active]
 
 
 def _decoded(effect: HandleCommit, log: Log) -> tuple[CommittedBatch, ...]:
-    """Return the batches that nobody has heard of before."""
+    """Return the batches that no node has heard of before."""
     return tuple(
         CommittedBatch(
             Offset(one.base_offset), one.epoch,

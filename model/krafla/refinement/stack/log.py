@@ -1,8 +1,8 @@
-"""The metadata log of a run, in the numbers of the spec: its ends, its images, who wrote what.
+"""The metadata log of a run in the numbers of the spec: its ends and its images.
 
-An end of the spec counts what controllers appended and the records that begin an epoch. Raft may
-put several appends into one batch of its own; and its other control records are nothing to a
-controller, so they end where what is before them ends.
+An end of the spec counts the controllers' appends and the records that begin an epoch. Raft may put
+several appends into one batch. Its other control records mean nothing to a controller, so they
+share the end of what is before them.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["NO_END", "NO_IMAGE", "Appended", "Images", "Log", "Replayed"]
 
 NO_END: Final = -2
-"""What the spec has no end for, and no value that would pass for one."""
+"""The end of an offset that has none in the spec. No variable may have this value."""
 NO_IMAGE: Final = -1
-"""An image that is not the one it could be. Spec: MetadataLogSteps!NoImage."""
+"""The number of an image that is not the expected one. Spec: MetadataLogSteps!NoImage."""
 
 _MARKERS: Final = {
     BeginTransactionRecord: "BeginTransaction",
@@ -41,14 +41,14 @@ _MARKERS: Final = {
 
 
 class Replayed(NamedTuple):
-    """The number of an image, and in a transaction that of the one before it."""
+    """The number of an image and, in a transaction, of the image before it."""
 
     image: int = 0
     before: int | None = None
 
 
 class Appended(NamedTuple):
-    """What the leader of the newest epoch appended, and what the log comes to with it."""
+    """An append of the newest epoch's leader, and the image after it."""
 
     base: int
     end: int
@@ -58,7 +58,7 @@ class Appended(NamedTuple):
 
 
 class Images:
-    """All images of a run, by their numbers; number 0 is the empty one."""
+    """All images of a run by their numbers; number 0 is the empty one."""
 
     def __init__(self) -> None:
         self._images: list[MetadataImage] = [EMPTY_IMAGE]
@@ -74,7 +74,7 @@ class Images:
     def after(
         self, replayed: Replayed, records: Sequence[TypedRecord]
     ) -> tuple[tuple[Value, ...], Replayed]:
-        """Return a batch as records of the spec, and what it makes of an image.
+        """Return a batch as records of the spec, and the image after it.
 
         Spec: MetadataLogSteps!ChangeRecord.
         """
@@ -110,10 +110,10 @@ class Images:
 
 
 class Log:
-    """What is committed, as ends and images, and what the newest leader appended behind it.
+    """The committed log as ends and images, and what the newest leader appended after it.
 
-    `ends` has the end of the spec for each offset at which a committed batch ends, or a part of
-    one that was appended by itself. `at` has the image at each end.
+    `ends` has the spec's end for each offset at which a committed batch, or one append in it, ends.
+    `at` has the image at each end.
     """
 
     def __init__(self) -> None:
@@ -124,21 +124,21 @@ class Log:
         self.uncommitted: deque[Appended] = deque()
 
     def begin_epoch(self, epoch: int, end: int) -> None:
-        """Take in the control record that begins an epoch: nothing older can commit any more."""
+        """Add the control record that begins an epoch: nothing older can be committed any more."""
         self.epoch = epoch
         self.uncommitted.clear()
         self.at.append(self.at[-1])
         self.extend(end)
 
     def extend(self, end: int) -> None:
-        """Take in a batch that a controller sees nothing of: the same end of the spec, further."""
+        """Add a batch that controllers do not see: the spec's end stays the same."""
         self.end = end
         self.ends[end] = len(self.at) - 1
 
     def commit(
         self, base: int, end: int, epoch: int, records: tuple[TypedRecord, ...]
     ) -> int | None:
-        """Take in a committed batch; return how many appends it is, None if it is none."""
+        """Add a committed batch; return how many appends it holds, None if it matches none."""
         count, at = 0, base
         said: list[TypedRecord] = []
         while at < end and count < len(self.uncommitted):

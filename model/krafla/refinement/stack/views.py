@@ -1,7 +1,7 @@
-"""What a controller or a broker has in memory and on its disk, as the spec says it.
+"""What a controller or a broker has in memory and on its disk, in the notation of the spec.
 
-This is a change of notation and holds no rule of the protocol. An image gets the number of the
-one that it could be, if it is equal to that, and else a number that no image has.
+This changes the notation and holds no rule of the protocol. An image gets the number of its only
+possible counterpart if it equals that, and otherwise a number that no image has.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ __all__ = [
 ]
 
 NOTHING: Final = "nothing"
-"""What somebody is told who is told nothing."""
+"""The answer of the spec to a request that was not answered."""
 SOMETHING_ELSE: Final = "something else"
 
 
 class ControllerRequest(NamedTuple):
-    """A request: its number, as the spec has it, and what its operation came to."""
+    """A request: its number and value in the spec, and its operation's response."""
 
     number: int
     value: Value
@@ -49,14 +49,14 @@ class ControllerRequest(NamedTuple):
 
 
 def request_value(number: int, records: tuple[Value, ...]) -> Value:
-    """Return a request of the spec, which brings along what it comes to."""
+    """Return a request of the spec, which carries its own outcome."""
     return record(id=number, records=records, result=f"answer {number}")
 
 
 def answer_value(response: object, asked: ControllerRequest | None) -> Value:
-    """Return an answer of the spec: the operation's own is called after its request.
+    """Return an answer of the spec: an operation's own answer is named after its request.
 
-    That a node is no controller is not an operation's to say.
+    NOT_CONTROLLER comes from the controller, not from an operation.
     """
     if isinstance(response, Failure) and response.error_code is ErrorCode.NOT_CONTROLLER:
         return "NOT_CONTROLLER"
@@ -68,10 +68,11 @@ def answer_value(response: object, asked: ControllerRequest | None) -> Value:
 class Node:
     """What is known of one node after its last step.
 
-    `raft_leads` is the epoch that its Raft client leads, if any, and `leads` the same once that has
-    begun, until it is made to resign. `snapshot` has the end and the image of the newest on its
-    disk, `own` the ends of what it appended since it was elected. `written` and `visible` are what
-    it has and shows. `is_known`: a process has started on it.
+    `raft_leads` is the epoch that its Raft client leads, if any. `leads` is the same, from the
+    record that begins the epoch until the node resigns. `snapshot` has the end and the image of the
+    newest snapshot on its disk, `own` the ends of what it has appended since its election.
+    `written` and `visible` are what it has and shows. `is_known` says whether a process has started
+    on it.
     """
 
     def __init__(self, log: Log, images: Images) -> None:
@@ -93,12 +94,12 @@ class Node:
         self._known: dict[int, tuple[MetadataImage, int]] = {}
 
     def append(self, end: int, image: int) -> None:
-        """Note where a batch ends that the controller appends itself, and the image then."""
+        """Note where the controller's own append ends, and the image after it."""
         self.own[end] = self.write_end + 1
         self._ahead = (image,)
 
     def end(self, offset: int, committed: int) -> int:
-        """Return an end of the spec; up to what is committed it is the same for all nodes."""
+        """Return an end of the spec; a committed end is the same for all nodes."""
         ends = self._log.ends if offset <= committed else self.own
         return ends.get(offset, NO_END)
 
@@ -108,7 +109,7 @@ class Node:
         """Return what a controller has. Spec: MetadataLogSteps!ViewOf."""
         committed = state.committed_end
         view = _View(self, committed, self._candidates(self.end(committed, committed)))
-        # Who is parked twice is somebody whom nobody knows.
+        # A token that is deferred twice stands for an unknown request.
         tokens = [one.token for one in state.deferred]
         parked = [
             (asked.get(one.token) if tokens.count(one.token) == 1 else None, one)
@@ -160,7 +161,7 @@ class Node:
         return value
 
     def image(self, image: MetadataImage, candidates: Iterable[int]) -> int:
-        """Return the number of an image that can only be one of some."""
+        """Return the number of an image that can only be one of some candidates."""
         known = self._known.get(id(image))
         if known is not None:
             return known[1]
@@ -179,7 +180,7 @@ class Node:
         return record(end=end, image=image)
 
     def _rest(self, view: _View, written: Memory, committed: int) -> None:
-        """Remember what the next step begins with."""
+        """Remember the state in which the next step begins."""
         before = None if written.before is None else view.image(written.before.image)
         self.written = Replayed(view.image(written.image), before)
         self.committed_end = self.end(committed, committed)
@@ -188,7 +189,7 @@ class Node:
 
 
 class _View:
-    """One look at a node: its images get their numbers once."""
+    """One look at a node, in which each image is numbered once."""
 
     def __init__(self, node: Node, committed: int, candidates: tuple[int, ...]) -> None:
         self._node = node

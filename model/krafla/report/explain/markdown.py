@@ -46,9 +46,9 @@ def plain(text: str) -> str:
 def code(text: str) -> str:
     """Return the text as code inside a line."""
     text = text.replace("\n", " ") or " "
-    fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    border = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
     pad = " " if text[0] in "` " or text[-1] in "` " else ""
-    return f"{fence}{pad}{text}{pad}{fence}"
+    return f"{border}{pad}{text}{pad}{border}"
 
 
 def _cell(text: str) -> str:
@@ -57,8 +57,8 @@ def _cell(text: str) -> str:
 
 
 def _block(text: str) -> list[str]:
-    fence = "`" * max(3, max((len(run) for run in re.findall("`+", text)), default=0) + 1)
-    return [fence, *text.splitlines(), fence]
+    border = "`" * max(3, max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    return [border, *text.splitlines(), border]
 
 
 def _title(view: TraceView) -> str:

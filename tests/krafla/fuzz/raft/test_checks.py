@@ -30,7 +30,7 @@ from tests.krafla.fuzz.raft.histories import HISTORIES
 
 from krafla.fuzz.engine.violation import Violated
 from krafla.fuzz.raft.checks import DAMAGING, PROPERTIES
-from krafla.fuzz.raft.elections import check_role, file_of
+from krafla.fuzz.raft.election_checks import check_role, file_of
 from kraft.ids import DirectoryId, OffsetAndEpoch
 from kraft.log.image import LogImage
 from kraft.raft.effects import (
@@ -167,7 +167,7 @@ def test_only_the_first_violation_is_kept():
     first = hand.checks.violation
     hand.event(B, Fatal("later"))
     assert hand.checks.violation is first
-    assert "node 3 has node 1 lead epoch 1" in str(first)
+    assert "node 3 believes that node 1 leads epoch 1" in str(first)
 
 
 def test_a_node_that_has_had_two_disks_may_end():

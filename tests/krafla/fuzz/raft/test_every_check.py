@@ -11,9 +11,9 @@ import pytest
 from tests.krafla.fuzz.raft.histories import HISTORIES
 
 import krafla.fuzz.raft
-from krafla.fuzz.engine.machine_run import case_of, play
 from krafla.fuzz.engine.violation import Violated
 from krafla.fuzz.raft.checks import PROPERTIES
+from krafla.fuzz.raft.system import SYSTEM, raft_case_of
 
 JUDGE = Path(krafla.fuzz.raft.__file__).parent
 # What only is asked where something is wrong already: a replica does not start, a log is another
@@ -83,7 +83,7 @@ def lines_of(examples):
     sys.settrace(lambda frame, *_: in_judge if frame.f_code.co_filename in files else None)
     try:
         for example in examples:
-            assert play(case_of(1, example)).violation is None
+            assert SYSTEM.play(raft_case_of(1, example)).violation is None
     finally:
         sys.settrace(before)
     return lines

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from krafla.fuzz.engine.machine_run import case_of, play
+from krafla.fuzz.engine.machine_run import play
 from krafla.fuzz.engine.violation import Violation
 from krafla.fuzz.raft import lockstep_judge
-from krafla.fuzz.raft.lockstep_judge import REFINEMENT, LockstepJudge, action_names, play_judged
+from krafla.fuzz.raft.lockstep_judge import REFINEMENT, RaftJudge, raft_action_names
+from krafla.fuzz.raft.system import SYSTEM, raft_case_of
 from kraft.raft.roles import Follower
 from kraft.raft.state import Step
 from kraft.sim.raft import kraft_core
 from kraft.sim.raft.cluster import Simulation
 from kraft.sim.raft.configuration import QuorumConfiguration
 
-QUIET = replace(case_of(3, 1), configuration=QuorumConfiguration(3, 0, kinds=()), knobs=None)
+QUIET = replace(raft_case_of(3, 1), configuration=QuorumConfiguration(3, 0, kinds=()), knobs=None)
 
 
 class FindsAtStep100:
@@ -33,7 +34,7 @@ class FindsAtStep100:
 
 
 def test_a_run_ends_where_its_judge_finds_something():
-    played = play(QUIET, FindsAtStep100)
+    played = play(QUIET, SYSTEM, FindsAtStep100)
     assert played.violation is not None
     assert (played.violation.property, played.judged) == ("Anything", 100)
 
@@ -51,7 +52,7 @@ def test_a_step_that_the_spec_has_not_is_a_violation_of_the_run():
         return step
 
     simulation = Simulation(QUIET.configuration, QUIET.seed, core=right._replace(on_event=on_event))
-    judge = LockstepJudge(simulation)
+    judge = RaftJudge(simulation)
     found = next(
         (found for step in simulation.steps() if (found := judge.judge(step)) is not None), None
     )
@@ -67,10 +68,10 @@ def test_what_the_judge_need_not_see_is_this_and_no_more():
     assert {
         "AppendRecord", "Restart", "Boot", "CrashLosingTail", "ResignRemoved", "FollowAndFetch",
     } == lockstep_judge._NEVER_TAKEN  # fmt: skip
-    assert {"CrashTruncating", "CrashAppending", "LosePreVoteByName"} <= set(action_names())
+    assert {"CrashTruncating", "CrashAppending", "LosePreVoteByName"} <= set(raft_action_names())
 
 
 def test_a_run_without_faults_is_judged_to_its_end():
-    played = play_judged(QUIET)
+    played = SYSTEM.play(QUIET, lockstep=True)
     assert played.violation is None
     assert played.judged == played.events > 100

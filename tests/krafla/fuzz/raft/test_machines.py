@@ -8,7 +8,8 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.krafla.fuzz.raft.hand_cluster import HandCluster
 from tests.krafla.fuzz.raft.machines import ChangingMachine, ElectionMachine
 
-from krafla.fuzz.engine.seeded_bugs import find_mutant
+from krafla.fuzz.engine.mutant import find_mutant
+from krafla.fuzz.raft.system import SYSTEM
 from kraft.raft.roles import Leader
 
 TestElections = ElectionMachine.TestCase
@@ -81,5 +82,5 @@ def test_a_machine_finds_a_seeded_bug(machine, bug, broken):
         max_examples=300, stateful_step_count=60, deadline=None, database=None,
         derandomize=True, phases=[Phase.generate], suppress_health_check=list(HealthCheck),
     )  # fmt: skip
-    with find_mutant(bug).applied(), pytest.raises(AssertionError, match=broken):
+    with find_mutant(bug, SYSTEM).applied(), pytest.raises(AssertionError, match=broken):
         run_state_machine_as_test(machine, settings=wanted)

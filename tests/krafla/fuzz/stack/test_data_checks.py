@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from krafla.fuzz.engine.violation import Violated
 from krafla.fuzz.stack.committed_log import CommittedLog
-from krafla.fuzz.stack.data_checks import Data
+from krafla.fuzz.stack.data_checks import DataChecks
 from kraft.broker.partitions import LEADS, OPENED, ReplicaChange
 from kraft.broker.replica_log import EMPTY_LOG, ReplicaLog
 from kraft.ids import ReplicaKey
@@ -24,24 +24,24 @@ class Cluster:
     """What the check hears of one partition on brokers 1, 2 and 3."""
 
     def __init__(self):
-        self.truth = CommittedLog()
-        self.data = Data(self.truth)
+        self.committed_log = CommittedLog()
+        self.data = DataChecks(self.committed_log)
         self.is_led_by(1, epoch=0, isr=(1, 2, 3))
 
     def has_eligibility(self, level):
-        before = self.truth.image
+        before = self.committed_log.image
         features = before.features.set("eligible.leader.replicas.version", level)
-        self.truth.image = replace(before, features=features)
-        for observer in self.truth.observers:
-            observer(None, before, self.truth.image)
+        self.committed_log.image = replace(before, features=features)
+        for observer in self.committed_log.observers:
+            observer(None, before, self.committed_log.image)
 
     def is_led_by(self, leader, *, epoch, isr, replicas=(1, 2, 3), **fields):
         places = (FIRST,) * len(replicas)
         led = Partition(replicas, places, isr, leader=leader, leader_epoch=epoch, **fields)
-        before = self.truth.image
-        self.truth.image = replace(before, partitions=before.partitions.set(KEY, led))
-        for observer in self.truth.observers:
-            observer(None, before, self.truth.image)
+        before = self.committed_log.image
+        self.committed_log.image = replace(before, partitions=before.partitions.set(KEY, led))
+        for observer in self.committed_log.observers:
+            observer(None, before, self.committed_log.image)
 
     def does(self, broker, effect):
         step = SimStep(0, 0, "listener", ReplicaKey(broker, FIRST))

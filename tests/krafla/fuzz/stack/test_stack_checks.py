@@ -9,11 +9,11 @@ import pytest
 from immutables import Map
 
 from krafla.fuzz.engine.violation import Violated
-from krafla.fuzz.stack.answers import Answers
-from krafla.fuzz.stack.broker_checks import Brokers
+from krafla.fuzz.stack.answer_checks import AnswerChecks
+from krafla.fuzz.stack.broker_checks import BrokerChecks
 from krafla.fuzz.stack.checks import PROPERTIES
 from krafla.fuzz.stack.committed_log import CommittedLog
-from krafla.fuzz.stack.controllers import Controllers
+from krafla.fuzz.stack.controller_checks import ControllerChecks
 from kraft.controller import effects as does
 from kraft.controller import events
 from kraft.controller.configuration import Configuration
@@ -82,11 +82,11 @@ def asked(image: MetadataImage, request: Any, response: Any) -> ListenerStep:
     )
 
 
-def answers(image: MetadataImage) -> Answers:
-    truth = CommittedLog()
-    truth.end = END
-    truth.stable_images[END] = image
-    return Answers(truth, Brokers(truth))
+def answers(image: MetadataImage) -> AnswerChecks:
+    committed_log = CommittedLog()
+    committed_log.end = END
+    committed_log.stable_images[END] = image
+    return AnswerChecks(committed_log, BrokerChecks(committed_log))
 
 
 def altered(leader_epoch: int, code: ErrorCode, *members: int) -> tuple[Any, Any]:
@@ -126,7 +126,7 @@ def may_stop_in_sync() -> None:
 
 
 def two_claim_one_epoch() -> None:
-    controllers = Controllers(CommittedLog())
+    controllers = ControllerChecks(CommittedLog())
     for number in (1, 2):
         before = first_state(Configuration(Defaults(NodeId(number))))
         event = events.LeaderChanged(0, 3, NodeId(number))
@@ -139,7 +139,7 @@ def appends_in_another_epoch() -> None:
     state = first_state(Configuration(Defaults(NodeId(1))))
     effect = does.Append(9, Offset(0), (), 27)
     listener = ListenerStep("controller", state, events.Poll(0), state, (effect,))
-    Controllers(CommittedLog()).check(process(), listener)
+    ControllerChecks(CommittedLog()).check(process(), listener)
 
 
 def commits_what_cannot_be_replayed() -> None:
@@ -148,15 +148,15 @@ def commits_what_cannot_be_replayed() -> None:
 
 
 def a_broker_shows_something_else() -> None:
-    truth = CommittedLog()
-    truth.end = END
-    truth.stable_images[END] = WITH_TWO
+    committed_log = CommittedLog()
+    committed_log.end = END
+    committed_log.stable_images[END] = WITH_TWO
     lifecycle = SimpleNamespace(state=None)
     view = SimpleNamespace(
         memory=Memory(Written(LED_BY_ONE, end=END)), life=SimpleNamespace(lifecycle=lifecycle),
         own=SimpleNamespace(replicas={}),
     )  # fmt: skip
-    Brokers(truth).check(process(), ListenerStep("broker", None, "due", view))
+    BrokerChecks(committed_log).check(process(), ListenerStep("broker", None, "due", view))
 
 
 HISTORIES: dict[str, Callable[[], None]] = {

@@ -9,39 +9,38 @@ import pytest
 from tests.krafla.fuzz.stack.test_stack_campaign import CALM
 
 from krafla.audit.registry import REGISTRY
-from krafla.fuzz.engine.machine_run import play
-from krafla.fuzz.engine.seeded_bugs import find_mutant
+from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.engine.violation import Violated, Violation
 from krafla.fuzz.raft.checks import PROPERTIES as RAFT_PROPERTIES
 from krafla.fuzz.raft.lockstep_judge import REFINEMENT, LockstepJudge, raft_action_names
-from krafla.fuzz.stack.answers import ANSWER_PROPERTIES
+from krafla.fuzz.stack.answer_checks import ANSWER_PROPERTIES
 from krafla.fuzz.stack.broker_checks import BROKER_PROPERTIES
 from krafla.fuzz.stack.checks import PROPERTIES, StackChecks
-from krafla.fuzz.stack.controllers import CONTROLLER_PROPERTIES
+from krafla.fuzz.stack.controller_checks import CONTROLLER_PROPERTIES
 from krafla.fuzz.stack.data_checks import DATA_PROPERTIES
-from krafla.fuzz.stack.lockstep_judge import ClusterJudge, cluster_action_names
+from krafla.fuzz.stack.lockstep_judge import stack_action_names
 from krafla.fuzz.stack.log_judge import LOG_PROPERTIES, LogJudge
-from krafla.fuzz.stack.progress import PROGRESS_PROPERTIES
+from krafla.fuzz.stack.progress_checks import PROGRESS_PROPERTIES
 from krafla.fuzz.stack.soft_state_checks import SOFT_STATE_PROPERTIES
-from krafla.fuzz.stack.system import STACK
+from krafla.fuzz.stack.system import SYSTEM
 from kraft.controller import events
 from kraft.controller.state import is_active
 from kraft.sim.raft.cluster import Simulation
 
 FIRST_RECORDS = 20
 REPOSITORY = Path(__file__).parents[4]
-WHOLE = "krafla.fuzz.stack"
+ROOM = "krafla.fuzz.stack"
 JUDGES = {
-    f"{WHOLE}.answers.Answers.check": ANSWER_PROPERTIES,
-    f"{WHOLE}.broker_checks.Brokers.check": BROKER_PROPERTIES,
-    f"{WHOLE}.controllers.Controllers.check": CONTROLLER_PROPERTIES,
-    f"{WHOLE}.controllers.Controllers.check_snapshot": CONTROLLER_PROPERTIES,
-    f"{WHOLE}.data_checks.Data.check": DATA_PROPERTIES,
-    f"{WHOLE}.log_judge.LogJudge.hear": LOG_PROPERTIES,
-    f"{WHOLE}.log_judge.LogJudge.finish": LOG_PROPERTIES,
-    f"{WHOLE}.progress.Progress.check": PROGRESS_PROPERTIES,
-    f"{WHOLE}.progress.Progress.raft": PROGRESS_PROPERTIES,
-    f"{WHOLE}.soft_state_checks.SoftState.check": SOFT_STATE_PROPERTIES,
+    f"{ROOM}.answer_checks.AnswerChecks.check": ANSWER_PROPERTIES,
+    f"{ROOM}.broker_checks.BrokerChecks.check": BROKER_PROPERTIES,
+    f"{ROOM}.controller_checks.ControllerChecks.check": CONTROLLER_PROPERTIES,
+    f"{ROOM}.controller_checks.ControllerChecks.check_snapshot": CONTROLLER_PROPERTIES,
+    f"{ROOM}.data_checks.DataChecks.check": DATA_PROPERTIES,
+    f"{ROOM}.log_judge.LogJudge.hear": LOG_PROPERTIES,
+    f"{ROOM}.log_judge.LogJudge.finish": LOG_PROPERTIES,
+    f"{ROOM}.progress_checks.ProgressChecks.check": PROGRESS_PROPERTIES,
+    f"{ROOM}.progress_checks.ProgressChecks.raft": PROGRESS_PROPERTIES,
+    f"{ROOM}.soft_state_checks.SoftStateChecks.check": SOFT_STATE_PROPERTIES,
 }
 
 
@@ -53,14 +52,15 @@ def test_what_a_judge_finds_is_the_violation_of_the_run(judge, monkeypatch):
         raise Violated(name, "whatever it is")
 
     monkeypatch.setattr(judge, object_to_all)
-    violation = play(CALM, system=STACK).violation
+    violation = SYSTEM.play(CALM).violation
     assert violation is not None
     assert (violation.property, violation.text) == (name, "whatever it is")
 
 
 @pytest.mark.parametrize("resigns", [True, False])
 def test_a_controller_that_steps_back_by_itself_has_to_make_raft_resign(resigns):
-    bug = nullcontext() if resigns else find_mutant("steps-back-without-resigning").applied()
+    mutant = find_mutant("steps-back-without-resigning", SYSTEM)
+    bug = nullcontext() if resigns else mutant.applied()
     with bug:
         violation = steps_back_by_itself()
     found = None if violation is None else violation.property
@@ -70,7 +70,7 @@ def test_a_controller_that_steps_back_by_itself_has_to_make_raft_resign(resigns)
 def steps_back_by_itself():
     """Have the first active controller step back as after an error; return what is found."""
     simulation = Simulation(
-        CALM.configuration, CALM.seed, CALM.plan, CALM.knobs, workload=STACK.workload(CALM)
+        CALM.configuration, CALM.seed, CALM.plan, CALM.knobs, workload=SYSTEM.workload(CALM)
     )
     checks, is_told = StackChecks(), False
     for step in simulation.steps():
@@ -93,18 +93,18 @@ def test_what_the_spec_of_raft_objects_to_is_the_finding_in_a_lockstep(monkeypat
         return Violation(REFINEMENT, "whatever it is", step.number, step.time, "somebody")
 
     monkeypatch.setattr(LockstepJudge, "judge", objects)
-    violation = play(CALM, ClusterJudge, system=STACK).violation
+    violation = SYSTEM.play(CALM, lockstep=True).violation
     assert violation is not None
     assert violation.property == REFINEMENT
 
 
 def test_a_campaign_of_clusters_may_miss_three_actions_of_raft_and_no_others():
-    missed = set(raft_action_names()) - set(cluster_action_names())
+    missed = set(raft_action_names()) - set(stack_action_names())
     assert missed == {"BecomeSoleLeader", "ForgetObserver", "LosePreVoteByName"}
 
 
 def test_the_log_of_a_cluster_is_excused_for_no_bug_of_older_releases():
-    image = LogJudge()._history._image
+    image = LogJudge()._history._state.image
     image.displaced = {0}
     assert not image.excused()
 

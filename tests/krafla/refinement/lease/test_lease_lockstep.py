@@ -7,19 +7,15 @@ from dataclasses import replace
 import pytest
 
 from krafla.oracle.difference import Difference
+from krafla.oracle.properties import Properties
 from krafla.refinement.common.judged_spec import JudgedSpec
 from krafla.refinement.common.judgement import Agreed, Divergence, PropertyViolated
 from krafla.refinement.common.lockstep import Judge
+from krafla.refinement.lease import spec as lease_spec
 from krafla.refinement.lease.mapping import LeaseMapping
-from krafla.refinement.lease.properties import (
-    CONDITIONAL,
-    LEFT_TO_MODELS,
-    MODULE,
-    Properties,
-    read_properties,
-)
-from krafla.refinement.lease.spec import lease_judge, load_lease
+from krafla.refinement.lease.properties import MODULE, read_properties
 from krafla.refinement.lease.vocabulary import Vocabulary
+from krafla.traces.spec_facts import facts_of
 from krafla.values import same
 from krafla.verdict import KraflaError
 from kraft.controller.operations.heartbeats import HeartbeatState
@@ -54,7 +50,7 @@ def steps_of(*chosen, configuration=SMALL):
 
 
 def judged(steps, judge=None):
-    judge = judge or lease_judge(SMALL)
+    judge = judge or lease_spec.judge(SMALL)
     return [judge.judge(step) for step in steps]
 
 
@@ -77,7 +73,7 @@ def test_every_step_until_a_broker_is_unfenced_is_an_action_of_the_spec():
 
 def test_the_spec_is_in_the_state_that_the_whole_cluster_maps_to():
     steps = steps_of(*UNTIL_UNFENCED)
-    judge = lease_judge(SMALL)
+    judge = lease_spec.judge(SMALL)
     judged(steps, judge)
     fresh = LeaseMapping(Vocabulary.of(SMALL)).variables(steps[-1].after)
     assert fresh.keys() == set(judge.state)
@@ -86,7 +82,7 @@ def test_the_spec_is_in_the_state_that_the_whole_cluster_maps_to():
 
 def test_a_wrong_state_is_a_divergence_that_names_the_variable_and_the_values():
     *good, last = steps_of(*UNTIL_UNFENCED[:8])
-    judge = lease_judge(SMALL)
+    judge = lease_spec.judge(SMALL)
     judged(good, judge)
     finding = judge.judge(replace(last, after=with_contact(last.after, 0)))
     assert isinstance(finding, Divergence)
@@ -98,7 +94,7 @@ def test_a_wrong_state_is_a_divergence_that_names_the_variable_and_the_values():
 
 def test_an_action_the_spec_does_not_allow_is_a_divergence_that_names_the_conjunct():
     *good, last = steps_of(*UNTIL_UNFENCED[:8])
-    judge = lease_judge(SMALL)
+    judge = lease_spec.judge(SMALL)
     judged(good, judge)
     finding = judge.judge(replace(last, outcome=Done("UnfenceBroker")))
     assert isinstance(finding, Divergence)
@@ -108,7 +104,7 @@ def test_an_action_the_spec_does_not_allow_is_a_divergence_that_names_the_conjun
 
 
 def test_a_state_that_changed_without_a_step_is_a_divergence():
-    judge = lease_judge(SMALL)
+    judge = lease_spec.judge(SMALL)
     (first,) = steps_of(choices.FailOver())
     judge.judge(first)
     moved = replace(first.after, controller_time_ms=0, network=())
@@ -134,7 +130,7 @@ def test_a_refusal_is_agreed_to_where_the_spec_has_no_step_either():
 def test_refusing_what_the_spec_allows_is_a_divergence():
     cluster = first_cluster(SMALL)
     step = StepResult(cluster, cluster, choices.StartBroker(FIRST), Refused("not today"))
-    finding = lease_judge(SMALL).judge(step)
+    finding = lease_spec.judge(SMALL).judge(step)
     assert isinstance(finding, Divergence)
     assert "refuses StartBroker" in str(finding)
     assert "not today" in str(finding)
@@ -142,7 +138,7 @@ def test_refusing_what_the_spec_allows_is_a_divergence():
 
 def test_a_refusal_that_changes_something_is_a_divergence():
     (step,) = steps_of(choices.FailOver())
-    finding = lease_judge(SMALL).judge(replace(step, outcome=Refused("no")))
+    finding = lease_spec.judge(SMALL).judge(replace(step, outcome=Refused("no")))
     assert isinstance(finding, Divergence)
     assert "log_end" in finding.variables
 
@@ -169,7 +165,7 @@ def test_kafka_as_built_breaks_the_promise_of_brokers_that_fence_themselves(name
         choices.Deliver(10),
         choices.Deliver(11),
     )
-    judge = lease_judge(SMALL, also=(name,))
+    judge = lease_spec.judge(SMALL, also=(name,))
     for step in steps_of(*crash_free, *second_runs):
         judgement = judge.judge(step)
         if not isinstance(judgement, Agreed):
@@ -180,7 +176,7 @@ def test_kafka_as_built_breaks_the_promise_of_brokers_that_fence_themselves(name
 
 
 def test_the_judge_holds_all_that_the_properties_module_defines():
-    lease = load_lease(Vocabulary.of(SMALL))
+    lease = lease_spec.load(SMALL)
     module = lease.spec.sources.find(MODULE)
     text = module.read_text(encoding="utf-8")
     defined = {
@@ -190,7 +186,8 @@ def test_the_judge_holds_all_that_the_properties_module_defines():
     }
     named = {name for name in defined if name.endswith(("Inv", "Prop", "Reach"))}
     held = lease.properties
-    excused = {*CONDITIONAL, *LEFT_TO_MODELS}
+    facts = facts_of(MODULE)
+    excused = {*facts.conditional, *facts.left_to_models}
     assert excused <= named
     assert named - {*held.invariants, *held.steps, *held.witnesses} == excused
     assert "TypeOK" in held.invariants
@@ -214,7 +211,7 @@ class WrongMapping(LeaseMapping):
 
 
 def test_a_wrong_mapping_is_noticed():
-    judge = Judge(load_lease(Vocabulary.of(SMALL)), mapping=WrongMapping(Vocabulary.of(SMALL)))
+    judge = Judge(lease_spec.load(SMALL), mapping=WrongMapping(Vocabulary.of(SMALL)))
     findings = []
     for step in steps_of(*UNTIL_UNFENCED):
         judgement = judge.judge(step)
@@ -226,8 +223,10 @@ def test_a_wrong_mapping_is_noticed():
 
 def test_a_judge_without_properties_is_told_from_one_with_them():
     """A red test of the property check itself: emptied lists would agree to a broken state."""
-    whole = load_lease(Vocabulary.of(SMALL))
-    emptied = JudgedSpec(whole.spec, Properties((), (), ()), whole.mapping)
+    whole = lease_spec.load(SMALL)
+    emptied = JudgedSpec(
+        whole.module, whole.constants, whole.spec, Properties((), (), ()), whole.mapping
+    )
     before = whole.initial
     broken = before.replace(controlled_shutdown_offset=(3,))
     changed = ("controlled_shutdown_offset",)
@@ -248,7 +247,7 @@ def test_a_judge_without_properties_is_told_from_one_with_them():
     ],
 )
 def test_asking_only_what_a_change_can_break_overlooks_nothing(variable, value):
-    lease = load_lease(Vocabulary.of(SMALL))
+    lease = lease_spec.load(SMALL)
     if value is None:
         value = lease.initial[variable].updated(str(FIRST), 7)
     after = lease.initial.replace(**{variable: value})
@@ -258,7 +257,7 @@ def test_asking_only_what_a_change_can_break_overlooks_nothing(variable, value):
 
 
 def test_a_state_that_cannot_be_evaluated_keeps_no_property():
-    lease = load_lease(Vocabulary.of(SMALL))
+    lease = lease_spec.load(SMALL)
     nonsense = lease.initial.replace(registrations=("not a registration",))
     assert "TypeOK" in lease.all_broken_by(lease.initial, nonsense)
     assert lease.broken_by(lease.initial, nonsense, ("registrations",)) is not None

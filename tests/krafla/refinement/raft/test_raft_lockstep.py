@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from krafla.refinement.common.judgement import Agreed, Divergence
-from krafla.refinement.raft.lockstep import Lockstep
+from krafla.refinement.raft.lockstep import RaftLockstep
 from krafla.refinement.raft.properties import RaftProperties
-from krafla.refinement.raft.runs import quorum_of
+from krafla.refinement.raft.vocabulary import quorum_of
 from krafla.verdict import KraflaError
 from kraft.errors import ErrorCode
 from kraft.raft.effects import AppendLog, Fatal, FlushLog, SendResponse, WriteQuorumState
@@ -36,7 +36,7 @@ def simulation(seed=1, *, kinds="", core=KRAFT, plan=None, **fields):
 
 def judged(simulated, most, **options):
     """Return the judge of so many steps of a run, and its last judgement."""
-    lockstep = Lockstep(quorum_of(simulated), **options)
+    lockstep = RaftLockstep(quorum_of(simulated), **options)
     last = None
     for step in simulated.steps():
         last = lockstep.judge(step)
@@ -99,8 +99,8 @@ def test_another_disk_of_a_node_is_another_replica():
     lockstep, last = judged(simulation(4, plan=plan), 1200)
 
     assert isinstance(last, Agreed)
-    assert "n2b" in lockstep.side.names
-    assert lockstep.side.rows["n2b"].epoch > 0
+    assert "n2b" in lockstep.spec_run.names
+    assert lockstep.spec_run.rows["n2b"].epoch > 0
 
 
 def test_a_leader_that_has_moved_writes_the_voters_again_and_a_follower_has_it_done():
@@ -113,7 +113,7 @@ def test_a_leader_that_has_moved_writes_the_voters_again_and_a_follower_has_it_d
     lockstep, last = judged(simulation(3, plan=(*moves, resignation)), 3500)
 
     assert isinstance(last, Agreed)
-    side = lockstep.side
+    side = lockstep.spec_run
     history = side.evaluate("History", side.state, lockstep.terms.plain("n0"))
     voters = re.findall(r'epoch \|-> (\d+), kind \|-> "Voters"', str(history.toString()))
     assert len(set(voters)) >= 2
@@ -122,7 +122,7 @@ def test_a_leader_that_has_moved_writes_the_voters_again_and_a_follower_has_it_d
 
 def test_a_disk_that_nobody_announced_is_an_error_and_no_verdict():
     simulated = simulation(4, plan=(Fault(3 * SECOND, "other-disk", 2, 5, 6 * SECOND),))
-    lockstep = Lockstep(replace(quorum_of(simulated), disks={0: 1, 1: 1, 2: 1, 3: 1}))
+    lockstep = RaftLockstep(replace(quorum_of(simulated), disks={0: 1, 1: 1, 2: 1, 3: 1}))
 
     with pytest.raises(KraflaError, match="node 2 has more disks than were announced"):
         deque(map(lockstep.judge, simulated.steps()), maxlen=0)

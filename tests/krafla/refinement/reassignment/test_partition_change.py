@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from krafla.oracle import Spec
 from krafla.refinement.reassignment.notation import (
-    ask_value,
+    RECOVERY,
     change_value,
     eligibility_value,
     partition_value,
 )
-from krafla.values import ModelValue
+from krafla.values import ModelValue, record
 from kraft.controller.operations import partition_ask as asks
 from kraft.controller.operations.errors import ControllerError
 from kraft.controller.operations.partition_change import ChangeRules, build
@@ -48,6 +48,18 @@ def _spec() -> Spec:
 
 def _evaluate(operator: str, *arguments: Any) -> Value:
     return _spec().evaluate(operator, None, *arguments)
+
+
+def ask_value(ask: asks.PartitionAsk) -> Value:
+    """Return what is asked of a partition. Spec: PartitionChange!Unchanged."""
+    return record(
+        replicas=ask.replicas,
+        isr=frozenset(ask.isr),
+        adding=frozenset(ask.adding_replicas),
+        removing=frozenset(ask.removing_replicas),
+        recovery=RECOVERY[ask.leader_recovery_state],
+        election=ask.election.value,
+    )
 
 
 def _some(draw: st.DrawFn, members: tuple[BrokerId, ...], least: int = 0) -> tuple[BrokerId, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from krafla.fuzz.engine.machine_run import Case
-from krafla.fuzz.stack.system import STACK
-from krafla.refinement.raft.runs import quorum_of
-from krafla.refinement.stack.lockstep import ClusterLockstep
+from krafla.fuzz.stack.system import SYSTEM
+from krafla.refinement.raft.vocabulary import quorum_of
+from krafla.refinement.stack.lockstep import StackLockstep
 from kraft.controller.events import AppendRefused, RequestReceived
 from kraft.controller.state import is_active
 from kraft.raft.configuration import MILLISECOND
@@ -48,14 +48,14 @@ class SeesNothing:
         """Look away."""
 
 
-UNCHECKED = replace(STACK, checks=lambda _stable: SeesNothing())
+UNCHECKED = replace(SYSTEM, checks=lambda _stable: SeesNothing())
 """A cluster that only a lockstep judges."""
 
 
 def stormy_simulation():
     """Return the run before its first step."""
     return Simulation(
-        STORMY.configuration, STORMY.seed, None, STORMY.knobs, workload=STACK.workload(STORMY)
+        STORMY.configuration, STORMY.seed, None, STORMY.knobs, workload=SYSTEM.workload(STORMY)
     )
 
 
@@ -68,7 +68,7 @@ def stormy_run():
 def judged(run, alter=None, key=lambda listener: listener):
     """Judge a run. `alter` may put another step in the place of the first whose `key` it knows."""
     quorum, steps = run
-    lockstep = ClusterLockstep(quorum, STORMY.configuration.voters)
+    lockstep = StackLockstep(quorum, STORMY.configuration.voters)
     altered = alter is None
     for step in steps:
         other = None if altered or step.listener is None else alter(key(step.listener))

@@ -21,10 +21,10 @@ from tests.krafla.refinement.stack.stack_runs import (
 )
 
 from krafla.fuzz.engine.machine_run import play
-from krafla.fuzz.engine.seeded_bugs import find_mutant
+from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.stack.lockstep_judge import METADATA_REFINEMENT, VisibleJudge
-from krafla.fuzz.stack.system import stack_case_of
-from krafla.refinement.stack.lockstep import ClusterLockstep
+from krafla.fuzz.stack.system import SYSTEM, stack_case_of
+from krafla.refinement.stack.lockstep import StackLockstep
 from krafla.refinement.stack.spec import ACTIONS, SELDOM
 from kraft.controller.effects import Append, CreateSnapshot, Reply, Resign
 from kraft.controller.events import (
@@ -78,8 +78,8 @@ def test_a_run_that_is_right_is_judged_to_its_end_and_comes_to_every_action(run)
 @pytest.mark.parametrize(("name", "action"), NOTICED.items(), ids=list(NOTICED))
 def test_a_seeded_bug_is_noticed_without_any_other_check(name, action):
     case = stack_case_of(0, 0)
-    with find_mutant(name).applied() as probe:
-        played = play(case, VisibleJudge, UNCHECKED)
+    with find_mutant(name, SYSTEM).applied() as probe:
+        played = play(case, UNCHECKED, VisibleJudge)
     assert probe.triggered
     assert played.violation is not None
     assert played.violation.property == METADATA_REFINEMENT
@@ -371,7 +371,7 @@ def test_a_disk_with_another_past_ends_the_judgement(run):
 
 def test_a_sole_voter_that_lost_what_only_it_had_ends_the_judgement(run):
     quorum, steps = run
-    lockstep = ClusterLockstep(quorum, STORMY.configuration.voters)
+    lockstep = StackLockstep(quorum, STORMY.configuration.voters)
     for step in steps:
         is_again = step.kind == "start" and lockstep.log.end > 20 and step.replica.node_id < 3
         if is_again:

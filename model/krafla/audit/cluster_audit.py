@@ -1,0 +1,182 @@
+"""The audit of one cluster: each distinct history of its logs is judged once.
+
+Nodes of a cluster hold mostly the same batches. A log that is a part of a judged history is not
+judged again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from krafla.audit.check_counts import total_spec_counts
+from krafla.audit.compare import agrees, compare, leader_conflicts
+from krafla.audit.epoch_files import contradictions
+from krafla.audit.history import History
+from krafla.audit.inventory import unreadable
+from krafla.audit.registry import check_totals
+from krafla.audit.report import ClusterResult, DirectoryResult
+from krafla.audit.starts import start_of
+from kraft.errors import CorruptRecordError, UnreadableFileError
+from kraft.log.checkpoint import checkpoint_at
+from kraft.log.directory import read_metadata_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from krafla.audit.clusters import Cluster
+    from krafla.audit.history import HistoryOutcome
+    from krafla.audit.inventory import Inventory
+    from krafla.audit.result import Finding
+    from krafla.audit.specs import LoadingSpec
+    from krafla.audit.starts import Start
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedHistory:
+    """A judged history: its log, its start and its outcome."""
+
+    inventory: Inventory
+    start: Start
+    outcome: HistoryOutcome
+
+    def covers(self, inventory: Inventory, start: Start) -> bool:
+        """Return whether this history covers a log from a start on."""
+        reach = self.inventory.end
+        if self.start.offset > start.offset or inventory.end > reach:
+            return False
+        stop = self.outcome.stopped_at
+        if stop is not None and stop < start.offset:
+            return False
+        return agrees(self.inventory, inventory)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterAudit:
+    """The result of a judged cluster, with its distinct histories and lease spec steps counted."""
+
+    result: ClusterResult
+    histories: int
+    steps: int
+
+
+def audit_cluster(
+    cluster: Cluster, loading: LoadingSpec, progress: Callable[[str], None] = lambda _: None
+) -> ClusterAudit:
+    """Return the audit of one cluster. Raises KraflaError if a spec cannot be loaded."""
+    findings = [*cluster.findings]
+    if not cluster.findings:
+        findings += [*compare(cluster.members), *leader_conflicts(cluster.members)]
+    judged: list[JudgedHistory] = []
+    results: dict[Path, DirectoryResult] = {}
+    own: dict[Path, list[Finding]] = {}
+    starts: dict[Path, Start | None] = {}
+    for member in cluster.members:
+        own[member.path] = [*member.findings, *contradictions(member)]
+        starts[member.path] = start_of(member, own[member.path])
+    longest_first = sorted(cluster.members, key=lambda m: _length(m, starts[m.path]), reverse=True)
+    for member in longest_first:
+        start = starts[member.path]
+        if start is None:
+            results[member.path] = _result(member, None, None, own[member.path])
+            continue
+        history = next((h for h in judged if h.covers(member, start)), None)
+        if history is None:
+            progress(f"judging {member.path}")
+            expected = _expected(cluster.members, member, start)
+            history = _judge(member, start, loading, expected)
+            judged.append(history)
+        results[member.path] = _result(member, start, history, own[member.path])
+    members = tuple(results[member.path] for member in cluster.members)
+    checks = check_totals(one.outcome.check_counts for one in judged)
+    spec_counts = total_spec_counts(one.outcome.spec_counts for one in judged)
+    result = ClusterResult(
+        cluster.cluster_id,
+        cluster.folder,
+        members,
+        tuple(findings),
+        checks=checks,
+        spec_counts=spec_counts,
+    )
+    return ClusterAudit(result, len(judged), sum(one.outcome.steps for one in judged))
+
+
+def _expected(
+    members: Sequence[Inventory], member: Inventory, start: Start
+) -> dict[int, tuple[Path, ...]]:
+    """Return the checkpoints to compare with a history, from its log and the logs that agree."""
+    expected: dict[int, tuple[Path, ...]] = {}
+    for other in members:
+        if other is not member and not agrees(other, member):
+            continue
+        for checkpoint in other.checkpoints:
+            if checkpoint != start.checkpoint and checkpoint.end_offset >= start.offset:
+                known = expected.get(checkpoint.end_offset, ())
+                expected[checkpoint.end_offset] = (*known, checkpoint.path)
+    return expected
+
+
+def _judge(
+    member: Inventory,
+    start: Start,
+    loading: LoadingSpec,
+    expected: dict[int, tuple[Path, ...]],
+) -> JudgedHistory:
+    history = History(loading, start.offset, start.image.copy(), expected)
+    broken: list[Finding] = []
+    history.compare_start()
+    try:
+        for batch in read_metadata_log(member.log, findings=[]):
+            if batch.base_offset >= start.offset:
+                history.add(batch)
+                if history.stopped:
+                    break
+    except (CorruptRecordError, UnreadableFileError) as error:
+        finding = unreadable(error)
+        if finding not in member.findings:
+            broken.append(finding)
+    outcome = history.outcome()
+    source = member.path if start.checkpoint is None else start.checkpoint.path
+    found = [replace(f, path=f.path or source) for f in outcome.findings]
+    return JudgedHistory(member, start, replace(outcome, findings=(*found, *broken)))
+
+
+def _result(
+    member: Inventory, start: Start | None, history: JudgedHistory | None, own: list[Finding]
+) -> DirectoryResult:
+    findings = list(own)
+    judged_from = judged_to = member.end
+    shared = None
+    if history is not None and start is not None:
+        judged_from = start.offset
+        judged_to = min(history.outcome.judged_to, member.end)
+        findings += [f for f in history.outcome.findings if f not in findings and _of(f, member)]
+        shared = None if history.inventory is member else history.inventory.path
+    return DirectoryResult(
+        path=member.path,
+        node_id=member.node_id,
+        batches=len(member.marks),
+        records=member.records,
+        first_offset=member.first,
+        end_offset=member.end,
+        judged_from=judged_from,
+        judged_to=judged_to,
+        checkpoints=len(member.checkpoints),
+        findings=tuple(findings),
+        same_history_as=shared,
+    )
+
+
+def _of(finding: Finding, member: Inventory) -> bool:
+    """Return whether a finding about a history concerns a log that shares the history.
+
+    A batch is in every log that reaches its offset, a checkpoint only in its own directory.
+    """
+    if finding.path is not None and checkpoint_at(finding.path) is not None:
+        return finding.path.parent == member.path
+    return finding.offset is None or finding.offset < member.end
+
+
+def _length(member: Inventory, start: Start | None) -> int:
+    return -1 if start is None else member.end - start.offset

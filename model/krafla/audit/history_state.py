@@ -1,0 +1,65 @@
+"""The state of a history under audit: the folded image, offsets and counters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from krafla.audit.check_counts import CheckCounts
+from krafla.audit.invariants_topics import Creations
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from krafla.audit.image import Image
+    from kraft.records.batch import RecordBatch
+
+
+@dataclass(slots=True)
+class HistoryState:
+    """The state of a history: `image` is the fold of its records, `end` the next offset.
+
+    `created` is what the current batch has created so far. `metadata_version` and `epoch` are those
+    of the last whole batch. `begins` is true until the log's first batch or transaction has ended.
+    `brokers_changed` is true if a broker changed since partitions were last judged.
+    """
+
+    start: int
+    end: int
+    image: Image
+    metadata_version: int | None
+    begins: bool
+    epoch: int | None = None
+    path: Path | None = None
+    records: int = 0
+    brokers_changed: bool = True
+    created: Creations = field(default_factory=Creations)
+    counts: CheckCounts = field(default_factory=CheckCounts)
+
+    @classmethod
+    def at(cls, start: int, image: Image) -> HistoryState:
+        """Return the state of a history that starts at an offset with an image."""
+        return cls(start, start, image, image.metadata_version, begins=start == 0)
+
+    @property
+    def continued(self) -> bool:
+        """Whether the history continues a checkpoint, instead of beginning the log."""
+        return self.start > 0
+
+    def begin_batch(self, batch: RecordBatch) -> None:
+        """Note that a batch begins."""
+        self.path = batch.path
+        self.counts.batches += 1
+
+    def end_batch(self) -> None:
+        """Forget what the batch created; an open transaction keeps `begins` true."""
+        self.created = Creations()
+        self.begins = self.begins and self.image.before_transaction() is not None
+
+    def abort_to(self, before: Image) -> None:
+        """Go back to the image before an aborted transaction; it keeps the topic ids used in it."""
+        entities = self.image.entities
+        fresh = entities.topic_names.keys() - before.entities.topic_names.keys()
+        before.entities.aborted_topics |= entities.aborted_topics | fresh
+        self.image = before
+        self.created = Creations()

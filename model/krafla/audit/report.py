@@ -1,0 +1,108 @@
+"""The report of an audit: a result for each directory and each cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from krafla.audit.result import Weight, verdict_of
+from krafla.verdict import ExitCode, Verdict, worst
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from krafla.audit.check_counts import SpecCounts
+    from krafla.audit.result import Finding
+    from krafla.audit.server_logs.judge import Judgement
+    from krafla.audit.server_logs.settings import ServerLogOptions
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryResult:
+    """The result for one metadata log directory.
+
+    `first_offset` and `end_offset` (exclusive) bound its segments, `judged_from` and `judged_to`
+    the judged history. `same_history_as` names the directory whose history was judged in place of
+    this one's, if there is one.
+    """
+
+    path: Path
+    node_id: int | None
+    batches: int
+    records: int
+    first_offset: int
+    end_offset: int
+    judged_from: int
+    judged_to: int
+    checkpoints: int
+    findings: tuple[Finding, ...]
+    same_history_as: Path | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on this directory."""
+        return verdict_of(self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterResult:
+    """The results for the directories of one cluster, and the findings from comparing them.
+
+    `server_logs` is the judgement on the cluster's server logs, None if they were not judged.
+    `checks` counts, by invariant, the checks in the cluster's distinct histories; `spec_counts`
+    counts what each spec judged there.
+    """
+
+    cluster_id: str | None
+    folder: Path
+    directories: tuple[DirectoryResult, ...]
+    findings: tuple[Finding, ...]
+    server_logs: Judgement | None = None
+    checks: Mapping[str, int] = field(default_factory=dict)
+    spec_counts: Mapping[str, SpecCounts] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict among directories, comparison and server logs."""
+        own = verdict_of((*self.findings, *self._of_server_logs()))
+        return worst([own, *(d.verdict for d in self.directories)])
+
+    def all_findings(self) -> tuple[Finding, ...]:
+        """Return every distinct finding about the cluster."""
+        everything = [*self.findings, *(f for d in self.directories for f in d.findings)]
+        return tuple(dict.fromkeys([*everything, *self._of_server_logs()]))
+
+    def _of_server_logs(self) -> tuple[Finding, ...]:
+        return () if self.server_logs is None else self.server_logs.findings
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """The report of one audit: its paths, its results and findings.
+
+    `server_log_options` is None if server logs were not judged.
+    """
+
+    paths: tuple[Path, ...]
+    clusters: tuple[ClusterResult, ...]
+    findings: tuple[Finding, ...]
+    histories: int
+    steps: int
+    server_log_options: ServerLogOptions | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict among clusters; a path that could not be read is inconclusive."""
+        return worst([c.verdict for c in self.clusters] + [verdict_of(self.findings)])
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """1 if anything is violated, else 2 if anything is unreadable, else 3 if inconclusive."""
+        weights = {finding.weight for finding in self.findings}
+        weights |= {f.weight for cluster in self.clusters for f in cluster.all_findings()}
+        if Weight.VIOLATION in weights:
+            return ExitCode.VIOLATED
+        if Weight.UNREADABLE in weights:
+            return ExitCode.COULD_NOT_RUN
+        return self.verdict.exit_code

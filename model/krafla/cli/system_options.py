@@ -1,0 +1,69 @@
+"""The options of ``krafla fuzz`` and ``campaign`` that decide runs, and their systems."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from krafla.fuzz.engine.system import NAMES, RunOptions, System, find_system
+from krafla.verdict import KraflaError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Chaos", "Faults", "Lockstep", "Profile", "Steps", "SystemName", "chosen_system"]
+
+SystemName = Annotated[
+    str, typer.Argument(metavar="SYSTEM", help=f"What to fuzz: {', '.join(NAMES)}.")
+]
+Steps = Annotated[
+    int | None, typer.Option(min=1, help="not raft, stack: the choices of a run; 600.")
+]
+Profile = Annotated[
+    list[str] | None,
+    typer.Option(help="not raft, stack: a kind of run; may be repeated; all by default."),
+]
+Faults = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LIST",
+        help="raft, stack: kinds of faults, or rooms of them (loss,disk), or all, or none. By "
+        "default each run draws from those that break no promise of Raft. list: show them.",
+    ),
+]
+Chaos = Annotated[
+    float | None,
+    typer.Option(min=1, help="raft, stack: the seconds of a run in which things go wrong; 30."),
+]
+Lockstep = Annotated[
+    bool | None,
+    typer.Option(
+        "--lockstep/--no-lockstep", help="raft, stack: the specs judge every step as well."
+    ),
+]
+# The stack had the word that another system has now.
+_MOVED: Final = "; what was `{verb} cluster` is `{verb} stack` now"
+
+
+def chosen_system(verb: str, name: str, options: RunOptions) -> System:
+    """Return the system of a word; ``KraflaError`` for an option that it does not take."""
+    system = find_system(name)
+    given: Mapping[str, object] = {
+        "--steps": options.steps,
+        "--profile": options.profiles,
+        "--faults": options.faults,
+        "--chaos": options.chaos,
+        "--lockstep": options.lockstep,
+    }
+    strange = [
+        option
+        for option, value in given.items()
+        if value is not None and option not in system.takes
+    ]
+    if strange:
+        takers = [one for one in NAMES if {*strange} <= {*find_system(one).takes}]
+        moved = _MOVED.format(verb=f"krafla {verb}") if name == "cluster" else ""
+        who = ", ".join(takers) or "other systems"
+        raise KraflaError(f"{', '.join(strange)}: only for `krafla {verb}` {who}{moved}")
+    return system

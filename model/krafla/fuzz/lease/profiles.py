@@ -1,0 +1,109 @@
+"""The kinds of runs of the lease. Their names seed the runs, so they never change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from krafla.fuzz.engine.choice_run import Profile
+from krafla.fuzz.lease.random_driver import RandomDriver
+from kraft.sim.lease.choices import (
+    Crash,
+    DuplicateMessage,
+    FailOver,
+    RequestShutdown,
+    RequestTimeout,
+    UnregisterBroker,
+)
+from kraft.sim.lease.configuration import (
+    PROFILES as CONFIGURATIONS,
+)
+from kraft.sim.lease.configuration import (
+    Configuration,
+    kafka_4_1,
+    processes,
+    promises_no_overlap,
+)
+from kraft.sim.lease.faults import draw_fault_plan
+from kraft.sim.lease.scheduler import Scheduler
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from random import Random
+
+    from krafla.fuzz.engine.choice_run import Driver
+    from kraft.sim.lease.choices import Choice
+
+__all__ = ["DEFAULT_PROFILES", "PROFILES", "conditions_met"]
+
+
+def _scheduled(configuration: Configuration, random: Random) -> Driver:
+    return Scheduler(configuration, draw_fault_plan(random, configuration), random)
+
+
+def _scheduled_without(**faults: int) -> Callable[[Configuration, Random], Driver]:
+    def driver(configuration: Configuration, random: Random) -> Driver:
+        plan = msgspec.structs.replace(draw_fault_plan(random, configuration), **faults)
+        return Scheduler(configuration, plan, random)
+
+    return driver
+
+
+def _restless_promising(configuration: Configuration, random: Random) -> Driver:
+    return RandomDriver(configuration, random, without=(UnregisterBroker,))
+
+
+def _repeating(configuration: Configuration, random: Random) -> Driver:
+    """Return a driver under which requests arrive late and twice, and little else goes wrong."""
+    faults = (FailOver, UnregisterBroker, Crash, RequestShutdown)
+    often: dict[type[Choice], int] = {DuplicateMessage: 150, RequestTimeout: 40}
+    return RandomDriver(configuration, random, without=faults, often=often)
+
+
+_IN_ORDER_AND_IN_TIME: Final = ("NoOverlapInv", "OneServerPerIdInv", "RegistrationIsKnownInv")
+_SHORT: Final = Configuration(
+    processes(2, 6), session_timeout_ms=6, heartbeat_interval_ms=2, request_timeout_ms=3
+)
+_ALONE: Final = msgspec.structs.replace(_SHORT, processes=processes(1, 8))
+_SHORT_PROMISING: Final = msgspec.structs.replace(
+    _SHORT, broker_timeout_ms=5, max_skew_ms=1, reorder=False
+)
+
+PROFILES: Final = (
+    Profile("kafka-4.1", CONFIGURATIONS["kafka-4.1"](), _scheduled),
+    Profile("kip-631", CONFIGURATIONS["kip-631"](), _scheduled),
+    Profile("kip-343", CONFIGURATIONS["kip-343"](), _scheduled),
+    Profile(
+        "self-fencing",
+        CONFIGURATIONS["self-fencing"](),
+        _scheduled_without(unregister_every_ms=0),
+        _IN_ORDER_AND_IN_TIME,
+    ),
+    Profile("shutdowns", kafka_4_1(), _scheduled_without(shutdown_every_ms=9_000)),
+    Profile("restless", _SHORT, RandomDriver),
+    Profile("repeating", _ALONE, _repeating),
+    Profile("restless-self-fencing", _SHORT_PROMISING, _restless_promising, _IN_ORDER_AND_IN_TIME),
+)
+assert all(
+    promises_no_overlap(profile.configuration)
+    for profile in PROFILES
+    if "NoOverlapInv" in profile.also
+), "a profile may only be held to what its configuration promises"
+
+# kip-631 and kip-343 are left out: they differ from others in their timeouts only.
+DEFAULT_PROFILES: Final = (
+    "restless", "kafka-4.1", "restless-self-fencing",
+    "repeating", "self-fencing", "shutdowns",
+)  # fmt: skip
+"""The profiles that the runs of a campaign take in turn."""
+
+
+def conditions_met(configuration: Configuration, choices: Iterable[Choice]) -> tuple[str, ...]:
+    """Return the conditional properties that a list of choices must keep."""
+    if configuration.reorder:
+        return ()
+    nobody_unregisters = not any(isinstance(one, UnregisterBroker) for one in choices)
+    if promises_no_overlap(configuration) and nobody_unregisters:
+        return _IN_ORDER_AND_IN_TIME
+    return ("RegistrationIsKnownInv",)

@@ -1,0 +1,127 @@
+"""Checks of voter sets and their changes.
+
+Spec: KRaftVotersProperties!VoterSetInv.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from krafla.fuzz.engine.violation import Violated
+from krafla.fuzz.raft.history import name_of, order_of
+from kraft.raft.roles import Leader
+
+if TYPE_CHECKING:
+    from krafla.fuzz.raft.history import History, Replica
+    from kraft.ids import ReplicaKey
+    from kraft.raft.state import RaftState
+    from kraft.raft.voters import VoterSet
+
+__all__ = ["adopt_voters", "check_voters"]
+
+
+def _keys(voters: VoterSet) -> frozenset[ReplicaKey]:
+    return frozenset(voter.key for voter in voters.voters)
+
+
+def adopt_voters(replica: Replica, state: RaftState) -> None:
+    """Take over the voter sets that a replica found in its log or snapshot when it started."""
+    replica.voters[:] = [(at.offset, _keys(at.voters)) for at in state.controls.voter_sets]
+
+
+def check_voters(
+    history: History,
+    replica: Replica,
+    before: RaftState | None,
+    after: RaftState,
+    *,
+    loaded: bool = False,
+) -> None:
+    """Check the voters that a replica goes by, after they or those in its log have changed.
+
+    ``loaded``: a snapshot replaces its log and says who the voters are.
+    """
+    who, sets = name_of(replica.key), replica.voters
+    if loaded and not sets:
+        adopt_voters(replica, after)
+    elif sets and sets[-1][1] != _keys(after.controls.voters):
+        raise Violated(
+            "LatestVotersCountInv",
+            f"{who} goes by voters {_said(_keys(after.controls.voters))}, its log says "
+            f"{_said(sets[-1][1])}",
+        )
+    elif not sets and after.controls.voter_sets:
+        raise Violated(
+            "LatestVotersCountInv",
+            f"{who} goes by voters {_said(_keys(after.controls.voters))}, its log has no voters",
+        )
+    if not after.controls.voters.voters and sets:
+        raise Violated("VoterSetInv", f"{who} has no voters left")
+    for old, new in pairwise(sets):
+        if not _meet(old[1], new[1]):
+            raise Violated(
+                "OverlappingMajoritiesInv",
+                f"{who} has voters {_said(old[1])} and next {_said(new[1])}: majorities need not "
+                "meet",
+            )
+    if not history.suspended:
+        _check_uncommitted(history, replica, who)
+    if before is not None and isinstance(before.role, Leader) and isinstance(after.role, Leader):
+        _check_change(history, replica, before)
+
+
+def _check_uncommitted(history: History, replica: Replica, who: str) -> None:
+    end = max(history.committed.end, replica.verified)
+    uncommitted: list[int] = []
+    latest: frozenset[ReplicaKey] | None = None
+    for offset, voters in replica.voters:
+        # A leader that has moved begins its epoch with the same voters again, even while a change
+        # is uncommitted.
+        again = offset in history.begun_with_voters and latest in (None, voters)
+        if offset >= end and not again:
+            uncommitted.append(offset)
+        latest = voters
+    if len(uncommitted) > 1:
+        raise Violated(
+            "OneUncommittedChangeInv",
+            f"{who} has changes of the voters at offsets {', '.join(map(str, uncommitted))},"
+            f" committed is {end}",
+        )
+
+
+def _check_change(history: History, replica: Replica, before: RaftState) -> None:
+    """Check a record of voters that a leader appends after it began to lead."""
+    role, who = before.role, name_of(replica.key)
+    assert isinstance(role, Leader)
+    offset = replica.voters[-1][0] if replica.voters else -1
+    if offset < before.log.end_offset or role.epoch_start >= before.log.end_offset:
+        return
+    if not history.suspended and not history.committed.has_epoch(role.epoch):
+        raise Violated(
+            "ChangeOnlyAfterOwnEpochCommitProp",
+            f"{who} changes the voters in epoch {role.epoch}, of which nothing is committed",
+        )
+    for key in sorted(replica.voters[-1][1] - _keys(before.controls.voters), key=order_of):
+        progress = role.progress.get(key)
+        if key != before.configuration.key and (progress is None or progress.end_offset is None):
+            raise Violated(
+                "AddedHasFetchedProp", f"{who} adds {name_of(key)}, which has never fetched from it"
+            )
+
+
+def _meet(voters: frozenset[ReplicaKey], others: frozenset[ReplicaKey]) -> bool:
+    """Return whether every majority of one set meets every majority of the other.
+
+    Spec: KRaftVotersProperties!MajoritiesMeetCounted.
+    """
+    both = len(voters & others)
+
+    def needed(some: frozenset[ReplicaKey], rest: frozenset[ReplicaKey]) -> int:
+        return max(0, len(some) // 2 + 1 - len(some - rest))
+
+    return needed(voters, others) + needed(others, voters) > both
+
+
+def _said(keys: frozenset[ReplicaKey]) -> str:
+    return "{" + ", ".join(str(key.node_id) for key in sorted(keys, key=order_of)) + "}"

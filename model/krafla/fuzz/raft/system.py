@@ -1,0 +1,88 @@
+"""The raft system: a quorum on machines, held to the properties of KRaft."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from krafla.fuzz.engine.machine_run import Case
+from krafla.fuzz.engine.machine_system import SEED_BITS, MachineSystem
+from krafla.fuzz.raft.checks import PROPERTIES, Checks
+from kraft.chance import Stream, derive
+from kraft.raft.configuration import MILLISECOND, Timeouts
+from kraft.sim.raft.configuration import QuorumConfiguration, draw_knobs
+from kraft.sim.raft.kinds import DEFAULT_KINDS
+from kraft.sim.raft.register import Register
+
+if TYPE_CHECKING:
+    from krafla.fuzz.engine.machine_run import MachineJudge
+    from kraft.sim.raft.cluster import Simulation
+
+__all__ = ["SYSTEM", "raft_case_of"]
+
+_VOTERS: Final = (1, 2, 3, 3, 3, 4, 5, 5)
+_OBSERVERS: Final = (0, 0, 1, 2)
+# Mostly Kafka's own. With the others a leader forgets observers that are silent for seconds, and a
+# resigned leader gives up on a voter and tells it again.
+_OBSERVER_SESSIONS_MS: Final = (300_000, 300_000, 3_000)
+_REQUESTS_MS: Final = (2_000, 2_000, 700)
+# A change of the voters takes seconds under one leader: one run in six has only these faults.
+_MOVING: Final = frozenset(
+    ("add-voter", "kill", "newcomer-isolation", "new-port", "remove-voter", "shutdown")
+)
+_ONE_IN: Final = 6
+_ALWAYS: Final = 1_000_000
+
+
+def raft_case_of(seed: int, example: int, kinds: tuple[str, ...] = DEFAULT_KINDS) -> Case:
+    """Return the case of one example of a campaign: its sizes are drawn, too."""
+    own = derive(seed, "example", example) & ((1 << SEED_BITS) - 1)
+    chance = Stream(own, "sizes")
+    voters = chance.choice(_VOTERS)
+    configuration = QuorumConfiguration(
+        voters=voters,
+        observers=chance.choice(_OBSERVERS),
+        kraft_version=0 if chance.below(4) == 0 else 1,
+        timeouts=Timeouts(
+            observer_session=chance.choice(_OBSERVER_SESSIONS_MS) * MILLISECOND,
+            request=chance.choice(_REQUESTS_MS) * MILLISECOND,
+        ),
+        kinds=kinds,
+    )
+    few = tuple(kind for kind in kinds if kind in _MOVING)
+    if few and chance.below(_ONE_IN) == 0:
+        configuration = replace(
+            configuration,
+            kraft_version=1,
+            kinds=few,
+            observers=max(configuration.observers, 1),
+        )
+        return Case(configuration, own, knobs=draw_knobs(own, configuration, _ALWAYS))
+    return Case(configuration, own)
+
+
+def _judge(simulation: Simulation) -> MachineJudge:
+    from krafla.fuzz.raft.lockstep_judge import RaftJudge
+
+    return RaftJudge(simulation)
+
+
+def _actions() -> tuple[str, ...]:
+    from krafla.fuzz.raft.lockstep_judge import raft_action_names
+
+    return raft_action_names()
+
+
+SYSTEM: Final = MachineSystem(
+    name="raft",
+    properties=PROPERTIES,
+    kinds=DEFAULT_KINDS,
+    case_of=raft_case_of,
+    workload=lambda _case: Register,
+    checks=lambda stable: Checks(stable=stable),
+    judge=_judge,
+    judge_modules=("KRaftSteps",),
+    actions=_actions,
+    nodes="at most 5 voters and 2 observers",
+)
+"""Replicas of `kraft.raft`, whose state machines are registers."""

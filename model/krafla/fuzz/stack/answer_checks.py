@@ -1,0 +1,313 @@
+"""Checks that the answers to clients and brokers are true by the committed log.
+
+An answer rests on all that was in memory when it was made. When it is sent, that is committed, so
+the committed log decides whether it is true.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from krafla.fuzz.engine.violation import Violated
+from krafla.fuzz.stack.controller_effects import appended_by, replies_of, response_of
+from kraft.controller import effects as does
+from kraft.controller import events
+from kraft.errors import ErrorCode
+from kraft.records.topics import PartitionRecord, TopicRecord
+from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest, UnregisterBrokerRequest
+from kraft.rpc.alter_partition import AlterPartitionRequest
+from kraft.rpc.partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ListPartitionReassignmentsRequest,
+)
+from kraft.rpc.topics import CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from krafla.fuzz.stack.broker_checks import BrokerChecks
+    from krafla.fuzz.stack.committed_log import CommittedLog
+    from kraft.ids import TopicId
+    from kraft.image.metadata_image import MetadataImage
+    from kraft.rpc.alter_partition import AlterPartitionData, BrokerState
+    from kraft.sim.raft.steps import ListenerStep, SimStep
+
+__all__ = ["ANSWER_PROPERTIES", "AnswerChecks"]
+
+ANSWER_PROPERTIES: Final = (
+    "AheadIsToldProp", "AlteredIsCommittedInv", "AnsweredIsCommittedInv", "GrantedByNewestProp",
+    "GrantedIsOutProp", "JoinsByOwnFetchProp", "NobodyWaitsInVainProp", "RefusedWritesNothingProp",
+)  # fmt: skip
+
+
+class AnswerChecks:
+    """The requests of each process by token, and the end of the log that each answer rests on."""
+
+    def __init__(self, committed_log: CommittedLog, brokers: BrokerChecks) -> None:
+        self._committed_log = committed_log
+        self._brokers = brokers
+        self._asked: dict[tuple[int, object], tuple[Any, int]] = {}
+
+    def check(self, step: SimStep, listener: ListenerStep) -> None:
+        """Check what a step of a controller answers. Raises Violated."""
+        event, after = listener.event, listener.after
+        if isinstance(event, events.RequestReceived):
+            reads = isinstance(event.request, ListPartitionReassignmentsRequest)
+            end = after.stable_end if reads else after.write_end
+            self._asked[step.incarnation, event.token] = event.request, end
+            _check_refused(listener, event)
+            if isinstance(event.request, AlterPartitionRequest):
+                self._check_granted(listener, event)
+        _check_waiting(listener)
+        for effect in listener.effects:
+            if isinstance(effect, does.Reply):
+                asked = self._asked.pop((step.incarnation, effect.token), None)
+                if asked is None or isinstance(effect.response, does.Failure):
+                    continue
+                request, end = asked
+                image = self._committed_log.stable_images.get(end)
+                check = _CHECKS.get(type(request))
+                if image is not None and check is not None:
+                    check(image, request, effect.response)
+
+    def _check_granted(self, listener: ListenerStep, event: events.RequestReceived) -> None:
+        """Check that an ISR is granted to the present leader, and every new member has fetched."""
+        request: AlterPartitionRequest = event.request
+        image = listener.before.written.image
+        granted = getattr(response_of(listener, event.token), "partitions", ())
+        for asked, one in zip(request.partitions, granted, strict=False):
+            if one.error_code is not ErrorCode.NONE:
+                _check_told_ahead(image, asked, one.error_code)
+                continue
+            partition = image.partitions[asked.topic_id, asked.partition_index]
+            by = request.broker_id, asked.leader_epoch, asked.partition_epoch
+            now = partition.leader, partition.leader_epoch, partition.partition_epoch
+            if by != now:
+                raise Violated(
+                    "GrantedByNewestProp",
+                    f"an ISR is granted to (leader, leader epoch, partition epoch) {by}, "
+                    f"which are {now}",
+                )
+            at = request.broker_id, asked.topic_id, asked.partition_index, asked.leader_epoch
+            for member in asked.new_isr_with_epochs:
+                if member.broker_id not in partition.isr:
+                    self._check_joins(image, at, member)
+
+    def _check_joins(
+        self, image: MetadataImage, at: tuple[int, TopicId, int, int], member: BrokerState
+    ) -> None:
+        epoch = image.brokers[member.broker_id].epoch
+        if (*at, member.broker_id, epoch) not in self._brokers.fetched:
+            raise Violated(
+                "JoinsByOwnFetchProp",
+                f"broker {member.broker_id} of epoch {epoch} joins an ISR of broker {at[0]}, from "
+                f"which it has not fetched in leader epoch {at[3]}",
+            )
+
+    def forget(self, incarnation: int) -> None:
+        """Forget the requests of a process that has ended."""
+        self._asked = {at: one for at, one in self._asked.items() if at[0] != incarnation}
+
+
+def _check_refused(listener: ListenerStep, event: events.RequestReceived) -> None:
+    """Check that a refused request writes nothing, not even in part."""
+    response, records = response_of(listener, event.token), appended_by(listener)
+    name = type(event.request).__name__
+    if response is None:
+        raise Violated("NobodyWaitsInVainProp", f"a {name} is neither answered nor deferred")
+    code = getattr(response, "error_code", ErrorCode.NONE)
+    if records and code is not ErrorCode.NONE:
+        raise Violated(
+            "RefusedWritesNothingProp",
+            f"a {name} is refused with {code.name}, yet {len(records)} records are written",
+        )
+    if isinstance(response, does.Failure):
+        return
+    if isinstance(event.request, CreateTopicsRequest):
+        granted = {one.name for one in response.topics if one.error_code is ErrorCode.NONE}
+        written = {one.name for one in records if isinstance(one, TopicRecord)}
+        if written != (set() if event.request.validate_only else granted):
+            raise Violated(
+                "RefusedWritesNothingProp",
+                f"topics {sorted(granted)} are granted, yet {sorted(written)} are written",
+            )
+    elif isinstance(event.request, CreatePartitionsRequest):
+        some = any(one.error_code is ErrorCode.NONE for one in response.results)
+        if not some and any(isinstance(one, PartitionRecord) for one in records):
+            raise Violated("RefusedWritesNothingProp", "partitions are refused, yet written")
+
+
+def _check_waiting(listener: ListenerStep) -> None:
+    """Check that every deferred answer waits for something that is still to come."""
+    before, after = listener.before, listener.after
+    if after.deferred and after.deferred[0].end <= after.stable_end:
+        one = after.deferred[0]
+        raise Violated(
+            "NobodyWaitsInVainProp",
+            f"an answer waits for offset {one.end}, though all before {after.stable_end} is stable",
+        )
+    if before.deferred and len(before.deferred) > len(after.deferred):
+        answered = replies_of(listener)
+        left = {one.token for one in after.deferred}
+        for one in before.deferred:
+            if one.token not in answered and one.token not in left:
+                raise Violated(
+                    "NobodyWaitsInVainProp",
+                    f"the answer that waits for offset {one.end} is forgotten",
+                )
+
+
+def _check_told_ahead(image: MetadataImage, asked: AlterPartitionData, code: ErrorCode) -> None:
+    """Check that a leader that is ahead of the controller, and no other, hears NOT_CONTROLLER.
+
+    Source: KAFKA-14154.
+    """
+    partition = image.partitions.get((asked.topic_id, asked.partition_index))
+    if partition is None:
+        return
+    told = asked.leader_epoch, asked.partition_epoch
+    known = partition.leader_epoch, partition.partition_epoch
+    ahead = told[0] > known[0] or told[1] > known[1]
+    if ahead != (code is ErrorCode.NOT_CONTROLLER):
+        raise Violated(
+            "AheadIsToldProp",
+            f"a leader in (leader epoch, partition epoch) {told}, where the controller has "
+            f"{known}, is told {code.name}",
+        )
+
+
+def _wrong(text: str, name: str = "AnsweredIsCommittedInv") -> Violated:
+    return Violated(name, text)
+
+
+def _altered(image: MetadataImage, _request: Any, response: Any) -> None:
+    for one in response.partitions:
+        if one.error_code is not ErrorCode.NONE:
+            continue
+        key = one.topic_id, one.partition_index
+        partition = image.partitions.get(key)
+        told = (
+            one.leader_id, one.leader_epoch, one.isr, one.leader_recovery_state, one.partition_epoch
+        )  # fmt: skip
+        there = None if partition is None else (
+            partition.leader, partition.leader_epoch, partition.isr,
+            partition.leader_recovery_state, partition.partition_epoch,
+        )  # fmt: skip
+        if told != there:
+            raise _wrong(
+                f"a leader is told (leader, epoch, ISR, recovery, partition epoch) {told}, "
+                f"committed is {there}",
+                "AlteredIsCommittedInv",
+            )
+
+
+def _heartbeat(image: MetadataImage, request: Any, response: Any) -> None:
+    if response.error_code is not ErrorCode.NONE:
+        return
+    broker_id, registration = request.broker_id, image.brokers.get(request.broker_id)
+    if registration is None or registration.epoch != request.broker_epoch:
+        raise _wrong(f"broker {broker_id} is answered for an epoch that is not registered")
+    if response.is_fenced != registration.fenced:
+        raise _wrong(
+            f"broker {broker_id} is told that it is {_fenced(response.is_fenced)}, "
+            f"committed is that it is {_fenced(registration.fenced)}"
+        )
+    if not response.should_shut_down:
+        return
+    for key, partition in image.partitions.items():
+        if partition.leader == broker_id or (broker_id in partition.isr and len(partition.isr) > 1):
+            raise _wrong(
+                f"broker {broker_id} may shut down, but leads or is in sync in partition {key[1]}: "
+                f"leader {partition.leader}, ISR {list(partition.isr)}",
+                "GrantedIsOutProp",
+            )
+
+
+def _fenced(is_fenced: bool) -> str:
+    return "fenced" if is_fenced else "unfenced"
+
+
+def _registration(image: MetadataImage, request: Any, response: Any) -> None:
+    if response.error_code is not ErrorCode.NONE:
+        return
+    registration = image.brokers.get(request.broker_id)
+    told = request.incarnation_id, response.broker_epoch
+    there = registration and (registration.incarnation_id, registration.epoch)
+    if told != there:
+        raise _wrong(f"a broker is told that it is registered as {told}, committed is {there}")
+
+
+def _topics(image: MetadataImage, request: Any, response: Any) -> None:
+    if request.validate_only:
+        return
+    for one in response.topics:
+        if one.error_code is ErrorCode.NONE and image.topic_ids.get(one.name) != one.topic_id:
+            raise _wrong(f"the answer says that topic {one.name} was created; it does not exist")
+
+
+def _partitions(image: MetadataImage, request: Any, response: Any) -> None:
+    if request.validate_only:
+        return
+    for asked, one in zip(request.topics, response.results, strict=True):
+        if one.error_code is not ErrorCode.NONE:
+            continue
+        topic_id = image.topic_ids.get(asked.name)
+        count = 0 if topic_id is None else len(image.topics[topic_id].partition_ids)
+        if count != asked.count:
+            raise _wrong(
+                f"the answer says that topic {asked.name} has {asked.count} partitions; "
+                f"it has {count}"
+            )
+
+
+def _deleted(image: MetadataImage, _request: Any, response: Any) -> None:
+    for topic_id, code in response.responses:
+        if code is ErrorCode.NONE and topic_id in image.topics:
+            name = image.topics[topic_id].name
+            raise _wrong(f"the answer says that topic {name} was deleted; it still exists")
+
+
+def _unregistered(image: MetadataImage, request: Any, response: Any) -> None:
+    if response.error_code is ErrorCode.NONE and request.broker_id in image.brokers:
+        raise _wrong(
+            f"the answer says that broker {request.broker_id} was unregistered; it was not"
+        )
+
+
+def _reassigned(image: MetadataImage, request: Any, response: Any) -> None:
+    for asked, one in zip(request.partitions, response.responses, strict=True):
+        if one.error_code is not ErrorCode.NONE or asked.replicas is not None:
+            continue
+        topic_id = image.topic_ids.get(asked.name)
+        partition = topic_id and image.partitions.get((topic_id, asked.partition_index))
+        if partition and (partition.adding_replicas or partition.removing_replicas):
+            raise _wrong(f"the answer says that the move of {asked.name} was cancelled; it goes on")
+
+
+def _listed(image: MetadataImage, _request: Any, response: Any) -> None:
+    told = {
+        (one.name, one.partition_index): (one.replicas, one.adding_replicas, one.removing_replicas)
+        for one in response.topics
+    }
+    there = {
+        (image.topics[topic_id].name, index): (
+            one.replicas, one.adding_replicas, one.removing_replicas,
+        )
+        for (topic_id, index), one in image.partitions.items()
+        if one.adding_replicas or one.removing_replicas
+    }  # fmt: skip
+    if told != there:
+        raise _wrong(f"the answer lists the moves {sorted(told)}; committed are {sorted(there)}")
+
+
+_CHECKS: Final[dict[type[Any], Callable[[MetadataImage, Any, Any], None]]] = {
+    AlterPartitionRequest: _altered,
+    AlterPartitionReassignmentsRequest: _reassigned,
+    BrokerHeartbeatRequest: _heartbeat,
+    BrokerRegistrationRequest: _registration,
+    CreatePartitionsRequest: _partitions,
+    CreateTopicsRequest: _topics,
+    DeleteTopicsRequest: _deleted,
+    ListPartitionReassignmentsRequest: _listed,
+    UnregisterBrokerRequest: _unregistered,
+}

@@ -1,0 +1,47 @@
+"""Specs loaded for a lockstep, with their constants pinned."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from krafla.oracle import Spec
+from krafla.oracle.constants import pin_constants
+from krafla.oracle.loader import find_module, folders_for
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["load_generated", "load_pinned"]
+
+
+def load_pinned(module: str, constants: Mapping[str, Any], **options: Any) -> Spec:
+    """Return a module with these constants, pinned; ``options`` are those of `Spec.load`."""
+    spec = Spec.load(module, constants, **options)
+    pin_constants(spec)
+    return spec
+
+
+def load_generated(
+    root: str, text: str, settings: str, module: str, path: Path | None = None
+) -> Spec:
+    """Return a module ``root`` that is made for one run, with its constants pinned.
+
+    ``text`` is its text and ``settings`` its configuration file. It extends ``module``, and the
+    modules it needs are looked for beside that one; ``path`` is the folder of another copy of the
+    specs. Raises KraflaError if TLC cannot load it.
+    """
+    folders = folders_for(find_module(module, path))
+    if path is not None:
+        folders = [path, *folders]
+    with tempfile.TemporaryDirectory(prefix="krafla-lockstep-") as temporary:
+        made = Path(temporary, f"{root}.tla")
+        made.write_text(text, encoding="utf-8")
+        configuration = Path(temporary, f"{root}.cfg")
+        configuration.write_text(settings, encoding="utf-8")
+        spec = Spec.load(root, cfg=configuration, path=made, search_path=folders)
+        # The source has to be read before the folder is gone.
+        spec.sources.find(root)
+    pin_constants(spec)
+    return spec

@@ -1,0 +1,81 @@
+"""The state of a spec during one run, and the actions that it takes there.
+
+States are TLC's own objects and are never fingerprinted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from krafla.oracle import EvaluationError
+from krafla.oracle.state import State
+from krafla.refinement.common.judgement import SpecAction
+from krafla.refinement.common.operators import Operators
+
+if TYPE_CHECKING:
+    from krafla.oracle import Spec
+    from krafla.oracle.explain import Explanation
+
+__all__ = ["Action", "RefusalError", "SpecRun"]
+
+
+class Action(NamedTuple):
+    """An action that a step is read as, with its parameters in order.
+
+    Each kind of run says which parameters it takes besides plain values.
+    """
+
+    name: str
+    parameters: tuple[Any, ...]
+
+
+class RefusalError(Exception):
+    """The spec refuses an action in a state.
+
+    ``after`` has the implementation's values of the variables that differ; it is None if the action
+    is not enabled at all.
+    """
+
+    def __init__(self, action: Action, state: Any, after: dict[str, Any] | None = None) -> None:
+        super().__init__(action.name)
+        self.action = action
+        self.state = state
+        self.after = after
+
+
+class SpecRun:
+    """A spec and its current state."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.state: Any = spec.initial_states()[0].java
+        self._operators = Operators(spec)
+
+    def successors(self, action: Action, state: Any) -> Any:
+        """Return TLC's vector of the states after an action.
+
+        Raises RefusalError if the action cannot be evaluated in this state.
+        """
+        parameters = [self._java(one) for one in action.parameters]
+        try:
+            return self._operators.successors(action.name, state, parameters)
+        except EvaluationError:
+            raise RefusalError(action, state) from None
+
+    def evaluate(self, operator: str, state: Any, *parameters: Any) -> Any:
+        """Return TLC's value of an operator in a state. Raises EvaluationError."""
+        return self._operators.value(operator, state, [self._java(one) for one in parameters])
+
+    def explain(self, refusal: RefusalError) -> Explanation:
+        """Return which conjunct is false, or which variables differ."""
+        action = self.spoken(refusal.action)
+        state = State(self.spec, refusal.state)
+        return self.spec.explain(state, action.name, action.parameters, after=refusal.after)
+
+    def spoken(self, action: Action) -> SpecAction:
+        """Return an action with its parameters as plain values."""
+        return SpecAction(action.name, action.parameters)
+
+    def _java(self, parameter: Any) -> Any:
+        """Return a parameter as a value of TLC."""
+        return self.spec.converter.to_java(parameter)

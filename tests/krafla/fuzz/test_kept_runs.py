@@ -1,0 +1,251 @@
+"""Runs that were kept: of every system, of older versions, and files that are no run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.krafla.fuzz.fuzz_runs import ALL, CHOICE_DRIVEN, ON_MACHINES, fuzz, krafla
+
+from krafla.fuzz.engine import machine_file
+from krafla.fuzz.engine.campaign import Campaign, run_campaign
+from krafla.fuzz.engine.choice_system import play_file
+from krafla.fuzz.engine.mutant import find_mutant
+from krafla.fuzz.engine.report import document, text_lines
+from krafla.fuzz.engine.run_file import replay_file, write
+from krafla.fuzz.engine.system import find_system
+from krafla.match.trace_check import check_trace
+from krafla.traces import read
+from krafla.verdict import KraflaError, Verdict
+from kraft.sim.common.recording import to_json
+
+RAFT, STACK = find_system("raft"), find_system("stack")
+HERE = Path(__file__).parent
+# Written before `cluster` was the word for another system.
+OLD_STACK = HERE / "stack" / "claims_late_of_version_1.json"
+OLD_RAFT = HERE / "raft" / "shutdown_over_the_heal.json"
+
+
+@pytest.fixture(params=ALL, ids=lambda example: example.word)
+def example(request):
+    """Return each of the seven systems."""
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def failing():
+    """A run of raft with a seeded bug, as it is kept."""
+    with find_mutant("boots-unattached", RAFT).applied():
+        played = next(
+            played
+            for number in range(20)
+            if (played := RAFT.play(RAFT.case_of(0, number, RAFT.kinds))).violation is not None
+        )
+    return machine_file.kept("raft", played, "boots-unattached")
+
+
+def test_a_finding_is_shown_and_kept_and_replays_with_the_bug_and_holds_without_it(
+    example, tmp_path
+):
+    with example.broken():
+        result = fuzz(*example.arguments, "--no-shrink", "--save", str(tmp_path))
+        assert result.exit_code == 1, result.output
+        assert "VIOLATED" in result.output
+        assert example.said in result.output
+        (kept,) = tmp_path.glob("*.json")
+        command = f"krafla fuzz {example.word} --replay"
+        assert f"replay     {command} {kept}" in result.output
+        again, also = fuzz(example.word, "--replay", str(kept)), krafla("replay", str(kept))
+    assert again.exit_code == also.exit_code == 1
+    for shown in (again, also):
+        assert "VIOLATED" in shown.output
+        assert example.said in shown.output
+    mended = fuzz(example.word, "--replay", str(kept), "--json")
+    told = json.loads(mended.stdout)
+    assert mended.exit_code == told["exit_code"] == 0
+    assert (told["verdict"], told["finding"]) == ("held", None)
+    header = json.loads(kept.read_text())
+    assert (header["format"], header["version"]) == (f"krafla fuzz {example.word}", 2)
+    if example in ON_MACHINES:
+        assert "the same run as in the file" in again.output
+        assert told["same"] is False
+        assert "not the run in the file" in krafla("replay", str(kept)).output
+    else:
+        (trace,) = tmp_path.glob("*.ndjson")
+        assert f"replay     krafla replay {trace}" in result.output
+
+
+@pytest.mark.parametrize("lease", CHOICE_DRIVEN[:1], ids=["lease"])
+def test_a_violation_is_shrunk_shown_saved_and_found_again_in_its_trace(lease, tmp_path):
+    with find_mutant("fencing-leaves-leaderships", lease.system).applied():
+        report = run_campaign(Campaign(lease.runs_with_bug(), examples=400))
+        assert report.verdict is Verdict.VIOLATED
+        text = "\n".join(text_lines(report))
+        kept = report.failure.save(tmp_path)
+        trace, recording = (tmp_path / name for name in kept.saved)
+        assert play_file(recording).finding is not None
+    assert "leads" in text
+    assert "BrokerLease.tla:" in text
+    assert report.reproduce in text
+    rejection = check_trace(read(trace)).rejection
+    assert rejection is not None
+    assert rejection.index == len(read(trace)) - 1 == kept.shrunk_steps
+    assert kept.shrunk_steps < kept.steps
+    assert play_file(recording).finding is None
+    told = document(report)
+    assert told["verdict"] == "violated"
+    assert told["failure"]["recording"] == json.loads(to_json(report.failure.smallest.recording))
+    assert told["failure"]["shrunk_steps"] == kept.shrunk_steps
+
+
+def test_a_kept_run_of_machines_is_played_bit_for_bit(failing, tmp_path):
+    path = tmp_path / "run.json"
+    write(failing, path)
+    again = replay_file(path)
+    assert (again.digest, again.finding, again.is_same) == (failing.digest, failing.text, True)
+    assert again.lines[0] == "  with the seeded bug boots-unattached"
+    assert again.verdict is Verdict.VIOLATED
+
+
+def test_a_run_that_held_and_is_another_run_now_is_inconclusive(failing, tmp_path):
+    held = tmp_path / "held.json"
+    write(failing, held)
+    fields = json.loads(held.read_text()) | {"failed": "", "text": "", "mutant": ""}
+    held.write_text(json.dumps(fields))
+    result = fuzz("raft", "--replay", str(held))
+    assert result.exit_code == 3
+    assert "INCONCLUSIVE" in result.output
+    assert "not the run in the file" in result.output
+
+
+@pytest.mark.parametrize("command", [("replay",), ("fuzz", "stack", "--replay")])
+def test_a_run_of_version_1_of_what_was_cluster_is_of_stack_and_the_same_run(command):
+    result = krafla(*command, str(OLD_STACK))
+    assert result.exit_code == 1
+    assert "with the seeded bug claims-late" in result.output
+    assert "LeaderClaimsProp: " in result.output
+    assert "the same run as in the file" in result.output
+
+
+def test_a_run_of_version_1_is_not_of_the_system_that_has_its_word_now():
+    result = fuzz("cluster", "--replay", str(OLD_STACK))
+    assert result.exit_code == 2
+    assert "is a run of `krafla fuzz stack`, not of cluster" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", [("replay",), ("fuzz", "raft", "--replay")])
+def test_a_run_of_raft_of_version_1_still_plays(command):
+    result = krafla(*command, str(OLD_RAFT))
+    assert json.loads(OLD_RAFT.read_text())["version"] == 1
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("command", [("replay",), ("fuzz", "lease", "--replay")])
+def test_a_recording_without_a_format_is_of_the_lease(command, tmp_path):
+    (lease, *_) = CHOICE_DRIVEN
+    with lease.broken():
+        failure = run_campaign(Campaign(lease.runs_with_bug(), 50)).failure
+        path = tmp_path / "old.json"
+        path.write_bytes(to_json(failure.smallest.recording))
+        result = krafla(*command, str(path))
+    assert result.exit_code == 1
+    assert lease.said in result.output
+    assert krafla(*command, str(path)).exit_code == 0
+
+
+@pytest.mark.parametrize("word", ["metadata", "reassignment", "registration", "cluster"])
+def test_a_recording_without_a_format_is_of_the_system_that_is_named(word, tmp_path):
+    (example,) = (one for one in CHOICE_DRIVEN if one.word == word)
+    path = tmp_path / "old.json"
+    with example.broken():
+        runs = example.runs_with_bug()
+        failure = run_campaign(Campaign(runs, example.examples, shrinks=False)).failure
+    path.write_bytes(to_json(failure.smallest.recording))
+    assert fuzz(word, "--replay", str(path)).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"choices": 1}', "not a recording of lease"),
+        ('{"configuration": {}, "choices": []}', "not a recording of lease"),
+        ('{"format": "krafla fuzz together", "version": 2}', "'together' is called 'cluster' now"),
+        ('{"format": "krafla fuzz raft", "version": 2}', "is a run of `krafla fuzz raft`, not of"),
+        ('{"format": "krafla fuzz lease", "version": 9}', "is of version 9"),
+        ('{"format": "krafla fuzz", "version": 2}', "says that it is 'krafla fuzz'"),
+        ("[]", "array"),
+        ("", "no run of `krafla fuzz`"),
+    ],
+)
+def test_a_file_that_is_no_recording_is_refused_with_its_path(text, said, tmp_path):
+    path = tmp_path / "plan.json"
+    path.write_text(text)
+    result = fuzz("lease", "--replay", str(path))
+    assert result.exit_code == 2
+    assert f"{path}: " in result.stderr
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("word", ["metadata", "reassignment", "registration", "cluster"])
+def test_a_recording_of_something_else_is_refused(word, tmp_path):
+    path = tmp_path / "other.json"
+    path.write_text('{"configuration": {}, "choices": []}')
+    result = fuzz(word, "--replay", str(path))
+    assert result.exit_code == 2
+    assert f"not a recording of {word}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda data: data | {"version": 9}, "version 9"),
+        (lambda data: data | {"format": "another"}, "'another'"),
+        (lambda data: data | {"seed": "x"}, "seed"),
+        (lambda data: data | {"plan": [[1, "no-such-fault", 0, 0, 0]]}, "no-such-fault"),
+        (lambda data: data | {"plan": [[-1, "loss", 0, 0, 0]]}, "does not exist"),
+        (lambda data: data | {"configuration": data["configuration"] | {"voters": 0}}, "voters"),
+        (lambda _data: [], "array"),
+    ],
+)
+def test_a_file_that_is_no_run_of_machines_is_refused_with_its_path(
+    failing, tmp_path, change, said
+):
+    path = tmp_path / "run.json"
+    write(failing, path)
+    path.write_text(json.dumps(change(json.loads(path.read_text()))))
+    with pytest.raises(KraflaError, match=said) as refused:
+        replay_file(path)
+    assert refused.value.place == str(path)
+
+
+def test_a_file_that_is_not_there_is_refused_with_its_path(tmp_path):
+    for play in (replay_file, play_file):
+        with pytest.raises(KraflaError, match="nowhere"):
+            play(tmp_path / "nowhere.json")
+
+
+def test_shrink_refuses_a_run_of_machines_in_a_sentence(failing, tmp_path):
+    path = tmp_path / "run.json"
+    write(failing, path)
+    result = krafla("shrink", str(path))
+    assert result.exit_code == 2
+    assert "`krafla fuzz raft`, which shrinks a run when it finds it" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["explain", "validate"])
+@pytest.mark.parametrize("is_of_machines", [True, False])
+def test_a_kept_run_is_no_trace_and_what_plays_it_is_said(
+    command, is_of_machines, failing, tmp_path
+):
+    path = tmp_path / "run.json"
+    write(failing, path)
+    if not is_of_machines:
+        path.write_text('{"format": "krafla fuzz cluster", "version": 2}')
+    result = krafla(command, str(path))
+    assert result.exit_code == 2
+    said = " ".join(f"{result.output} {result.exception}".split())
+    assert f"`krafla replay {path}` plays it" in said

@@ -1,0 +1,242 @@
+"""What is true of the runs and campaigns of all seven systems, or of the five driven by choices."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from tests.krafla.fuzz.fuzz_runs import ALL, CHOICE_DRIVEN, ON_MACHINES, fuzz
+
+from krafla.fuzz.engine.campaign import Campaign, run_campaign
+from krafla.fuzz.engine.choice_run import play, play_seed, trace_of
+from krafla.fuzz.engine.choice_system import ChoiceRuns, find_profile
+from krafla.fuzz.engine.machine_system import MachineRuns
+from krafla.fuzz.engine.report import document, text_lines
+from krafla.fuzz.engine.run_source import TALLIES
+from krafla.fuzz.engine.system import RunOptions, find_system
+from krafla.match.trace_check import check_trace
+from krafla.traces import dumps, loads
+from krafla.verdict import ExitCode, Verdict
+from kraft.sim.common.recording import from_json, to_json
+
+# The runs of these profiles are behaviours of no model that the spec has: strays are requests of
+# no process, and an eager process registers below the gate.
+WITHOUT_MODEL = {"strays", "eager"}
+PROFILES = [
+    (example.word, name)
+    for example in CHOICE_DRIVEN
+    for name in sorted({*example.system.default_profiles, "restless"})
+    if name not in WITHOUT_MODEL and name in {one.name for one in example.system.profiles}
+]
+
+
+def of(examples):
+    """Return the parametrisation of a test over systems."""
+    return pytest.mark.parametrize("example", examples, ids=lambda example: example.word)
+
+
+@of(ALL)
+def test_the_same_seed_gives_the_same_runs_and_another_gives_others(example):
+    first, second = (example.runs(3).play(1) for _ in range(2))
+    assert first == second
+    assert first.digest == second.digest
+    assert not first.finding
+    others = example.runs(3).play(2), example.runs(4).play(1)
+    assert len({first.run, *(other.run for other in others)}) == 3
+
+
+@of(CHOICE_DRIVEN)
+def test_a_run_replays_from_its_recording_alone(example):
+    system = example.system
+    run = play_seed(system.profile(example.runs(3).profile_of(0)), 3, 100)
+    recording = from_json(to_json(run.recording), system.configuration, system.choice, "a run")
+    again = play(system, recording.configuration, recording.choices)
+    assert (recording, again.recording) == (run.recording, run.recording)
+    assert again.finding is None
+
+
+@pytest.mark.parametrize(("word", "name"), PROFILES)
+def test_the_trace_of_a_run_is_a_behaviour_of_the_spec(word, name):
+    run = play_seed(find_profile(name), 1, 120)
+    assert run.finding is None, str(run.finding)
+    trace = loads(dumps(trace_of(run)))
+    assert trace.spec in find_system(word).modules
+    assert len(trace.steps) == run.steps + 1 > {"cluster": 60}.get(word, 30)
+    if word == "metadata":
+        # A trace has no values for its constants that are functions: only the run is judged.
+        return
+    report = check_trace(trace)
+    assert report.verdict is Verdict.HELD, report.rejection
+    assert report.steps == run.steps + 1
+
+
+@of(CHOICE_DRIVEN)
+def test_a_short_campaign_is_inconclusive_and_says_what_it_missed_and_how_to_run_it_again(example):
+    arguments = (example.word, "--examples", "2", *example.runs(0).options.split())
+    result, as_json = fuzz(*arguments), fuzz(*arguments, "--json")
+    told = json.loads(as_json.stdout)
+    assert result.exit_code == as_json.exit_code == told["exit_code"] == 3, result.output
+    assert (told["verdict"], told["runs"], told["failure"]) == ("inconclusive", 2, None)
+    assert told["steps"] == sum(told["actions"].values())
+    judged = 2 * example.short.steps
+    assert told["judged"] == judged == told["steps"] + told["refused"]
+    assert f"INCONCLUSIVE  2 runs, {judged} judged steps" in result.output
+    never = [name for name, count in told["actions"].items() if not count]
+    assert never
+    assert f"actions never taken: {', '.join(never)}" in result.output
+    missing = [name for name, step in told["witnesses"].items() if step is None]
+    assert missing
+    assert f"witnesses never reached: {', '.join(missing)}" in result.output
+    assert told["digest"] in result.output
+    assert f"reproduce  krafla fuzz {example.word} --seed 0 --examples 2" in result.output
+    assert told["reproduce"].split()[2:] == [
+        example.word, "--seed", "0", "--examples", "2", *example.runs(0).options.split(),
+    ]  # fmt: skip
+
+
+@of(ON_MACHINES)
+def test_a_campaign_on_machines_holds_if_something_was_acknowledged_and_made_progress(example):
+    arguments = (example.word, "--seed", "3", "--examples", "1", "--faults", "none")
+    result, as_json = fuzz(*arguments), fuzz(*arguments, "--json")
+    told = json.loads(as_json.stdout)
+    assert result.exit_code == as_json.exit_code == told["exit_code"] == 0, result.output
+    assert (told["verdict"], told["runs"], told["failure"]) == ("held", 1, None)
+    assert told["acknowledged"] > 0
+    assert told["liveness"] == {"progress": 1}
+    assert told["faults"] == {}
+    assert len(told["digest"]) == 32
+    assert "HELD  1 runs, " in result.output
+    assert "simulated s" in result.output
+    assert f"{len(example.system.properties)} properties" in result.output
+    assert f"digest     {told['digest']}" in result.output
+    assert f"reproduce  krafla fuzz {' '.join(arguments)}" in result.output
+
+
+@of(ALL)
+def test_the_number_of_workers_changes_nothing(example):
+    campaign = Campaign(example.runs(5), examples=3)
+    alone, together = (run_campaign(replace(campaign, workers=many)) for many in (1, 2))
+    alone.seconds = together.seconds = 1.0
+    assert document(alone) == document(together)
+    assert list(text_lines(alone)) == list(text_lines(together))
+    assert alone.states == together.states
+    assert (alone.examples, alone.campaign.workers, together.campaign.workers) == (3, 1, 2)
+
+
+@of(ALL)
+def test_a_campaign_without_a_run_is_inconclusive(example):
+    report = run_campaign(Campaign(example.runs(0), seconds=0.0))
+    assert report.verdict is Verdict.INCONCLUSIVE
+    on_machines = example in ON_MACHINES
+    nothing = "no value was ever acknowledged" if on_machines else "no step was taken"
+    assert report.doubts == (nothing,)
+
+
+@of(CHOICE_DRIVEN)
+def test_a_campaign_holds_only_if_every_action_was_taken_and_every_witness_reached(example):
+    report = run_campaign(Campaign(example.runs(0), examples=1))
+    for tally in ("actions", "witnesses"):
+        report.tallies[tally].update(dict.fromkeys(report.tallies[tally], 1))
+    assert report.verdict is Verdict.HELD
+    report.tallies["actions"]["AnActionMore"] = 0
+    assert report.doubts == ("actions never taken: AnActionMore",)
+    del report.tallies["actions"]["AnActionMore"]
+    report.tallies["witnesses"]["OneReach"] = 0
+    assert report.verdict is Verdict.INCONCLUSIVE
+    assert report.doubts == ("witnesses never reached: OneReach",)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("metadata", "--examples", "120", "--steps", "300"), "actions 18/18, witnesses 11/11"),
+        (("registration", "--examples", "60"), "witnesses 7/7"),
+        (("cluster", "--seed", "1", "--examples", "60"), "actions 32/32"),
+    ],
+)
+def test_a_campaign_takes_every_action_and_reaches_every_witness(arguments, said):
+    result = fuzz(*arguments)
+    assert result.exit_code == 0, result.output
+    assert said in result.output
+
+
+def interrupted_in(monkeypatch, number):
+    """Have Ctrl-C come in run `number` of any campaign."""
+    for source in (ChoiceRuns, MachineRuns):
+
+        def play_unless(runs, one, reached=(), right=source.play):
+            if one == number:
+                raise KeyboardInterrupt
+            return right(runs, one, reached)
+
+        monkeypatch.setattr(source, "play", play_unless)
+
+
+@of(ALL)
+def test_ctrl_c_leaves_what_was_done_until_then(example, monkeypatch):
+    interrupted_in(monkeypatch, 2)
+    arguments = (example.word, "--examples", "9", *example.runs(0).options.split())
+    result, as_json = fuzz(*arguments), fuzz(*arguments, "--json")
+    told = json.loads(as_json.stdout)
+    assert result.exit_code == as_json.exit_code == told["exit_code"] == ExitCode.INTERRUPTED
+    assert result.stderr == "krafla: interrupted\n"
+    assert "INCONCLUSIVE  2 runs, " in result.stdout
+    assert "  it was interrupted\n" in result.stdout
+    assert f"reproduce  krafla fuzz {example.word} --seed 0 --examples 2" in result.stdout
+    assert (told["runs"], told["doubts"][0]) == (2, "it was interrupted")
+
+
+def test_json_says_that_a_campaign_was_interrupted_in_its_first_run(monkeypatch):
+    interrupted_in(monkeypatch, 0)
+    told = json.loads(fuzz("metadata", "--json").stdout)
+    assert (told["exit_code"], told["runs"], told["steps"]) == (130, 0, 0)
+    assert told["doubts"][0] == "it was interrupted"
+
+
+@of([ALL[0], ALL[5]])
+def test_a_finding_survives_ctrl_c_while_it_is_shrunk(example):
+    def interrupt(text):
+        if text.startswith("found; "):
+            raise KeyboardInterrupt
+
+    with example.broken():
+        report = run_campaign(Campaign(example.runs_with_bug(), example.examples), interrupt)
+        whole = report.campaign.runs.failure(report.examples - 1)
+        lines = "\n".join(text_lines(report))
+    assert report.is_interrupted
+    assert (report.verdict, report.exit_code) == (Verdict.VIOLATED, ExitCode.VIOLATED)
+    assert report.failure.detail == whole.detail
+    assert example.said in lines
+    assert document(report)["doubts"] == []
+
+
+def test_what_was_found_before_ctrl_c_is_kept(tmp_path, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    (lease, *_) = CHOICE_DRIVEN
+    monkeypatch.setattr("krafla.fuzz.engine.choice_system.shrink", interrupted)
+    with lease.broken():
+        result = fuzz(*lease.arguments, "--save", str(tmp_path))
+    assert result.exit_code == 1
+    assert "VIOLATED" in result.stdout
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_every_count_of_a_run_has_a_tally():
+    runs = (example.runs(0) for example in ALL)
+    assert {name for one in runs for name in one.play(0).tallies} <= {*TALLIES}
+
+
+def test_a_profile_of_another_system_is_refused():
+    with pytest.raises(Exception, match="'moves' is no profile of lease; it is one of reassignmen"):
+        find_system("lease").runs(0, RunOptions(profiles=("moves",)))
+
+
+def test_requests_out_of_order_break_what_is_promised_only_of_those_in_order():
+    profile = replace(find_profile("restless"), also=("RegistrationIsKnownInv",))
+    findings = (play_seed(profile, seed, 300).finding for seed in range(200))
+    first = next(finding for finding in findings if finding is not None)
+    assert first.kind[:2] == ("property", "RegistrationIsKnownInv")
