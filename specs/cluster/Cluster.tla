@@ -1,47 +1,96 @@
 -------------------------------- MODULE Cluster --------------------------------
 (***************************************************************************)
-(* A whole cluster: the metadata log drives the leases of brokers, the     *)
-(* reassignment of one partition and the registration of controllers, by   *)
-(* records and by nothing else.                                            *)
+(* A whole cluster. The metadata log drives the leases of brokers, the     *)
+(* reassignment of one partition and the registration of controllers. It   *)
+(* does so through records and in no other way.                            *)
 (*                                                                         *)
 (* The active controller judges each request by what it has written, which *)
-(* may never be committed; it appends a batch, replays it into its own     *)
+(* may never be committed. It appends a batch, replays it into its own     *)
 (* image, and answers when the batch is committed. Brokers and standbys    *)
 (* know only what is committed. Another controller may be elected at any   *)
-(* moment: it begins with what is committed, and the former, which may not *)
-(* have heard of it, goes on writing batches that never will be.           *)
+(* moment. It begins with what is committed. The former leader may not     *)
+(* have heard of the election, and goes on writing batches that will never *)
+(* be committed.                                                           *)
 (*                                                                         *)
-(* The log is kept as images, not as a sequence: committed is what its     *)
-(* committed part makes of it, like a snapshot, and tail holds the batches *)
-(* after it. What is decided where comes from other rooms: the rules of    *)
-(* heartbeats from BrokerLease, those of partitions from PartitionChange.  *)
+(* The log is kept as images, not as a sequence. `committed` is the image  *)
+(* of its committed part, like a snapshot, and `tail` holds the batches    *)
+(* after it. The rules come from other specs: those of heartbeats from     *)
+(* BrokerLease, those of partitions from PartitionChange.                  *)
 (*                                                                         *)
 (* Sources: KIP-631, KIP-500, KIP-841, KIP-919, and Kafka 4.1 as built.    *)
 (*                                                                         *)
+(* Kafka's handler -> actions here                                         *)
+(*                                                                         *)
+(* BrokerLifecycleManager                                                  *)
+(*   start -> StartBroker                                                  *)
+(*   sendBrokerRegistration -> SendRegistration                            *)
+(*   BrokerRegistrationResponseEvent -> HandleRegistrationResponse         *)
+(*   sendBrokerHeartbeat -> SendHeartbeat                                  *)
+(*   BrokerHeartbeatResponseEvent -> HandleHeartbeatResponse               *)
+(*   the onTimeout handlers -> RequestTimeout                              *)
+(*   beginControlledShutdown -> RequestShutdown                            *)
+(*                                                                         *)
+(* other classes of a broker                                               *)
+(*   AlterPartitionManager.submit -> SendAlterPartition                    *)
+(*   AlterPartitionManager.handleAlterPartitionResponse ->                 *)
+(*     HandleAlterPartitionResponse                                        *)
+(*   MetadataLoader.handleCommit -> ReplayMetadata                         *)
+(*   the end of a process -> Crash                                         *)
+(*                                                                         *)
+(* ClusterControlManager                                                   *)
+(*   registerBroker -> RegisterBroker, AmendRegistration,                  *)
+(*     RefuseRegistration                                                  *)
+(*   checkBrokerEpoch -> RejectHeartbeat, RefuseAlterPartition             *)
+(*   registerController -> RegisterController                              *)
+(*   activate -> ElectLeader                                               *)
+(*                                                                         *)
+(* ReplicationControlManager                                               *)
+(*   processBrokerHeartbeat -> RejectHeartbeat, KeepState, UnfenceBroker,  *)
+(*     BeginControlledShutdown, FenceOnRequest, ShutDownNow                *)
+(*   handleBrokerUnfenced -> UnfenceBroker                                 *)
+(*   handleBrokerInControlledShutdown -> BeginControlledShutdown           *)
+(*   handleBrokerFenced -> FenceOnRequest, ShutDownNow, FenceStaleBroker   *)
+(*   maybeFenceOneStaleBroker -> FenceStaleBroker                          *)
+(*   alterPartition -> AlterPartition, RefuseAlterPartition                *)
+(*   validateAlterPartitionData -> RefuseAlterPartition                    *)
+(*   changePartitionReassignment -> StartReassignment                      *)
+(*   cancelPartitionReassignment -> CancelReassignment                     *)
+(*                                                                         *)
+(* FeatureControlManager                                                   *)
+(*   updateFeatures -> UpgradeFeature                                      *)
+(*                                                                         *)
+(* QuorumController                                                        *)
+(*   ControllerWriteEvent -> every action that uses Write, WriteFor or     *)
+(*     AnswerFor                                                           *)
+(*   handleCommit, DeferredEventQueue.completeUpTo -> Commit               *)
+(*   claim -> ElectLeader                                                  *)
+(*   renounce -> Renounce                                                  *)
+(*                                                                         *)
 (* What is not modelled                                                    *)
-(*  - Raft. A leader is elected at will, with all that is committed, and   *)
-(*    with as much of the former leader's tail as it pleases; its claim is *)
-(*    one step. specs/raft has how.                                        *)
-(*  - Standbys. They replay what is committed and do nothing by it, until  *)
-(*    they claim; so they have no variables.                               *)
-(*  - Requests to a controller that is not active: lost, to their sender.  *)
-(*    So are the answers that a controller owes when it renounces.         *)
+(*  - Raft. A controller may be elected at any moment. It has all that is  *)
+(*    committed, and any number of the first batches of the former         *)
+(*    leader's tail. Its claim is one step. specs/raft models elections.   *)
+(*  - Standbys. They replay what is committed and do nothing else until    *)
+(*    they claim, so they have no variables.                               *)
+(*  - Requests to a controller that is not active. To the sender they are  *)
+(*    lost. So are the answers that a controller owes when it renounces.   *)
 (*  - Time. A session is valid or over, and may be over at any moment.     *)
-(*  - Requests of controllers: one may be handled at any moment.           *)
+(*  - Requests of controllers. One may be handled at any moment.           *)
 (*  - More than one partition, the data in it, unclean elections, ELR.     *)
 (*  - A new target while a reassignment is in progress, the deletion of a  *)
 (*    topic, elections of the preferred replica.                           *)
 (*  - Unregistering brokers; a broker that fences itself (KIP-343).        *)
-(*  - A process has one request in flight, of whatever kind. Kafka's sends *)
-(*    AlterPartition on a connection of its own.                           *)
-(*  - States between: a broker that replays at all replays all there is.   *)
+(*  - Several requests of one process in flight. A process has one, of     *)
+(*    whatever kind. Kafka's sends AlterPartition on a connection of its   *)
+(*    own.                                                                 *)
+(*  - Intermediate states. A broker that replays, replays all there is.    *)
 (***************************************************************************)
 EXTENDS Network, ClusterRecords
 
 CONSTANTS
   BrokerOf,            \* [Incarnation -> Broker].
   RunningProcess,      \* [Controller -> ControllerProcess]: what runs under each id.
-  Replicas             \* The replicas of the partition at first, in order.
+  Replicas             \* The initial replicas of the partition, in order.
 
 ASSUME Constants ==
   /\ Broker # {} /\ IsFiniteSet(Broker)
@@ -59,17 +108,17 @@ ASSUME Constants ==
   /\ Replicas \in Partitions!Assignments(Broker)
 
 VARIABLES
-  committed,       \* The image at the high watermark: what all agree on.
+  committed,       \* The image at the high watermark, the same for all.
   leader,          \* The controller whose appends can be committed.
-  active,          \* The controllers that take themselves for active.
+  active,          \* The controllers that believe they are active.
   stable,          \* [Controller -> image]: what it knows to be committed.
-  tail,            \* [Controller -> batches that it wrote after that].
-  written,         \* [Controller -> image]: with its tail replayed.
+  tail,            \* [Controller -> batches]: what it wrote after `stable`.
+  written,         \* [Controller -> image]: `stable` with its tail replayed.
   contact_age,     \* [Controller -> [Broker -> age]]: sessions in its memory.
-  metadata_offset, \* [Controller -> [Broker -> offset]]: what each broker reported.
-  controlled_shutdown_offset,  \* [Controller -> [Broker -> offset]]: what others must replay.
+  metadata_offset, \* [Controller -> [Broker -> offset]]: the offset each broker reported.
+  controlled_shutdown_offset,  \* [Controller -> [Broker -> offset]]: what the others must replay.
   status,          \* [Incarnation -> broker state].
-  broker_epoch,    \* [Incarnation -> epoch]: what its registration returned.
+  broker_epoch,    \* [Incarnation -> epoch]: the broker epoch its registration returned.
   applied,         \* [Incarnation -> image]: what it has replayed, or Nil.
   waiting,         \* [Incarnation -> whether it waits for an answer].
   messages         \* The bag of messages in flight.
@@ -93,7 +142,8 @@ Status == {"NOT_RUNNING", "STARTING", "RECOVERY", "RUNNING",
            "PENDING_CONTROLLED_SHUTDOWN", "SHUTTING_DOWN", "CRASHED"}
 
 (* The rules of the lease, as controller c applies them to what it has       *)
-(* written and keeps in memory. Only its pure operators are used.            *)
+(* written and to what it keeps in memory. Only the pure operators of        *)
+(* BrokerLease are used.                                                     *)
 Lease(c) == INSTANCE BrokerLease WITH
   SessionTimeout <- 1, BrokerTimeout <- 1, MaxSkew <- 0, SelfFence <- FALSE, Reorder <- TRUE,
   registrations <- written[c].registrations,
@@ -122,7 +172,8 @@ HeartbeatResponse ==
   [type : {"HeartbeatResponse"}, incarnation : Incarnation,
    error : {"NONE", "STALE_BROKER_EPOCH"},
    is_caught_up : BOOLEAN, is_fenced : BOOLEAN, should_shut_down : BOOLEAN]
-(* isr: from each wanted member to the epoch under which it is known.        *)
+(* isr: from each member of the wanted ISR to the broker epoch under which   *)
+(* the sender knows it.                                                      *)
 IsAlterPartitionRequest(m) ==
   /\ [m EXCEPT !.isr = {}] \in
        [type : {"AlterPartitionRequest"}, incarnation : Incarnation, awaited : BOOLEAN,
@@ -143,8 +194,8 @@ IsMessage(m) ==
 IsRequest(m) ==
   m.type \in {"RegistrationRequest", "HeartbeatRequest", "AlterPartitionRequest"}
 
-(* A batch of the tail, and the answer that is due when it is committed. A   *)
-(* batch without records only waits for those before it.                     *)
+(* A batch of the tail, and the answer to give when it is committed. A batch *)
+(* without records only waits for the batches before it.                     *)
 IsBatch(batch) == batch.reply \in Response \cup {Nil}
 
 TypeOK ==
@@ -163,14 +214,14 @@ TypeOK ==
   /\ waiting \in [Incarnation -> BOOLEAN]
   /\ \A m \in InFlight(messages) : IsMessage(m) /\ messages[m] \in Nat \ {0}
 ------------------------------------------------------------------------------
-(* What the nodes ask of their own state                                     *)
+(* What the nodes read from their own state                                  *)
 
 Live(i) == status[i] \notin {"NOT_RUNNING", "SHUTTING_DOWN", "CRASHED"}
 
 (* The last offset that process i has replayed. *)
 AppliedOffset(i) == IF applied[i] = Nil THEN NoOffset ELSE applied[i].end - 1
 
-(* Process i takes its broker for the leader, by what it has replayed. *)
+(* Process i believes that its broker leads, by what it has replayed. *)
 TakesItselfForLeader(i) ==
   /\ status[i] \in {"RUNNING", "PENDING_CONTROLLED_SHUTDOWN"}
   /\ applied[i] # Nil
@@ -179,7 +230,7 @@ TakesItselfForLeader(i) ==
 NoSessions == [b \in Broker |-> NoAge]
 NoOffsets == [b \in Broker |-> NoOffset]
 ------------------------------------------------------------------------------
-(* An empty log, and the first leader elected. *)
+(* The initial state: an empty log, and the first leader elected. *)
 EmptyImage ==
   [registrations |-> [b \in Broker |-> Nil],
    partition |-> Partitions!NewPartition(Replicas, {Replicas[1]}),
@@ -187,7 +238,7 @@ EmptyImage ==
    metadata_version |-> CHOOSE level \in Level : \A other \in Level : level <= other,
    end |-> 0]
 
-(* The partition was created, and its leader is gone. *)
+(* The image at the start: the partition exists, and its leader is gone. *)
 FirstImage == [EmptyImage EXCEPT !.partition.leader = NoLeader]
 
 Init ==
@@ -207,7 +258,7 @@ Init ==
   /\ messages = NoMessages
 ------------------------------------------------------------------------------
 (* Broker processes. They know what they have replayed of the committed log, *)
-(* and what they were answered.                                              *)
+(* and the answers they got.                                                 *)
 
 (***************************************************************************)
 (* A process starts.                                                       *)
@@ -225,7 +276,7 @@ Send(i, m) ==
   /\ messages' = Put(messages, m)
 
 (***************************************************************************)
-(* A process without an epoch asks for one.                                *)
+(* A process without a broker epoch asks for one.                          *)
 (*                                                                         *)
 (* Kafka: BrokerLifecycleManager.sendBrokerRegistration.                   *)
 (***************************************************************************)
@@ -236,8 +287,8 @@ SendRegistration(i) ==
   /\ UNCHANGED <<log, controllers, soft_state, status, broker_epoch, applied>>
 
 (***************************************************************************)
-(* A registered process reports the offset that it has replayed, which is  *)
-(* committed, and says what it wants.                                      *)
+(* A registered process sends a heartbeat. It reports the offset that it   *)
+(* has replayed, which is committed, and says what it wants.               *)
 (*                                                                         *)
 (* Kafka: BrokerLifecycleManager.sendBrokerHeartbeat.                      *)
 (***************************************************************************)
@@ -250,9 +301,8 @@ SendHeartbeat(i) ==
               want_shut_down |-> status[i] = "PENDING_CONTROLLED_SHUTDOWN"])
   /\ UNCHANGED <<log, controllers, soft_state, status, broker_epoch, applied>>
 
-(* What a leader may ask its ISR to become: without the others, or with one  *)
-(* more that is active by what it has replayed. It names the epoch under     *)
-(* which it knows each member.                                               *)
+(* The ISRs that a leader may ask for: itself alone, or the ISR with one     *)
+(* more broker that is active by what the leader has replayed.               *)
 WantedIsrs(i) ==
   LET image == applied[i]
       self == BrokerOf[i]
@@ -261,7 +311,8 @@ WantedIsrs(i) ==
          /\ isr \subseteq Partitions!Members(image.partition.replicas)}
 
 (***************************************************************************)
-(* A leader asks for another ISR.                                          *)
+(* A leader asks for another ISR. It names the broker epoch under which it *)
+(* knows each member.                                                      *)
 (*                                                                         *)
 (* Kafka: AlterPartitionManager.submit.                                    *)
 (***************************************************************************)
@@ -280,7 +331,7 @@ SendAlterPartition(i, isr) ==
   /\ UNCHANGED <<log, controllers, soft_state, status, broker_epoch, applied>>
 
 (***************************************************************************)
-(* The answer to a registration: an epoch, or a refusal.                   *)
+(* A process gets the answer to its registration: an epoch, or a refusal.  *)
 (*                                                                         *)
 (* Kafka: BrokerLifecycleManager, BrokerRegistrationResponseEvent.         *)
 (***************************************************************************)
@@ -293,8 +344,8 @@ HandleRegistrationResponse(m) ==
   /\ messages' = Take(messages, m)
   /\ UNCHANGED <<log, controllers, soft_state, status, applied>>
 
-(* What is left of a bag of messages when process i waits no longer: its     *)
-(* request may still arrive, an answer finds a closed connection.            *)
+(* The messages in flight once process i has stopped waiting. Its request    *)
+(* may still arrive. An answer finds a closed connection and is lost.        *)
 Unawaited(bag, i) ==
   LET answers == {m \in InFlight(bag) : m.incarnation = i /\ ~IsRequest(m)}
       asked   == {m \in InFlight(bag) : m.incarnation = i /\ IsRequest(m) /\ m.awaited}
@@ -302,7 +353,7 @@ Unawaited(bag, i) ==
   IN  IF asked = {} THEN rest
       ELSE Put(rest, [(CHOOSE m \in asked : TRUE) EXCEPT !.awaited = FALSE])
 
-(* Nor will it take an answer that is still due. *)
+(* Process i no longer takes an answer that a batch still owes it. *)
 UnawaitedReplies(batches, i) ==
   [k \in DOMAIN batches |->
      IF batches[k].reply # Nil /\ batches[k].reply.incarnation = i
@@ -313,7 +364,7 @@ Forget(i) ==
   /\ tail' = [c \in Controller |-> UnawaitedReplies(tail[c], i)]
   /\ waiting' = [waiting EXCEPT ![i] = FALSE]
 
-(* Process i ends, and with it all that it kept in memory.                   *)
+(* Process i ends, and loses all that it kept in memory.                     *)
 Exit(i, last_status) ==
   /\ status' = [status EXCEPT ![i] = last_status]
   /\ broker_epoch' = [broker_epoch EXCEPT ![i] = NoEpoch]
@@ -324,7 +375,7 @@ Exit(i, last_status) ==
 StatusAfter(current, m) == Lease(CHOOSE c \in Controller : TRUE)!StatusAfter(current, m)
 
 (***************************************************************************)
-(* The answer to a heartbeat.                                              *)
+(* A process gets the answer to its heartbeat.                             *)
 (*                                                                         *)
 (* Kafka: BrokerLifecycleManager, BrokerHeartbeatResponseEvent.            *)
 (***************************************************************************)
@@ -344,8 +395,8 @@ HandleHeartbeatResponse(m) ==
   /\ UNCHANGED <<log, active, stable, written, soft_state>>
 
 (***************************************************************************)
-(* The answer to AlterPartition. What became of the partition, the leader  *)
-(* reads in the log.                                                       *)
+(* A leader gets the answer to AlterPartition. It learns the new state of  *)
+(* the partition from the log.                                             *)
 (*                                                                         *)
 (* Kafka: AlterPartitionManager.handleAlterPartitionResponse.              *)
 (***************************************************************************)
@@ -357,8 +408,8 @@ HandleAlterPartitionResponse(m) ==
   /\ UNCHANGED <<log, controllers, soft_state, status, broker_epoch, applied>>
 
 (***************************************************************************)
-(* A process stops waiting: the request, its answer or the controller that *)
-(* owed it is lost.                                                        *)
+(* A process stops waiting: the request was lost, or its answer, or the    *)
+(* controller that owed the answer.                                        *)
 (*                                                                         *)
 (* Kafka: BrokerLifecycleManager, the onTimeout handlers.                  *)
 (***************************************************************************)
@@ -369,7 +420,7 @@ RequestTimeout(i) ==
   /\ UNCHANGED <<log, active, stable, written, soft_state, status, broker_epoch, applied>>
 
 (***************************************************************************)
-(* A process replays what is committed, whole batches at a time.           *)
+(* A process replays what is committed, in whole batches.                  *)
 (*                                                                         *)
 (* Kafka: MetadataLoader.handleCommit.                                     *)
 (***************************************************************************)
@@ -380,7 +431,7 @@ ReplayMetadata(i) ==
   /\ UNCHANGED <<log, controllers, soft_state, status, broker_epoch, waiting, messages>>
 
 (***************************************************************************)
-(* The operator tells a broker that runs to stop.                          *)
+(* The operator tells a running broker to stop.                            *)
 (*                                                                         *)
 (* Kafka: BrokerLifecycleManager.beginControlledShutdown.                  *)
 (***************************************************************************)
@@ -390,17 +441,17 @@ RequestShutdown(i) ==
   /\ UNCHANGED <<log, controllers, soft_state, broker_epoch, applied, waiting, messages>>
 
 (***************************************************************************)
-(* A process dies. What it sent is still under way.                        *)
+(* A process dies. The requests that it sent are still in flight.          *)
 (***************************************************************************)
 Crash(i) ==
   /\ Live(i)
   /\ Exit(i, "CRASHED")
   /\ UNCHANGED <<log, active, stable, written, soft_state>>
 ------------------------------------------------------------------------------
-(* Writing. Controller c takes itself for active.                            *)
+(* Writing. Controller c believes it is active.                              *)
 
-(* It appends a batch, replays it, and keeps the answer until the batch is   *)
-(* committed.                                                                *)
+(* The controller appends a batch, replays it, and keeps the answer until    *)
+(* the batch is committed.                                                   *)
 (* Kafka: QuorumController, ControllerWriteEvent.                            *)
 Write(c, records, reply) ==
   /\ tail' = [tail EXCEPT ![c] = Append(@, [records |-> records, reply |-> reply])]
@@ -409,29 +460,30 @@ Write(c, records, reply) ==
 
 Reply(m, response) == IF m.awaited THEN response ELSE Nil
 
-(* It writes records because of request m.                                   *)
+(* The controller writes records because of request m.                       *)
 WriteFor(c, m, records, response) ==
   /\ Write(c, records, Reply(m, response))
   /\ messages' = Take(messages, m)
 
-(* It writes nothing. The answer may rest on what is not committed yet, so   *)
-(* that it waits for all that was written before (!).                        *)
+(* The controller writes nothing. The answer may rest on what is not         *)
+(* committed yet. So it waits for all that was written before: the           *)
+(* controller answers at once only if its tail is empty (tail[c] = << >>).   *)
 AnswerFor(c, m, response) ==
   IF ~m.awaited THEN messages' = Take(messages, m) /\ UNCHANGED controllers
-  ELSE IF tail[c] = << >>                                                  \* (!)
+  ELSE IF tail[c] = << >>
   THEN messages' = Answer(messages, m, response) /\ UNCHANGED controllers
   ELSE WriteFor(c, m, << >>, response)
 
 SetOf(c, variable, b, value) == [variable EXCEPT ![c][b] = value]
 ------------------------------------------------------------------------------
-(* The active controller and the leases of brokers. The header of each rule  *)
-(* is in BrokerLease; here it is judged by what is written, and its records  *)
-(* are one batch.                                                            *)
+(* The active controller and the leases of brokers. BrokerLease explains     *)
+(* each rule. Here the controller judges by what it has written, and the     *)
+(* records of each step are one batch.                                       *)
 
 (***************************************************************************)
 (* A new incarnation registers. Its epoch is the offset at which its batch *)
-(* begins: if the batch is lost, another may get the same epoch, and so    *)
-(* nobody hears of it before the commit.                                   *)
+(* begins. If the batch is lost, another process may get the same epoch.   *)
+(* So no process learns the epoch before the commit.                       *)
 (*                                                                         *)
 (* Kafka: ClusterControlManager.registerBroker.                            *)
 (***************************************************************************)
@@ -452,8 +504,8 @@ RegisterBroker(c, m) ==
   /\ UNCHANGED <<log, processes>>
 
 (***************************************************************************)
-(* The registered incarnation registers again: another record, the same    *)
-(* epoch.                                                                  *)
+(* The registered incarnation registers again. There is another record,    *)
+(* with the same epoch.                                                    *)
 (*                                                                         *)
 (* Kafka: ClusterControlManager.registerBroker.                            *)
 (***************************************************************************)
@@ -473,7 +525,8 @@ AmendRegistration(c, m) ==
   /\ UNCHANGED <<log, contact_age, processes>>
 
 (***************************************************************************)
-(* Another incarnation of the id holds a valid session.                    *)
+(* The controller refuses a registration, because another incarnation of   *)
+(* the broker id holds a valid session.                                    *)
 (*                                                                         *)
 (* Kafka: ClusterControlManager.registerBroker.                            *)
 (***************************************************************************)
@@ -495,7 +548,8 @@ CurrentEpoch(c, m) ==
   Registered(written[c], b) /\ written[c].registrations[b].epoch = m.epoch
 
 (***************************************************************************)
-(* A heartbeat of another epoch changes nothing.                           *)
+(* The controller rejects a heartbeat of another broker epoch. It changes  *)
+(* nothing.                                                                *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.processBrokerHeartbeat.                *)
 (***************************************************************************)
@@ -514,7 +568,7 @@ Heeds(c, m, next) ==
   /\ CurrentEpoch(c, m)
   /\ Lease(c)!NextBrokerState(BrokerOf[m.incarnation], m) = next
 
-(* What the heartbeat is answered once its step is committed.                *)
+(* The answer to heartbeat m, given once its step is committed.              *)
 HeartbeatReply(c, m, next) ==
   [type |-> "HeartbeatResponse", incarnation |-> m.incarnation, error |-> "NONE",
    is_caught_up |->
@@ -523,9 +577,9 @@ HeartbeatReply(c, m, next) ==
    should_shut_down |-> next = "SHUTDOWN_NOW"]
 
 (***************************************************************************)
-(* The broker stays what it is: fenced, unfenced, or on its way out. Only  *)
-(* the session is renewed, at once: what the controller keeps in memory    *)
-(* waits for no commit.                                                    *)
+(* The broker stays fenced, unfenced or in controlled shutdown. The        *)
+(* heartbeat only renews the session, and does so at once: what the        *)
+(* controller keeps in memory waits for no commit.                         *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.processBrokerHeartbeat.                *)
 (***************************************************************************)
@@ -544,8 +598,8 @@ KeepState(c, m) ==
   /\ UNCHANGED <<log, controlled_shutdown_offset, processes>>
 
 (***************************************************************************)
-(* The broker has replayed its registration, which therefore is committed, *)
-(* and is ready.                                                           *)
+(* The controller unfences a broker that is ready. The broker has replayed *)
+(* its registration, which is therefore committed.                         *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.handleBrokerUnfenced.                  *)
 (***************************************************************************)
@@ -559,8 +613,8 @@ UnfenceBroker(c, m) ==
   /\ UNCHANGED <<log, controlled_shutdown_offset, processes>>
 
 (***************************************************************************)
-(* The broker leads something, and wants to go: others take over, and must *)
-(* have replayed that, up to the end of this batch.                        *)
+(* A broker that leads a partition wants to stop. Other replicas take      *)
+(* over. The brokers must have replayed that, to the end of this batch.    *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.handleBrokerInControlledShutdown.      *)
 (***************************************************************************)
@@ -575,7 +629,7 @@ BeginControlledShutdown(c, m) ==
        SetOf(c, controlled_shutdown_offset, b, written'[c].end - 1)
   /\ UNCHANGED <<log, processes>>
 
-(* Broker b is fenced because of a heartbeat, which counts as contact.       *)
+(* A heartbeat fences broker b. It still counts as contact.                  *)
 FenceFor(c, m, next) ==
   LET b == BrokerOf[m.incarnation] IN
   /\ WriteFor(c, m, FenceRecords(written[c], b), HeartbeatReply(c, m, next))
@@ -595,7 +649,7 @@ FenceOnRequest(c, m) ==
   /\ FenceFor(c, m, "FENCED")
 
 (***************************************************************************)
-(* The broker may go, and is fenced in the same batch.                     *)
+(* The broker may stop. The same batch fences it.                          *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.handleBrokerFenced, SHUTDOWN_NOW.      *)
 (***************************************************************************)
@@ -604,7 +658,7 @@ ShutDownNow(c, m) ==
   /\ FenceFor(c, m, "SHUTDOWN_NOW")
 
 (***************************************************************************)
-(* A session has run out.                                                  *)
+(* The controller fences a broker whose session is over.                   *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.maybeFenceOneStaleBroker.              *)
 (***************************************************************************)
@@ -619,8 +673,9 @@ FenceStaleBroker(c, b) ==
   /\ UNCHANGED <<log, processes, messages>>
 
 (***************************************************************************)
-(* So much time passes at a controller that some of its sessions are over. *)
-(* They may have begun at one moment, with its claim, and end together.    *)
+(* Time passes at a controller until some of its sessions are over.        *)
+(* Sessions that began at one moment, with the controller's claim, may end *)
+(* together.                                                               *)
 (***************************************************************************)
 SessionsRunOut(c, silent) ==
   /\ c \in active
@@ -633,8 +688,9 @@ SessionsRunOut(c, silent) ==
 ------------------------------------------------------------------------------
 (* The active controller and the partition                                   *)
 
-(* The request comes from the registered process of its broker; else the     *)
-(* partition is not even looked at.                                          *)
+(* The error for an AlterPartition request. The controller looks at the      *)
+(* partition only if the request comes from the registered process of its    *)
+(* broker.                                                                   *)
 AlterPartitionError(c, m) ==
   IF ~CurrentEpoch(c, m) THEN "STALE_BROKER_EPOCH"
   ELSE Partitions!AlterPartitionError(written[c].partition, m, Eligible(written[c]))
@@ -643,8 +699,8 @@ AlterPartitionReply(m, error) ==
   [type |-> "AlterPartitionResponse", incarnation |-> m.incarnation, error |-> error]
 
 (***************************************************************************)
-(* The ISR becomes what the leader asks for; a reassignment may be         *)
-(* complete with it.                                                       *)
+(* The ISR becomes what the leader asks for. This may complete a           *)
+(* reassignment.                                                           *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.alterPartition.                        *)
 (***************************************************************************)
@@ -662,8 +718,8 @@ AlterPartition(c, m) ==
   /\ UNCHANGED <<log, soft_state, processes>>
 
 (***************************************************************************)
-(* The request is refused, by what is written: it may be refused for a     *)
-(* change that is never committed.                                         *)
+(* The controller refuses the request, by what it has written. The reason  *)
+(* may be a change that is never committed.                                *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.validateAlterPartitionData.            *)
 (***************************************************************************)
@@ -675,8 +731,8 @@ RefuseAlterPartition(c, m) ==
   /\ UNCHANGED <<log, soft_state, processes>>
 
 (***************************************************************************)
-(* The operator gives the partition other replicas, of brokers that are    *)
-(* registered, by what is written, fenced or not.                          *)
+(* The operator gives the partition other replicas. Their brokers must be  *)
+(* registered by what the controller has written, and may be fenced.       *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.changePartitionReassignment.           *)
 (***************************************************************************)
@@ -694,7 +750,7 @@ StartReassignment(c, target) ==
   /\ UNCHANGED <<log, soft_state, processes, messages>>
 
 (***************************************************************************)
-(* The operator takes the reassignment back.                               *)
+(* The operator cancels the reassignment.                                  *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.cancelPartitionReassignment.           *)
 (***************************************************************************)
@@ -707,10 +763,11 @@ CancelReassignment(c) ==
                           ActiveBrokers(image)), Nil)
   /\ UNCHANGED <<log, soft_state, processes, messages>>
 ------------------------------------------------------------------------------
-(* The active controller and the controllers                                 *)
+(* The active controller and the registrations of controllers                *)
 
 (***************************************************************************)
-(* A request of a controller process is handled, however old it is.        *)
+(* The controller handles the request of a controller process, however old *)
+(* the request is.                                                         *)
 (*                                                                         *)
 (* Kafka: ClusterControlManager.registerController.                        *)
 (***************************************************************************)
@@ -721,8 +778,8 @@ RegisterController(c, i) ==
   /\ UNCHANGED <<log, soft_state, processes, messages>>
 
 (***************************************************************************)
-(* The metadata version is raised: all controllers support the level, by   *)
-(* what is written.                                                        *)
+(* The metadata version is raised. All controllers support the level, by   *)
+(* what the active controller has written.                                 *)
 (*                                                                         *)
 (* Kafka: FeatureControlManager.updateFeatures.                            *)
 (***************************************************************************)
@@ -737,10 +794,10 @@ UpgradeFeature(c, level) ==
   /\ Write(c, <<FeatureLevelRecord(level)>>, Nil)
   /\ UNCHANGED <<log, soft_state, processes, messages>>
 ------------------------------------------------------------------------------
-(* Raft, as far as the controllers notice                                    *)
+(* Raft, as far as the controllers notice it                                 *)
 
-(* How many batches are done with once the first is committed: those behind  *)
-(* it that hold no records only waited for that.                             *)
+(* How many batches leave the tail when the first is committed: the first,   *)
+(* and the batches without records right behind it, which only waited.       *)
 DoneWithFirst(batches) ==
   CHOOSE count \in DOMAIN batches :
     /\ \A k \in 2 .. count : batches[k].records = << >>
@@ -753,7 +810,7 @@ GiveReplies(bag, batches) ==
        IN  GiveReplies(IF reply = Nil THEN bag ELSE Put(bag, reply), Tail(batches))
 
 (***************************************************************************)
-(* The first batch of the leader's tail is committed; the leader is the    *)
+(* The first batch of the leader's tail is committed. The leader is the    *)
 (* first to know, and gives at once all answers that waited for it.        *)
 (*                                                                         *)
 (* Kafka: QuorumController, handleCommit, DeferredEventQueue.completeUpTo. *)
@@ -769,8 +826,9 @@ Commit(c) ==
   /\ messages' = GiveReplies(messages, SubSeq(tail[c], 1, count))
   /\ UNCHANGED <<leader, active, written, soft_state, processes>>
 
-(* Who may be elected, and how many batches of the former leader's tail the  *)
-(* next one may hold. A model may take fewer of both.                        *)
+(* The controllers that may be elected, and the number of batches of the     *)
+(* former leader's tail that the next leader may hold. A model may restrict  *)
+(* both.                                                                     *)
 Candidates == Controller
 Survivors(count) == 0 .. count
 
@@ -780,11 +838,12 @@ RecordsOf(batches) ==
 
 (***************************************************************************)
 (* Another controller is elected. It has all that is committed, and        *)
-(* perhaps some of what the former leader wrote besides: that survives,    *)
-(* though nobody is answered. The rest is lost. It claims when its first   *)
-(* record, and all before it, is committed. Each unfenced broker gets a    *)
-(* whole session; who was shutting down, and how far each broker had come, *)
-(* is forgotten. The former leader has not heard of it.                    *)
+(* perhaps the first batches of the former leader's tail. Those survive,   *)
+(* though no request is answered for them; the rest is lost. The           *)
+(* controller claims when its first record, and all before it, is          *)
+(* committed. Each unfenced broker gets a whole session. The controller    *)
+(* does not know which brokers were shutting down, nor how far each had    *)
+(* replayed. The former leader has not heard of the election.              *)
 (*                                                                         *)
 (* Kafka: QuorumController.claim, ClusterControlManager.activate.          *)
 (***************************************************************************)
@@ -805,8 +864,8 @@ ElectLeader(c, survivors) ==
   /\ UNCHANGED <<tail, metadata_offset, controlled_shutdown_offset, processes, messages>>
 
 (***************************************************************************)
-(* A controller hears that another was elected: it throws away what is not *)
-(* committed, with all that it kept in memory, and owes no answer.         *)
+(* A controller hears that another was elected. It drops what is not       *)
+(* committed and all that it kept in memory. It owes no answer any more.   *)
 (*                                                                         *)
 (* Kafka: QuorumController.renounce.                                       *)
 (***************************************************************************)

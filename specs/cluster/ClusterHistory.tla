@@ -1,15 +1,15 @@
 ---------------------------- MODULE ClusterHistory ----------------------------
 (***************************************************************************)
-(* Cluster with a history variable: the committed log as the sequence that *)
-(* it is. No guard reads it. The refinements need it, since some of them   *)
-(* speak of records and their offsets.                                     *)
+(* Cluster with a history variable: the committed log as a sequence. No    *)
+(* guard reads it. The refinements need it, since some of them speak of    *)
+(* records and their offsets.                                              *)
 (***************************************************************************)
 EXTENDS ClusterProperties
 
-VARIABLE history   \* The records that were committed since Init: no part of the protocol.
+VARIABLE history   \* The records committed since Init: not part of the protocol.
 
-(* What is committed in this step: out of the tail of the former leader, or  *)
-(* of the new one, which had none.                                           *)
+(* The records that are committed in this step. They come from the tail of   *)
+(* the former leader, or from the new leader, which had no tail.             *)
 NewlyCommitted ==
   LET of_tail == RecordsOf(tail[leader])
       count == committed'.end - committed.end
@@ -22,6 +22,6 @@ HistoryNext == Next /\ history' = history \o NewlyCommitted
 history_vars == <<vars, history>>
 HistorySpec == HistoryInit /\ [][HistoryNext]_history_vars
 
-(* The offset of the first record in it. *)
+(* The offset of the first record in history. *)
 HistoryStart == committed.end - Len(history)
 ==============================================================================

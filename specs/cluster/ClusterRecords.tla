@@ -1,9 +1,9 @@
 ---------------------------- MODULE ClusterRecords ----------------------------
 (***************************************************************************)
-(* The metadata records of Cluster, and what replaying them makes of an    *)
-(* image. Only this module says what a record does. The active controller  *)
-(* replays what it has just written, everybody else what is committed, and *)
-(* nobody changes an image otherwise.                                      *)
+(* The metadata records of Cluster, and the effect of replaying them on an *)
+(* image. Only this module defines the effect of a record. The active      *)
+(* controller replays what it has just written; every other node replays   *)
+(* what is committed. Nothing else changes an image.                       *)
 (*                                                                         *)
 (* Sources: KIP-631 (records, broker epoch), KIP-841 (controlled shutdown  *)
 (* in the log), KIP-919 (controllers), and Kafka as built.                 *)
@@ -12,14 +12,14 @@ EXTENDS Integers, Sequences, FiniteSets, TLC
 
 CONSTANTS
   Broker,               \* The broker ids.
-  BrokerOrder,          \* The same, as a sequence in ascending order.
-  Incarnation,          \* Every broker process there ever is.
+  BrokerOrder,          \* The broker ids, as a sequence in ascending order.
+  Incarnation,          \* All broker processes.
   Controller,           \* The controller ids.
-  ControllerProcess,    \* Every controller process that ever registers.
+  ControllerProcess,    \* All controller processes that ever register.
   ControllerOf,         \* [ControllerProcess -> Controller].
   Supported,            \* [ControllerProcess -> levels of the metadata version].
   Level,                \* The levels of the metadata version: numbers.
-  GateLevel,            \* The first level with registrations of controllers.
+  GateLevel,            \* The first level that allows registrations of controllers.
   Nil                   \* No registration, no answer, no image.
 
 Partitions == INSTANCE PartitionChange
@@ -47,7 +47,8 @@ Image ==
 
 Registered(image, b) == image.registrations[b] # Nil
 
-(* The broker may lead and be in sync: registered, unfenced and staying.     *)
+(* The broker may lead and be in sync: it is registered, unfenced, and not   *)
+(* in controlled shutdown.                                                   *)
 (* Kafka: ClusterControlManager.isActive.                                    *)
 ActiveIn(image, b) ==
   /\ Registered(image, b)
@@ -61,7 +62,8 @@ RegisterBrokerRecord(b, i, epoch, fenced, in_controlled_shutdown) ==
   [type |-> "RegisterBrokerRecord", broker |-> b, incarnation |-> i, epoch |-> epoch,
    fenced |-> fenced, in_controlled_shutdown |-> in_controlled_shutdown]
 
-(* fenced: what becomes of it, or NONE. A controlled shutdown is only begun. *)
+(* fenced: FENCE, UNFENCE, or NONE for no change. A controlled shutdown can  *)
+(* only begin.                                                               *)
 BrokerRegistrationChangeRecord(b, epoch, fenced, in_controlled_shutdown) ==
   [type |-> "BrokerRegistrationChangeRecord", broker |-> b, epoch |-> epoch,
    fenced |-> fenced, in_controlled_shutdown |-> in_controlled_shutdown]
@@ -72,11 +74,11 @@ PartitionChangeRecord(change) == [type |-> "PartitionChangeRecord", change |-> c
 RegisterControllerRecord(i) == [type |-> "RegisterControllerRecord", incarnation |-> i]
 FeatureLevelRecord(level) == [type |-> "FeatureLevelRecord", level |-> level]
 
-(* Raft's own record at the beginning of an epoch takes an offset, and says  *)
-(* nothing to an image.                                                      *)
+(* Raft's own record at the beginning of an epoch takes an offset, and       *)
+(* changes nothing else in an image.                                         *)
 LeaderChangeRecord(c) == [type |-> "LeaderChangeRecord", leader |-> c]
 
-(* The record for a change of the partition, if it is one.                   *)
+(* The record for a change of the partition; none if there is no change.     *)
 PartitionRecords(change) ==
   IF change = Partitions!NoChange THEN << >> ELSE <<PartitionChangeRecord(change)>>
 ------------------------------------------------------------------------------
@@ -117,13 +119,14 @@ ReplayBatch(image, records) ==
   IF records = << >> THEN image
   ELSE ReplayBatch(ReplayRecord(image, Head(records)), Tail(records))
 ------------------------------------------------------------------------------
-(* What the controller writes about a broker, from what it has written       *)
-(* before. Each is one batch, so that nobody ever sees a part of it.         *)
+(* The records that the controller writes about a broker, by what it has     *)
+(* written before. Each sequence is one batch, so no node ever sees a part   *)
+(* of it.                                                                    *)
 
 ElectedWith(image, ask, acceptable) ==
   PartitionRecords(Partitions!Build(image.partition, ask, acceptable))
 
-(* Broker b leaves the ISR of what it is a replica of, and leads no more.    *)
+(* Broker b leaves the ISR of the partition, and no longer leads it.         *)
 (* Kafka: ReplicationControlManager.generateLeaderAndIsrUpdates.             *)
 WithoutBrokerRecords(image, b) ==
   IF b \in image.partition.isr
@@ -131,13 +134,14 @@ WithoutBrokerRecords(image, b) ==
                    ActiveBrokers(image) \ {b})
   ELSE << >>
 
-(* The partition moves first: whoever sees a broker fenced has seen that.    *)
+(* The partition moves first: a node that sees a broker fenced has seen the  *)
+(* move.                                                                     *)
 (* Kafka: ReplicationControlManager.handleBrokerFenced.                      *)
 FenceRecords(image, b) ==
   WithoutBrokerRecords(image, b)
   \o <<BrokerRegistrationChangeRecord(b, image.registrations[b].epoch, "FENCE", FALSE)>>
 
-(* A partition without a leader may have one now.                            *)
+(* A partition without a leader may get one now.                             *)
 (* Kafka: ReplicationControlManager.handleBrokerUnfenced.                    *)
 UnfenceRecords(image, b) ==
   <<BrokerRegistrationChangeRecord(b, image.registrations[b].epoch, "UNFENCE", FALSE)>>
@@ -151,14 +155,14 @@ ShutdownRecords(image, b) ==
   <<BrokerRegistrationChangeRecord(b, image.registrations[b].epoch, "NONE", TRUE)>>
   \o WithoutBrokerRecords(image, b)
 
-(* A new incarnation: what the previous one led moves first. The epoch is    *)
-(* the offset at which the batch begins.                                     *)
+(* A new incarnation registers. The partition that the previous one led      *)
+(* moves first. The epoch is the offset at which the batch begins.           *)
 (* Kafka: ClusterControlManager.registerBroker.                              *)
 RegisterRecords(image, b, i) ==
   WithoutBrokerRecords(image, b)
   \o <<RegisterBrokerRecord(b, i, image.end, TRUE, FALSE)>>
 
-(* The same incarnation again: everything stays.                             *)
+(* The same incarnation registers again: all fields stay the same.           *)
 (* Kafka: ClusterControlManager.registerBroker.                              *)
 AmendRecords(image, b) ==
   LET r == image.registrations[b] IN

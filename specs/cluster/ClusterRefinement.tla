@@ -1,25 +1,25 @@
 --------------------------- MODULE ClusterRefinement ---------------------------
 (***************************************************************************)
-(* What is committed of a cluster, seen from each of the other rooms. Each *)
-(* mapping takes the committed image, or the committed records, and leaves *)
-(* the rest out.                                                           *)
+(* The committed part of a cluster, as each of the other specs sees it.    *)
+(* Each mapping takes the committed image, or the committed records, and   *)
+(* leaves the rest out.                                                    *)
 (*                                                                         *)
-(* The fine-grained modules themselves (BrokerLease, Reassignment,         *)
-(* ControllerRegistration, MetadataLog) are not what is committed: they    *)
-(* decide and answer in one step what a cluster decides when it writes and *)
-(* answers when it commits, and a deposed controller decides what never    *)
-(* happens. What the committed log shows is their abstraction, which each  *)
-(* of these rooms has.                                                     *)
+(* The cluster does not refine the fine-grained modules (BrokerLease,      *)
+(* Reassignment, ControllerRegistration, MetadataLog). They decide and     *)
+(* answer in one step. A cluster decides when it writes, and answers when  *)
+(* it commits, and a deposed controller decides what never takes effect.   *)
+(* The committed log shows their abstraction, which each of these specs    *)
+(* has.                                                                    *)
 (***************************************************************************)
 EXTENDS ClusterHistory
 
 ------------------------------------------------------------------------------
-(* Cluster => ReplicatedLog: everybody knows a piece of one log. A standby   *)
-(* knows nothing until it claims, and a process that ends forgets. Of the    *)
-(* records before Init nobody remembers what they were. What a piece holds   *)
-(* is put in by the mapping, so that only ends are compared. That an image   *)
-(* is the replay of the log up to its end is SameOffsetSameImageInv; that it *)
-(* is of what is committed, CommittedOnlyInv.                                *)
+(* Cluster => ReplicatedLog: every node knows a piece of one log. A standby  *)
+(* knows nothing until it claims, and a process that ends forgets. No node   *)
+(* remembers the records before Init. The mapping puts in the contents of a  *)
+(* piece, so only ends are compared. SameOffsetSameImageInv says that an     *)
+(* image is the replay of the log up to its end, and CommittedOnlyInv says   *)
+(* that its records are committed.                                           *)
 WholeLog == [k \in 1 .. HistoryStart |-> Nil] \o history
 UpTo(end) ==
   IF end <= Len(WholeLog) THEN SubSeq(WholeLog, 1, end)
@@ -35,10 +35,11 @@ Log == INSTANCE ReplicatedLog WITH
 
 RefinesReplicatedLogProp == [][Log!AxiomNext]_(Log!vars)
 ------------------------------------------------------------------------------
-(* Cluster => UntimedLease: what the records do to the registrations of      *)
-(* brokers. A batch is one step, and has one record at most that concerns    *)
-(* the lease. What follows it in its batch belongs to what comes next, so    *)
-(* the log ends, for the lease, after the last record that concerns it.      *)
+(* Cluster => UntimedLease: the effect of the records on the registrations   *)
+(* of brokers. A batch is one step, and at most one of its records concerns  *)
+(* the lease. The records after that one in its batch count as part of the   *)
+(* next step. So for the lease the log ends after the last record that       *)
+(* concerns it.                                                              *)
 OfTheLease(r) == r.type \in {"RegisterBrokerRecord", "BrokerRegistrationChangeRecord"}
 LeaseEnd ==
   LET at == {k \in DOMAIN history : OfTheLease(history[k])} IN
@@ -54,9 +55,10 @@ LeaseLog == INSTANCE UntimedLease WITH
   log_end <- LeaseEnd,
   epoch_floor <- LeaseEnd
 
-(* A step of the lease: its record, the last that concerns the lease, says   *)
+(* A step of the lease. Its record, the last that concerns the lease, says   *)
 (* which action it must be, as in an audit. (The actions of UntimedLease     *)
-(* allow any offset at or after the log's end, its Next tries the end only.) *)
+(* allow any offset at or after the end of the log. Its Next tries only the  *)
+(* end.)                                                                     *)
 LeaseStep ==
   LET end == LeaseEnd'
       r == history'[end - HistoryStart]
@@ -73,19 +75,19 @@ LeaseStep ==
 
 RefinesUntimedLeaseProp == [][LeaseStep]_(LeaseLog!vars)
 
-(* What is committed in one step concerns the lease once at most. It may do  *)
-(* so more often when an election commits several batches of the former      *)
+(* At most one record that is committed in one step concerns the lease.      *)
+(* There may be more when an election commits several batches of the former  *)
 (* leader at once; models let one of them survive.                           *)
 OneLeaseRecord ==
   [][Cardinality({k \in Len(history) + 1 .. Len(history') : OfTheLease(history'[k])})
        <= 1]_history
 
-(* The same of a model that begins with an empty log. *)
+(* The same for a model that begins with an empty log. *)
 RefinesUntimedLeaseFromStartProp == LeaseLog!Init /\ RefinesUntimedLeaseProp
 ------------------------------------------------------------------------------
 (* Cluster => PartitionLog, with the step of ClusterPartitionLog. Both build *)
-(* a change by the same operators, so this says when one may be made, and    *)
-(* nothing of how it is built.                                               *)
+(* a change with the same operators. So this says when a change may be made, *)
+(* and nothing of how it is built.                                           *)
 PartitionView == INSTANCE ClusterPartitionLog WITH
   UncleanEnabled <- FALSE,
   partition <- committed.partition,

@@ -2,11 +2,11 @@
 (***************************************************************************)
 (* Cluster within bounds: two controllers, two brokers, one partition.     *)
 (* MaxEnd bounds the records of any image, MaxTail the batches that wait   *)
-(* for their commit, MaxInFlight the messages under way at once.           *)
+(* for their commit, MaxInFlight the messages in flight at once.           *)
 (*                                                                         *)
-(* A model takes the operators below in place of those of Cluster, to      *)
-(* leave out what another model looks at. What is left out here and why is *)
-(* in models.toml.                                                         *)
+(* A model replaces operators of Cluster by those below, to leave out what *)
+(* another model covers. models.toml says what each model leaves out and   *)
+(* why.                                                                    *)
 (***************************************************************************)
 EXTENDS ClusterProperties
 
@@ -38,7 +38,7 @@ SecondOnly == {k2}
 AtMostOne(count) == 0 .. IF count = 0 THEN 0 ELSE 1
 ToOther == {<<b2>>}
 ------------------------------------------------------------------------------
-(* Where models begin. The first controller leads, and all is committed.     *)
+(* Where models begin: the first controller leads, and all is committed.     *)
 
 Begin(image, running) ==
   /\ committed = image
@@ -65,7 +65,8 @@ RegisteredAt(i, offset, fenced) ==
   [incarnation |-> i, epoch |-> offset, record_offset |-> offset, fenced |-> fenced,
    in_controlled_shutdown |-> FALSE]
 
-(* Both brokers are registered; who is not fenced is in sync, if a replica.  *)
+(* Both brokers are registered. A replica whose broker is not fenced is in   *)
+(* sync.                                                                     *)
 BothRegistered(fenced) ==
   LET registrations == [b \in Broker |-> IF b = b1 THEN RegisteredAt(p1, 0, b \in fenced)
                                          ELSE RegisteredAt(p2, 1, b \in fenced)]
@@ -85,18 +86,18 @@ FirstGone == Begin(BothRegistered({}), {p2})
 (* The second broker is fenced, and its process runs. *)
 SecondFenced == Begin(BothRegistered({b2}), {p1, p2})
 
-(* The second broker is not in sync, and its process died a moment ago; the  *)
-(* third process is of that broker.                                          *)
+(* The second broker is not in sync, and its process died a moment ago. The  *)
+(* third process belongs to that broker.                                     *)
 BrokerOfSecond == [i \in Incarnation |-> IF i = p1 THEN b1 ELSE b2]
 SecondOutOfSync ==
   Begin([BothRegistered({}) EXCEPT !.partition = Partitions!NewPartition(Replicas, {b1})], {p1})
 
-(* One broker, whose only process was registered and runs; the other was     *)
-(* never there.                                                              *)
+(* One broker, whose only process is registered and runs. The other broker   *)
+(* never existed.                                                            *)
 OneRunning ==
   Begin([EmptyImage EXCEPT !.registrations[b1] = RegisteredAt(p1, 0, FALSE), !.end = 1], {p1})
 
-(* No broker was ever there. *)
+(* No broker ever existed. *)
 NoneRunning == Begin(FirstImage, {})
 ------------------------------------------------------------------------------
 (* Actions left out. TLC counts them under the name Never.                   *)

@@ -1,22 +1,23 @@
 ----------------------------- MODULE MCClusterLive -----------------------------
 (***************************************************************************)
 (* What Cluster achieves once the faults end. Until then anything happens  *)
-(* within bounds; from some moment on nobody dies, nobody else is elected, *)
-(* requests find the leader, and only the sessions of brokers without a    *)
-(* process run out. What heals is never cut short.                         *)
+(* within bounds. From some moment on, no process dies, no other           *)
+(* controller is elected, requests reach the leader, and only the sessions *)
+(* of brokers without a process run out. The bounds never cut off a        *)
+(* healing step.                                                           *)
 (***************************************************************************)
 EXTENDS MCCluster
 
-VARIABLE faults_over   \* From now on only what heals happens.
+VARIABLE faults_over   \* From now on only healing steps happen.
 
-(* Process i waits for nothing that is under way or due. *)
+(* No request or answer that process i waits for is in flight or due. *)
 Deaf(i) ==
   /\ ~\E m \in InFlight(messages) : m.incarnation = i /\ (IsRequest(m) => m.awaited)
   /\ ~\E k \in DOMAIN tail[leader] :
         tail[leader][k].reply # Nil /\ tail[leader][k].reply.incarnation = i
 
-(* A heartbeat of a broker that runs and is not fenced only renews a session *)
-(* that does not run out here; so healing comes to an end.                   *)
+(* A heartbeat of a running broker that is not fenced only renews a session  *)
+(* that does not run out here. Without such heartbeats healing ends.         *)
 WantsToHear(i) ==
   \/ status[i] # "RUNNING"
   \/ Registered(committed, BrokerOf[i]) /\ committed.registrations[BrokerOf[i]].fenced
@@ -56,13 +57,13 @@ LiveInit == Init /\ faults_over = FALSE
 LiveNext == Stabilise \/ AnythingHappens \/ Heals(Healing)
 
 live_vars == <<vars, faults_over>>
-(* What heals never goes round in circles, so that it is enough to go on. *)
+(* Healing steps never form a cycle, so it is enough that they go on. *)
 Fairness == WF_live_vars(Stabilise) /\ WF_live_vars(Heals(Healing))
 
 LiveSpec == LiveInit /\ [][LiveNext]_live_vars /\ Fairness
 
-(* The leader of the partition is dead, and so is the controller that had    *)
-(* begun to replace it; an in-sync replica runs.                             *)
+(* The leader of the partition is dead, and the controller that had begun to *)
+(* replace it was deposed; an in-sync replica runs.                          *)
 StableLeaderDeadReach ==
   /\ faults_over
   /\ leader # k1

@@ -2,66 +2,93 @@
 (***************************************************************************)
 (* The lease of a broker: how a broker process registers with the active   *)
 (* controller, is unfenced, keeps its session alive by heartbeats, is      *)
-(* fenced when it falls silent, and shuts down with permission.            *)
+(* fenced when its heartbeats stop, and shuts down with the controller's   *)
+(* permission.                                                             *)
 (*                                                                         *)
 (* Sources: KIP-631 (registration, heartbeats, fencing, controlled         *)
 (* shutdown), KIP-343 (a broker that fences itself), and Kafka 4.1 as      *)
-(* built. Where the KIP and Kafka differ, Kafka is followed and            *)
+(* built. Where the KIP and Kafka differ, this module follows Kafka, and   *)
 (* docs/kip-differences.md has the row.                                    *)
 (*                                                                         *)
 (* An incarnation is one broker process. A restart is another incarnation  *)
-(* of the same broker id, and two processes may run with one id at once:   *)
-(* nothing but the protocol keeps them apart.                              *)
+(* of the same broker id. Two processes may run with one id at once: only  *)
+(* the protocol keeps them apart.                                          *)
 (*                                                                         *)
-(* Time is kept as ages: how long ago something happened, by the clock of  *)
-(* the node that asks. An age past its timeout stops growing, since        *)
-(* nothing distinguishes one expired age from another; so the model is     *)
-(* finite without an end of time. Clocks are never compared, only what     *)
-(* they measure: clock_lead says how much more time a broker's clock has   *)
-(* seen pass than the controller's.                                        *)
+(* Time is modelled as ages. An age is how long ago something happened, by *)
+(* the clock of the node that reads it. An age past its timeout stops      *)
+(* growing, since nothing distinguishes one expired age from another; so   *)
+(* the model is finite without a last moment. The model never compares     *)
+(* clocks, only the intervals they measure: clock_lead is how much more    *)
+(* time has passed by a broker's clock than by the controller's.           *)
+(*                                                                         *)
+(* Kafka's handler -> actions here                                         *)
+(*  - BrokerLifecycleManager.start -> StartBroker                          *)
+(*  - BrokerLifecycleManager.sendBrokerRegistration -> SendRegistration    *)
+(*  - BrokerLifecycleManager.BrokerRegistrationResponseEvent ->            *)
+(*    HandleRegistrationResponse                                           *)
+(*  - BrokerLifecycleManager.sendBrokerHeartbeat -> SendHeartbeat          *)
+(*  - BrokerLifecycleManager.BrokerHeartbeatResponseEvent ->               *)
+(*    HandleHeartbeatResponse                                              *)
+(*  - BrokerLifecycleManager, the onTimeout handlers -> RequestTimeout     *)
+(*  - BrokerLifecycleManager.beginControlledShutdown -> RequestShutdown    *)
+(*  - MetadataLoader.handleCommit -> ReplayMetadata                        *)
+(*  - ClusterControlManager.registerBroker -> RegisterBroker,              *)
+(*    AmendRegistration, RefuseRegistration                                *)
+(*  - ReplicationControlManager.processBrokerHeartbeat -> RejectHeartbeat, *)
+(*    KeepFenced, UnfenceBroker, KeepUnfenced, FenceOnRequest,             *)
+(*    BeginControlledShutdown, ContinueControlledShutdown, ShutDownNow     *)
+(*  - ReplicationControlManager.maybeFenceOneStaleBroker ->                *)
+(*    FenceStaleBroker                                                     *)
+(*  - ReplicationControlManager.unregisterBroker -> UnregisterBroker       *)
+(*  - ReplicationControlManager.electLeader -> ElectLeader                 *)
+(*  - ClusterControlManager.activate -> FailOver                           *)
+(*  - no handler -> Crash, Tick, LoseMessage, DuplicateMessage             *)
 (*                                                                         *)
 (* What is not modelled                                                    *)
-(*  - Raft. The controller is one atomic log: what is written is committed *)
-(*    at once, and a failover only loses soft state. So the time between   *)
-(*    append and commit, and a batch that never commits, are absent.       *)
-(*  - Partitions. A broker leads something or nothing; the records that    *)
-(*    move leaderships are folded into the step that causes them.          *)
-(*  - Heartbeats for another epoch than the registered one. Kafka keeps a  *)
-(*    contact time for each (id, epoch) it hears from, but only reads that *)
+(*  - Raft. The controller is one atomic log: a record is committed as     *)
+(*    soon as it is written, and a failover loses only soft state. So the  *)
+(*    time between append and commit, and a batch that never commits, are  *)
+(*    absent.                                                              *)
+(*  - Partitions. A broker either leads something or leads nothing. The    *)
+(*    records that move leaderships are part of the step that causes them. *)
+(*  - Heartbeats of an epoch other than the registered one. Kafka keeps a  *)
+(*    contact time for each (id, epoch) it hears from, but reads only that *)
 (*    of the registered epoch.                                             *)
 (*  - Listeners, features, racks, log directories, and every check of a    *)
 (*    registration other than the session of the registered incarnation.   *)
 (*  - A heartbeat that expires in the controller's queue (KAFKA-15019).    *)
-(*  - What makes a process ready: in RECOVERY it may want to stay fenced   *)
-(*    or not, and change its mind. Kafka's process is ready once for all.  *)
+(*  - The reasons why a process is ready. In RECOVERY a process may want   *)
+(*    to stay fenced or not, and may change its mind. Kafka's process      *)
+(*    becomes ready once and stays ready.                                  *)
 (*  - Migration from ZooKeeper.                                            *)
-(*  - Two controllers that both take themselves for active. A deposed one  *)
-(*    that still answers heartbeats renews leases of brokers that the new  *)
-(*    one fences; what is said of who serves assumes one at a time. Its    *)
-(*    answer NOT_CONTROLLER is a lost request here.                        *)
+(*  - Two controllers that both take themselves for active. A deposed      *)
+(*    controller that still answers heartbeats renews leases of brokers    *)
+(*    that the new one fences. The properties about serving assume one     *)
+(*    active controller at a time. The answer NOT_CONTROLLER of a deposed  *)
+(*    controller is a lost request here.                                   *)
 (*  - A running broker that registers again because the metadata version   *)
 (*    rose (resendBrokerRegistration).                                     *)
-(*  - A broker that waited too long for leave and stops without it. Here   *)
-(*    that is a crash.                                                     *)
+(*  - A broker that waits too long for permission to shut down and stops   *)
+(*    without it. Here that is a crash.                                    *)
 (*  - Records that clean up before a registration in the same operation,   *)
-(*    so that its epoch is less than its record's offset (UntimedLease     *)
-(*    allows that).                                                        *)
-(*  - A broker that asked for leave, is cut off, and still serves: it does *)
-(*    not count as serving.                                                *)
-(*  - Clocks that drift without bound: MaxSkew bounds how far a broker's   *)
+(*    so that the registration's epoch is less than its record's offset    *)
+(*    (UntimedLease allows that).                                          *)
+(*  - A broker that asked for permission to shut down, is cut off, and     *)
+(*    still serves. It does not count as serving.                          *)
+(*  - Clocks that drift without bound. MaxSkew bounds how far a broker's   *)
 (*    clock and the controller's come apart over a process's whole life.   *)
 (***************************************************************************)
 EXTENDS Network, FiniteSets
 
 CONSTANTS
   Broker,          \* The broker ids.
-  Incarnation,     \* Every broker process there ever is.
+  Incarnation,     \* Every broker process that ever exists.
   BrokerOf,        \* [Incarnation -> Broker]: the id a process is configured with.
   SessionTimeout,  \* broker.session.timeout.ms, by the controller's clock.
   BrokerTimeout,   \* KIP-343: a lease older than this is void, by the broker's clock.
   MaxSkew,         \* The most by which two clocks differ over any interval.
   SelfFence,       \* TRUE: a broker stops serving when its lease is void. Kafka: FALSE.
-  Reorder,         \* TRUE: a request the broker gave up on may arrive after its successor.
+  Reorder,         \* TRUE: a request its sender gave up on may arrive after the next one.
   Nil              \* No registration.
 
 ASSUME Constants ==
@@ -76,18 +103,18 @@ ASSUME Constants ==
 
 VARIABLES
   registrations,               \* [Broker -> registration or Nil]: the image of the log.
-  log_end,                     \* The offset the next record will get.
-  contact_age,                 \* [Broker -> age]: since the last heartbeat of this epoch.
+  log_end,                     \* The offset of the next record.
+  contact_age,                 \* [Broker -> age]: since the last heartbeat of its registered epoch.
   metadata_offset,             \* [Broker -> offset]: what its last heartbeat reported.
-  controlled_shutdown_offset,  \* [Broker -> offset]: what others must replay before it stops.
+  controlled_shutdown_offset,  \* [Broker -> offset]: others must replay it before it stops.
   leads,                       \* The brokers that lead a partition.
   status,                      \* [Incarnation -> broker state], as BrokerState in Kafka.
-  broker_epoch,                \* [Incarnation -> epoch]: what its registration returned.
+  broker_epoch,                \* [Incarnation -> epoch]: from the answer to its registration.
   applied_offset,              \* [Incarnation -> offset]: the last record it replayed.
-  request_age,                 \* [Incarnation -> age]: of the request it waits on.
+  request_age,                 \* [Incarnation -> age]: of the request it waits for.
   lease_age,                   \* [Incarnation -> age]: since it sent the last heartbeat that
                                \* was answered.
-  clock_lead,                  \* [Incarnation -> 0..MaxSkew].
+  clock_lead,                  \* [Incarnation -> 0..MaxSkew]: its clock ahead of the controller's.
   messages                     \* The bag of messages in flight.
 
 controller_log == <<registrations, log_end, leads>>
@@ -107,7 +134,8 @@ Epoch == Nat
 Offset == Nat \cup {NoOffset}
 Age(timeout) == NoAge .. (timeout + 1)
 
-(* The age after a while longer; past its timeout an age stops growing. *)
+(* The age after more time has passed. Past its timeout an age stops         *)
+(* growing.                                                                  *)
 Older(age, elapsed, timeout) ==
   IF age = NoAge THEN NoAge
   ELSE IF age + elapsed > timeout THEN timeout + 1 ELSE age + elapsed
@@ -119,8 +147,9 @@ Registration ==
   [incarnation : Incarnation, epoch : Epoch, record_offset : Nat,
    fenced : BOOLEAN, in_controlled_shutdown : BOOLEAN]
 
-(* awaited: the process still waits for the answer. A request it gave up on  *)
-(* may arrive and take effect, but its answer reaches nobody.                *)
+(* awaited: the process still waits for the answer. A request that the       *)
+(* process gave up on may arrive and take effect, but the process does not   *)
+(* get its answer.                                                           *)
 RegistrationRequest ==
   [type : {"RegistrationRequest"}, incarnation : Incarnation, awaited : BOOLEAN]
 RegistrationResponse ==
@@ -153,7 +182,7 @@ TypeOK ==
   /\ clock_lead \in [Incarnation -> 0 .. MaxSkew]
   /\ IsBagOf(messages, Message)
 ------------------------------------------------------------------------------
-(* What the nodes ask of their own state                                     *)
+(* Questions that a node answers from its own state                          *)
 
 (* The process exists and runs the broker's code. *)
 Live(i) == status[i] \notin {"NOT_RUNNING", "SHUTTING_DOWN", "CRASHED"}
@@ -163,7 +192,7 @@ Waiting(i) == request_age[i] # NoAge
 
 Registered(b) == registrations[b] # Nil
 
-(* The registered broker is neither fenced nor leaving: it may lead. *)
+(* The registered broker is neither fenced nor shutting down: it may lead. *)
 Active(b) ==
   /\ Registered(b)
   /\ ~registrations[b].fenced
@@ -174,17 +203,19 @@ Active(b) ==
 (* Kafka: BrokerHeartbeatTracker.hasValidSession.                            *)
 HasValidSession(b) == contact_age[b] # NoAge /\ contact_age[b] <= SessionTimeout
 
-(* The controller itself remembers that b is on its way out. A new           *)
-(* controller does not.                                                      *)
+(* The active controller remembers that b is shutting down. A new controller *)
+(* does not.                                                                 *)
 ShuttingDown(b) == controlled_shutdown_offset[b] # NoOffset
 
-(* The least offset that every broker staying in the cluster has reported.   *)
+(* The brokers that stay in the cluster. Shutdown waits for the lowest       *)
+(* offset that any of them has reported.                                     *)
 (* Kafka: BrokerHeartbeatManager.lowestActiveOffset.                         *)
 StayingBrokers == {b \in Broker : Registered(b) /\ ~registrations[b].fenced /\ ~ShuttingDown(b)}
 CaughtUpWithShutdown(b) ==
   \A other \in StayingBrokers : metadata_offset[other] >= controlled_shutdown_offset[b]
 
-(* The broker state that answers heartbeat m of broker b.                    *)
+(* The broker state with which the controller answers heartbeat m of broker  *)
+(* b.                                                                        *)
 (* Kafka: BrokerHeartbeatManager.calculateNextBrokerState.                   *)
 NextBrokerState(b, m) ==
   IF ShuttingDown(b) THEN
@@ -218,26 +249,25 @@ Init ==
 (* The broker process                                                        *)
 
 (***************************************************************************)
-(* A process starts. It cannot start twice: its incarnation id is drawn    *)
-(* anew at each start.                                                     *)
+(* A process starts. It cannot start twice: each start draws a new         *)
+(* incarnation id.                                                         *)
 (*                                                                         *)
-(* Python: start.  Kafka: BrokerLifecycleManager.start.                    *)
+(* Kafka: BrokerLifecycleManager.start.                                    *)
 (***************************************************************************)
 StartBroker(i) ==
   /\ status[i] = "NOT_RUNNING"
   /\ status' = [status EXCEPT ![i] = "STARTING"]
   /\ UNCHANGED <<controller_log, soft_state, broker_epoch, applied_offset, broker_clocks, messages>>
 
-(* What is left in flight when process i sends its next request. A network   *)
-(* that keeps order delivers nothing older after it.                         *)
+(* The messages that stay in flight when process i sends its next request. A *)
+(* network that keeps order delivers no older request after it.              *)
 Overtaken(i) ==
   IF Reorder THEN messages
   ELSE Drop(messages, {m \in InFlight(messages) : m.incarnation = i /\ IsRequest(m)})
 
 (***************************************************************************)
-(* A process that has no epoch yet asks for one.                           *)
+(* A process that has no epoch sends a registration to get one.            *)
 (*                                                                         *)
-(* Python: send_registration.                                              *)
 (* Kafka: BrokerLifecycleManager.sendBrokerRegistration.                   *)
 (***************************************************************************)
 SendRegistration(i) ==
@@ -251,11 +281,10 @@ SendRegistration(i) ==
                  lease_age, clock_lead>>
 
 (***************************************************************************)
-(* A registered process reports the offset it has replayed, and says what  *)
-(* it wants: to stay fenced while it starts, to be unfenced once it is     *)
-(* ready, to leave when it was told to stop.                               *)
+(* A registered process reports the offset it has replayed and what it     *)
+(* wants: to stay fenced while it starts, to be unfenced once it is ready, *)
+(* or to shut down when it was told to stop.                               *)
 (*                                                                         *)
-(* Python: send_heartbeat.                                                 *)
 (* Kafka: BrokerLifecycleManager.sendBrokerHeartbeat.                      *)
 (***************************************************************************)
 WantFence(i) == CASE status[i] = "STARTING" -> {TRUE}
@@ -277,10 +306,9 @@ SendHeartbeat(i, want_fence) ==
                  lease_age, clock_lead>>
 
 (***************************************************************************)
-(* The answer to a registration arrives: with the epoch, or with a refusal *)
-(* after which the process will ask again.                                 *)
+(* The answer to a registration arrives. It carries the epoch, or it is a  *)
+(* refusal and the process will ask again.                                 *)
 (*                                                                         *)
-(* Python: on_registration_response.                                       *)
 (* Kafka: BrokerLifecycleManager, BrokerRegistrationResponseEvent.         *)
 (***************************************************************************)
 HandleRegistrationResponse(m) ==
@@ -292,7 +320,7 @@ HandleRegistrationResponse(m) ==
                         IF m.error = "NONE" THEN m.epoch ELSE @]
   /\ UNCHANGED <<controller_log, soft_state, status, applied_offset, lease_age, clock_lead>>
 
-(* All that process i waited for, once it waits no longer: a request may     *)
+(* The bag after process i stops waiting for all its messages: a request may *)
 (* still arrive, an answer finds a closed connection.                        *)
 Unawaited(bag, i) ==
   LET answers == {m \in InFlight(bag) : m.incarnation = i /\ ~IsRequest(m)}
@@ -301,7 +329,7 @@ Unawaited(bag, i) ==
   IN  IF asked = {} THEN rest
       ELSE Put(rest, [(CHOOSE m \in asked : TRUE) EXCEPT !.awaited = FALSE])
 
-(* Process i ends, and with it all that it kept in memory.                   *)
+(* Process i ends and loses everything that it kept in memory.               *)
 Exit(i, last_status) ==
   /\ status' = [status EXCEPT ![i] = last_status]
   /\ broker_epoch' = [broker_epoch EXCEPT ![i] = NoEpoch]
@@ -320,12 +348,12 @@ StatusAfter(current, m) ==
 
 (***************************************************************************)
 (* The answer to a heartbeat arrives. The lease it grants began when the   *)
-(* heartbeat was SENT: the controller heard it no earlier, so counting     *)
-(* from there can only end the lease too soon (!).                         *)
+(* heartbeat was SENT. The controller received the heartbeat no earlier,   *)
+(* so counting from there can only end the lease too soon: the conjunct on *)
+(* lease_age' takes over request_age, not 0.                               *)
 (*                                                                         *)
 (* A RUNNING broker ignores that it is fenced: Kafka has no self-fencing.  *)
 (*                                                                         *)
-(* Python: on_heartbeat_response.                                          *)
 (* Kafka: BrokerLifecycleManager, BrokerHeartbeatResponseEvent.            *)
 (***************************************************************************)
 HandleHeartbeatResponse(m) ==
@@ -340,7 +368,7 @@ HandleHeartbeatResponse(m) ==
         /\ request_age' = [request_age EXCEPT ![i] = NoAge]
         /\ lease_age' = [lease_age EXCEPT ![i] =
                            IF SelfFence /\ m.error = "NONE"
-                           THEN request_age[i] ELSE @]                           \* (!)
+                           THEN request_age[i] ELSE @]
         /\ UNCHANGED <<broker_epoch, applied_offset, clock_lead>>
      \/ /\ next = "SHUTTING_DOWN"
         /\ Exit(i, "SHUTTING_DOWN")
@@ -350,7 +378,6 @@ HandleHeartbeatResponse(m) ==
 (* A process stops waiting for an answer. The request may still arrive at  *)
 (* the controller; an answer finds a closed connection.                    *)
 (*                                                                         *)
-(* Python: on_request_timeout.                                             *)
 (* Kafka: BrokerLifecycleManager, the onTimeout handlers.                  *)
 (***************************************************************************)
 RequestTimeout(i) ==
@@ -364,7 +391,7 @@ RequestTimeout(i) ==
 (***************************************************************************)
 (* A process replays committed metadata up to an offset.                   *)
 (*                                                                         *)
-(* Python: replay_metadata.  Kafka: MetadataLoader.handleCommit.           *)
+(* Kafka: MetadataLoader.handleCommit.                                     *)
 (***************************************************************************)
 ReplayMetadata(i, offset) ==
   /\ Live(i)
@@ -375,9 +402,8 @@ ReplayMetadata(i, offset) ==
 
 (***************************************************************************)
 (* The operator tells a process to stop. Only a RUNNING broker asks the    *)
-(* controller for leave; any other just goes.                              *)
+(* controller for permission; a process in any other state stops at once.  *)
 (*                                                                         *)
-(* Python: request_shutdown.                                               *)
 (* Kafka: BrokerLifecycleManager.beginControlledShutdown.                  *)
 (***************************************************************************)
 RequestShutdown(i) ==
@@ -390,9 +416,7 @@ RequestShutdown(i) ==
   /\ UNCHANGED <<controller_log, soft_state>>
 
 (***************************************************************************)
-(* A process dies without a word. What it sent is still under way.         *)
-(*                                                                         *)
-(* Python: crash.                                                          *)
+(* A process crashes. The messages that it sent stay in flight.            *)
 (***************************************************************************)
 Crash(i) ==
   /\ Live(i)
@@ -401,10 +425,10 @@ Crash(i) ==
 ------------------------------------------------------------------------------
 (* The active controller                                                     *)
 
-(* Requests nobody waits for are handled without an answer.                  *)
+(* A request that no process waits for is handled without an answer.         *)
 Reply(m, response) == IF m.awaited THEN Answer(messages, m, response) ELSE Take(messages, m)
 
-(* The soft state of broker b starts afresh, its session with it.            *)
+(* The soft state of broker b is reset, including its session.               *)
 ForgetSession(b) ==
   /\ contact_age' = [contact_age EXCEPT ![b] = NoAge]
   /\ metadata_offset' = [metadata_offset EXCEPT ![b] = NoOffset]
@@ -412,12 +436,12 @@ ForgetSession(b) ==
 
 (***************************************************************************)
 (* A new incarnation registers. Its epoch is the offset of its record, so  *)
-(* no two registrations ever share one. It starts out fenced, without a    *)
-(* session until its first heartbeat, and leads nothing.                   *)
+(* no two registrations ever share an epoch. It starts fenced, leads       *)
+(* nothing, and has no session until its first heartbeat.                  *)
 (*                                                                         *)
 (* Enabled only when no other incarnation holds a valid session.           *)
 (*                                                                         *)
-(* Python: register_broker.  Kafka: ClusterControlManager.registerBroker.  *)
+(* Kafka: ClusterControlManager.registerBroker.                            *)
 (***************************************************************************)
 RegisterBroker(m) ==
   LET b == BrokerOf[m.incarnation] IN
@@ -436,12 +460,12 @@ RegisterBroker(m) ==
 
 (***************************************************************************)
 (* The registered incarnation registers again: it lost the first answer,   *)
-(* or an old copy of its request arrives. The epoch, and whether it is     *)
-(* fenced or leaving, stay (KAFKA-16952, KAFKA-16757); only the record is  *)
-(* new, and what the controller kept of the broker in memory besides its   *)
-(* session is forgotten.                                                   *)
+(* or an old copy of its request arrives. It keeps its epoch, and stays    *)
+(* fenced or in controlled shutdown if it was (KAFKA-16952, KAFKA-16757).  *)
+(* Only the record is new. The controller forgets its soft state of the    *)
+(* broker, except for the session.                                         *)
 (*                                                                         *)
-(* Python: register_broker.  Kafka: ClusterControlManager.registerBroker.  *)
+(* Kafka: ClusterControlManager.registerBroker.                            *)
 (***************************************************************************)
 AmendRegistration(m) ==
   LET b == BrokerOf[m.incarnation] IN
@@ -457,10 +481,11 @@ AmendRegistration(m) ==
   /\ UNCHANGED <<leads, contact_age, status, broker_epoch, applied_offset, broker_clocks>>
 
 (***************************************************************************)
-(* Another incarnation of the id holds a valid session: the newcomer is    *)
-(* refused until that session ends, even if the other has shut down.       *)
+(* Another incarnation of the id holds a valid session. The newcomer is    *)
+(* refused until that session ends, even if the other incarnation has shut *)
+(* down.                                                                   *)
 (*                                                                         *)
-(* Python: register_broker.  Kafka: ClusterControlManager.registerBroker.  *)
+(* Kafka: ClusterControlManager.registerBroker.                            *)
 (***************************************************************************)
 RefuseRegistration(m) ==
   LET b == BrokerOf[m.incarnation] IN
@@ -472,16 +497,15 @@ RefuseRegistration(m) ==
                            error |-> "DUPLICATE_BROKER_REGISTRATION", epoch |-> NoEpoch])
   /\ UNCHANGED <<controller_log, soft_state, status, broker_epoch, applied_offset, broker_clocks>>
 
-(* Heartbeat m comes from the registered epoch of its broker.                *)
+(* Heartbeat m carries the registered epoch of its broker.                   *)
 (* Kafka: ClusterControlManager.checkBrokerEpoch.                            *)
 CurrentEpoch(m) ==
   LET b == BrokerOf[m.incarnation] IN Registered(b) /\ registrations[b].epoch = m.epoch
 
 (***************************************************************************)
-(* A heartbeat of an epoch that is not, or no longer, registered is        *)
-(* refused and changes nothing.                                            *)
+(* The controller refuses a heartbeat whose epoch is not registered, or no *)
+(* longer. The heartbeat changes nothing.                                  *)
 (*                                                                         *)
-(* Python: process_broker_heartbeat.                                       *)
 (* Kafka: ReplicationControlManager.processBrokerHeartbeat.                *)
 (***************************************************************************)
 RejectHeartbeat(m) ==
@@ -492,8 +516,8 @@ RejectHeartbeat(m) ==
                            is_fenced |-> TRUE, should_shut_down |-> FALSE])
   /\ UNCHANGED <<controller_log, soft_state, status, broker_epoch, applied_offset, broker_clocks>>
 
-(* What is common to the heartbeats that are heeded: broker b is heard from  *)
-(* now, and told where it stands.                                            *)
+(* The part that all accepted heartbeats share: the controller records the   *)
+(* contact with broker b and answers with b's next state.                    *)
 HeedHeartbeat(m, next) ==
   LET b == BrokerOf[m.incarnation] IN
   /\ m.type = "HeartbeatRequest"
@@ -507,31 +531,31 @@ HeedHeartbeat(m, next) ==
                            should_shut_down |-> next = "SHUTDOWN_NOW"])
   /\ UNCHANGED <<status, broker_epoch, applied_offset, broker_clocks>>
 
-(* Heartbeat m changes nothing but what the controller has heard of b.       *)
+(* Heartbeat m changes only the soft state about broker b.                   *)
 RenewSession(m) ==
   /\ metadata_offset' = [metadata_offset EXCEPT ![BrokerOf[m.incarnation]] = m.metadata_offset]
   /\ UNCHANGED <<controller_log, controlled_shutdown_offset>>
 
-(* A record about broker b is written. Replaying it makes the controller     *)
-(* forget the offset that b had reported, until its next heartbeat.          *)
+(* The controller writes a record about broker b. Replaying it makes the     *)
+(* controller forget the offset that b had reported, until b's next          *)
+(* heartbeat.                                                                *)
 (* Kafka: BrokerHeartbeatManager.register, called by every replay.           *)
 WriteRegistrationChange(b, registration) ==
   /\ registrations' = [registrations EXCEPT ![b] = registration]
   /\ log_end' = log_end + 1
   /\ metadata_offset' = [metadata_offset EXCEPT ![b] = NoOffset]
 
-(* Broker b is fenced: it leads nothing and is no longer shutting down. A    *)
-(* broker that is fenced already is fenced again: Kafka writes the record.   *)
+(* The controller fences broker b: b leads nothing and is no longer shutting *)
+(* down. Kafka writes the record also for a broker that is already fenced.   *)
 WriteFence(b) ==
   /\ WriteRegistrationChange(b, [registrations[b] EXCEPT !.fenced = TRUE])
   /\ leads' = leads \ {b}
   /\ controlled_shutdown_offset' = [controlled_shutdown_offset EXCEPT ![b] = NoOffset]
 
 (***************************************************************************)
-(* The seven ways to heed a heartbeat, by the state the broker was in and  *)
-(* the state NextBrokerState gives it.                                     *)
+(* The seven ways to accept a heartbeat, by the state the broker was in    *)
+(* and the state NextBrokerState gives it.                                 *)
 (*                                                                         *)
-(* Python: process_broker_heartbeat.                                       *)
 (* Kafka: ReplicationControlManager.processBrokerHeartbeat.                *)
 (***************************************************************************)
 KeepFenced(m) ==
@@ -552,16 +576,18 @@ KeepUnfenced(m) ==
   /\ ~registrations[BrokerOf[m.incarnation]].fenced
   /\ RenewSession(m)
 
-(* A heartbeat that was overtaken asks to fence an unfenced broker, or one   *)
-(* that is in RECOVERY still and has not heard that it was unfenced.         *)
+(* The heartbeat asks to fence an unfenced broker. Either it was overtaken,  *)
+(* or the broker is still in RECOVERY and has not heard that it was          *)
+(* unfenced.                                                                 *)
 (* Kafka: ReplicationControlManager.handleBrokerFenced.                      *)
 FenceOnRequest(m) ==
   /\ HeedHeartbeat(m, "FENCED")
   /\ ~registrations[BrokerOf[m.incarnation]].fenced
   /\ WriteFence(BrokerOf[m.incarnation])
 
-(* The broker leads something: its leaderships are moved, and it may go once *)
-(* the brokers that stay have replayed the move (KIP-841, KAFKA-14292).      *)
+(* The broker leads something. The controller moves its leaderships, and     *)
+(* lets it shut down once the brokers that stay have replayed the move       *)
+(* (KIP-841, KAFKA-14292).                                                   *)
 (* Kafka: ReplicationControlManager.handleBrokerInControlledShutdown.        *)
 BeginControlledShutdown(m) ==
   LET b == BrokerOf[m.incarnation] IN
@@ -582,11 +608,11 @@ ShutDownNow(m) ==
   /\ WriteFence(BrokerOf[m.incarnation])
 
 (***************************************************************************)
-(* A session has run out. The broker is fenced, even if it is fenced       *)
-(* already (a broker that shut down is), and its session ends. One broker  *)
-(* a time (KAFKA-13173), in no fixed order among those overdue.            *)
+(* A session has expired. The controller fences the broker and ends its    *)
+(* session. It does so even if the broker is already fenced, as one that   *)
+(* shut down is. It fences one broker at a time (KAFKA-13173), in no fixed *)
+(* order among the overdue ones.                                           *)
 (*                                                                         *)
-(* Python: fence_stale_broker.                                             *)
 (* Kafka: ReplicationControlManager.maybeFenceOneStaleBroker.              *)
 (***************************************************************************)
 FenceStaleBroker(b) ==
@@ -597,9 +623,8 @@ FenceStaleBroker(b) ==
   /\ UNCHANGED <<status, broker_epoch, applied_offset, broker_clocks, messages>>
 
 (***************************************************************************)
-(* The operator removes a registration, whatever its state.                *)
+(* The operator removes a registration, in any state.                      *)
 (*                                                                         *)
-(* Python: unregister_broker.                                              *)
 (* Kafka: ReplicationControlManager.unregisterBroker.                      *)
 (***************************************************************************)
 UnregisterBroker(b) ==
@@ -613,7 +638,7 @@ UnregisterBroker(b) ==
 (***************************************************************************)
 (* An active broker that leads nothing becomes the leader of a partition.  *)
 (*                                                                         *)
-(* Python: elect_leader.  Kafka: ReplicationControlManager.electLeader.    *)
+(* Kafka: ReplicationControlManager.electLeader.                           *)
 (***************************************************************************)
 ElectLeader(b) ==
   /\ Active(b)
@@ -624,12 +649,12 @@ ElectLeader(b) ==
                  broker_clocks, messages>>
 
 (***************************************************************************)
-(* Another controller becomes active, beginning its epoch with a record.   *)
-(* It knows the log and nothing else: each unfenced broker gets a whole    *)
-(* session anew; fenced brokers have none; who was shutting down, and how  *)
-(* far each broker had come, is forgotten.                                 *)
+(* Another controller becomes active and begins its epoch with a record.   *)
+(* It knows only the log. Each unfenced broker gets a full new session;    *)
+(* fenced brokers have none. The new controller does not know which        *)
+(* brokers were shutting down, nor how far each broker had replayed.       *)
 (*                                                                         *)
-(* Python: activate.  Kafka: ClusterControlManager.activate.               *)
+(* Kafka: ClusterControlManager.activate.                                  *)
 (***************************************************************************)
 FailOver ==
   /\ log_end' = log_end + 1
@@ -643,12 +668,10 @@ FailOver ==
 (* The world                                                                 *)
 
 (***************************************************************************)
-(* Time passes: a stretch by the controller's clock, and by each running   *)
-(* process's own. Over any interval no two clocks differ by more than      *)
-(* MaxSkew. A process that does not run measures nothing, and one that     *)
-(* does not fence itself has no use for what it could measure.             *)
-(*                                                                         *)
-(* Python: tick.                                                           *)
+(* Time passes, by the controller's clock and by the clock of each running *)
+(* process. Over any interval no two clocks differ by more than MaxSkew. A *)
+(* process that does not run measures nothing. A process that does not     *)
+(* fence itself has no use for its clock.                                  *)
 (***************************************************************************)
 Tick(by_controller, by_broker) ==
   /\ by_controller \in Nat
@@ -673,8 +696,8 @@ LoseMessage(m) ==
   /\ UNCHANGED <<controller_log, soft_state, status, broker_epoch, applied_offset, broker_clocks>>
 
 (***************************************************************************)
-(* The network delivers a request once more. Answers to the copy reach     *)
-(* nobody, since the process takes one answer for each request.            *)
+(* The network delivers a request once more. The process gets no answer to *)
+(* the copy, since it takes one answer for each request.                   *)
 (***************************************************************************)
 DuplicateMessage(m) ==
   /\ m \in InFlight(messages)
@@ -685,7 +708,8 @@ DuplicateMessage(m) ==
 ------------------------------------------------------------------------------
 ReplayableOffsets == 0 .. (log_end - 1)
 
-(* Time passes by single units; a clock either shows it or lags.             *)
+(* Time passes in single units. In each step a clock advances by one unit or *)
+(* by none.                                                                  *)
 Elapsed == [Incarnation -> {0, 1}]
 
 BrokerNext ==

@@ -6,31 +6,34 @@
 (* them, that every action keeps them, and that they imply the properties. *)
 (*                                                                         *)
 (* TLC checks within bounds that they are true of the states it reaches:   *)
-(*  - MCBrokerLeaseInductive: what holds in any order. Two processes of    *)
-(*    one broker, failover, removal; no elections, shutdown or crashes.    *)
-(*  - MCBrokerLeaseInductiveTwo: what holds in order, of two brokers that  *)
-(*    run, with elections and shutdown; no failover, removal or time.      *)
-(*  - MCBrokerLeaseInductiveOverlap: what holds of one process that fences *)
-(*    itself in time, with crashes; no shutdown, failover or removal.      *)
-(* Of all else only z3 speaks: of self-fencing together with failover,     *)
-(* shutdown, a stopped broker's removal or a second process of its id.     *)
+(*  - MCBrokerLeaseInductive: the clauses that hold in any order. Two      *)
+(*    processes of one broker, failover, removal; no elections, shutdown   *)
+(*    or crashes.                                                          *)
+(*  - MCBrokerLeaseInductiveTwo: the clauses that hold in order, with two  *)
+(*    brokers that run, elections and shutdown; no failover, removal or    *)
+(*    time.                                                                *)
+(*  - MCBrokerLeaseInductiveOverlap: the clauses that hold of one process  *)
+(*    that fences itself in time, with crashes; no shutdown, failover or   *)
+(*    removal. Only z3 covers the rest: self-fencing together with         *)
+(*    failover, shutdown, a stopped broker's removal or a second process   *)
+(*    of its id.                                                           *)
 (*                                                                         *)
-(* An invariant holds of the states that can be reached. It is inductive   *)
-(* if every step from ANY state in which it holds leads to another such    *)
-(* state, reachable or not. So it must say all that a step relies on. Each *)
-(* clause below has a sentence that says which step that is.               *)
+(* An invariant is true of all reachable states. It is inductive if every  *)
+(* step from ANY state in which it holds leads to another such state,      *)
+(* reachable or not. So it must state everything that a step relies on.    *)
+(* The sentence above each clause below says which step relies on it.      *)
 (***************************************************************************)
 EXTENDS BrokerLeaseProperties
 
 ------------------------------------------------------------------------------
 (* Epochs. They hold in any order of requests, with and without SelfFence.   *)
 
-(* A message by which a process learns, or shows, its epoch.                 *)
+(* Message m tells a process its epoch, or carries the epoch of its sender.  *)
 GivesEpoch(m) == m.type = "RegistrationResponse" /\ m.error = "NONE"
 ShowsEpoch(m) == m.type = "HeartbeatRequest"
 
-(* An epoch that anybody has heard of lies within the log. So the epoch that *)
-(* RegisterBroker takes from the end of it is new to all.                    *)
+(* Every epoch that a process or a message holds lies within the log. So the *)
+(* epoch that RegisterBroker takes from the log's end is new to all.         *)
 EpochWithinLogInv ==
   /\ \A i \in Incarnation : broker_epoch[i] < log_end
   /\ \A m \in InFlight(messages) : (GivesEpoch(m) \/ ShowsEpoch(m)) => m.epoch < log_end
@@ -42,37 +45,38 @@ HeldByOneProcessInv ==
   \A i, j \in Incarnation :
     (i # j /\ broker_epoch[i] # NoEpoch) => broker_epoch[i] # broker_epoch[j]
 
-(* Who holds the epoch of a registration, of any broker, is its process.     *)
-(* AmendRegistration gives this epoch away once more, to that process only.  *)
+(* The process that holds the epoch of a registration, of any broker, is the *)
+(* registered process. AmendRegistration gives this epoch out again, to that *)
+(* process only.                                                             *)
 HeldByRegisteredProcessInv ==
   \A b \in Broker, i \in Incarnation :
     (Registered(b) /\ registrations[b].epoch = broker_epoch[i]) =>
       registrations[b].incarnation = i
 
-(* An epoch on its way to a process is held by no other process. This is     *)
-(* what HandleRegistrationResponse relies on.                                *)
+(* No other process holds an epoch that is on its way to a process.          *)
+(* HandleRegistrationResponse relies on this.                                *)
 GivenToHolderInv ==
   \A m \in InFlight(messages), i \in Incarnation :
     (GivesEpoch(m) /\ broker_epoch[i] # NoEpoch /\ m.epoch = broker_epoch[i]) =>
       m.incarnation = i
 
-(* Nor is it on its way to another: when HandleRegistrationResponse takes    *)
-(* the first of two answers, GivenToHolderInv must hold of the second.       *)
+(* No epoch is on its way to two processes. When HandleRegistrationResponse  *)
+(* takes the first of two answers, GivenToHolderInv must hold of the second. *)
 GivenToOneProcessInv ==
   \A m, n \in InFlight(messages) :
     (GivesEpoch(m) /\ GivesEpoch(n) /\ m.epoch = n.epoch) => m.incarnation = n.incarnation
 
-(* A registered epoch is on its way to the registered process only: when     *)
-(* the answer arrives that process holds it, and when AmendRegistration      *)
-(* answers once more, both answers go to the same.                           *)
+(* A registered epoch is on its way to the registered process only. When the *)
+(* answer arrives that process holds the epoch, and when AmendRegistration   *)
+(* answers once more, both answers go to the same process.                   *)
 GivenToRegisteredProcessInv ==
   \A b \in Broker, m \in InFlight(messages) :
     (Registered(b) /\ GivesEpoch(m) /\ m.epoch = registrations[b].epoch) =>
       registrations[b].incarnation = m.incarnation
 
 (* A heartbeat of the registered epoch was sent by the registered process:   *)
-(* no process renews the session of another. KeepFenced keeps                *)
-(* RememberedIsAppliedInv by it.                                             *)
+(* no process renews the session of another. KeepFenced relies on it to keep *)
+(* RememberedIsAppliedInv.                                                   *)
 ShownByRegisteredProcessInv ==
   \A b \in Broker, m \in InFlight(messages) :
     (Registered(b) /\ ShowsEpoch(m) /\ m.epoch = registrations[b].epoch) =>
@@ -90,24 +94,25 @@ EpochsInductiveInv ==
   /\ GivenToRegisteredProcessInv
   /\ ShownByRegisteredProcessInv
 
-(* The epoch that heartbeat m shows is the registered one of its broker. It  *)
-(* is said once more, not taken from CurrentEpoch: what follows judges the   *)
-(* actions that rely on CurrentEpoch.                                        *)
+(* The epoch of heartbeat m is the registered one of its broker. The         *)
+(* definition repeats CurrentEpoch instead of using it, because the          *)
+(* properties below judge the actions that rely on CurrentEpoch.             *)
 ShowsRegisteredEpoch(m) ==
   /\ Registered(BrokerOf[m.incarnation])
   /\ registrations[BrokerOf[m.incarnation]].epoch = m.epoch
 
-(* A step that takes a heartbeat of an epoch that is not registered leaves   *)
-(* the log and the controller's memory as they were.                         *)
+(* A step that takes a heartbeat of an unregistered epoch leaves the log and *)
+(* the controller's memory as they were.                                     *)
 (* Source: KIP-631, STALE_BROKER_EPOCH. Broken by: comparing no epochs.      *)
 StaleHeartbeatIgnoredProp ==
   [][\A m \in InFlight(messages) :
        (Consumed(m) /\ ShowsEpoch(m) /\ ~ShowsRegisteredEpoch(m)) =>
          UNCHANGED <<controller_log, soft_state>>]_<<controller_log, soft_state>>
 
-(* Who is answered a heartbeat without an error showed the registered epoch  *)
-(* with it.                                                                  *)
-(* Source: KIP-631, STALE_BROKER_EPOCH. Broken by: refusing without saying.  *)
+(* A heartbeat that is answered without an error carried the registered      *)
+(* epoch.                                                                    *)
+(* Source: KIP-631, STALE_BROKER_EPOCH. Broken by: refusing without an       *)
+(* error.                                                                    *)
 AnsweredIsCurrentProp ==
   [][\A n \in InFlight(messages') \ InFlight(messages) :
        (n.type = "HeartbeatResponse" /\ n.error = "NONE") =>
@@ -117,11 +122,10 @@ AnsweredIsCurrentProp ==
            /\ m.incarnation = n.incarnation
            /\ ShowsRegisteredEpoch(m)]_messages
 
-(* An epoch that is registered where there was none, or another, lies past   *)
-(* the log as it was, and past every epoch that a process holds or that is   *)
-(* under way. Every epoch registered before is within the log                *)
-(* (EpochIsRegistrationOffsetInv), which only grows (LogGrowsProp): what is  *)
-(* stale never becomes current again.                                        *)
+(* An epoch that is newly registered lies past the old end of the log, and   *)
+(* past every epoch that a process holds or a message carries. Every epoch   *)
+(* registered before is within the log (EpochIsRegistrationOffsetInv), which *)
+(* only grows (LogGrowsProp). So a stale epoch never becomes current again.  *)
 (* Source: KIP-631. Broken by: an epoch that is not taken from the log.      *)
 StaleStaysStaleProp ==
   [][\A b \in Broker :
@@ -135,27 +139,27 @@ StaleStaysStaleProp ==
 (* Sessions, shutdown and processes. In any order, with and without          *)
 (* SelfFence.                                                                *)
 
-(* The process that m belongs to waits for m, or for the answer to it.       *)
+(* The process of message m waits for m, or for the answer to it.            *)
 IsAwaited(m) == IsRequest(m) => m.awaited
 
-(* OneRequestInFlightInv without counting. Who sends is waiting for nothing, *)
-(* so what it sends is the only thing that it waits for.                     *)
-(* HandleRegistrationResponse keeps AskerHoldsNothingInv by it.              *)
+(* OneRequestInFlightInv without counting. A process that sends is waiting   *)
+(* for nothing, so it then waits only for what it sends.                     *)
+(* HandleRegistrationResponse relies on it to keep AskerHoldsNothingInv.     *)
 AwaitedOnceInv ==
   /\ \A m \in InFlight(messages) :
        IsAwaited(m) => Waiting(m.incarnation) /\ messages[m] = 1
   /\ \A m, n \in InFlight(messages) :
        (IsAwaited(m) /\ IsAwaited(n) /\ m.incarnation = n.incarnation) => m = n
 
-(* A process that has not started is unknown to everybody: whatever is known *)
-(* of a registered process was sent by it. StartBroker relies on it.         *)
+(* No registration names a process that has not started, and no message is   *)
+(* from it or for it. StartBroker relies on it.                              *)
 UnstartedIsUnknownInv ==
   /\ \A m \in InFlight(messages) : status[m.incarnation] # "NOT_RUNNING"
   /\ \A b \in Broker :
        Registered(b) => status[registrations[b].incarnation] # "NOT_RUNNING"
 
-(* A live process shows the epoch it holds; it takes no second one. So       *)
-(* RejectHeartbeat, which answers such a process, keeps                      *)
+(* A live process shows in its messages the epoch it holds, and takes no     *)
+(* second epoch. So RejectHeartbeat, which answers such a process, keeps     *)
 (* RunningHoldsEpochInv.                                                     *)
 ShownIsHeldInv ==
   \A m \in InFlight(messages) :
@@ -168,15 +172,16 @@ AskerHoldsNothingInv ==
     (m.type \in {"RegistrationRequest", "RegistrationResponse"} /\ IsAwaited(m)) =>
       broker_epoch[m.incarnation] = NoEpoch
 
-(* What a heartbeat reports its process has replayed: replaying only goes    *)
-(* on. KeepFenced keeps RememberedIsAppliedInv by it.                        *)
+(* A process has replayed what its heartbeats report, since its applied      *)
+(* offset only grows. KeepFenced relies on it to keep                        *)
+(* RememberedIsAppliedInv.                                                   *)
 ReportedIsAppliedInv ==
   \A m \in InFlight(messages) :
     (ShowsEpoch(m) /\ Live(m.incarnation)) =>
       m.metadata_offset <= applied_offset[m.incarnation]
 
-(* So has the registered process what the controller remembers of it.        *)
-(* LeaveAwaitsOthersProp is about nothing else.                              *)
+(* The registered process has replayed what the controller remembers of it.  *)
+(* LeaveAwaitsOthersProp follows from this alone.                            *)
 RememberedIsAppliedInv ==
   \A b \in Broker :
     (Registered(b) /\ Live(registrations[b].incarnation)) =>
@@ -198,17 +203,17 @@ ProcessesInductiveInv ==
   /\ RememberedIsAppliedInv
 ------------------------------------------------------------------------------
 (* If requests arrive in order: a process is registered under the epoch it   *)
-(* knows, and what it asked for while it started does not come back later.   *)
+(* knows, and a request that it sent while it started does not arrive later. *)
 
 (* How order is modelled: when a process sends a request, the older one that *)
-(* it gave up on is gone. That is stop-and-wait, and less than the order of  *)
-(* a connection, which may still deliver the older one after the next was    *)
-(* sent, as long as it comes first.                                          *)
+(* it gave up on is dropped. That is stop-and-wait. It is less than the      *)
+(* order of a connection, which may deliver the older request after the next *)
+(* was sent, as long as it comes first.                                      *)
 InOrder == ~Reorder
 
-(* In order, at most one message of a process is under way: it drops the     *)
-(* request that it gave up on when it sends the next. So a process learns    *)
-(* from an answer that nothing it sent before can still take effect.         *)
+(* In order, at most one message of a process is in flight: when a process   *)
+(* sends a request, it drops the one that it gave up on. So an answer tells  *)
+(* the process that nothing it sent before can still take effect.            *)
 OneMessageInv ==
   /\ \A m \in InFlight(messages) : messages[m] = 1
   /\ \A m, n \in InFlight(messages) : m.incarnation = n.incarnation => m = n
@@ -221,22 +226,23 @@ AskerIsNewInv ==
     m.type \in {"RegistrationRequest", "RegistrationResponse"} =>
       broker_epoch[m.incarnation] = NoEpoch
 
-(* A broker is registered by a process that is configured with its id, so a  *)
-(* process is registered once: RegisterBroker gives a process that another   *)
-(* broker's registration names no second epoch.                              *)
+(* The process of a registration is configured with the broker's id, so a    *)
+(* process is registered at most once. RegisterBroker therefore gives no     *)
+(* second epoch to a process that another broker's registration names.       *)
 RegisteredByOwnProcessInv ==
   \A b \in Broker : Registered(b) => BrokerOf[registrations[b].incarnation] = b
 
 (* The epoch on its way to the registered process is the registered one. So  *)
-(* RegistrationIsKnownInv is kept when it arrives.                           *)
+(* RegistrationIsKnownInv still holds when it arrives.                       *)
 GivenIsRegisteredInv ==
   \A b \in Broker, m \in InFlight(messages) :
     (Registered(b) /\ GivesEpoch(m) /\ registrations[b].incarnation = m.incarnation) =>
       registrations[b].epoch = m.epoch
 
-(* A process past STARTING holds an epoch, and so does one that is answered  *)
-(* a heartbeat. HandleRegistrationResponse keeps SawOwnRegistrationInv by    *)
-(* it: who is past STARTING is given no epoch whose record it has not seen.  *)
+(* A process past STARTING holds an epoch, and so does a process whose       *)
+(* heartbeat is answered. HandleRegistrationResponse relies on it to keep    *)
+(* SawOwnRegistrationInv: a process past STARTING gets no epoch whose record *)
+(* it has not replayed.                                                      *)
 RunningHoldsEpochInv ==
   /\ \A i \in Incarnation :
        status[i] \in {"RECOVERY", "RUNNING", "PENDING_CONTROLLED_SHUTDOWN"} =>
@@ -244,18 +250,19 @@ RunningHoldsEpochInv ==
   /\ \A m \in InFlight(messages) :
        m.type = "HeartbeatResponse" => broker_epoch[m.incarnation] # NoEpoch
 
-(* What a heartbeat of a running process asks for: neither to be fenced nor  *)
-(* to leave, for it was sent while that process ran. And only a process that *)
-(* was told to stop, or one that ended since, asks for leave. FenceOnRequest *)
-(* keeps ServingIsCoveredInv by the first, BeginControlledShutdown keeps     *)
-(* ShuttingDownWasToldInv by the second.                                     *)
+(* A heartbeat of a running process asks neither to be fenced nor to shut    *)
+(* down, for it was sent while that process ran. Only a process that was     *)
+(* told to stop, or that ended since, asks to shut down. FenceOnRequest      *)
+(* relies on the first to keep ServingIsCoveredInv, BeginControlledShutdown  *)
+(* on the second to keep ShuttingDownWasToldInv.                             *)
 AsksForNothingInv ==
   \A m \in InFlight(messages) : ShowsEpoch(m) =>
     /\ status[m.incarnation] = "RUNNING" => ~m.want_fence
     /\ m.want_shut_down => status[m.incarnation] \notin {"STARTING", "RECOVERY", "RUNNING"}
 
-(* The controller knows of a shutdown only if the process was told to stop   *)
-(* or has ended. Otherwise ShutDownNow would fence a process that serves.    *)
+(* The controller remembers a controlled shutdown only if the process was    *)
+(* told to stop or has ended. Otherwise ShutDownNow would fence a process    *)
+(* that serves.                                                              *)
 ShuttingDownWasToldInv ==
   \A b \in Broker :
     (Registered(b) /\ ShuttingDown(b)) =>
@@ -265,7 +272,7 @@ ShuttingDownWasToldInv ==
 (* say so; an answer that tells it so is right. So the heartbeat of a        *)
 (* running process unfences it or finds it unfenced. Otherwise KeepFenced    *)
 (* would answer that it is fenced, which a RUNNING process ignores, and      *)
-(* break AnswerIsCoveredInv.                                                 *)
+(* would break AnswerIsCoveredInv.                                           *)
 SawOwnRegistrationInv ==
   /\ \A b \in Broker, i \in Incarnation :
        (Registered(b) /\ registrations[b].epoch = broker_epoch[i]
@@ -294,19 +301,21 @@ InOrderInductiveInv ==
 ------------------------------------------------------------------------------
 (* No process serves after it was fenced.                                    *)
 
-(* What the promise depends on, besides order, one controller at a time, and *)
-(* OnlyStoppedRemoved. KIP-343 has the self-fencing, but asks for a broker's *)
-(* timeout that is longer than the controller's: with that it is false.      *)
+(* The conditions of the promise, besides order, one controller at a time,   *)
+(* and OnlyStoppedRemoved. KIP-343 has the self-fencing, but asks for a      *)
+(* broker's timeout that is longer than the controller's: with that the      *)
+(* promise is false.                                                         *)
 FencesItselfInTime == SelfFence /\ BrokerTimeout + MaxSkew <= SessionTimeout
 
-(* And besides: a step in which the operator removes no broker that runs.    *)
+(* A further condition: in this step the operator removes no broker that     *)
+(* runs.                                                                     *)
 OnlyStoppedRemoved ==
   \A b \in Broker : (Registered(b) /\ registrations'[b] = Nil) =>
     \A i \in Incarnation : BrokerOf[i] = b => ~Live(i)
 
-(* Process i, with a lease of this age, has what a process that serves must  *)
-(* have: it is registered and unfenced. And the controller heard it no       *)
-(* earlier than the lease began, each by its own clock: clock_lead can still *)
+(* Process i, with a lease of this age, has what a serving process must      *)
+(* have: it is registered and unfenced, and the controller heard from it no  *)
+(* earlier than the lease began, each by its own clock. clock_lead can still *)
 (* rise by MaxSkew - clock_lead[i]; the last contact is older than the lease *)
 (* by no more than that.                                                     *)
 Covered(i, age) ==
@@ -316,7 +325,7 @@ Covered(i, age) ==
   /\ ~registrations[b].fenced
   /\ contact_age[b] + clock_lead[i] <= age + MaxSkew
 
-(* The answer m will let its process serve, with the lease that it grants.   *)
+(* Answer m lets its process serve, with the lease that it grants.           *)
 LetsServe(m) ==
   /\ m.type = "HeartbeatResponse"
   /\ m.error = "NONE"
@@ -324,8 +333,8 @@ LetsServe(m) ==
      \/ status[m.incarnation] = "RECOVERY" /\ ~m.is_fenced
   /\ request_age[m.incarnation] <= BrokerTimeout
 
-(* Who serves is covered by its lease, and who is about to by the request    *)
-(* whose answer is under way.                                                *)
+(* A serving process is covered by its lease. A process that is about to     *)
+(* serve is covered by the request whose answer is in flight.                *)
 ServingIsCoveredInv == \A i \in Incarnation : Serving(i) => Covered(i, lease_age[i])
 AnswerIsCoveredInv ==
   \A m \in InFlight(messages) :
@@ -344,8 +353,8 @@ MeasuresNothingInv ==
     /\ clock_lead[i] = 0
     /\ request_age[i] \in {NoAge, 0}
 
-(* A step from a state that can be reached breaks NoOverlapInv: a process    *)
-(* serves after it was fenced.                                               *)
+(* A step from a reachable state breaks NoOverlapInv: a process serves after *)
+(* it was fenced.                                                            *)
 BrokenPromiseInv ==
   /\ InOrderInductiveInv
   /\ MeasuresNothingInv

@@ -1,8 +1,9 @@
 ------------------------ MODULE BrokerLeaseProperties ------------------------
 (***************************************************************************)
-(* What must be true of BrokerLease. Suffixes: Inv (every state), Prop     *)
-(* (every step), Live (in the end), Reach (must be possible). Each says    *)
-(* what it means, where it comes from, and what breaks it.                 *)
+(* The properties of BrokerLease. Suffixes: Inv (every state), Prop (every *)
+(* step), Live (in the end), Reach (must be possible). The sentences above *)
+(* each property say what it means, where it comes from, and what breaks   *)
+(* it.                                                                     *)
 (***************************************************************************)
 EXTENDS BrokerLease
 
@@ -10,8 +11,8 @@ EXTENDS BrokerLease
 (* Invariants                                                                *)
 
 (* The epoch of a registration is no later than the last record about it,    *)
-(* and that record is in the log. That the epoch is the offset of the first: *)
-(* EpochIsNewOffsetProp.                                                     *)
+(* and that record is in the log. EpochIsNewOffsetProp says that the epoch   *)
+(* is the offset of the first record.                                        *)
 (* Source: KIP-631, BrokerRegistration. Broken by: an epoch kept over a new  *)
 (* incarnation.                                                              *)
 EpochIsRegistrationOffsetInv ==
@@ -33,7 +34,8 @@ OneLiveIncarnationInv ==
     (i # j /\ BrokerOf[i] = BrokerOf[j] /\ broker_epoch[i] # NoEpoch) =>
       broker_epoch[i] # broker_epoch[j]
 
-(* Who holds the registered epoch is the registered incarnation.             *)
+(* The process that holds the registered epoch is the registered             *)
+(* incarnation.                                                              *)
 (* Source: KIP-631, incarnation ids.                                         *)
 (* Broken by: answering one incarnation with the registration of another.    *)
 EpochBelongsToIncarnationInv ==
@@ -42,10 +44,10 @@ EpochBelongsToIncarnationInv ==
     (broker_epoch[i] # NoEpoch /\ r # Nil) =>
       ((r.epoch = broker_epoch[i]) => (r.incarnation = i))
 
-(* A registered process that has an epoch has the registered one.            *)
-(* True only if requests arrive in order: see broken/UnknownRegistration.cfg.*)
-(* After its removal by the operator, an overtaken request of the same       *)
-(* process registers it anew, under an epoch of which it never hears.        *)
+(* A registered process that has an epoch has the registered one. True only  *)
+(* if requests arrive in order: see broken/UnknownRegistration.cfg. After    *)
+(* the operator removed a registration, an overtaken request of the same     *)
+(* process registers it anew, under an epoch that the process never learns.  *)
 RegistrationIsKnownInv ==
   \A i \in Incarnation :
     LET r == registrations[BrokerOf[i]] IN
@@ -56,14 +58,14 @@ RegistrationIsKnownInv ==
 (* Source: KIP-631, broker leases. Broken by: fencing without moving leaders.*)
 OnlyActiveBrokersLeadInv == \A b \in leads : Active(b)
 
-(* An unfenced broker has a session: somebody watches over it.               *)
+(* An unfenced broker has a session, so that its silence is noticed.         *)
 (* Source: Kafka, BrokerHeartbeatTracker. Broken by: a failover that starts  *)
 (* no sessions (KAFKA-18138): a broker that then dies is never fenced.       *)
 UnfencedHasSessionInv ==
   \A b \in Broker : (Registered(b) /\ ~registrations[b].fenced) => contact_age[b] # NoAge
 
 (* The controller remembers a controlled shutdown only of an unfenced broker *)
-(* that leads nothing any more.                                              *)
+(* that no longer leads anything.                                            *)
 (* Source: Kafka, BrokerHeartbeatManager.touch. Broken by: fencing a broker  *)
 (* without ending its controlled shutdown.                                   *)
 ShuttingDownIsUnfencedInv ==
@@ -73,7 +75,7 @@ ShuttingDownIsUnfencedInv ==
     /\ registrations[b].in_controlled_shutdown
     /\ b \notin leads
 
-(* Soft state is kept of registered brokers only.                            *)
+(* The controller keeps soft state of registered brokers only.               *)
 SoftStateOfRegisteredInv ==
   \A b \in Broker : ~Registered(b) =>
     /\ contact_age[b] = NoAge
@@ -98,12 +100,12 @@ EndedKeepsNothingInv ==
     /\ request_age[i] = NoAge
     /\ lease_age[i] = NoAge
 
-(* No process is ahead of the log.                                           *)
+(* No process has replayed past the end of the log.                          *)
 AppliedWithinLogInv == \A i \in Incarnation : applied_offset[i] < log_end
 
-(* Serving: the process takes itself for a broker that may lead. One that    *)
-(* asked to shut down does not count: it has asked for its leaderships to be *)
-(* moved. KIP-343's broker stops when its lease is void.                     *)
+(* Serving: the process takes itself for a broker that may lead. A process   *)
+(* that asked to shut down does not count: it has asked for its leaderships  *)
+(* to be moved. KIP-343's broker stops serving when its lease is void.       *)
 Serving(i) ==
   /\ status[i] = "RUNNING"
   /\ SelfFence => (lease_age[i] # NoAge /\ lease_age[i] <= BrokerTimeout)
@@ -111,30 +113,31 @@ Serving(i) ==
 ServingProcesses == {i \in Incarnation : Serving(i)}
 
 (* No process serves after the controller fenced it.                         *)
-(* Source: KIP-343's self-fencing, its timeouts turned round: the KIP asks   *)
+(* Source: KIP-343's self-fencing with its timeouts reversed: the KIP asks   *)
 (* for a broker's timeout longer than the controller's. True only with       *)
-(* SelfFence, BrokerTimeout + MaxSkew <= SessionTimeout, a clock that comes  *)
-(* apart from the controller's by at most MaxSkew over the process's whole   *)
+(* SelfFence, BrokerTimeout + MaxSkew <= SessionTimeout, a clock that        *)
+(* differs from the controller's by at most MaxSkew over the process's whole *)
 (* life, requests that arrive in order, one active controller at a time, and *)
-(* nobody unregistering live brokers. Kafka as built does not promise it:    *)
-(* epochs, not time, protect the data. Broken by: SelfFence off; a clock too *)
-(* fast; a lease counted from the answer; an overtaken heartbeat that still  *)
-(* asks to fence.                                                            *)
+(* no removal of live brokers. Kafka as built does not promise it: epochs,   *)
+(* not time, protect the data. Broken by: SelfFence off; a clock too fast; a *)
+(* lease counted from the answer; an overtaken heartbeat that still asks to  *)
+(* fence.                                                                    *)
 NoOverlapInv ==
   \A i \in Incarnation : Serving(i) =>
     LET r == registrations[BrokerOf[i]] IN
     r # Nil /\ r.epoch = broker_epoch[i] /\ ~r.fenced
 
-(* The same, of two processes with one broker id.                            *)
+(* No two processes of one broker id serve at once. The conditions are those *)
+(* of NoOverlapInv.                                                          *)
 OneServerPerIdInv ==
   \A i, j \in Incarnation :
     (i # j /\ BrokerOf[i] = BrokerOf[j]) => ~(Serving(i) /\ Serving(j))
 ------------------------------------------------------------------------------
-(* Steps. The subscript of each is what it speaks of: a step that leaves     *)
-(* that as it was has nothing to do with the property.                       *)
+(* Steps. The subscript of each names the variables that it is about: a step *)
+(* that leaves them unchanged cannot break the property.                     *)
 
-(* A copy of message m is handled or lost in this step. What a message asked *)
-(* for can only be the cause of a step that takes it.                        *)
+(* A copy of message m is handled or lost in this step. A message can cause  *)
+(* only a step that takes it.                                                *)
 Consumed(m) ==
   /\ m \in InFlight(messages)
   /\ m \notin InFlight(messages') \/ messages'[m] < messages[m]
@@ -147,7 +150,7 @@ LogGrowsProp == [][log_end' >= log_end]_log_end
 (* without a record.                                                         *)
 ChangesAreLoggedProp == [][registrations' # registrations => log_end' > log_end]_registrations
 
-(* A broker's epoch changes only with its incarnation, and then upwards.     *)
+(* A broker's epoch changes only with its incarnation, and only upwards.     *)
 (* Source: KAFKA-16952. Broken by: a new epoch for the same incarnation.     *)
 EpochFollowsIncarnationProp ==
   [][\A b \in Broker :
@@ -174,7 +177,7 @@ EpochIsNewOffsetProp ==
        (new # Nil /\ (old = Nil \/ (old # Nil /\ old.incarnation # new.incarnation))) =>
          new.epoch = log_end /\ new.record_offset = log_end]_registrations
 
-(* Registering again changes neither fencing nor shutdown.                   *)
+(* Registering again changes neither fencing nor controlled shutdown.        *)
 (* Source: KAFKA-16757. Broken by: fencing on amendment.                     *)
 AmendKeepsStateProp ==
   [][\A b \in Broker :
@@ -192,7 +195,7 @@ ShutdownNotTakenBackProp ==
        (old # Nil /\ new # Nil /\ old.incarnation = new.incarnation
          /\ old.in_controlled_shutdown) => new.in_controlled_shutdown]_registrations
 
-(* A live incarnation with a valid session is not displaced by another one.  *)
+(* No other incarnation displaces a live incarnation with a valid session.   *)
 (* Source: KIP-631, DUPLICATE_BROKER_REGISTRATION. Broken by: registering    *)
 (* without looking at the session, or ending it one unit too early.          *)
 SessionProtectsProp ==
@@ -216,9 +219,10 @@ UnfencedSawOwnRegistrationProp ==
            /\ m.metadata_offset >= old.record_offset]_registrations
 
 (* The controller fences a broker that asked neither for that nor to shut    *)
-(* down only after its session ran out.                                      *)
+(* down only after its session expired.                                      *)
 (* Source: KIP-631, broker leases. Broken by: fencing at the timeout instead *)
-(* of after it; fencing one whose request to shut down is still under way.   *)
+(* of after it; fencing a broker whose request to shut down is still in      *)
+(* flight.                                                                   *)
 FencedOnlyWhenDueProp ==
   [][\A b \in Broker :
        LET old == registrations[b] new == registrations'[b] IN
@@ -232,8 +236,8 @@ FencedOnlyWhenDueProp ==
               /\ m.epoch = old.epoch
               /\ m.want_fence \/ m.want_shut_down \/ ShuttingDown(b)]_registrations
 
-(* A session is renewed by a heartbeat of the registered epoch, or for an    *)
-(* unfenced broker by a failover, and by nothing else.                       *)
+(* Only two things renew a session: a heartbeat of the registered epoch and, *)
+(* for an unfenced broker, a failover.                                       *)
 (* Source: Kafka, BrokerHeartbeatTracker.                                    *)
 (* Broken by: counting a stale heartbeat as contact.                         *)
 SessionRenewedByHeartbeatProp ==
@@ -247,8 +251,8 @@ SessionRenewedByHeartbeatProp ==
               /\ m.epoch = registrations[b].epoch
          \/ FailOver /\ Registered(b) /\ ~registrations[b].fenced]_contact_age
 
-(* A lease is renewed by an answer that heeds the heartbeat, and by nothing  *)
-(* else; and only a broker that fences itself keeps one.                     *)
+(* Only an answer that accepts the heartbeat renews a lease, and only a      *)
+(* broker that fences itself keeps one.                                      *)
 (* Source: KIP-343. Broken by: renewing it with a refusal.                   *)
 LeaseRenewedByAnswerProp ==
   [][\A i \in Incarnation :
@@ -273,9 +277,9 @@ StatusMovesProp ==
   [][\A i \in Incarnation :
        status'[i] # status[i] => <<status[i], status'[i]>> \in StatusMoves]_status
 
-(* The offset that others must replay before a broker may go is that of the  *)
-(* record that began its controlled shutdown. While it is remembered it      *)
-(* stays what it was, however many heartbeats follow.                        *)
+(* The offset that others must replay before a broker may shut down is that  *)
+(* of the record that began its controlled shutdown. While the controller    *)
+(* remembers it, further heartbeats do not change it.                        *)
 (* Source: KAFKA-14292. Broken by: raising it with every heartbeat.          *)
 ShutdownOffsetFixedProp ==
   [][\A b \in Broker :
@@ -296,12 +300,12 @@ ActiveProcess(i) ==
   /\ Active(BrokerOf[i])
   /\ registrations[BrokerOf[i]].epoch = broker_epoch[i]
 
-(* A broker of which the controller remembers that it is shutting down gets  *)
-(* leave only when every process of an active broker has replayed the record *)
-(* that took its leaderships away.                                           *)
+(* If the controller remembers that a broker is shutting down, the broker    *)
+(* gets permission only when every process of an active broker has replayed  *)
+(* the record that took its leaderships away.                                *)
 (* Source: Kafka, BrokerHeartbeatManager.calculateNextBrokerState. Broken    *)
-(* by: not waiting for the others. What happens when the controller forgets: *)
-(* ShutdownSeenByOthersProp in MCBrokerLeaseShutdown.                        *)
+(* by: not waiting for the others. ShutdownSeenByOthersProp in               *)
+(* MCBrokerLeaseShutdown covers a controller that forgets the shutdown.      *)
 LeaveAwaitsOthersProp ==
   [][\A i \in Incarnation :
        (LeaveGiven(i) /\ ShuttingDown(BrokerOf[i])) =>
@@ -309,7 +313,8 @@ LeaveAwaitsOthersProp ==
            ActiveProcess(j) /\ BrokerOf[j] # BrokerOf[i] =>
              applied_offset[j] >= controlled_shutdown_offset[BrokerOf[i]]]_messages
 
-(* Who gets leave is fenced with the same step, and so leads nothing.        *)
+(* The step that permits a process to shut down also fences its broker,      *)
+(* which therefore leads nothing.                                            *)
 (* Source: KIP-631, controlled shutdown. Broken by: letting a leader go.     *)
 LeaveIsFencedProp ==
   [][\A i \in Incarnation :
@@ -319,16 +324,16 @@ LeaveIsFencedProp ==
          /\ BrokerOf[i] \notin leads']_messages
 ------------------------------------------------------------------------------
 (* In the end. These hold once the faults are over, under the fairness of    *)
-(* MCBrokerLeaseLive; nothing holds of a network that never delivers.        *)
+(* MCBrokerLeaseLive. A network that never delivers breaks all of them.      *)
 
-(* What is registered of its broker is process i. *)
+(* Process i is the registered process of its broker. *)
 RegisteredProcess(i) ==
   /\ Registered(BrokerOf[i])
   /\ registrations[BrokerOf[i]].incarnation = i
 
 RegisteredIsLive(b) == \E i \in Incarnation : BrokerOf[i] = b /\ Live(i) /\ RegisteredProcess(i)
 
-(* The only process of a broker id that runs, and that nobody told to stop,  *)
+(* If only one process of a broker id runs, and it was not told to stop, it  *)
 (* is unfenced in the end.                                                   *)
 (* Source: KIP-631, broker states. Broken by: comparing its offset with the  *)
 (* end of the log, which moves on, instead of its own registration's         *)
@@ -343,7 +348,7 @@ RunningUnfenced(i) ==
 FencedEventuallyUnfencedLive ==
   \A i \in Incarnation : (Wanted(i) ~> (RunningUnfenced(i) \/ ~Wanted(i)))
 
-(* A process that asks for leave to stop gets it.                            *)
+(* A process that asks for permission to shut down gets it.                  *)
 (* Source: KIP-631, controlled shutdown. Broken by: raising the offset that  *)
 (* the others must replay with each heartbeat (KAFKA-14292).                 *)
 ShutdownCompletesLive ==
@@ -359,10 +364,10 @@ DeadBrokerFencedLive ==
        (~Registered(b) \/ registrations[b].fenced \/ RegisteredIsLive(b)))
 ------------------------------------------------------------------------------
 (* Witnesses: a model in which one of these cannot be reached is too small.  *)
-(* Each is true only of states that the thing it names has led to.           *)
+(* Each is true only in states that follow the event it names.               *)
 
-(* An unfenced broker's registration was amended: the amendment is the last  *)
-(* record, so unfencing came before it.                                      *)
+(* An unfenced broker's registration was amended. The amendment is the last  *)
+(* record, so the broker was unfenced before it.                             *)
 AmendedWhileUnfencedReach ==
   \E b \in Broker :
     /\ Registered(b)
@@ -387,9 +392,10 @@ DisplacedReach ==
 StaleEpochToldReach ==
   \E m \in InFlight(messages) : m.type = "HeartbeatResponse" /\ m.error = "STALE_BROKER_EPOCH"
 
-(* A controlled shutdown had begun, and then the broker was fenced for its   *)
-(* silence. Four records follow a registration at least until then: unfence, *)
-(* elect, begin, fence; with no more than these it was not given leave.      *)
+(* A controlled shutdown had begun, and then the broker's session expired    *)
+(* and it was fenced. At least four records follow a registration until      *)
+(* then: unfence, elect, begin, fence. With no more than these, the broker   *)
+(* did not get permission to shut down.                                      *)
 ShutdownCancelledByFenceReach ==
   \E i \in Incarnation :
     /\ status[i] = "PENDING_CONTROLLED_SHUTDOWN"
@@ -398,8 +404,8 @@ ShutdownCancelledByFenceReach ==
          r.in_controlled_shutdown /\ r.fenced /\ log_end = r.epoch + 5
     /\ contact_age[BrokerOf[i]] = NoAge
 
-(* A process stopped with leave, after a controlled shutdown. (Without leave *)
-(* only a process stops that never asked for it.)                            *)
+(* A process stopped with permission, after a controlled shutdown. (Without  *)
+(* permission, only a process stops that never asked for it.)                *)
 ShutDownWithLeaveReach ==
   \E i \in Incarnation :
     /\ status[i] = "SHUTTING_DOWN"
@@ -407,7 +413,7 @@ ShutDownWithLeaveReach ==
     /\ registrations[BrokerOf[i]].in_controlled_shutdown
 
 (* The log says that a broker is shutting down, and the controller has       *)
-(* forgotten since when.                                                     *)
+(* forgotten the offset at which that began.                                 *)
 ShutdownForgottenReach ==
   \E b \in Broker :
     /\ Registered(b)
@@ -420,7 +426,7 @@ WaitsForOthersReach ==
   \E b \in Broker :
     ShuttingDown(b) /\ metadata_offset[b] # NoOffset /\ ~CaughtUpWithShutdown(b)
 
-(* A RUNNING process was fenced and does not know. *)
+(* A RUNNING process was fenced and does not know it. *)
 FencedWhileRunningReach ==
   \E i \in Incarnation :
     /\ status[i] = "RUNNING"

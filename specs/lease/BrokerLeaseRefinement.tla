@@ -1,7 +1,8 @@
 ------------------------ MODULE BrokerLeaseRefinement ------------------------
 (***************************************************************************)
-(* BrokerLease => UntimedLease: with time, heartbeats and processes left   *)
-(* out, what the controller writes follows the rules of a committed log.   *)
+(* BrokerLease => UntimedLease. Without time, heartbeats and processes,    *)
+(* the records that the controller writes follow the rules of a committed  *)
+(* log.                                                                    *)
 (***************************************************************************)
 EXTENDS BrokerLeaseProperties
 

@@ -1,14 +1,15 @@
 ----------------------------- MODULE BrokerStates -----------------------------
 (***************************************************************************)
 (* The four states of a broker in KIP-500: Offline, Fenced, Online,        *)
-(* Stopping. This is all that KIP-500 says of a broker's life: no          *)
-(* messages, no time, no epochs. KIP-631 gave the same life its steps, and *)
-(* BrokerLease has those; that every step of it is a step of this module,  *)
-(* or none, is checked by MCBrokerStatesKafka and MCBrokerStatesSelfFence. *)
+(* Stopping. KIP-500 says no more than this of a broker's life: no         *)
+(* messages, no time, no epochs. KIP-631 added the steps, which are in     *)
+(* BrokerLease. MCBrokerStatesKafka and MCBrokerStatesSelfFence check that *)
+(* every step of BrokerLease is a step of this module, or none.            *)
 (*                                                                         *)
 (* KIP-500 speaks of one state of one broker. In a running cluster there   *)
-(* are two: what the process takes itself for, and what the controller     *)
-(* shows to clients. The KIP's sentences are about both at once:           *)
+(* are two: the state the process takes itself to be in, and what the      *)
+(* controller shows to clients. The KIP's sentences are about both at      *)
+(* once:                                                                   *)
 (*                                                                         *)
 (*    Offline   does not run, or is busy with itself alone                 *)
 (*    Fenced    runs, answers no client, and is not shown to any           *)
@@ -16,14 +17,24 @@
 (*    Stopping  was told to stop and still runs: its leaderships are moved *)
 (*                                                                         *)
 (* So both are variables here, and OneView says whether they agree.        *)
-(* OneView = TRUE is KIP-500 as written: no broker is Online that the      *)
-(* controller does not show. It takes a broker that fences itself.         *)
-(* OneView = FALSE is Kafka as built: each follows the other a message     *)
-(* later, and a broker that is cut off does not follow at all.             *)
+(* OneView = TRUE is KIP-500 as written: the controller shows every broker *)
+(* that is Online. That takes a broker that fences itself. OneView = FALSE *)
+(* is Kafka as built: each side follows the other one message later, and a *)
+(* broker that is cut off does not follow at all.                          *)
+(*                                                                         *)
+(* Kafka's handler -> actions here                                         *)
+(*  - BrokerLifecycleManager.start -> StartUp                              *)
+(*  - BrokerState.RUNNING -> ComeOnline                                    *)
+(*  - BrokerLifecycleManager.beginControlledShutdown -> BeginStopping      *)
+(*  - BrokerState.SHUTTING_DOWN -> GoOffline                               *)
+(*  - ReplicationControlManager.handleBrokerUnfenced -> Show               *)
+(*  - ReplicationControlManager.handleBrokerFenced -> LeaveOut             *)
+(*  - no handler -> LoseContact                                            *)
 (*                                                                         *)
 (* What is not modelled                                                    *)
-(*  - Which clients are answered what, and who leads.                      *)
-(*  - Why a state is left: SIGINT, a failure, the controller's word.       *)
+(*  - Which clients get which answers, and which brokers lead.             *)
+(*  - The cause of a change of state: SIGINT, a failure, the controller's  *)
+(*    answer.                                                              *)
 (*  - Where log recovery happens. KIP-500 counts it as Offline; Kafka      *)
 (*    loads its logs in STARTING or RECOVERY, and BrokerStatesRefinement   *)
 (*    maps both to Fenced.                                                 *)
@@ -32,7 +43,7 @@ EXTENDS FiniteSets
 
 CONSTANTS
   Broker,        \* The broker ids.
-  Incarnation,   \* Every broker process there ever is.
+  Incarnation,   \* Every broker process that ever exists.
   BrokerOf,      \* [Incarnation -> Broker]: the id a process is configured with.
   OneView,       \* TRUE: the process and the controller never disagree on Online.
   Nil            \* No process.
@@ -45,7 +56,7 @@ ASSUME Constants ==
   /\ Nil \notin Incarnation
 
 VARIABLES
-  broker_state,  \* [Incarnation -> state]: what the process takes itself for.
+  broker_state,  \* [Incarnation -> state]: the state the process takes itself to be in.
   shown          \* [Broker -> Incarnation or Nil]: the process that clients are sent to.
 
 vars == <<broker_state, shown>>
@@ -107,8 +118,8 @@ BeginStopping(i) ==
   /\ Becomes(i, "Stopping")
 
 (***************************************************************************)
-(* A process ends: with the controller's leave, because it waited long     *)
-(* enough for that, because there was nothing to wait for, or by a         *)
+(* A process ends: with the controller's permission, because it waited     *)
+(* long enough for permission, because it had nothing to wait for, or by a *)
 (* failure.                                                                *)
 (* Source: KIP-500, Broker States, Offline and Stopping.                   *)
 (***************************************************************************)
@@ -119,8 +130,8 @@ GoOffline(i) ==
 (* The controller                                                            *)
 
 (***************************************************************************)
-(* The controller shows a process to clients, once it shows no other of    *)
-(* that id. The process may have ended by then.                            *)
+(* The controller shows a process to clients, once it shows no other       *)
+(* process of that id. The process may have ended by then.                 *)
 (* Source: KIP-500, Broker States: only fenced brokers are left out.       *)
 (***************************************************************************)
 Show(i) ==
@@ -129,8 +140,9 @@ Show(i) ==
   /\ UNCHANGED broker_state
 
 (***************************************************************************)
-(* The controller leaves a broker out of what it sends to clients: it was  *)
-(* silent for too long, it is leaving, or another process takes its id.    *)
+(* The controller leaves a broker out of what it sends to clients: the     *)
+(* broker was silent for too long, it is shutting down, or another process *)
+(* takes its id.                                                           *)
 (* Source: KIP-500, The Broker State Machine, and Fenced.                  *)
 (***************************************************************************)
 LeaveOut(b) ==
@@ -154,12 +166,12 @@ Spec == Init /\ [][Next]_vars
 
 (* KIP-500's promise: clients are sent to every broker that answers them,    *)
 (* and no two processes of one id are Online at once.                        *)
-(* Source: KIP-500, Broker States. Broken by: leaving out one that is Online, *)
-(* as Kafka does with a broker that is cut off.                              *)
+(* Source: KIP-500, Broker States. Broken by: leaving out a broker that is   *)
+(* Online, as Kafka does with a broker that is cut off.                      *)
 OnlineIsShownInv == OneView => \A i \in Incarnation : broker_state[i] = "Online" => Shown(i)
 
-(* A process moves along these arrows only. There is none from Offline past  *)
-(* Fenced, and from Stopping only one leads on.                              *)
+(* A process moves along these arrows only. From Offline no arrow leads past *)
+(* Fenced, and Stopping has only one arrow out.                              *)
 (* Source: KIP-500, Broker States. Broken by: coming back from Stopping.     *)
 StateMoves ==
   {<<"Offline", "Fenced">>,  <<"Fenced", "Online">>,    <<"Online", "Fenced">>,
@@ -170,7 +182,7 @@ StateMovesProp ==
        broker_state'[i] # broker_state[i] =>
          <<broker_state[i], broker_state'[i]>> \in StateMoves]_broker_state
 
-(* Witness: a process answers clients that nobody sends to it any more. This *)
-(* is what Kafka as built allows, and what OneView rules out.                *)
+(* Witness: a process answers clients although the controller no longer      *)
+(* shows it. Kafka as built allows this, and OneView rules it out.           *)
 OnlineUnseenReach == \E i \in Incarnation : broker_state[i] = "Online" /\ ~Shown(i)
 ==============================================================================

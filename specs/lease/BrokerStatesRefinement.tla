@@ -1,6 +1,6 @@
 ------------------------ MODULE BrokerStatesRefinement ------------------------
 (***************************************************************************)
-(* BrokerLease => BrokerStates: the lease, told in KIP-500's four states.  *)
+(* BrokerLease => BrokerStates: the lease in KIP-500's four states.        *)
 (*                                                                         *)
 (*    NOT_RUNNING, SHUTTING_DOWN, CRASHED   Offline                        *)
 (*    STARTING, RECOVERY                    Fenced                         *)
@@ -8,9 +8,8 @@
 (*                                          is void                        *)
 (*    PENDING_CONTROLLED_SHUTDOWN           Stopping                       *)
 (*                                                                         *)
-(* The process that clients are sent to is the registered one, unless it   *)
-(* is fenced. SHUTTING_DOWN is Offline: the process is through with the    *)
-(* protocol.                                                               *)
+(* Clients are sent to the registered process, unless it is fenced.        *)
+(* SHUTTING_DOWN is Offline: the process has finished with the protocol.   *)
 (***************************************************************************)
 EXTENDS BrokerLeaseProperties
 
@@ -23,14 +22,14 @@ BrokerStateOf(i) ==
 ShownOf(b) ==
   IF Registered(b) /\ ~registrations[b].fenced THEN registrations[b].incarnation ELSE Nil
 
-(* Kafka as built: what a process takes itself for and what clients are told *)
-(* follow each other loosely.                                                *)
+(* Kafka as built: the state of the process and what clients are told follow *)
+(* each other with a delay.                                                  *)
 AsBuilt == INSTANCE BrokerStates WITH
   broker_state <- [i \in Incarnation |-> BrokerStateOf(i)],
   shown <- [b \in Broker |-> ShownOf(b)],
   OneView <- FALSE
 
-(* KIP-500 as written: they never disagree on who is Online.                 *)
+(* KIP-500 as written: the two never disagree on which broker is Online.     *)
 AsWritten == INSTANCE BrokerStates WITH
   broker_state <- [i \in Incarnation |-> BrokerStateOf(i)],
   shown <- [b \in Broker |-> ShownOf(b)],
@@ -40,9 +39,10 @@ AsWritten == INSTANCE BrokerStates WITH
 (* Source: KIP-500, Broker States. Broken by: coming back from a shutdown.   *)
 RefinesBrokerStatesProp == AsBuilt!Spec
 
-(* And with self-fencing, in time and in order, of the broker as KIP-500     *)
-(* describes it. Source: KIP-500, Broker States, Fenced. Broken by: a broker *)
-(* that does not fence itself; a lease counted from the answer.              *)
+(* With self-fencing, in time and in order, every step is also a step of the *)
+(* broker as KIP-500 describes it.                                           *)
+(* Source: KIP-500, Broker States, Fenced. Broken by: a broker that does not *)
+(* fence itself; a lease counted from the answer.                            *)
 RefinesKip500Prop == AsWritten!Spec
 
 THEOREM Spec => AsBuilt!Spec

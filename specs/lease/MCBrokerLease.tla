@@ -1,12 +1,12 @@
 ---------------------------- MODULE MCBrokerLease ----------------------------
 (***************************************************************************)
 (* BrokerLease within bounds. MaxLogEnd bounds the records, and with them  *)
-(* failovers, registrations and changes of fencing; MaxInFlight bounds the *)
-(* messages under way at once. Time has no end.                            *)
+(* failovers, registrations and changes of fencing. MaxInFlight bounds the *)
+(* messages in flight at once. Time has no end.                            *)
 (*                                                                         *)
-(* A model takes the operators below in place of those of BrokerLease, to  *)
-(* leave out what another model looks at: `FailOver <- NoFailOver`. What   *)
-(* is left out here and why is in specs/manifest.toml.                     *)
+(* A model replaces operators of BrokerLease by those below, to leave out  *)
+(* what another model covers: `FailOver <- NoFailOver`. models.toml says   *)
+(* what is left out and why.                                               *)
 (***************************************************************************)
 EXTENDS BrokerLeaseProperties
 
@@ -24,12 +24,12 @@ ThreeProcesses == {p1, p2, p3}
 BrokerOfAll == [i \in Incarnation |-> b1]
 BrokerOfEach == [i \in Incarnation |-> IF i = p2 THEN b2 ELSE b1]
 
-(* A process that replays at all replays all there is. The offsets between   *)
-(* are told apart by nothing but heartbeats sent in between.                 *)
+(* A process that replays at all replays everything. Only heartbeats sent in *)
+(* between could tell the offsets in between apart.                          *)
 OnlyLatest == {log_end - 1}
 
-(* Every clock shows the same: for models without SelfFence, in which the    *)
-(* brokers' clocks matter to nobody.                                         *)
+(* Every clock shows the same. For models without SelfFence, in which the    *)
+(* brokers' clocks have no effect.                                           *)
 OneClock == {[i \in Incarnation |-> elapsed] : elapsed \in {0, 1}}
 
 (* Actions left out. TLC counts them under the name Never.                   *)

@@ -1,7 +1,7 @@
 ------------------------ MODULE MCBrokerLeaseInductive ------------------------
 (***************************************************************************)
-(* The clauses of BrokerLeaseInductive within bounds: true of every state  *)
-(* that TLC reaches, as they must be before a proof is worth attempting.   *)
+(* The clauses of BrokerLeaseInductive within bounds. They must be true of *)
+(* every state that TLC reaches before a proof is worth attempting.        *)
 (***************************************************************************)
 EXTENDS MCBrokerLeaseTwo, BrokerLeaseInductive
 ==============================================================================

@@ -1,14 +1,14 @@
 --------------------------- MODULE MCBrokerLeaseLive ---------------------------
 (***************************************************************************)
 (* What BrokerLease achieves once the faults end. Until then anything      *)
-(* happens within bounds; from some moment on the network delivers, nobody *)
-(* crashes, the controller stays, and time passes no faster than running   *)
-(* brokers can be heard. The bounds hold until that moment only: what      *)
-(* heals is never cut short.                                               *)
+(* happens within bounds. From some moment on the network delivers, no     *)
+(* process crashes, the controller stays, and time passes no faster than   *)
+(* the controller can hear from running brokers. The bounds hold until     *)
+(* that moment only, so they never cut healing short.                      *)
 (*                                                                         *)
-(* A process is taken to be ready once it has caught up. Removal by the    *)
-(* operator is left out: in Kafka 4.1 a broker that runs is not registered *)
-(* again after that, whatever happens.                                     *)
+(* A process counts as ready once it has caught up. Removal by the         *)
+(* operator is left out: in Kafka 4.1 a broker that runs never registers   *)
+(* again after its removal.                                                *)
 (***************************************************************************)
 EXTENDS MCBrokerLeaseTwo
 
@@ -21,7 +21,7 @@ TimeMayPass ==
   \A i \in Incarnation :
     (Live(i) /\ RegisteredProcess(i)) => contact_age[BrokerOf[i]] < SessionTimeout
 
-(* What goes on without faults, for each process and each broker id. *)
+(* The steps that go on without faults, for each process and each broker id. *)
 Asks(i) ==
   \/ SendRegistration(i)
   \/ SendHeartbeat(i, status[i] = "STARTING")
@@ -64,8 +64,8 @@ Fairness ==
 
 LiveSpec == LiveInit /\ [][LiveNext]_live_vars /\ Fairness
 
-(* The left-hand sides of the properties, and that they were reached when    *)
-(* only healing was left to answer them.                                     *)
+(* The left-hand sides of the properties, reached when only healing was left *)
+(* to answer them.                                                           *)
 StableUnfencedDeadReach ==
   stable /\ \E b \in Broker : Registered(b) /\ ~registrations[b].fenced /\ ~RegisteredIsLive(b)
 StableFencedLiveReach ==

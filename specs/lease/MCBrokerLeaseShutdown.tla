@@ -1,8 +1,8 @@
 ------------------------ MODULE MCBrokerLeaseShutdown ------------------------
 (***************************************************************************)
 (* Two brokers that run, and a history variable: the offset of the record  *)
-(* that began each broker's controlled shutdown. It is what the controller *)
-(* should remember; a new controller does not.                             *)
+(* that began each broker's controlled shutdown. The controller should     *)
+(* remember it; a new controller does not.                                 *)
 (***************************************************************************)
 EXTENDS MCBrokerLeaseTwo
 
@@ -19,11 +19,11 @@ HistoryNext ==
 HistorySpec == HistoryInit /\ [][HistoryNext]_<<vars, shutdown_record>>
 
 (* A broker that began a controlled shutdown, and was not fenced since, gets *)
-(* leave only when every process of an active broker has replayed the record *)
-(* that began it, and so knows who leads now.                                *)
-(* Source: Kafka, BrokerHeartbeatManager.calculateNextBrokerState.           *)
-(* False after a failover or an amended registration, which lose the offset: *)
-(* see broken/ForgottenShutdown.cfg and broken/AmendedShutdown.cfg.          *)
+(* permission only when every process of an active broker has replayed the   *)
+(* record that began it, and so knows the new leaders.                       *)
+(* Source: Kafka, BrokerHeartbeatManager.calculateNextBrokerState. False     *)
+(* after a failover or an amended registration, which lose the offset: see   *)
+(* broken/ForgottenShutdown.cfg and broken/AmendedShutdown.cfg.              *)
 ShutdownSeenByOthersProp ==
   [][\A i \in Incarnation :
        (/\ LeaveGiven(i)

@@ -8,8 +8,8 @@ NothingLate == NoMessages
 LateRegistration ==
   [type |-> "RegistrationRequest", incarnation |-> p1, awaited |-> FALSE] :> 1
 
-(* Both brokers run, unfenced, before anything was elected: what lies before *)
-(* is looked at in the models of one broker.                                 *)
+(* Both brokers run, unfenced, before any election. The models of one broker *)
+(* cover the steps before that.                                              *)
 BothRunning ==
   LET epoch == [i \in Incarnation |-> IF BrokerOf[i] = b1 THEN 0 ELSE 1] IN
   /\ registrations = [b \in Broker |->

@@ -1,6 +1,6 @@
 ---------------------------- MODULE MCBrokerStates ----------------------------
 (***************************************************************************)
-(* BrokerStates is finite as it is: this module only names the processes.  *)
+(* BrokerStates is already finite: this module only names the processes.   *)
 (***************************************************************************)
 EXTENDS BrokerStates
 

@@ -1,7 +1,8 @@
 ---------------------------- MODULE MCUntimedLease ----------------------------
 (***************************************************************************)
-(* UntimedLease with a log of bounded length. Offsets and epochs are tried *)
-(* on both sides of what is allowed, so that each guard keeps some out.    *)
+(* UntimedLease with a log of bounded length. The model tries offsets and  *)
+(* epochs on both sides of what is allowed, so that each guard excludes    *)
+(* some.                                                                   *)
 (***************************************************************************)
 EXTENDS UntimedLease
 

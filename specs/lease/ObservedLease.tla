@@ -1,19 +1,19 @@
 ---------------------------- MODULE ObservedLease ----------------------------
 (***************************************************************************)
-(* What the logs of a Kafka cluster show of BrokerLease. Each action below *)
-(* is what one sentence of a server log, or one record of the metadata     *)
-(* log, says: a step of BrokerLease of which somebody wrote a part down.   *)
-(* What nobody writes down (heartbeats, replay, time, loss) are steps of   *)
+(* BrokerLease as the logs of a Kafka cluster show it. Each action below   *)
+(* stands for one sentence of a server log or one record of the metadata   *)
+(* log: a step of BrokerLease of which a part was written down. The steps  *)
+(* that leave no trace (heartbeats, replay, time, loss) are steps of       *)
 (* BrokerLease in between.                                                 *)
 (*                                                                         *)
-(* Saw...: a broker writes what it did or was told. Wrote...: the active   *)
-(* controller wrote a record. Says...: the controller's server log tells   *)
-(* about that record what the record itself does not.                      *)
+(* Saw...: a broker logged what it did or was told. Wrote...: the active   *)
+(* controller wrote a record. Says...: the controller's server log adds    *)
+(* something to that record.                                               *)
 (*                                                                         *)
 (* Epochs and offsets are ranks: the record of the n-th operation on the   *)
-(* lease has rank n, since BrokerLease counts nothing but such operations. *)
-(* A number of a log that is no such operation's has no rank, and is given *)
-(* as one that none has.                                                   *)
+(* lease has rank n, since BrokerLease counts only such operations. A      *)
+(* number in a log that belongs to no such operation has no rank, and is   *)
+(* given as a number that is no rank.                                      *)
 (***************************************************************************)
 EXTENDS BrokerLeaseProperties
 
@@ -27,9 +27,9 @@ SawStarting(i, b) ==
   /\ BrokerOf[i] = b
   /\ StartBroker(i)
 
-(* "Successfully registered broker b with broker epoch e"                    *)
-(* Kafka's process may ask again for the epoch that it holds; here nothing   *)
-(* asks, so there is no such answer, but it would not be a wrong one.        *)
+(* "Successfully registered broker b with broker epoch e" Kafka's process    *)
+(* may ask again for the epoch that it holds. Here it does not ask, so there *)
+(* is no such answer, but it would not be a wrong one.                       *)
 SawRegistered(i, epoch) ==
   /\ Live(i)
   /\ broker_epoch[i] \in {NoEpoch, epoch}
@@ -48,7 +48,7 @@ SawRefused(i) ==
        /\ m.error = "DUPLICATE_BROKER_REGISTRATION"
        /\ HandleRegistrationResponse(m)
 
-(* The answer to a heartbeat, and what becomes of the broker's state:        *)
+(* The answer to a heartbeat, and the broker's state after it:               *)
 (* "The broker has caught up. Transitioning from STARTING to RECOVERY."      *)
 (* "The broker is in RECOVERY."                                              *)
 (* "The broker has been unfenced. Transitioning from RECOVERY to RUNNING."   *)
@@ -74,8 +74,8 @@ SawShutdownAsked(i) ==
   /\ status[i] = "RUNNING"
   /\ RequestShutdown(i)
 
-(* "Transitioning from ... to SHUTTING_DOWN.": the process has leave, or it  *)
-(* stops before it runs, or it stops without leave.                          *)
+(* "Transitioning from ... to SHUTTING_DOWN.": the process has permission,   *)
+(* or it stops before it runs, or it stops without permission.               *)
 SawStopping(i, before) ==
   \/ /\ before = "PENDING_CONTROLLED_SHUTDOWN"
      /\ status[i] = "SHUTTING_DOWN"
@@ -96,7 +96,8 @@ Names(b, epoch) ==
   /\ Registered(b)
   /\ registrations[b].epoch = epoch
 
-(* What a process sent may arrive after its end, but not before its start. *)
+(* A message of a process may arrive after its end, but not before its     *)
+(* start.                                                                  *)
 HasStarted(i) == status[i] # "NOT_RUNNING"
 
 (* RegisterBrokerRecord of a new incarnation. *)
@@ -112,12 +113,13 @@ WroteAmendment(b, i, epoch) ==
   /\ HasStarted(i)
   /\ \E m \in RequestsOf(b) : m.incarnation = i /\ AmendRegistration(m)
 
-(* BrokerRegistrationChangeRecord that unfences. *)
+(* BrokerRegistrationChangeRecord that unfences a broker. *)
 WroteUnfence(b, epoch) ==
   /\ Names(b, epoch)
   /\ \E m \in RequestsOf(b) : UnfenceBroker(m)
 
-(* BrokerRegistrationChangeRecord that fences, for one of three reasons. *)
+(* BrokerRegistrationChangeRecord that fences a broker, for one of three     *)
+(* reasons.                                                                  *)
 WroteFenceOfSilent(b, epoch) ==
   /\ Names(b, epoch)
   /\ FenceStaleBroker(b)
@@ -140,11 +142,11 @@ WroteUnregistration(b, epoch) ==
   /\ Names(b, epoch)
   /\ UnregisterBroker(b)
 
-(* LeaderChange, and the controller that it names becomes active. *)
+(* LeaderChange: the controller that it names becomes active. *)
 WroteLeaderChange == FailOver
 ------------------------------------------------------------------------------
-(* What the controller's server log says besides: just before the record,    *)
-(* or for a registration just after it.                                      *)
+(* What the controller's server log adds: just before the record, or for a   *)
+(* registration just after it.                                               *)
 
 (* "... New incarnation ID is i ... New broker epoch is e."                  *)
 SaysRegistered(b, i, epoch) ==

@@ -2,15 +2,28 @@
 (***************************************************************************)
 (* The broker lease as a committed metadata log shows it. There are no     *)
 (* heartbeats and no time: the controller may fence and unfence at will.   *)
-(* What is left are the rules that tie each record to the records before   *)
-(* it. BrokerLease refines this module (MCBrokerLeaseRefinement), and the  *)
+(* This module keeps the rules that tie each record to the records before  *)
+(* it. BrokerLease refines this module (MCBrokerLeaseRefinement). The      *)
 (* audit steps through it with the log of a real cluster, record by        *)
 (* record: each action takes the offset of the record that it stands for.  *)
 (*                                                                         *)
+(* Kafka's handler -> actions here                                         *)
+(*  - ClusterControlManager.registerBroker -> RegisterBroker,              *)
+(*    AmendRegistration                                                    *)
+(*  - ReplicationControlManager.handleBrokerFenced -> FenceBroker          *)
+(*  - ReplicationControlManager.handleBrokerUnfenced -> UnfenceBroker      *)
+(*  - ReplicationControlManager.handleBrokerInControlledShutdown ->        *)
+(*    BeginControlledShutdown                                              *)
+(*  - ReplicationControlManager.handleDirectoriesOffline ->                *)
+(*    ChangeDirectories                                                    *)
+(*  - ReplicationControlManager.unregisterBroker -> UnregisterBroker       *)
+(*  - any other handler that writes a record -> OtherRecord                *)
+(*  - no handler -> BeginBatch                                             *)
+(*                                                                         *)
 (* What is not modelled                                                    *)
-(*  - Why the controller does what it does: sessions, heartbeats, offsets  *)
-(*    that brokers report.                                                 *)
-(*  - What records say besides the lease: listeners, features, racks,      *)
+(*  - The controller's reasons: sessions, heartbeats, offsets that brokers *)
+(*    report.                                                              *)
+(*  - What records contain besides the lease: listeners, features, racks,  *)
 (*    directories, partitions. Their records only take up offsets.         *)
 (*  - Transactions: a record inside an aborted one counts like any other.  *)
 (*    No record of this module is ever written inside one.                 *)
@@ -24,8 +37,8 @@ CONSTANTS
 VARIABLES
   registrations,  \* From each registered broker to its registration.
   log_end,        \* The offset after the last record.
-  epoch_floor     \* No new epoch may be less: the first offset of this batch from which
-                  \* on every record may belong to the same operation as the next one.
+  epoch_floor     \* No new epoch may be less: the first offset of this batch
+                  \* from which on every record may belong to the same operation as the next.
 
 vars == <<registrations, log_end, epoch_floor>>
 
@@ -45,7 +58,8 @@ Init ==
   /\ log_end = 0
   /\ epoch_floor = 0
 
-(* The record of this step is at an offset; the next operation begins after. *)
+(* The record of this step is at this offset; the next operation begins      *)
+(* after.                                                                    *)
 Write(offset) ==
   /\ offset >= log_end
   /\ log_end' = offset + 1
@@ -53,8 +67,8 @@ Write(offset) ==
 
 (***************************************************************************)
 (* RegisterBrokerRecord of a new incarnation. Its epoch is the offset at   *)
-(* which its operation began; records that clean up after the previous     *)
-(* incarnation may stand in between, in the same batch.                    *)
+(* which its operation began. In the same batch, records that clean up     *)
+(* after the previous incarnation may come before it.                      *)
 (*                                                                         *)
 (* Kafka: ClusterControlManager.registerBroker.                            *)
 (***************************************************************************)
@@ -70,8 +84,8 @@ RegisterBroker(b, incarnation, epoch, fenced, in_controlled_shutdown, offset) ==
   /\ Write(offset)
 
 (***************************************************************************)
-(* RegisterBrokerRecord of the incarnation that is registered: everything  *)
-(* the lease depends on stays as it is.                                    *)
+(* RegisterBrokerRecord of the registered incarnation. All of its state    *)
+(* that matters to the lease stays as it is.                               *)
 (*                                                                         *)
 (* Kafka: ClusterControlManager.registerBroker.                            *)
 (***************************************************************************)
@@ -92,7 +106,7 @@ Names(b, epoch) ==
 (***************************************************************************)
 (* BrokerRegistrationChangeRecord, or FenceBrokerRecord of old metadata    *)
 (* versions. A fenced broker may be fenced again: the controller does so   *)
-(* when the session of a broker that has shut down runs out.               *)
+(* when the session of a broker that has shut down expires.                *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.handleBrokerFenced.                    *)
 (***************************************************************************)
@@ -121,8 +135,9 @@ BeginControlledShutdown(b, epoch, offset) ==
   /\ Write(offset)
 
 (***************************************************************************)
-(* A change record that touches nothing of the lease: a log directory      *)
-(* failed.  Kafka: ReplicationControlManager.handleDirectoriesOffline.     *)
+(* A change record that leaves the lease as it is: a log directory failed. *)
+(*                                                                         *)
+(* Kafka: ReplicationControlManager.handleDirectoriesOffline.              *)
 (***************************************************************************)
 ChangeDirectories(b, epoch, offset) ==
   /\ Names(b, epoch)
@@ -140,7 +155,7 @@ UnregisterBroker(b, epoch, offset) ==
   /\ Write(offset)
 
 (***************************************************************************)
-(* A record of something else. Only one that changes a partition can       *)
+(* A record outside the lease. Only a record that changes a partition can  *)
 (* belong to the operation of a registration that follows it.              *)
 (***************************************************************************)
 OtherRecord(changes_partition, offset) ==
@@ -159,8 +174,9 @@ BeginBatch(base_offset) ==
   /\ epoch_floor' = base_offset
   /\ UNCHANGED registrations
 ------------------------------------------------------------------------------
-(* What Next tries: the next offset, and every epoch there is. A model may   *)
-(* put more in their place, to see that the guards above keep it out.        *)
+(* The values that Next tries: the next offset, and every epoch there is. A  *)
+(* model may replace them by more values, to see that the guards above       *)
+(* exclude the others.                                                       *)
 SomeOffset == {log_end}
 SomeEpoch == 0 .. log_end
 
@@ -200,11 +216,11 @@ EpochUniqueInv ==
   \A a, b \in DOMAIN registrations :
     a # b => registrations[a].epoch # registrations[b].epoch
 
-(* The offset after the log's end, and the floor under the next epoch, never *)
-(* go back.                                                                  *)
+(* The log end and the floor under the next epoch never go back.             *)
 LogGrowsProp == [][log_end' >= log_end /\ epoch_floor' >= epoch_floor]_vars
 
-(* A registration changes only with a record, and a record changes one.      *)
+(* A registration changes only with a record, and a record changes one       *)
+(* registration.                                                             *)
 (* Source: KIP-631, the image is a replay of the log. Broken by: a batch     *)
 (* that begins without the registrations before it.                          *)
 IsChanged(b) ==
@@ -215,7 +231,7 @@ OneChangeARecordProp ==
      /\ \A a, b \in DOMAIN registrations \cup DOMAIN registrations' :
           IsChanged(a) /\ IsChanged(b) => a = b]_registrations
 
-(* The epoch of a broker id only grows, also over unregistration.            *)
+(* The epoch of a broker id only grows, also after unregistration.           *)
 (* Source: KIP-631. Broken by: reusing an epoch.                             *)
 EpochGrowsProp ==
   [][\A b \in DOMAIN registrations' :
@@ -227,7 +243,8 @@ EpochGrowsProp ==
        ELSE new.epoch >= epoch_floor]_vars
 
 (* A new registration is fenced and not shutting down.                       *)
-(* Source: KIP-631. Broken by: registering unfenced, or on the way out.      *)
+(* Source: KIP-631. Broken by: registering unfenced, or in controlled        *)
+(* shutdown.                                                                 *)
 NewRegistrationIsFencedProp ==
   [][\A b \in DOMAIN registrations' :
        (~Registered(b) \/ registrations[b].incarnation # registrations'[b].incarnation) =>

@@ -8,7 +8,7 @@
 (* module adds no variable and changes nothing in MetadataLog.             *)
 (*                                                                         *)
 (* To judge an implementation step by step, each of its steps must be one  *)
-(* action with parameters; docs/internals/cluster-fuzzing.md has the       *)
+(* action with parameters; docs/internals/stack-fuzzing.md has the       *)
 (* table.                                                                  *)
 (*                                                                         *)
 (* The module also defines the operators that MetadataLog leaves open, for *)

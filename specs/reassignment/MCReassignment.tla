@@ -1,12 +1,12 @@
 --------------------------- MODULE MCReassignment ---------------------------
 (***************************************************************************)
 (* Reassignment within bounds. MaxPartitionEpoch bounds how often the      *)
-(* partition changes, MaxBrokerEpoch how often a broker starts anew,       *)
-(* MaxInFlight the messages under way at once.                             *)
+(* partition changes, MaxBrokerEpoch how often a broker restarts,          *)
+(* MaxInFlight the messages in flight at once.                             *)
 (*                                                                         *)
-(* A model takes the operators below in place of those of Reassignment, to *)
-(* leave out what another model looks at: `FenceBroker <- NoFence`. What   *)
-(* is left out and why is in models.toml.                                  *)
+(* A model replaces operators of Reassignment by those below, to leave out *)
+(* what another model covers: `FenceBroker <- NoFence`. models.toml says   *)
+(* what each model leaves out and why.                                     *)
 (***************************************************************************)
 EXTENDS ReassignmentProperties
 
@@ -41,15 +41,16 @@ Moves == {<<b1, b3>>, <<b3, b2>>, <<b2>>, <<b1, b2, b3>>}
 MovesOfFour == {<<b1, b3>>, <<b3, b4>>}
 AnyOfThree == Assignments(ThreeBrokers)
 
-(* A swap, and back while it is under way; a swap, and then all three.       *)
+(* A swap, and the way back while it is in progress; a swap, and then all    *)
+(* three.                                                                    *)
 ThereAndBack == {<<b1, b3>>, <<b1, b2>>}
 KeepAll == {<<b1, b3>>, <<b3, b1, b2>>}
 
-(* A target only while no move is under way.                                 *)
+(* A target only while no reassignment is in progress.                       *)
 SwapOnce ==
   IF Exists /\ InProgress(partition) THEN {} ELSE {<<b3, b2>>, <<b1, b2, b3>>, <<b1>>}
 
-(* Before KAFKA-15665. *)
+(* The rule before KAFKA-15665. *)
 OldCompletable(ask) ==
   /\ InProgress(ask)
   /\ Members(ask.replicas) \ ask.removing # {}
@@ -71,8 +72,9 @@ NoRegister(b) == Never
 NoRetry(m) == Never
 NoRequest(b, isr) == Never
 
-(* Requests from nobody: each check of AlterPartition has one that it alone  *)
-(* turns down, in a partition that may be in its first or second version.    *)
+(* Requests that no broker sent. For each check of AlterPartition there is   *)
+(* one that only this check refuses, in a partition that may be in its first *)
+(* or second version.                                                        *)
 Stray(b, leader_epoch, partition_epoch, isr, recovery) ==
   [type |-> "AlterPartitionRequest", broker |-> b, broker_epoch |-> 0,
    leader_epoch |-> leader_epoch, partition_epoch |-> partition_epoch, isr |-> isr,

@@ -9,6 +9,6 @@ NoForce == Never
 NoRestart(b) == Never
 NoRequestSent(b, isr) == Never
 
-(* KAFKA-19522: that it lives was only logged. *)
+(* KAFKA-19522: whether it was active was only logged. *)
 DeadOrAlive(r, acceptable) == TRUE
 ==============================================================================

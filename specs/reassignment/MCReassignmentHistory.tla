@@ -1,7 +1,7 @@
 ------------------------ MODULE MCReassignmentHistory ------------------------
 (***************************************************************************)
-(* Reassignment within bounds, and a history variable: the replicas before *)
-(* the first of the reassignments that are under way.                      *)
+(* Reassignment within bounds, with a history variable: the replicas       *)
+(* before the first of the reassignments in progress.                      *)
 (***************************************************************************)
 EXTENDS MCReassignment
 
@@ -14,9 +14,10 @@ HistoryNext ==
 HistorySpec == HistoryInit /\ [][HistoryNext]_<<vars, original>>
 
 (* A cancellation restores the set of replicas before the reassignment.      *)
-(* Source: KIP-455. True while nobody changed it midway: then it restores    *)
-(* the set before the last change instead, and that only if the change       *)
-(* brought something in. See broken/reassignment/CancelAfterChange.cfg.      *)
+(* Source: KIP-455. True while the reassignment was not changed midway.      *)
+(* After a change the cancellation restores the set before the last change   *)
+(* instead, and only if that change added a replica. See                     *)
+(* broken/reassignment/CancelAfterChange.cfg.                                *)
 OriginalRestoredProp ==
   [][(InProgress(partition) /\ CancelReassignment) =>
        Members(partition'.replicas) = original]_vars

@@ -22,8 +22,8 @@ NoCancellation == Never
 (* Only the first broker is fenced. *)
 FencingOfFirst(b) == b = b1 /\ FenceBroker(b) /\ UNCHANGED data_vars
 
-(* A restart that may lose the end of the log; of anybody, or of anybody but *)
-(* the last in sync.                                                         *)
+(* The ends after a restart that may lose the end of the log: for any        *)
+(* broker, or for any broker that is not in sync.                            *)
 AnyEnd(b) == 0 .. Len(log[b])
 AnyEndButTheLasts(b) == IF b \in partition.isr THEN {Len(log[b])} ELSE AnyEnd(b)
 

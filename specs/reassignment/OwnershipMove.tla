@@ -1,8 +1,8 @@
 ---------------------------- MODULE OwnershipMove ----------------------------
 (***************************************************************************)
-(* A set of replicas moves, and the committed data moves with it: every    *)
-(* replica that is in sync has all of it, throughout. There are no epochs, *)
-(* no leaders and no requests here: only who owns the data, who is in      *)
+(* A set of replicas moves, and the committed data moves with it. Every    *)
+(* replica in sync has all of that data, throughout. There are no epochs,  *)
+(* leaders or requests here: only the owners of the data, the replicas in  *)
 (* sync, and how much each holds. ReplicatedPartition refines this module  *)
 (* (MCReplicatedPartitionRefinement), as long as no election is unclean.   *)
 (*                                                                         *)
@@ -11,19 +11,19 @@
 (* What is not modelled                                                    *)
 (*  - Everything that is not committed.                                    *)
 (*  - Unclean elections, and a topic that is deleted.                      *)
-(*  - How a replica comes by the data: what it holds, it holds.            *)
+(*  - How a replica gets the data.                                         *)
 (***************************************************************************)
 EXTENDS Integers, FiniteSets
 
-CONSTANT Node   \* Whoever can own the data.
+CONSTANT Node   \* The nodes that can own the data.
 
 VARIABLES
   owners,     \* The replicas.
-  arriving,   \* Those of them that a move brings in, and a cancelled move takes back.
-  leaving,    \* Those of them that a move takes out in the end.
-  in_sync,    \* Those of them that may be asked to lead.
-  committed,  \* How many records are committed.
-  holds       \* [Node -> Nat]: how many of the committed records each holds.
+  arriving,   \* The owners that a move adds, and a cancelled move drops again.
+  leaving,    \* The owners that a move drops when it ends.
+  in_sync,    \* The owners that may be asked to lead.
+  committed,  \* The number of committed records.
+  holds       \* [Node -> Nat]: the number of committed records each holds.
 
 vars == <<owners, arriving, leaving, in_sync, committed, holds>>
 
@@ -35,7 +35,7 @@ TypeOK ==
   /\ committed \in Nat
   /\ holds \in [Node -> 0 .. committed]
 
-(* Who is in sync holds all that is committed, and somebody is.              *)
+(* Every node in sync holds all that is committed, and there is such a node. *)
 InSyncHoldsAll ==
   /\ in_sync # {}
   /\ \A n \in in_sync : holds[n] = committed
@@ -51,8 +51,8 @@ Init ==
 data == <<committed, holds>>
 
 (***************************************************************************)
-(* A record is committed when everybody who is in sync has it. Others may  *)
-(* have it too.                                                            *)
+(* Records are committed when every node in sync has them. Other nodes may *)
+(* have them too.                                                          *)
 (***************************************************************************)
 Commit ==
   /\ committed' > committed
@@ -61,7 +61,7 @@ Commit ==
   /\ UNCHANGED <<owners, arriving, leaving, in_sync>>
 
 (***************************************************************************)
-(* Somebody comes to hold more; or less, if it is not in sync.             *)
+(* A node that is not in sync holds more, or less, than before.            *)
 (***************************************************************************)
 Copy(n) ==
   /\ n \notin in_sync
@@ -71,7 +71,7 @@ Copy(n) ==
   /\ UNCHANGED <<owners, arriving, leaving, in_sync, committed>>
 
 (***************************************************************************)
-(* Owners get in sync that hold all there is; others get out of it.        *)
+(* Owners that hold all data get in sync; others get out of sync.          *)
 (***************************************************************************)
 ChangeInSync ==
   /\ in_sync' \subseteq owners
@@ -79,7 +79,7 @@ ChangeInSync ==
   /\ UNCHANGED <<owners, arriving, leaving, data>>
 
 (***************************************************************************)
-(* A move begins, or gets another goal. Nobody is dropped by that.         *)
+(* A move begins, or gets another target. That drops no owner.             *)
 (***************************************************************************)
 BeginMove ==
   /\ owners \subseteq owners'
@@ -91,10 +91,10 @@ BeginMove ==
   /\ UNCHANGED <<in_sync, data>>
 
 (***************************************************************************)
-(* A move ends: who leaves is dropped, and everybody who stays is in sync. *)
-(* It may end in the step in which it got its goal, so who leaves need not *)
-(* have been known before; and in the step in which the last one got in    *)
-(* sync.                                                                   *)
+(* A move ends. The leaving owners are dropped, and every owner that stays *)
+(* is in sync. A move may end in the step in which it got its target, so   *)
+(* the leaving owners need not have been known before. It may also end in  *)
+(* the step in which the last owner got in sync.                           *)
 (***************************************************************************)
 EndMove ==
   /\ owners' \subseteq owners
@@ -104,8 +104,8 @@ EndMove ==
   /\ UNCHANGED data
 
 (***************************************************************************)
-(* A move is taken back: who arrived is dropped, everybody else stays,     *)
-(* whether in sync or not; and somebody of them is.                        *)
+(* A move is cancelled. The arriving owners are dropped. All others stay,  *)
+(* in sync or not; at least one of them is in sync.                        *)
 (***************************************************************************)
 CancelMove ==
   /\ arriving \cup leaving # {}
@@ -115,7 +115,7 @@ CancelMove ==
   /\ leaving' = {}
   /\ UNCHANGED data
 
-(* Each of these keeps the promise, so each is only a step if it does.       *)
+(* Each of these keeps InSyncHoldsAll, or is not a step.                     *)
 Step ==
   \/ Commit
   \/ \E n \in Node : Copy(n)

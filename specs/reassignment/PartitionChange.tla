@@ -1,20 +1,36 @@
 --------------------------- MODULE PartitionChange ---------------------------
 (***************************************************************************)
-(* How the controller changes a partition, as pure operators: what is      *)
-(* asked for becomes a PartitionChangeRecord, and only replaying that      *)
-(* record changes the partition. Reassignment uses them, and so can any    *)
+(* How the controller changes a partition, as pure operators. A wanted     *)
+(* state becomes a PartitionChangeRecord, and only replaying that record   *)
+(* changes the partition. Reassignment uses the operators, and so can any  *)
 (* spec that has partitions and a log.                                     *)
 (*                                                                         *)
 (* Sources: KIP-455 and KIP-631 (reassignment), KIP-497 (AlterPartition),  *)
 (* KIP-704 (recovery state), KIP-841 and KIP-903 (who may join the ISR),   *)
-(* and Kafka as built: PartitionChangeBuilder, PartitionReassignmentRepli- *)
-(* cas, PartitionReassignmentRevert, PartitionRegistration.merge.          *)
+(* and Kafka as built.                                                     *)
+(*                                                                         *)
+(* Kafka's code -> operators here                                          *)
+(*   PartitionRegistration -> Partition                                    *)
+(*   PartitionRegistration.merge -> Replay                                 *)
+(*   ReplicationControlManager.changePartitionReassignment,                *)
+(*     PartitionReassignmentReplicas -> NewAssignment                      *)
+(*   PartitionReassignmentReplicas.maybeCompleteReassignment ->            *)
+(*     Completable, Completed                                              *)
+(*   PartitionReassignmentRevert -> RevertNeedsForce, Reverted             *)
+(*   PartitionChangeBuilder.electLeader -> Elected, CleanLeader,           *)
+(*     UncleanLeader                                                       *)
+(*   PartitionChangeBuilder.build -> Build, ChangeRecord                   *)
+(*   ReplicationControlManager.generateLeaderAndIsrUpdates ->              *)
+(*     WithoutBroker                                                       *)
+(*   ReplicationControlManager.validateAlterPartitionData ->               *)
+(*     AlterPartitionError                                                 *)
+(*   ReplicationControlManager.alterPartition -> NewIsr, AnswerAfter       *)
 (*                                                                         *)
 (* What is not modelled                                                    *)
-(*  - Log directories: every replica's directory is online.                *)
+(*  - Log directories. Every replica's directory is online.                *)
 (*  - Metadata versions before 3.6, in which a shrinking ISR raises the    *)
 (*    leader epoch.                                                        *)
-(*  - The order of the ISR, of adding and of removing: they are sets here. *)
+(*  - The order of the ISR, of adding and of removing. They are sets here. *)
 (*    Kafka writes a record when an ISR is only put in another order.      *)
 (***************************************************************************)
 EXTENDS Integers, Sequences, FiniteSets, TLC
@@ -29,7 +45,7 @@ Members(sequence) == {sequence[k] : k \in DOMAIN sequence}
 Without(sequence, set) == SelectSeq(sequence, LAMBDA r : r \notin set)
 InOrder(set) == SelectSeq(BrokerOrder, LAMBDA r : r \in set)
 
-(* The first of a list that is in a set, or nobody. *)
+(* The first member of a list that is in a set, or NoLeader. *)
 FirstIn(sequence, set) ==
   LET found == SelectSeq(sequence, LAMBDA r : r \in set)
   IN  IF found = << >> THEN NoLeader ELSE found[1]
@@ -43,19 +59,20 @@ IsAssignment(list, brokers) ==
 Lists(set) == {list \in [1 .. Cardinality(set) -> set] : Members(list) = set}
 Assignments(brokers) == UNION {Lists(set) : set \in SUBSET brokers \ {{}}}
 ------------------------------------------------------------------------------
-(* A partition as the log has it. Kafka: PartitionRegistration.              *)
+(* A partition in the log.                                                   *)
+(* Kafka: PartitionRegistration.                                             *)
 
 Partition(brokers) ==
   [replicas : Seq(brokers),                \* An assignment, in order of preference.
    isr : SUBSET brokers,                   \* The in-sync replicas.
    leader : brokers \cup {NoLeader},
-   leader_epoch : Nat,                     \* Raised with every leader field written.
-   partition_epoch : Nat,                  \* Raised with every record.
-   adding : SUBSET brokers,                \* What a reassignment brings in.
-   removing : SUBSET brokers,              \* What a reassignment takes out in the end.
+   leader_epoch : Nat,                     \* Raised by every record with a leader field.
+   partition_epoch : Nat,                  \* Raised by every record.
+   adding : SUBSET brokers,                \* The replicas that a reassignment adds.
+   removing : SUBSET brokers,              \* The replicas that it removes when complete.
    recovery : {"RECOVERED", "RECOVERING"}]
 
-(* A new partition: the active members of its replicas are in sync. *)
+(* A new partition: its active replicas are in sync. *)
 NewPartition(replicas, active) ==
   [replicas |-> replicas, isr |-> Members(replicas) \cap active,
    leader |-> FirstIn(replicas, active), leader_epoch |-> 0, partition_epoch |-> 0,
@@ -63,17 +80,17 @@ NewPartition(replicas, active) ==
 
 InProgress(p) == p.adding # {} \/ p.removing # {}
 
-(* The assignment a reassignment leads to. *)
+(* The assignment that a reassignment leads to. *)
 TargetReplicas(p) == Without(p.replicas, p.removing)
 ------------------------------------------------------------------------------
-(* What is asked for: a partition's fields as they should become, and how to *)
-(* look for a leader. Unchanged asks for nothing.                            *)
+(* A wanted state: the fields that a partition should get, and the kind of   *)
+(* election to use. Unchanged wants nothing to change.                       *)
 
 Unchanged(p) ==
   [replicas |-> p.replicas, isr |-> p.isr, adding |-> p.adding, removing |-> p.removing,
    recovery |-> p.recovery, election |-> "ONLINE"]
 
-(* By the topic's configuration the controller may look beyond the ISR. *)
+(* The topic's configuration may let the controller look beyond the ISR. *)
 ElectionOf(unclean_enabled) == IF unclean_enabled THEN "UNCLEAN" ELSE "ONLINE"
 
 WithoutBroker(p, b, unclean_enabled) ==
@@ -85,10 +102,11 @@ NewIsr(p, isr, recovery, unclean_enabled) ==
 
 NewLeader(p, election) == [Unchanged(p) EXCEPT !.election = election]
 
-(* A target assignment. What leaves stays at the end of the list until then. *)
-(* "Current" counts what an earlier, unfinished reassignment brought in. A   *)
-(* set that comes out empty does not overwrite what is there (!): that is    *)
-(* Kafka as built, and makes adding and removing overlap, see StaleAdding.   *)
+(* A target assignment. Replicas to be removed stay at the end of the list   *)
+(* until it is complete. The current replicas include those that an earlier, *)
+(* unfinished reassignment added. An empty set does not overwrite the old    *)
+(* one (IF removing = {} THEN @, and the same for adding). This is Kafka as  *)
+(* built, and makes adding and removing overlap: see StaleAdding.            *)
 (* Kafka: ReplicationControlManager.changePartitionReassignment,             *)
 (* PartitionReassignmentReplicas.                                            *)
 NewAssignment(p, target) ==
@@ -96,12 +114,13 @@ NewAssignment(p, target) ==
       adding   == Members(target) \ Members(p.replicas)
   IN  [Unchanged(p) EXCEPT
          !.replicas = target \o InOrder(removing),
-         !.removing = IF removing = {} THEN @ ELSE removing,                 \* (!)
-         !.adding   = IF adding = {} THEN @ ELSE adding]                     \* (!)
+         !.removing = IF removing = {} THEN @ ELSE removing,
+         !.adding   = IF adding = {} THEN @ ELSE adding]
 
-(* The way back: what was brought in goes. Who was there before keeps the    *)
-(* place it has in the list now, so the order is not restored. If nobody of  *)
-(* them is in sync, the first one is put there by force.                     *)
+(* A cancellation: the added replicas go. The original replicas keep the     *)
+(* order that they have in the list now, so the original order is not        *)
+(* restored. If none of them is in sync, the first one is put into the ISR   *)
+(* by force.                                                                 *)
 (* Kafka: PartitionReassignmentRevert.                                       *)
 RevertNeedsForce(p) == p.isr \ p.adding = {}
 Reverted(p, unclean_enabled) ==
@@ -113,10 +132,11 @@ Reverted(p, unclean_enabled) ==
          !.removing = {},
          !.election = ElectionOf(unclean_enabled)]
 ------------------------------------------------------------------------------
-(* From what is asked for to a record. Kafka: PartitionChangeBuilder.build.  *)
+(* From a wanted state to a record.                                          *)
+(* Kafka: PartitionChangeBuilder.build.                                      *)
 
 (* A reassignment is complete when every replica that stays is in sync       *)
-(* (KAFKA-15665); who leaves, leaves the ISR too.                            *)
+(* (KAFKA-15665). The removed replicas also leave the ISR.                   *)
 (* Kafka: PartitionReassignmentReplicas.maybeCompleteReassignment.           *)
 Completable(ask) ==
   LET stays == Members(ask.replicas) \ ask.removing
@@ -124,8 +144,9 @@ Completable(ask) ==
       /\ stays # {}
       /\ stays \subseteq ask.isr \ ask.removing
 
-(* KIP-631 instead: what only takes replicas out is complete at once if one  *)
-(* in-sync replica stays. See broken/reassignment/KipCompletion.cfg.         *)
+(* The rule of KIP-631: a reassignment that only removes replicas is         *)
+(* complete at once if one in-sync replica stays. See                        *)
+(* broken/reassignment/KipCompletion.cfg.                                    *)
 KipCompletable(ask) ==
   LET stays == Members(ask.replicas) \ ask.removing
   IN  /\ InProgress(ask)
@@ -140,18 +161,18 @@ Completed(ask) ==
                    !.adding = {},
                    !.removing = {}]
 
-(* The leader that costs no data: the current one if it is valid. Only an    *)
-(* election for the preferred replica looks at that one first.               *)
+(* The leader that loses no data: the current one if it is valid. Only an    *)
+(* election for the preferred replica tries that replica first.              *)
 CleanLeader(p, ask, valid) ==
   IF ask.election = "PREFERRED" /\ ask.replicas[1] \in valid THEN ask.replicas[1]
   ELSE IF p.leader \in valid THEN p.leader
   ELSE FirstIn(ask.replicas, valid)
 
-(* The leader of last resort: any replica that lives. *)
+(* The leader of last resort: any acceptable replica. *)
 UncleanLeader(ask, acceptable) ==
   IF ask.election = "UNCLEAN" THEN FirstIn(ask.replicas, acceptable) ELSE NoLeader
 
-(* Who leads, and whether that may cost data.                                *)
+(* The elected leader, and whether the election may lose data.               *)
 (* Kafka: PartitionChangeBuilder.electLeader.                                *)
 Elected(p, ask, acceptable) ==
   LET clean   == CleanLeader(p, ask, ask.isr \cap acceptable)
@@ -159,15 +180,15 @@ Elected(p, ask, acceptable) ==
   IN  IF clean # NoLeader THEN [leader |-> clean, unclean |-> FALSE]
       ELSE [leader |-> unclean, unclean |-> unclean # NoLeader]
 
-(* A PartitionChangeRecord: a function from the names of the fields that it  *)
-(* has to their values. A record without fields is not written.              *)
+(* A PartitionChangeRecord: a function from the names of its fields to their *)
+(* values. A record without fields is not written.                           *)
 NoChange == << >>
 Field(name, value, present) == IF present THEN name :> value ELSE NoChange
 
-(* The record for what is asked for, once it is known who leads. The leader  *)
-(* field, and with it a new leader epoch, is there also when a replica is    *)
-(* dropped: a leader that counted it must ask again. Unless an empty ISR is  *)
-(* allowed, the last member stays in it.                                     *)
+(* The record for a wanted state, once the leader is elected. It has the     *)
+(* leader field, and so a new leader epoch, also when a replica is dropped:  *)
+(* a leader that counted that replica must ask again. The last member stays  *)
+(* in the ISR unless an empty ISR is allowed.                                *)
 ChangeRecord(p, ask, election, empty_isr_allowed) ==
   LET changed == election.leader # p.leader
       dropped == ~(Members(p.replicas) \subseteq Members(ask.replicas))
@@ -182,15 +203,16 @@ ChangeRecord(p, ask, election, empty_isr_allowed) ==
       @@ Field("adding", ask.adding, ask.adding # p.adding)
       @@ Field("recovery", recovery, recovery # p.recovery)
 
-(* The whole way: complete, elect, write down what differs. acceptable: the  *)
-(* brokers that may lead.                                                    *)
+(* The whole way: complete the reassignment, elect a leader, and write the   *)
+(* difference. acceptable: the brokers that may lead.                        *)
 Build(p, ask, acceptable) ==
   LET done == Completed(ask)
   IN  ChangeRecord(p, done, Elected(p, done, acceptable), FALSE)
 
-(* What a record makes of a partition. Any record raises the partition       *)
-(* epoch, one with a leader also the leader epoch, even if it names the same *)
-(* leader. Kafka: PartitionRegistration.merge.                               *)
+(* The effect of a record on a partition. Every record raises the partition  *)
+(* epoch. A record with a leader also raises the leader epoch, even if it    *)
+(* names the same leader.                                                    *)
+(* Kafka: PartitionRegistration.merge.                                       *)
 Replay(p, record) ==
   LET New(name, old) == IF name \in DOMAIN record THEN record[name] ELSE old
   IN  IF record = NoChange THEN p
@@ -203,11 +225,11 @@ Replay(p, record) ==
             removing |-> New("removing", p.removing),
             recovery |-> New("recovery", p.recovery)]
 ------------------------------------------------------------------------------
-(* AlterPartition: a leader m.broker asks for another ISR. m.isr gives each  *)
-(* member of it the broker epoch that the leader knows, or NoEpoch.          *)
-(* eligible: from each broker that may be in an ISR to its epoch.            *)
+(* AlterPartition: the leader m.broker asks for another ISR. m.isr gives     *)
+(* each member the broker epoch that the leader knows, or NoEpoch. eligible: *)
+(* from each broker that may be in an ISR to its epoch.                      *)
 
-(* The answer for a partition, the first that applies.                       *)
+(* The error for a partition: the first that applies.                        *)
 (* Kafka: ReplicationControlManager.validateAlterPartitionData.              *)
 AlterPartitionError(p, m, eligible) ==
   IF m.leader_epoch > p.leader_epoch THEN "NOT_CONTROLLER"
@@ -225,8 +247,8 @@ AlterPartitionError(p, m, eligible) ==
        THEN "INELIGIBLE_REPLICA"
   ELSE "NONE"
 
-(* The answer to a request that was granted. The sender may lose leadership  *)
-(* by it, when it completes a reassignment that removes the sender.          *)
+(* The answer to a granted request. The sender loses the leadership if the   *)
+(* request completes a reassignment that removes the sender.                 *)
 AnswerAfter(m, record) ==
   IF "leader" \in DOMAIN record /\ record.leader # m.broker
   THEN "NEW_LEADER_ELECTED" ELSE "NONE"

@@ -1,41 +1,50 @@
 -------------------------- MODULE PartitionChangeElr --------------------------
 (***************************************************************************)
-(* PartitionChange with the eligible leader replicas of KIP-966, as pure   *)
-(* operators. When the ISR falls below min.insync.replicas, nothing more   *)
-(* is committed; so who left it after that still has all that is, and may  *)
-(* lead: it is in the ELR. The ISR may then be empty. When both are, the   *)
-(* last leader is remembered, and is elected if nobody else can be.        *)
+(* PartitionChange with the eligible leader replicas (ELR) of KIP-966, as  *)
+(* pure operators. When the ISR falls below min.insync.replicas, nothing   *)
+(* more is committed. A replica that leaves the ISR after that still has   *)
+(* all that is committed, and may lead: it is in the ELR. The ISR may then *)
+(* be empty. When both are empty, the log remembers the last leader, and   *)
+(* that one is elected if no other replica can be.                         *)
 (*                                                                         *)
 (* Source: KIP-966, and Kafka as built with                                *)
 (* useLastKnownLeaderInBalancedRecovery: PartitionChangeBuilder.           *)
 (*                                                                         *)
+(* Kafka's code -> operators here (PartitionChangeBuilder)                 *)
+(*   maybePopulateTargetElr -> NextElr                                     *)
+(*   canElectLastKnownLeader -> LastKnownMayLead                           *)
+(*   electLeader -> ElectedElr                                             *)
+(*   build -> BuildElr                                                     *)
+(*                                                                         *)
 (* What is not modelled                                                    *)
-(*  - The last known ELR of several members, for recoveries that look at   *)
+(*  - A last known ELR of several members, for recoveries that look at     *)
 (*    logs.                                                                *)
 (*  - ClearElrRecord, and min.insync.replicas that changes.                *)
 (***************************************************************************)
 EXTENDS PartitionChange
 
-(* What the log has besides a partition. *)
+(* The fields that the log has for a partition besides those of Partition. *)
 Eligibility(brokers) ==
   [elr : SUBSET brokers, last_known_leader : SUBSET brokers]
 NoEligibility == [elr |-> {}, last_known_leader |-> {}]
 
-(* The ELR once the ISR is as asked for: nobody while the ISR is large       *)
-(* enough; else who was in it, or in the ISR. A process that stopped         *)
-(* uncleanly may have lost data. Whoever is no replica any more is not taken *)
-(* out (!): that is Kafka as built, see broken/reassignment/ElrOutside.cfg.  *)
+(* The next ELR, given the wanted ISR. It is empty while the ISR is large    *)
+(* enough. Otherwise it has the members of the old ELR and of the old ISR    *)
+(* that are not in the wanted ISR. A process that stopped uncleanly may have *)
+(* lost data, and is not in it. A broker that is no longer a replica stays   *)
+(* in it: no conjunct here intersects the ELR with the replicas. This is     *)
+(* Kafka as built, see broken/reassignment/ElrOutside.cfg.                   *)
 (* Kafka: PartitionChangeBuilder.maybePopulateTargetElr.                     *)
 NextElr(p, e, ask, min_isr, unclean_shutdown) ==
   IF Cardinality(ask.isr) >= min_isr THEN {}
-  ELSE ((e.elr \cup p.isr) \ ask.isr) \ unclean_shutdown                     \* (!)
+  ELSE ((e.elr \cup p.isr) \ ask.isr) \ unclean_shutdown
 
-(* The last known leader may be elected: nobody else is known to have        *)
-(* anything. It must live (KAFKA-19522).                                     *)
+(* The last known leader may be elected: no other replica is known to have   *)
+(* any data. It must be active (KAFKA-19522).                                *)
 (* Kafka: PartitionChangeBuilder.canElectLastKnownLeader.                    *)
 LastKnownMayLead(r, acceptable) == r \in acceptable
 
-(* Who leads, when the ELR is as given.                                      *)
+(* The elected leader, for a given ELR.                                      *)
 (* Kafka: PartitionChangeBuilder.electLeader.                                *)
 ElectedElr(p, e, ask, elr, acceptable) ==
   LET valid   == (ask.isr \cup (IF ask.isr = {} THEN elr ELSE {})) \cap acceptable
@@ -47,8 +56,8 @@ ElectedElr(p, e, ask, elr, acceptable) ==
       ELSE IF known # {} THEN [leader |-> CHOOSE r \in known : TRUE, unclean |-> TRUE]
       ELSE [leader |-> unclean, unclean |-> unclean # NoLeader]
 
-(* The record for what is asked for, and what it makes of the eligibility.   *)
-(* A leader out of the ELR is alone in sync, and costs no data.              *)
+(* The record for a wanted state, with the fields of the eligibility. A      *)
+(* leader from the ELR is alone in the ISR, and loses no data.               *)
 (* Kafka: PartitionChangeBuilder.build.                                      *)
 BuildElr(p, e, ask, acceptable, min_isr, unclean_shutdown) ==
   LET done     == Completed(ask)

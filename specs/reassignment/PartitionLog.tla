@@ -1,16 +1,31 @@
 ---------------------------- MODULE PartitionLog ----------------------------
 (***************************************************************************)
 (* A partition as a committed metadata log shows it. There are no requests *)
-(* and no views of brokers: each record is what PartitionChange builds of  *)
-(* something that somebody may ask for, given who is active. Reassignment  *)
-(* refines this module (MCReassignmentRefinement), and so must any other   *)
-(* spec that writes partition changes. The audit holds the changes of real *)
-(* partitions against it, record by record.                                *)
+(* and no views of brokers. PartitionChange builds each record from a      *)
+(* wanted state that may be asked for, given the active brokers.           *)
+(* Reassignment refines this module (MCReassignmentRefinement), and so     *)
+(* must any other spec that writes partition changes. The audit compares   *)
+(* the changes of real partitions with it, record by record.               *)
+(*                                                                         *)
+(* Kafka's handler -> actions here (ReplicationControlManager where no     *)
+(* class is given)                                                         *)
+(*   changePartitionReassignment -> NewTarget                              *)
+(*   cancelPartitionReassignment -> CancelTarget                           *)
+(*   electLeader -> Elect                                                  *)
+(*   maybeBalancePartitionLeaders -> Elect("PREFERRED")                    *)
+(*   maybeElectUncleanLeaders -> Elect("UNCLEAN")                          *)
+(*   alterPartition -> ChangeIsr                                           *)
+(*   deleteTopics -> Delete                                                *)
+(*   handleBrokerFenced -> Fence                                           *)
+(*   handleBrokerUnfenced -> Unfence                                       *)
+(*   handleBrokerInControlledShutdown -> ShutDown                          *)
+(*   ClusterControlManager.registerBroker -> Register                      *)
+(*   handleBrokerUnregistered -> Unregister                                *)
 (*                                                                         *)
 (* What is not modelled                                                    *)
 (*  - Why a leader asks for an ISR, and every request that is refused.     *)
-(*  - A batch of several records: what one event does to the partition and *)
-(*    to a registration is one step.                                       *)
+(*  - A batch of several records. The effect of one event on the partition *)
+(*    and on a registration is one step.                                   *)
 (***************************************************************************)
 EXTENDS PartitionChange
 
@@ -31,13 +46,13 @@ Active(b) ==
   /\ ~registrations[b].in_controlled_shutdown
 ActiveBrokers == {b \in DOMAIN registrations : Active(b)}
 
-(* The partition changes as asked for; the registrations stay.               *)
+(* The partition changes as wanted; the registrations stay.                  *)
 WriteChange(ask, acceptable) ==
   /\ partition # Nil
   /\ partition' = Replay(partition, Build(partition, ask, acceptable))
   /\ UNCHANGED registrations
 
-(* The registration of one broker changes, and what becomes of the partition.*)
+(* The registration of one broker changes. *)
 WriteRegistration(b, registration) ==
   registrations' = [registrations EXCEPT ![b] = registration]
 
@@ -61,7 +76,7 @@ Elect(election) ==
   /\ election = "PREFERRED" \/ partition.leader = NoLeader
   /\ WriteChange(NewLeader(partition, election), ActiveBrokers)
 
-(* An ISR that its leader asked for: of active replicas, the leader too.     *)
+(* An ISR that the leader asked for: active replicas, the leader included.   *)
 ChangeIsr(isr) ==
   /\ partition # Nil
   /\ partition.leader \in isr

@@ -1,49 +1,74 @@
 ---------------------------- MODULE Reassignment ----------------------------
 (***************************************************************************)
-(* One partition of one topic, as the controller has it, and as the        *)
-(* brokers that take themselves for its leader have it: reassignment,      *)
-(* leader election, the in-sync replicas, and every answer to a leader     *)
-(* that wants to change them.                                              *)
+(* One partition of one topic: its state at the controller, and its state  *)
+(* at the brokers that believe they lead it. The module covers             *)
+(* reassignment, leader election, the in-sync replicas, and every answer   *)
+(* to a leader that wants to change them.                                  *)
 (*                                                                         *)
 (* Sources: KIP-455, KIP-631 (partition reassignment, leader election),    *)
 (* KIP-497 (AlterPartition), KIP-841 and KIP-903 (who may join the ISR),   *)
-(* and Kafka 4.1 as built. Where they differ Kafka is followed, and        *)
-(* docs/kip-differences.md has the row.                                    *)
+(* and Kafka 4.1 as built. Where the KIPs and Kafka differ, the module     *)
+(* follows Kafka, and docs/kip-differences.md has a row.                   *)
 (*                                                                         *)
-(* How a partition changes is in PartitionChange: this module says when.   *)
-(* What the replicas hold is in ReplicatedPartition, which extends it; the *)
-(* eligible leader replicas of KIP-966 are in ReassignmentElr.             *)
+(* PartitionChange says how a partition changes; this module says when.    *)
+(* ReplicatedPartition extends this module with the data of the replicas.  *)
+(* ReassignmentElr adds the eligible leader replicas of KIP-966.           *)
+(*                                                                         *)
+(* Kafka's handler -> actions here (ReplicationControlManager where no     *)
+(* class is given)                                                         *)
+(*   changePartitionReassignment -> StartReassignment                      *)
+(*   cancelPartitionReassignment -> CancelReassignment                     *)
+(*   electLeader -> ElectPreferredLeader, ElectUncleanLeader               *)
+(*   maybeBalancePartitionLeaders -> ElectPreferredLeader                  *)
+(*   maybeElectUncleanLeaders -> ElectUncleanLeader                        *)
+(*   deleteTopics -> DeleteTopic                                           *)
+(*   handleBrokerFenced -> FenceBroker                                     *)
+(*   handleBrokerUnfenced -> UnfenceBroker                                 *)
+(*   handleBrokerInControlledShutdown -> BeginControlledShutdown           *)
+(*   ClusterControlManager.registerBroker -> RegisterBroker                *)
+(*   handleBrokerUnregistered -> UnregisterBroker                          *)
+(*   alterPartition -> RefuseAlterPartition, GrantAlterPartition           *)
+(*   ReplicaManager.applyDelta -> LearnPartition                           *)
+(*   Partition.makeLeader, makeFollower -> LearnPartition                  *)
+(*   Partition.maybeExpandIsr, maybeShrinkIsr, submitAlterPartition ->     *)
+(*     SendAlterPartition                                                  *)
+(*   AlterPartitionManager.submit -> SendAlterPartition,                   *)
+(*     RetryAlterPartition after an error of the connection                *)
+(*   Partition.handleAlterPartitionUpdate, handleAlterPartitionError ->    *)
+(*     HandleAlterPartitionResponse                                        *)
 (*                                                                         *)
 (* What is not modelled                                                    *)
-(*  - Raft. What the controller writes is committed at once; it never      *)
-(*    fails over. So NOT_CONTROLLER answers only a request from the future.*)
-(*  - Leases: a broker is fenced and unfenced at will (specs/lease).       *)
-(*  - A batch of several records: what one event does to the partition and *)
-(*    to a registration is one step.                                       *)
+(*  - Raft. What the controller writes is committed at once, and it never  *)
+(*    fails over. So NOT_CONTROLLER answers only a request whose epochs    *)
+(*    are ahead of the log.                                                *)
+(*  - Leases. A broker may be fenced and unfenced at any moment            *)
+(*    (specs/lease).                                                       *)
+(*  - A batch of several records. The effect of one event on the partition *)
+(*    and on a registration is one step.                                   *)
 (*  - Errors of an operator's request, which change nothing: a target that *)
 (*    is empty, has a broker twice or one that is not registered           *)
 (*    (INVALID_REPLICA_ASSIGNMENT), a cancellation when there is nothing   *)
 (*    to cancel (NO_REASSIGNMENT_IN_PROGRESS). They are guards here.       *)
-(*  - Brokers that learn every version in turn: who learns at all, learns  *)
-(*    the latest. To learn an older one now is to have learned it then,    *)
-(*    unless an answer has moved the leader ahead since: then Kafka's      *)
-(*    leader passes over what is older (Partition.makeLeader), and here    *)
-(*    there is nothing to pass over.                                       *)
-(*  - Stale broker epochs at a leader: it asks for its members by the      *)
-(*    epochs they have in the registrations at that instant. Only a        *)
-(*    message gets old. ReplicatedPartition has the epochs from fetches.   *)
+(*  - Brokers that learn every version in turn. A broker that learns the   *)
+(*    partition here learns its latest version. Learning an older version  *)
+(*    now equals having learned it earlier, unless an answer has moved the *)
+(*    leader ahead since. Then Kafka's leader skips older versions         *)
+(*    (Partition.makeLeader), and here there is nothing to skip.           *)
+(*  - Stale broker epochs at a leader. It asks for its members by the      *)
+(*    epochs that they have in the registrations at that instant. Only a   *)
+(*    message gets old. ReplicatedPartition takes the epochs from fetches. *)
 (*  - A process that registers while its predecessor is still unfenced.    *)
 (*  - A request that its sender repeats and that overtakes the first copy, *)
-(*    unless a model asks for it (RetryAlterPartition).                    *)
+(*    unless a model allows it (RetryAlterPartition).                      *)
 (***************************************************************************)
 EXTENDS PartitionChange, Network
 
 CONSTANTS
   Broker,           \* The broker ids.
-  InitialReplicas,  \* The assignment the topic was created with.
+  InitialReplicas,  \* The assignment with which the topic was created.
   UncleanEnabled,   \* unclean.leader.election.enable of the topic.
-  LateHeartbeats,   \* TRUE: a broker that is shutting down may be unfenced, by a heartbeat
-                    \* that was overtaken (specs/lease, Reorder).
+  LateHeartbeats,   \* TRUE: an overtaken heartbeat may unfence a broker that is shutting
+                    \* down (specs/lease, Reorder).
   Nil               \* No partition; no leadership.
 
 ASSUME Constants ==
@@ -56,34 +81,35 @@ ASSUME Constants ==
 VARIABLES
   partition,      \* The partition in the log; Nil once its topic is deleted.
   registrations,  \* [Broker -> registration]: the registrations in the log.
-  leading,        \* [Broker -> view or Nil]: what a broker knows of the partition that,
-                  \* as far as it knows, it leads.
+  leading,        \* [Broker -> view or Nil]: what a broker knows of the partition while
+                  \* it believes that it leads it.
   messages        \* The bag of AlterPartition requests and responses in flight.
 
 vars == <<partition, registrations, leading, messages>>
 ------------------------------------------------------------------------------
 (* Values                                                                    *)
 
-(* The epoch of a broker that is not registered is that of its last          *)
-(* registration: the next one is greater.                                    *)
+(* An unregistered broker keeps the epoch of its last registration: the next *)
+(* epoch is greater.                                                         *)
 Registration ==
   [epoch : Nat, registered : BOOLEAN, fenced : BOOLEAN, in_controlled_shutdown : BOOLEAN]
 
-(* pending: the ISR that it asked for and has no answer to; {}: it asked for *)
-(* nothing. Kafka: Partition.partitionState.                                 *)
+(* pending: the ISR that the broker asked for and has no answer to; {} if it *)
+(* asked for nothing.                                                        *)
+(* Kafka: Partition.partitionState.                                          *)
 View ==
   [leader_epoch : Nat, partition_epoch : Nat, replicas : SUBSET Broker, isr : SUBSET Broker,
    pending : SUBSET Broker]
 
-(* isr: in the message a function, from the members of the wanted ISR to the *)
+(* isr: in a message a function, from the members of the wanted ISR to the   *)
 (* broker epochs that the sender knows.                                      *)
 AlterPartitionRequest ==
   [type : {"AlterPartitionRequest"}, broker : Broker, broker_epoch : Nat, leader_epoch : Nat,
    partition_epoch : Nat, isr : SUBSET Broker, recovery : {"RECOVERED", "RECOVERING"}]
 
-(* leader_epoch, partition_epoch: those of the request, which tell to whom   *)
-(* it is an answer. new_isr, new_partition_epoch: what holds now, if it is   *)
-(* NONE.                                                                     *)
+(* leader_epoch, partition_epoch: those of the request, which show which     *)
+(* request this answers. new_isr, new_partition_epoch: the current values,   *)
+(* if the error is NONE.                                                     *)
 AlterPartitionResponse ==
   [type : {"AlterPartitionResponse"}, broker : Broker, leader_epoch : Nat,
    partition_epoch : Nat, error : {"NONE", "STALE_BROKER_EPOCH", "UNKNOWN_TOPIC_ID",
@@ -105,12 +131,12 @@ TypeOK ==
   /\ leading \in [Broker -> View \cup {Nil}]
   /\ \A m \in InFlight(messages) : IsMessage(m) /\ messages[m] \in Nat \ {0}
 ------------------------------------------------------------------------------
-(* What the controller asks of its own state                                 *)
+(* What the controller reads from its own state                              *)
 
 Registered(b) == registrations[b].registered
 
-(* A broker that may lead and be in sync. Kafka: ClusterControlManager.      *)
-(* isActive.                                                                 *)
+(* A broker that may lead and be in sync.                                    *)
+(* Kafka: ClusterControlManager.isActive.                                    *)
 Active(b) ==
   /\ Registered(b)
   /\ ~registrations[b].fenced
@@ -119,12 +145,13 @@ Active(b) ==
 RegisteredBrokers == {b \in Broker : Registered(b)}
 ActiveBrokers == {b \in Broker : Active(b)}
 
-(* The partition becomes what the record for `ask` makes of it.              *)
+(* The partition changes by the record for `ask`.                            *)
 ChangePartition(ask, acceptable) ==
   partition' = Replay(partition, Build(partition, ask, acceptable))
 
-(* Broker b may no longer lead or be in sync: out of the ISR with it, if it  *)
-(* is in. Kafka: ReplicationControlManager.generateLeaderAndIsrUpdates.      *)
+(* Broker b may no longer lead or be in sync. If it is in the ISR, it leaves *)
+(* the ISR.                                                                  *)
+(* Kafka: ReplicationControlManager.generateLeaderAndIsrUpdates.             *)
 TakeOutOfIsr(b) ==
   IF Exists /\ b \in partition.isr
   THEN ChangePartition(WithoutBroker(partition, b, UncleanEnabled), ActiveBrokers \ {b})
@@ -141,12 +168,11 @@ Init ==
 
 (***************************************************************************)
 (* The operator gives the partition a new assignment. It may be complete   *)
-(* at once: a mere reordering, or a removal while everybody who stays is   *)
-(* in sync. Given while another reassignment is under way, it takes that   *)
-(* one's place. Targets may be fenced: then it waits for them. An election *)
-(* here never costs data, whatever the topic allows.                       *)
+(* at once: a mere reordering, or a removal while all replicas that stay   *)
+(* are in sync. Given during another reassignment, it replaces that one.   *)
+(* Targets may be fenced; then the reassignment waits for them. An         *)
+(* election here never loses data, whatever the topic allows.              *)
 (*                                                                         *)
-(* Python: alter_partition_reassignments.                                  *)
 (* Kafka: ReplicationControlManager.changePartitionReassignment.           *)
 (***************************************************************************)
 StartReassignment(target) ==
@@ -156,11 +182,10 @@ StartReassignment(target) ==
   /\ UNCHANGED <<registrations, leading, messages>>
 
 (***************************************************************************)
-(* The operator takes a reassignment back. If nobody who was there before  *)
+(* The operator cancels a reassignment. If none of the original replicas   *)
 (* is in sync, that needs an unclean election, and the topic must allow    *)
-(* it: otherwise INVALID_REPLICA_ASSIGNMENT.                               *)
+(* it. Otherwise the answer is INVALID_REPLICA_ASSIGNMENT.                 *)
 (*                                                                         *)
-(* Python: alter_partition_reassignments.                                  *)
 (* Kafka: ReplicationControlManager.cancelPartitionReassignment.           *)
 (***************************************************************************)
 CancelReassignment ==
@@ -172,9 +197,8 @@ CancelReassignment ==
 
 (***************************************************************************)
 (* The preferred replica, the first of the list, is to lead. If it cannot, *)
-(* this may still elect somebody else, but only out of the ISR.            *)
+(* this may still elect another replica, but only from the ISR.            *)
 (*                                                                         *)
-(* Python: elect_leaders.                                                  *)
 (* Kafka: ReplicationControlManager.electLeader, and the periodic          *)
 (* maybeBalancePartitionLeaders.                                           *)
 (***************************************************************************)
@@ -185,10 +209,10 @@ ElectPreferredLeader ==
   /\ UNCHANGED <<registrations, leading, messages>>
 
 (***************************************************************************)
-(* The operator wants a leader at any price, or the controller does so by  *)
-(* itself where the topic allows it. Only for a partition without leader.  *)
+(* The operator wants a leader even at the price of data. Where the topic  *)
+(* allows it, the controller does the same by itself. Only a partition     *)
+(* without a leader can get one this way.                                  *)
 (*                                                                         *)
-(* Python: elect_leaders.                                                  *)
 (* Kafka: ReplicationControlManager.electLeader, and the periodic          *)
 (* maybeElectUncleanLeaders.                                               *)
 (***************************************************************************)
@@ -199,9 +223,8 @@ ElectUncleanLeader ==
   /\ UNCHANGED <<registrations, leading, messages>>
 
 (***************************************************************************)
-(* The topic is deleted, and with it any reassignment under way.           *)
+(* The topic is deleted, together with any reassignment in progress.       *)
 (*                                                                         *)
-(* Python: delete_topics.                                                  *)
 (* Kafka: ReplicationControlManager.deleteTopics.                          *)
 (***************************************************************************)
 DeleteTopic ==
@@ -209,13 +232,12 @@ DeleteTopic ==
   /\ partition' = Nil
   /\ UNCHANGED <<registrations, leading, messages>>
 ------------------------------------------------------------------------------
-(* Brokers come and go, at the controller                                    *)
+(* Brokers are fenced, unfenced, registered and removed, at the controller   *)
 
 (***************************************************************************)
-(* A broker is fenced: it leaves the ISR and leadership first. The last    *)
-(* member stays in the ISR, and the partition has no leader.               *)
+(* A broker is fenced. It first leaves the ISR and the leadership. The     *)
+(* last member stays in the ISR, and the partition then has no leader.     *)
 (*                                                                         *)
-(* Python: fence_broker.                                                   *)
 (* Kafka: ReplicationControlManager.handleBrokerFenced.                    *)
 (***************************************************************************)
 FenceBroker(b) ==
@@ -226,10 +248,10 @@ FenceBroker(b) ==
   /\ UNCHANGED <<leading, messages>>
 
 (***************************************************************************)
-(* A broker is unfenced. If the partition has no leader, it may become the *)
-(* leader. It never joins an ISR by this: a leader must ask for it.        *)
+(* A broker is unfenced. If the partition has no leader, the broker may    *)
+(* become its leader. Unfencing never adds the broker to an ISR: a leader  *)
+(* must ask for it.                                                        *)
 (*                                                                         *)
-(* Python: unfence_broker.                                                 *)
 (* Kafka: ReplicationControlManager.handleBrokerUnfenced.                  *)
 (***************************************************************************)
 UnfenceBroker(b) ==
@@ -244,9 +266,8 @@ UnfenceBroker(b) ==
   /\ UNCHANGED <<leading, messages>>
 
 (***************************************************************************)
-(* A broker wants to stop: the others take over what it leads.             *)
+(* A broker wants to stop. Other replicas take over the leadership.        *)
 (*                                                                         *)
-(* Python: begin_controlled_shutdown.                                      *)
 (* Kafka: ReplicationControlManager.handleBrokerInControlledShutdown.      *)
 (***************************************************************************)
 BeginControlledShutdown(b) ==
@@ -255,14 +276,13 @@ BeginControlledShutdown(b) ==
   /\ TakeOutOfIsr(b)
   /\ UNCHANGED <<leading, messages>>
 
-(* The messages that process b would still have received. *)
+(* The answers in flight to the process of broker b. *)
 AnswersTo(b) == {m \in InFlight(messages) : m.type = "AlterPartitionResponse" /\ m.broker = b}
 
 (***************************************************************************)
-(* A new process of broker b registers, under a greater epoch: the old one *)
-(* is gone, and what it asked for may still arrive.                        *)
+(* A new process of broker b registers, under a greater epoch. The old     *)
+(* process is gone, and its requests may still arrive.                     *)
 (*                                                                         *)
-(* Python: register_broker.                                                *)
 (* Kafka: ClusterControlManager.registerBroker.                            *)
 (***************************************************************************)
 RegisterBroker(b) ==
@@ -277,7 +297,6 @@ RegisterBroker(b) ==
 (***************************************************************************)
 (* The operator removes a broker. It stays in the list of replicas.        *)
 (*                                                                         *)
-(* Python: unregister_broker.                                              *)
 (* Kafka: ReplicationControlManager.handleBrokerUnregistered.              *)
 (***************************************************************************)
 UnregisterBroker(b) ==
@@ -291,7 +310,7 @@ UnregisterBroker(b) ==
 
 EligibleEpochs == [b \in ActiveBrokers |-> registrations[b].epoch]
 
-(* The answer to request m, the first that applies.                          *)
+(* The error for request m: the first that applies.                          *)
 ErrorFor(m) ==
   IF ~Registered(m.broker) \/ registrations[m.broker].epoch # m.broker_epoch
   THEN "STALE_BROKER_EPOCH"
@@ -303,15 +322,14 @@ Response(m, error, isr, new_partition_epoch) ==
    partition_epoch |-> m.partition_epoch, error |-> error, new_isr |-> isr,
    new_partition_epoch |-> new_partition_epoch]
 
-(* An answer reaches the process that asked, if it is still there.           *)
+(* An answer reaches the process that asked, if that still runs.             *)
 Reply(m, response) ==
   IF registrations[m.broker].epoch = m.broker_epoch
   THEN Answer(messages, m, response) ELSE Take(messages, m)
 
 (***************************************************************************)
-(* A request is refused and changes nothing.                               *)
+(* The controller refuses a request, and nothing changes.                  *)
 (*                                                                         *)
-(* Python: validate_alter_partition.                                       *)
 (* Kafka: ReplicationControlManager.alterPartition.                        *)
 (***************************************************************************)
 RefuseAlterPartition(m) ==
@@ -321,11 +339,10 @@ RefuseAlterPartition(m) ==
   /\ UNCHANGED <<partition, registrations, leading>>
 
 (***************************************************************************)
-(* A request is granted. The ISR may come out smaller than asked for, when *)
-(* this completes a reassignment; the answer says what it is. If it is     *)
-(* what it was, nothing is written.                                        *)
+(* The controller grants a request. If that completes a reassignment, the  *)
+(* ISR may be smaller than the wanted one; the answer says what it is. If  *)
+(* the ISR stays what it was, nothing is written.                          *)
 (*                                                                         *)
-(* Python: alter_partition.                                                *)
 (* Kafka: ReplicationControlManager.alterPartition.                        *)
 (***************************************************************************)
 GrantAlterPartition(m) ==
@@ -353,7 +370,7 @@ ViewOf(b, p) ==
   ELSE [leader_epoch |-> p.leader_epoch, partition_epoch |-> p.partition_epoch,
         replicas |-> Members(p.replicas), isr |-> p.isr, pending |-> {}]
 
-(* The latest metadata tells broker b something about its leadership.        *)
+(* The latest metadata has news for broker b about its leadership.           *)
 IsNews(b) ==
   LET new == ViewOf(b, partition)
   IN  IF new = Nil \/ ~Leads(b) THEN leading[b] # new
@@ -361,10 +378,9 @@ IsNews(b) ==
              # <<new.leader_epoch, new.partition_epoch>>
 
 (***************************************************************************)
-(* A broker replays the metadata: it begins to lead, no longer leads, or   *)
-(* learns of a change. What it had asked for is void then.                 *)
+(* A broker replays the metadata. It begins to lead, stops leading, or     *)
+(* learns of a change. That voids the request it has pending.              *)
 (*                                                                         *)
-(* Python: learn_partition.                                                *)
 (* Kafka: ReplicaManager.applyDelta, Partition.makeLeader, makeFollower.   *)
 (***************************************************************************)
 LearnPartition(b) ==
@@ -372,7 +388,7 @@ LearnPartition(b) ==
   /\ leading' = [leading EXCEPT ![b] = ViewOf(b, partition)]
   /\ UNCHANGED <<partition, registrations, messages>>
 
-(* An ISR that a leader asks for: one member more, or some less.             *)
+(* The ISR that a leader asks for has one member more, or fewer members.     *)
 (* Kafka: Partition.maybeExpandIsr, maybeShrinkIsr.                          *)
 MayAskFor(view, b, isr) ==
   /\ b \in isr
@@ -380,7 +396,7 @@ MayAskFor(view, b, isr) ==
   /\ \/ \E r \in view.replicas \ view.isr : isr = view.isr \cup {r}
      \/ isr \subseteq view.isr /\ isr # view.isr
 
-(* A leader sends a request; epochs: from each member of the wanted ISR to   *)
+(* A leader sends a request. epochs: from each member of the wanted ISR to   *)
 (* the broker epoch that the leader knows of it.                             *)
 RequestIsr(b, epochs) ==
   /\ leading[b].pending = {}
@@ -395,11 +411,10 @@ RequestIsr(b, epochs) ==
   /\ UNCHANGED <<partition, registrations>>
 
 (***************************************************************************)
-(* A leader asks for another ISR. It knows its followers' broker epochs as *)
-(* they are now (in ReplicatedPartition: by their fetches), and that its   *)
-(* recovery is over. One request at a time.                                *)
+(* A leader asks for another ISR. It knows its followers' current broker   *)
+(* epochs (in ReplicatedPartition: from their fetches), and knows that its *)
+(* recovery is over. It has one request at a time.                         *)
 (*                                                                         *)
-(* Python: send_alter_partition.                                           *)
 (* Kafka: Partition.submitAlterPartition, AlterPartitionManager.submit.    *)
 (***************************************************************************)
 SendAlterPartition(b, isr) ==
@@ -407,7 +422,7 @@ SendAlterPartition(b, isr) ==
   /\ RequestIsr(b, [r \in isr |-> registrations[r].epoch])
 
 (***************************************************************************)
-(* A leader hears nothing and sends its request once more.                 *)
+(* A leader gets no answer and sends its request again.                    *)
 (*                                                                         *)
 (* Kafka: AlterPartitionManager, retry after an error of the connection.   *)
 (***************************************************************************)
@@ -420,7 +435,7 @@ RetryAlterPartition(m) ==
   /\ messages' = Put(messages, m)
   /\ UNCHANGED <<partition, registrations, leading>>
 
-(* Response m answers what its receiver waits for.                           *)
+(* Response m answers the request that its receiver has pending.             *)
 IsAwaited(m) ==
   /\ Leads(m.broker)
   /\ leading[m.broker].pending # {}
@@ -428,12 +443,13 @@ IsAwaited(m) ==
   /\ leading[m.broker].partition_epoch = m.partition_epoch
 
 (***************************************************************************)
-(* The answer arrives. Granted: the ISR is what the answer says. A replica *)
-(* that may not join: the ISR is what it was, and the leader may ask again *)
-(* later. Any other refusal tells of metadata that the leader has yet to   *)
-(* learn: until then it must reckon with both (!), and asks nothing.       *)
+(* The leader gets the answer. If the request was granted, the ISR is the  *)
+(* one in the answer. If a replica may not join, the ISR stays what it     *)
+(* was, and the leader may ask again later. Any other refusal means that   *)
+(* the leader has metadata to learn. Until it does, its view keeps the     *)
+(* pending ISR (OTHER -> view): it must count both ISRs, and asks for      *)
+(* nothing.                                                                *)
 (*                                                                         *)
-(* Python: on_alter_partition_response.                                    *)
 (* Kafka: Partition.handleAlterPartitionUpdate, handleAlterPartitionError. *)
 (***************************************************************************)
 HandleAlterPartitionResponse(m) ==
@@ -446,24 +462,25 @@ HandleAlterPartitionResponse(m) ==
                          [view EXCEPT !.isr = m.new_isr, !.pending = {},
                                       !.partition_epoch = m.new_partition_epoch]
                     [] m.error = "INELIGIBLE_REPLICA" -> [view EXCEPT !.pending = {}]
-                    [] OTHER -> view]                                        \* (!)
+                    [] OTHER -> view]
   /\ UNCHANGED <<partition, registrations>>
 
 (***************************************************************************)
-(* Somebody sends a request that no correct leader sends: the checks must  *)
-(* hold against it. A model says which.                                    *)
+(* A request arrives that no correct leader sends. The checks must hold    *)
+(* against it. A model says which requests there are.                      *)
 (***************************************************************************)
 StrayRequests == {}
 SendStrayRequest(m) ==
   /\ messages' = Put(messages, m)
   /\ UNCHANGED <<partition, registrations, leading>>
 ------------------------------------------------------------------------------
-(* The ISR that a leader must reckon with: what it knows, and what the       *)
-(* controller may have made of it by now. The high watermark waits for all   *)
-(* of these. Kafka: PartitionState.maximalIsr.                               *)
+(* The replicas that a leader must count as in sync: those of the ISR it     *)
+(* knows, and those of the ISR that the controller may have written by now.  *)
+(* The high watermark waits for all of them.                                 *)
+(* Kafka: PartitionState.maximalIsr.                                         *)
 MaximalIsr(b) == leading[b].isr \cup leading[b].pending
 
-(* The assignments an operator may think of. *)
+(* The assignments that an operator may give. *)
 SomeTargets == Assignments(Broker)
 
 OperatorNext ==

@@ -1,21 +1,32 @@
 --------------------------- MODULE ReassignmentElr ---------------------------
 (***************************************************************************)
-(* Reassignment with the eligible leader replicas of KIP-966. What the     *)
-(* brokers do, and who is told what, is as there; what the controller      *)
-(* writes is built by PartitionChangeElr, and says more.                   *)
+(* Reassignment with the eligible leader replicas (ELR) of KIP-966. The    *)
+(* brokers act, and the controller answers, as in Reassignment.            *)
+(* PartitionChangeElr builds what the controller writes, which says more.  *)
 (*                                                                         *)
 (* Sources: KIP-966, and Kafka 4.1 as built with the feature               *)
 (* eligible.leader.replicas.version 1. Every restart counts as unclean.    *)
 (*                                                                         *)
-(* What is not modelled, besides that of Reassignment                      *)
+(* Kafka's handler -> actions here (ReplicationControlManager where no     *)
+(* class is given)                                                         *)
+(*   changePartitionReassignment -> StartReassignmentElr                   *)
+(*   cancelPartitionReassignment -> CancelReassignmentElr                  *)
+(*   electLeader, maybeElectUncleanLeaders -> ElectUncleanLeaderElr        *)
+(*   handleBrokerFenced -> FenceBrokerElr                                  *)
+(*   handleBrokerUnfenced -> UnfenceBrokerElr                              *)
+(*   ClusterControlManager.registerBroker, handleBrokerShutdown ->         *)
+(*     RegisterBrokerElr                                                   *)
+(*   alterPartition -> GrantAlterPartitionElr, RequestRefused              *)
+(*                                                                         *)
+(* What is not modelled, besides what Reassignment leaves out              *)
 (*  - A broker that shows by its previous epoch that it stopped cleanly.   *)
 (*  - The effective min.insync.replicas counts the replicas of partition 0 *)
-(*    of a topic: this is partition 0.                                     *)
+(*    of a topic. The partition here is partition 0.                       *)
 (*  - Deleting the topic.                                                  *)
 (*  - Unregistering a broker, controlled shutdown, preferred elections,    *)
 (*    and requests that are repeated or strays.                            *)
-(*  - Cancellations by force, and whatever else needs a topic that allows  *)
-(*    unclean elections: no model does.                                    *)
+(*  - Cancellations by force, and anything else that needs a topic that    *)
+(*    allows unclean elections. No model allows them.                      *)
 (***************************************************************************)
 EXTENDS PartitionChangeElr, Reassignment
 
@@ -35,7 +46,7 @@ EffectiveMinIsr ==
 
 ElrInit == Init /\ eligibility = NoEligibility
 
-(* The partition becomes what the record for `ask` makes of it.              *)
+(* The partition and the eligibility change by the record for `ask`.         *)
 Change(ask, acceptable, unclean_shutdown) ==
   LET record == BuildElr(partition, eligibility, ask, acceptable, EffectiveMinIsr,
                          unclean_shutdown)
@@ -48,7 +59,7 @@ TakeOut(b, unclean_shutdown) ==
               unclean_shutdown)
   ELSE UNCHANGED <<partition, eligibility>>
 ------------------------------------------------------------------------------
-(* What Reassignment does, with the longer record. Each stands for the       *)
+(* The actions of Reassignment, with the longer record. Each stands for the  *)
 (* action that its name begins with, and cites the same code of Kafka.       *)
 
 StartReassignmentElr(target) ==
@@ -84,8 +95,8 @@ UnfenceBrokerElr(b) ==
   /\ UNCHANGED <<leading, messages>>
 
 (***************************************************************************)
-(* A new process registers. It may have lost what the old one had, so it   *)
-(* leaves the ISR and the ELR.                                             *)
+(* A new process registers. It may have lost the data of the old process,  *)
+(* so it leaves the ISR and the ELR.                                       *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.handleBrokerShutdown.                  *)
 (***************************************************************************)
@@ -113,7 +124,7 @@ GrantAlterPartitionElr(m) ==
        ELSE Response(m, error, {}, 0))
   /\ UNCHANGED <<registrations, leading>>
 
-(* What the brokers do is no other than without an ELR. *)
+(* The steps of the brokers are the same as without an ELR. *)
 PartitionLearned(b) == LearnPartition(b) /\ UNCHANGED eligibility
 RequestSent(b, isr) == SendAlterPartition(b, isr) /\ UNCHANGED eligibility
 RequestRefused(m) == RefuseAlterPartition(m) /\ UNCHANGED eligibility

@@ -1,45 +1,48 @@
 ---------------------- MODULE ReassignmentElrProperties ----------------------
 (***************************************************************************)
-(* What must be true of ReassignmentElr. Of ReassignmentProperties, those  *)
-(* that do not speak of actions hold too, but for the ISR that may be      *)
-(* empty.                                                                  *)
+(* The properties of ReassignmentElr. Those properties of                  *)
+(* ReassignmentProperties that do not speak of actions hold too, except    *)
+(* that the ISR may be empty.                                              *)
 (*                                                                         *)
-(* The models forbid unclean elections. Where a topic allows them, as      *)
-(* built, a forced cancellation takes a fenced replica from the ELR into   *)
-(* the ISR, and a leader out of the ELR may be marked as recovering.       *)
+(* The models forbid unclean elections. Where a topic allows them, Kafka   *)
+(* as built differs: a forced cancellation takes a fenced replica from the *)
+(* ELR into the ISR, and a leader from the ELR may be marked as            *)
+(* recovering.                                                             *)
 (***************************************************************************)
 EXTENDS ReassignmentElr, ReassignmentProperties
 
-(* Nobody is both in sync and merely eligible.                               *)
+(* No replica is both in the ISR and in the ELR.                             *)
 (* Source: KIP-966 (ValidControllerIsrAndElr, Vanlightly). Broken by: adding *)
 (* to the ELR without looking at the ISR.                                    *)
 ElrIsrDisjointInv == partition.isr \cap eligibility.elr = {}
 
-(* Who is eligible is a replica. False as built: see                         *)
+(* The members of the ELR are replicas. False as built: see                  *)
 (* broken/reassignment/ElrOutside.cfg.                                       *)
 ElrSubsetReplicasInv == eligibility.elr \subseteq Members(partition.replicas)
 
-(* Who is in sync is a replica; with an ELR the ISR may be empty.            *)
-(* Broken by: completing without taking the removed out of the ISR.          *)
+(* The members of the ISR are replicas. With an ELR the ISR may be empty.    *)
+(* Broken by: completing without taking the removed replicas out of the ISR. *)
 ElrIsrSubsetReplicasInv == partition.isr \subseteq Members(partition.replicas)
 
-(* Without anybody in sync there is no leader.                               *)
-(* Source: KIP-966. Broken by: electing out of the ELR without an ISR.       *)
+(* With an empty ISR there is no leader.                                     *)
+(* Source: KIP-966. Broken by: electing from the ELR and leaving the ISR     *)
+(* empty.                                                                    *)
 EmptyIsrHasNoLeaderInv == (partition.isr = {}) => (partition.leader = NoLeader)
 
-(* No fenced broker is in sync, not even as the last.                        *)
+(* No fenced broker is in the ISR, not even as the last member.              *)
 (* Source: KIP-966. Broken by: keeping the last member in the ISR.           *)
 ElrNoFencedInIsrInv == partition.isr \subseteq ActiveBrokers
 
-(* While somebody leads nobody is remembered as the last leader.             *)
+(* While there is a leader, no last known leader is remembered.              *)
 (* Source: Kafka, PartitionChangeBuilder.maybeUpdateLastKnownLeader. Broken  *)
 (* by: not forgetting it.                                                    *)
 LastKnownOnlyLeaderlessInv ==
   /\ Cardinality(eligibility.last_known_leader) <= 1
   /\ (partition.leader # NoLeader) => (eligibility.last_known_leader = {})
 
-(* There is no leader only while no replica could lead without loss. Who is  *)
-(* eligible but no replica any more is never elected: see ElrOutside.        *)
+(* There is no leader only while no replica could lead without loss. A       *)
+(* broker of the ELR that is no longer a replica is never elected: see       *)
+(* ElrOutside.                                                               *)
 (* Source: KIP-966. Broken by: an election that looks at the ISR only.       *)
 ElrLeaderlessForAReasonInv ==
   (partition.leader = NoLeader) =>
@@ -49,8 +52,8 @@ ElrLeaderlessForAReasonInv ==
 ------------------------------------------------------------------------------
 (* Steps                                                                     *)
 
-(* Only who was in sync becomes eligible; and once enough are in sync, or as *)
-(* many as there are replicas, nobody is.                                    *)
+(* Only members of the ISR enter the ELR. The ELR becomes empty once the ISR *)
+(* has enough members, or as many as there are replicas.                     *)
 (* Source: KIP-966. Broken by: keeping the ELR of a full ISR; counting all   *)
 (* replicas where min.insync.replicas asks for less.                         *)
 ElrComesOfIsrProp ==
@@ -60,16 +63,17 @@ ElrComesOfIsrProp ==
             \/ Cardinality(partition'.isr) >= Len(partition.replicas)) =>
           eligibility'.elr = {}]_<<partition, eligibility>>
 
-(* A process that starts anew is neither in sync nor eligible.               *)
+(* A process that restarts is neither in the ISR nor in the ELR.             *)
 (* Source: KIP-966, unclean shutdown. Broken by: keeping it in the ELR.      *)
 RestartedIsNotEligibleProp ==
   [][\A b \in Broker : registrations'[b].epoch > registrations[b].epoch =>
        b \notin partition'.isr \cup eligibility'.elr]_registrations
 
-(* A leader from outside ISR and ELR is marked as recovering, and is there   *)
-(* only by an unclean election, or because it was the last leader while      *)
-(* nobody was eligible. Source: KIP-966, KIP-704.                            *)
-(* Broken by: electing the last known leader while somebody is eligible.     *)
+(* A leader from outside the ISR and the ELR is marked as recovering. It is  *)
+(* elected only by an unclean election, or because it was the last leader    *)
+(* while the ELR was empty.                                                  *)
+(* Source: KIP-966, KIP-704.                                                 *)
+(* Broken by: electing the last known leader while the ELR has a member.     *)
 ElrOutsideIsMarkedProp ==
   [][LET leader == partition'.leader IN
      (/\ leader # NoLeader
@@ -83,8 +87,8 @@ ElrOutsideIsMarkedProp ==
                    registrations'[b].epoch = registrations[b].epoch}
               /\ eligibility.last_known_leader = {leader}]_partition
 
-(* A leader out of the ISR or the ELR costs no data: nobody is marked as     *)
-(* recovering for it.                                                        *)
+(* A leader from the ISR or the ELR loses no data, so electing it does not   *)
+(* mark the partition as recovering.                                         *)
 (* Source: KIP-966, KIP-704. Broken by: marking every new leader.            *)
 ElrMarkedOnlyOutsideProp ==
   [][(partition'.recovery = "RECOVERING" /\ partition.recovery = "RECOVERED") =>

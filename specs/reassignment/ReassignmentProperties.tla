@@ -1,63 +1,65 @@
 ----------------------- MODULE ReassignmentProperties -----------------------
 (***************************************************************************)
-(* What must be true of Reassignment. Suffixes: Inv (every state), Prop    *)
+(* The properties of Reassignment. Suffixes: Inv (every state), Prop       *)
 (* (every step), Reach (must be possible). Each says what it means, where  *)
-(* it comes from, and what breaks it. The liveness is in                   *)
-(* MCReassignmentLive. "Partition" is what the log has.                    *)
+(* it comes from, and what breaks it. Liveness is in MCReassignmentLive.   *)
+(* "Partition" means the partition in the log.                             *)
 (***************************************************************************)
 EXTENDS Reassignment
 
 ------------------------------------------------------------------------------
 (* Invariants of the partition                                               *)
 
-(* Somebody is in sync, and who is in sync is a replica.                     *)
+(* The ISR is not empty, and its members are replicas.                       *)
 (* Source: Kafka, PartitionChangeBuilder keeps the last member; KIP-966      *)
 (* allows an empty ISR, see ReassignmentElr.                                 *)
-(* Broken by: completing without taking the removed out of the ISR.          *)
+(* Broken by: completing without taking the removed replicas out of the ISR. *)
 IsrSubsetReplicasInv ==
   Exists => partition.isr # {} /\ partition.isr \subseteq Members(partition.replicas)
 
-(* Who leads is in sync. Source: Kafka, PartitionChangeBuilder.electLeader.  *)
-(* Broken by: leaving the leader when nobody can take over.                  *)
+(* The leader is in sync.                                                    *)
+(* Source: Kafka, PartitionChangeBuilder.electLeader. Broken by: keeping the *)
+(* leader when no replica can take over.                                     *)
 LeaderInIsrOrNoneInv ==
   Exists => partition.leader = NoLeader \/ partition.leader \in partition.isr
 
-(* Who leads is active: registered, not fenced, not shutting down.           *)
+(* The leader is active: registered, not fenced, not shutting down.          *)
 (* Source: KIP-631, KIP-841. Broken by: fencing without an election. False   *)
 (* with LateHeartbeats: see broken/reassignment/UnfencedOnTheWayOut.cfg.     *)
 LeaderUsableInv ==
   Exists => partition.leader = NoLeader \/ Active(partition.leader)
 
-(* Where several are in sync all of them are active. A last member that is   *)
-(* not active stays in sync, and leads nothing.                              *)
+(* If several replicas are in sync, all of them are active. A last member    *)
+(* that is not active stays in sync, and does not lead.                      *)
 (* Source: KIP-841. Broken by: granting an ISR with a fenced member          *)
 (* (KAFKA-13916).                                                            *)
 NoFencedInIsrInv ==
   Exists => \/ partition.isr \subseteq ActiveBrokers
             \/ Cardinality(partition.isr) = 1 /\ partition.leader = NoLeader
 
-(* A partition has no leader only while nobody in sync could lead it.        *)
+(* A partition has no leader only while no in-sync replica could lead it.    *)
 (* Source: KIP-631. Broken by: an unfencing without an election.             *)
 LeaderlessForAReasonInv ==
   (Exists /\ partition.leader = NoLeader) => partition.isr \cap ActiveBrokers = {}
 
-(* What comes in and what goes out are replicas, and somebody stays.         *)
-(* Source: KIP-455. Broken by: cancelling without forgetting what was added. *)
+(* The added and the removed are replicas, and at least one replica stays.   *)
+(* Source: KIP-455. Broken by: cancelling and keeping the adding set.        *)
 AddingRemovingInv ==
   Exists => /\ partition.adding \subseteq Members(partition.replicas)
             /\ partition.removing \subseteq Members(partition.replicas)
             /\ TargetReplicas(partition) # << >>
 
-(* Nobody comes in and goes out. False as built once a reassignment is       *)
-(* changed midway: see broken/reassignment/StaleAdding.cfg. True before.     *)
+(* No replica is both added and removed. False as built once a reassignment  *)
+(* is changed midway: see broken/reassignment/StaleAdding.cfg. True before.  *)
 AddingRemovingDisjointInv == Exists => partition.adding \cap partition.removing = {}
 
-(* A reassignment that could be complete is. Source: Kafka,                  *)
-(* PartitionChangeBuilder looks at every change. False after an unclean      *)
-(* election: see broken/reassignment/CompletableNotCompleted.cfg.            *)
+(* A reassignment that can complete has completed.                           *)
+(* Source: Kafka, PartitionChangeBuilder looks at every change. False after  *)
+(* an unclean election: see broken/reassignment/CompletableNotCompleted.cfg. *)
 NotCompletableInv == Exists => ~Completable(Unchanged(partition))
 
-(* To ask for nothing writes nothing. Source: KAFKA-16624.                   *)
+(* Asking for no change writes nothing.                                      *)
+(* Source: KAFKA-16624.                                                      *)
 (* Broken by: a leader field in every record.                                *)
 BuilderIdempotentInv ==
   Exists => Build(partition, Unchanged(partition), ActiveBrokers) = NoChange
@@ -67,44 +69,44 @@ BuilderIdempotentInv ==
 (* raises the leader epoch alone.                                            *)
 EpochsOrderedInv == Exists => partition.leader_epoch <= partition.partition_epoch
 
-(* A leader that is still recovering is alone in sync.                       *)
+(* The leader of a recovering partition is alone in sync.                    *)
 (* Source: KIP-704. Broken by: granting a larger ISR to it.                  *)
 RecoveringAloneInv ==
   (Exists /\ partition.recovery = "RECOVERING") => Cardinality(partition.isr) <= 1
 
-(* A request is refused for a member of the wanted ISR only if that one is   *)
-(* not active, or another process than the sender knows.                     *)
-(* Source: KIP-841, KIP-903. Broken by: refusing a member of which the       *)
-(* sender knows no epoch.                                                    *)
+(* A request is refused for a member of the wanted ISR only if that member   *)
+(* is not active, or is another process than the sender knows.               *)
+(* Source: KIP-841, KIP-903. Broken by: refusing a member whose epoch the    *)
+(* sender does not know.                                                     *)
 IneligibleForAReasonInv ==
   \A m \in InFlight(messages) :
     (m.type = "AlterPartitionRequest" /\ ErrorFor(m) = "INELIGIBLE_REPLICA") =>
       \E r \in DOMAIN m.isr :
         ~Active(r) \/ m.isr[r] \notin {NoEpoch, registrations[r].epoch}
 ------------------------------------------------------------------------------
-(* Invariants of the brokers that take themselves for the leader             *)
+(* Invariants of the brokers that believe they lead                          *)
 
-(* In one leader epoch at most one broker takes itself for the leader.       *)
+(* In one leader epoch at most one broker believes that it leads.            *)
 (* Source: KIP-631, leader epochs (Raft: ElectionSafety).                    *)
 (* Broken by: a new leader under the old epoch.                              *)
 OneLeaderPerEpochInv ==
   \A a, b \in Broker : (Leads(a) /\ Leads(b) /\ a # b) =>
     leading[a].leader_epoch # leading[b].leader_epoch
 
-(* Nobody is ahead of the log.                                               *)
-(* Source: KIP-631. Broken by: a leader that acts on what it asked for       *)
+(* No broker is ahead of the log.                                            *)
+(* Source: KIP-631. Broken by: a leader that acts on what it asked for,      *)
 (* under an epoch that it raised itself.                                     *)
 ViewsArePastInv ==
   \A b \in Broker : (Exists /\ Leads(b)) =>
     /\ leading[b].leader_epoch <= partition.leader_epoch
     /\ leading[b].partition_epoch <= partition.partition_epoch
 
-(* The leader of the current epoch reckons with everybody whom the log has   *)
-(* in sync, also while its request is under way; and if it knows the latest  *)
-(* version, it has the ISR right.                                            *)
+(* The leader of the current epoch counts every replica that the log has in  *)
+(* sync, also while its request is in flight. If it knows the latest         *)
+(* version, it knows the ISR.                                                *)
 (* Source: Kafka, PartitionState.maximalIsr; published as                    *)
 (* ReplicationQuorumSupersetProperty (Vanlightly, kafka-tlaplus).            *)
-(* Broken by: forgetting what was asked for when the answer is a refusal.    *)
+(* Broken by: forgetting the wanted ISR when the answer is a refusal.        *)
 MaximalIsrInv ==
   \A b \in Broker :
     (Exists /\ Leads(b) /\ leading[b].leader_epoch = partition.leader_epoch) =>
@@ -114,7 +116,7 @@ MaximalIsrInv ==
 ------------------------------------------------------------------------------
 (* Steps                                                                     *)
 
-(* The partition changes in this step, and is there before and after.        *)
+(* The partition changes in this step, and exists before and after it.       *)
 Changes == Exists /\ Exists' /\ partition' # partition
 
 (* Request m is handled in this step. *)
@@ -124,11 +126,12 @@ Handled(m) ==
   /\ m \notin InFlight(messages') \/ messages'[m] < messages[m]
 HandledRequests == {m \in InFlight(messages) : Handled(m)}
 
-(* Those that were asked to be in sync by a request of this step. *)
+(* The replicas that a request handled in this step wants in sync. *)
 AskedFor == UNION {DOMAIN m.isr : m \in HandledRequests}
 
 (* Every change raises the partition epoch by one. The leader epoch rises by *)
-(* one with a new leader, or none, and when a replica is dropped; else never.*)
+(* one if the leader changes, also to none, or if a replica is dropped;      *)
+(* otherwise it stays.                                                       *)
 (* Source: Kafka, PartitionChangeBuilder; KAFKA-15021.                       *)
 (* Broken by: dropping a replica under the old leader epoch.                 *)
 EpochBumpProp ==
@@ -139,30 +142,31 @@ EpochBumpProp ==
            /\ partition'.leader_epoch = partition.leader_epoch + (IF bump THEN 1 ELSE 0)
     ]_partition
 
-(* Replicas are dropped only when all who stay are in sync, or when the      *)
-(* operator takes the reassignment back.                                     *)
+(* Replicas are dropped only when all that stay are in sync, or when the     *)
+(* operator cancels the reassignment.                                        *)
 (* Source: KAFKA-15665 (KIP-631 asks for less). Broken by: completing when   *)
-(* only those who came in are in sync.                                       *)
+(* only the added replicas are in sync.                                      *)
 TargetIsrFullBeforeDropProp ==
   [][(Changes /\ ~(Members(partition.replicas) \subseteq Members(partition'.replicas))) =>
        \/ Members(partition'.replicas) \subseteq partition'.isr
        \/ CancelReassignment]_partition
 
 (* A request that completes a reassignment leaves the target, in its order,  *)
-(* and nothing to come in or go out.                                         *)
-(* Source: KIP-455. Broken by: completing without clearing what came in.     *)
+(* and nothing to add or remove.                                             *)
+(* Source: KIP-455. Broken by: completing without clearing the adding set.   *)
 CompletionLeavesTargetProp ==
   [][(Changes /\ HandledRequests # {} /\ partition'.replicas # partition.replicas) =>
        /\ partition'.replicas = TargetReplicas(partition)
        /\ ~InProgress(partition')]_partition
 
-(* Who was there before a reassignment: that is the set which a cancellation *)
-(* restores, not its order. While nobody gives another target, it stays what *)
-(* it was. The first conjunct only repeats what a cancellation is; that it   *)
-(* leads back to where the move began is MCReassignmentHistory's             *)
-(* OriginalRestoredProp. Source: KIP-455; Kafka, PartitionReassignmentRevert.*)
+(* Original: the replicas before a reassignment. A cancellation restores     *)
+(* this set, but not its order. The set stays the same while the operator    *)
+(* gives no other target. The first conjunct only repeats what a             *)
+(* cancellation is. OriginalRestoredProp of MCReassignmentHistory says that  *)
+(* a cancellation leads back to where the move began.                        *)
+(* Source: KIP-455; Kafka, PartitionReassignmentRevert.                      *)
 (* Broken by: cancelling and keeping what was added. After a change midway   *)
-(* it is not the set before the first reassignment any more: see             *)
+(* it is no longer the set before the first reassignment: see                *)
 (* broken/reassignment/CancelAfterChange.cfg.                                *)
 Original(p) == Members(p.replicas) \ p.adding
 CancelRestoresOriginalProp ==
@@ -176,9 +180,10 @@ CancelRestoresOriginalProp ==
             /\ partition'.removing = partition.removing) =>
             Original(partition') = Original(partition)]_partition
 
-(* What is stale changes nothing: a request of another broker epoch, leader  *)
-(* epoch or partition epoch than the log has, or not of the leader.          *)
-(* Source: KIP-497, KAFKA-14154. Broken by: not looking at one of them.      *)
+(* A stale request changes nothing: one with another broker epoch, leader    *)
+(* epoch or partition epoch than the log has, or one that is not from the    *)
+(* leader.                                                                   *)
+(* Source: KIP-497, KAFKA-14154. Broken by: not checking one of them.        *)
 StaleRequestRejectedProp ==
   [][Changes =>
        \A m \in HandledRequests :
@@ -187,18 +192,20 @@ StaleRequestRejectedProp ==
          /\ m.partition_epoch = partition.partition_epoch
          /\ m.broker = partition.leader]_partition
 
-(* Everybody whom a granted request names is active, and the process that    *)
-(* its sender knows. Source: KIP-841, KIP-903.                               *)
+(* Every member that a granted request names is active, and is the process   *)
+(* that the sender knows.                                                    *)
+(* Source: KIP-841, KIP-903.                                                 *)
 (* Broken by: not comparing broker epochs (KAFKA-14617).                     *)
 IneligibleStaysOutProp ==
   [][Changes =>
        \A m \in HandledRequests : \A r \in DOMAIN m.isr :
          Active(r) /\ m.isr[r] \in {NoEpoch, registrations[r].epoch}]_partition
 
-(* A leader is chosen out of those who are or were asked to be in sync. Any  *)
-(* other costs data, and needs a topic that allows it, or an operator who    *)
-(* asks for it; a new assignment and an election of the preferred replica    *)
-(* never do it. Source: KIP-631, KAFKA-13162.                                *)
+(* A new leader was in sync, or a request asked for it to be. Any other      *)
+(* leader loses data, and needs a topic that allows that, or an operator who *)
+(* asks for it. A new assignment and an election of the preferred replica    *)
+(* never elect such a leader.                                                *)
+(* Source: KIP-631, KAFKA-13162.                                             *)
 (* Broken by: an unclean election where the topic forbids it.                *)
 NewLeaderOutside ==
   /\ partition'.leader # NoLeader
@@ -210,18 +217,22 @@ UncleanOnlyIfAllowedProp ==
           /\ ~ElectPreferredLeader
           /\ \A target \in SomeTargets : ~StartReassignment(target)]_partition
 
-(* A leader from outside is marked as recovering. Source: KIP-704.           *)
-(* Broken by: not marking it. False for a cancellation by force: see         *)
-(* broken/reassignment/ForcedCancel.cfg.                                     *)
+(* A leader from outside the ISR is marked as recovering.                    *)
+(* Source: KIP-704. Broken by: not marking it. False for a cancellation by   *)
+(* force: see broken/reassignment/ForcedCancel.cfg.                          *)
 UncleanIsMarkedProp ==
   [][(Changes /\ NewLeaderOutside) => partition'.recovery = "RECOVERING"]_partition
 
-(* Who may change what: replicas come in by the operator only; they go by    *)
-(* the operator or by the leader's request; nobody gets in sync unless the   *)
-(* leader asks for it, or it is made the only one; what a broker does to its *)
-(* registration changes no assignment, but for one that an unclean election  *)
-(* had left complete (CompletableNotCompleted): any change ends that; and    *)
-(* nobody recovers without cause.                                            *)
+(* The steps that may change each part of the partition.                     *)
+(*  - Only the operator adds replicas. The operator or the leader's request  *)
+(*    removes them.                                                          *)
+(*  - A replica gets in sync only if the leader asks for it, or if it        *)
+(*    becomes the only member.                                               *)
+(*  - A change of a registration changes no assignment, except one that an   *)
+(*    unclean election had left complete (CompletableNotCompleted). Any      *)
+(*    change ends that.                                                      *)
+(*  - A partition begins to recover only with a leader from outside.         *)
+(*                                                                           *)
 (* Source: Kafka, ReplicationControlManager. Broken by: an unfencing that    *)
 (* puts the broker into the ISR (as KIP-631 has it).                         *)
 ByOperator == CancelReassignment \/ \E target \in SomeTargets : StartReassignment(target)
@@ -242,7 +253,7 @@ PermittedChangesProp ==
        /\ (partition'.recovery = "RECOVERING" /\ partition.recovery = "RECOVERED") =>
             NewLeaderOutside]_partition
 
-(* A new assignment is what the reassignment leads to from then on.          *)
+(* A new assignment is the target of the reassignment from then on.          *)
 (* Source: KIP-455. False as built once it is changed midway: see            *)
 (* broken/reassignment/ForgottenTarget.cfg.                                  *)
 TargetHonouredProp ==
@@ -258,8 +269,8 @@ RemoveLeaderReach == Exists /\ partition.leader \in partition.removing
 MovedReach ==
   Exists /\ ~InProgress(partition) /\ Members(partition.replicas) # Members(InitialReplicas)
 
-(* The same replicas in another order: a cancellation restored the set only. *)
-(* For models whose targets are no mere reordering.                          *)
+(* The same replicas in another order: a cancellation restored only the set. *)
+(* This is for models in which no target merely reorders.                    *)
 CancelMidwayReach ==
   /\ Exists
   /\ ~InProgress(partition)
@@ -274,14 +285,14 @@ CancelNeedsForceReach == Exists /\ InProgress(partition) /\ RevertNeedsForce(par
 LeaderlessReach == Exists /\ partition.leader = NoLeader /\ InProgress(partition)
 RecoveringReach == Exists /\ partition.recovery = "RECOVERING" /\ InProgress(partition)
 
-(* The topic is gone, and a broker still works at its reassignment. *)
+(* The topic is gone, and a broker still works on its reassignment. *)
 DeletedMidwayReach ==
   ~Exists /\ \E b \in Broker : Leads(b) /\ leading[b].replicas # Members(InitialReplicas)
 
 (* The operator removed a broker. *)
 UnregisteredReach == \E b \in Broker : ~Registered(b)
 
-(* A leader of the past, beside the present one. *)
+(* A past leader still believes that it leads, beside the present one. *)
 TwoLeadersReach == \E a, b \in Broker : a # b /\ Leads(a) /\ Leads(b)
 
 Answered(error) ==
@@ -298,7 +309,7 @@ InvalidUpdateVersionReach == Answered("INVALID_UPDATE_VERSION")
 IneligibleReplicaReach == Answered("INELIGIBLE_REPLICA")
 NewLeaderElectedReach == Answered("NEW_LEADER_ELECTED")
 
-(* Nothing was written: the answer gives the version that was asked about. *)
+(* Nothing was written: the answer gives the partition epoch of the request. *)
 NothingToDoReach ==
   \E m \in InFlight(messages) :
     /\ m.type = "AlterPartitionResponse"

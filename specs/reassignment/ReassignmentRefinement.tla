@@ -1,11 +1,12 @@
 ----------------------- MODULE ReassignmentRefinement -----------------------
 (***************************************************************************)
-(* Reassignment => PartitionLog: with requests and views left out, what    *)
+(* Reassignment => PartitionLog. With requests and views left out, what    *)
 (* the controller writes follows the rules of a committed log.             *)
 (*                                                                         *)
-(* Both build a change with the same operator, PartitionChange!Build. So   *)
-(* this says who may ask for what, and when; of how a change is built it   *)
-(* says nothing: that is for ReassignmentProperties.                       *)
+(* Both modules build a change with the same operator,                     *)
+(* PartitionChange!Build. So the refinement says which change may be asked *)
+(* for, and when. It says nothing of how a change is built:                *)
+(* ReassignmentProperties does.                                            *)
 (***************************************************************************)
 EXTENDS ReassignmentProperties
 

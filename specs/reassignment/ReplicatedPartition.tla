@@ -1,33 +1,50 @@
 ------------------------- MODULE ReplicatedPartition -------------------------
 (***************************************************************************)
-(* The data of a partition while it is reassigned: a leader appends,       *)
-(* followers fetch, a record is committed when every replica that may be   *)
-(* in sync has it. Extends Reassignment, whose steps it takes as they are. *)
+(* The data of a partition while it is reassigned. A leader appends,       *)
+(* followers fetch, and a record is committed when every replica that may  *)
+(* be in sync has it. The module extends Reassignment and takes its steps  *)
+(* as they are.                                                            *)
 (*                                                                         *)
 (* Sources: KIP-101, KIP-279 and KIP-320 (leader epochs, truncation),      *)
-(* KIP-497 (the ISR a leader must reckon with), KIP-903 (broker epochs in  *)
+(* KIP-497 (the ISR a leader must count), KIP-903 (broker epochs in        *)
 (* fetches), and Kafka 4.1 as built.                                       *)
 (*                                                                         *)
+(* Kafka's handler -> actions here (Partition where no class is given)     *)
+(*   makeLeader -> BecomeLeader                                            *)
+(*   makeFollower -> BecomeFollower                                        *)
+(*   ReplicaManager.stopPartitions -> DropReplica                          *)
+(*   ClusterControlManager.registerBroker, LogManager.loadLogs ->          *)
+(*     RestartBroker                                                       *)
+(*   appendRecordsToLeader -> AppendRecord                                 *)
+(*   fetchRecords, updateFollowerFetchState -> FetchRecords                *)
+(*   AbstractFetcherThread.truncateOnFetchResponse -> TruncateLog          *)
+(*   maybeIncrementLeaderHW -> AdvanceHighWatermark                        *)
+(*   isFollowerInSync, maybeExpandIsr -> ExpandIsr                         *)
+(*   maybeShrinkIsr -> ShrinkIsr                                           *)
+(*   the handlers of Reassignment -> its actions, here ReassignmentStarted *)
+(*     to AnswerReceived                                                   *)
+(*                                                                         *)
 (* What is not modelled                                                    *)
-(*  - Values: a record is the epoch of the leader that wrote it. One leader*)
-(*    writes in an epoch, so an offset and an epoch name one record.       *)
-(*  - Fetches on their way: the leader hears of a fetch, and the follower  *)
-(*    of its answer, in one step of one record.                            *)
-(*  - The high watermark of followers: a leader finds its own anew. That   *)
-(*    only makes it easier to be let into the ISR.                         *)
+(*  - Values. A record is the epoch of the leader that wrote it. One       *)
+(*    leader writes in an epoch, so an offset and an epoch name one        *)
+(*    record.                                                              *)
+(*  - Fetches in flight. The leader gets the fetch, and the follower its   *)
+(*    answer, in one step of one record.                                   *)
+(*  - The high watermark of followers. A new leader finds its own afresh.  *)
+(*    That only makes it easier for a follower to join the ISR.            *)
 (*  - Transactions, retention, compaction, tiers, min.insync.replicas      *)
 (*    (which lets a leader refuse records, and commits none).              *)
-(*  - A replica's lag in time: a leader may drop anybody from the ISR.     *)
-(*  - A log that loses its end in a restart, unless a model asks for it    *)
+(*  - A replica's lag in time. A leader may drop any replica from the ISR. *)
+(*  - A log that loses its end in a restart, unless a model allows it      *)
 (*    (SurvivingEnds).                                                     *)
 (***************************************************************************)
 EXTENDS Reassignment
 
 VARIABLES
-  log,         \* [Broker -> sequence of leader epochs]: what each broker holds.
-  following,   \* [Broker -> [leader, leader_epoch] or Nil]: from whom it fetches.
+  log,         \* [Broker -> sequence of leader epochs]: the records each broker holds.
+  following,   \* [Broker -> [leader, leader_epoch] or Nil]: the leader it fetches from.
   replica_state, \* [Broker -> state or Nil]: what a leader remembers of its replicas.
-  consumed     \* The committed records, as clients were told. Nobody asks for it.
+  consumed     \* The committed records, as clients were told. No step reads it.
 
 data_vars == <<log, following, replica_state, consumed>>
 all_vars == <<vars, data_vars>>
@@ -37,8 +54,9 @@ all_vars == <<vars, data_vars>>
 Offset == Nat
 IsLog(sequence) == sequence \in Seq(Nat)
 
-(* epoch_start: the end of the log when the epoch began. fetched: by replica,*)
-(* where its last fetch of this epoch began, and by which process; or Nil.   *)
+(* epoch_start: the end of the log when the epoch began. fetched: for each   *)
+(* replica, the offset of its last fetch of this epoch and the broker epoch  *)
+(* of the fetching process; or Nil.                                          *)
 (* Kafka: Partition.leaderEpochStartOffsetOpt, Replica.replicaState.         *)
 ReplicaState ==
   [epoch_start : Offset, high_watermark : Offset,
@@ -66,10 +84,11 @@ DataInit ==
 Replays == UNCHANGED <<partition, registrations, messages, consumed>>
 
 (***************************************************************************)
-(* A broker learns that it leads, or leads on in another way. In a new     *)
-(* leader epoch it knows nothing of its followers, and notes where the     *)
-(* epoch begins: before a follower has come that far, it does not know     *)
-(* what was committed before (!).                                          *)
+(* A broker learns that it leads, or that the partition it leads has       *)
+(* changed. In a new leader epoch it knows nothing of its followers, and   *)
+(* notes where the epoch begins (epoch_start |-> Len(log[b])). Before a    *)
+(* follower has reached that offset, the leader does not know what was     *)
+(* committed before.                                                       *)
 (*                                                                         *)
 (* Kafka: Partition.makeLeader.                                            *)
 (***************************************************************************)
@@ -81,14 +100,14 @@ BecomeLeader(b) ==
   /\ following' = [following EXCEPT ![b] = Nil]
   /\ replica_state' = [replica_state EXCEPT ![b] =
        IF Leads(b) /\ leading[b].leader_epoch = view.leader_epoch THEN @
-       ELSE [epoch_start |-> Len(log[b]),                                    \* (!)
+       ELSE [epoch_start |-> Len(log[b]),
              high_watermark |-> IF Leads(b) THEN @.high_watermark ELSE 0,
              fetched |-> [r \in Broker |-> Nil]]]
   /\ UNCHANGED log
   /\ Replays
 
 (***************************************************************************)
-(* A broker learns whom it follows, if anybody leads.                      *)
+(* A broker learns which leader it follows, if there is a leader.          *)
 (*                                                                         *)
 (* Kafka: Partition.makeFollower.                                          *)
 (***************************************************************************)
@@ -107,8 +126,8 @@ BecomeFollower(b) ==
   /\ Replays
 
 (***************************************************************************)
-(* A broker learns that it is no replica (any more), and deletes what it   *)
-(* has.                                                                    *)
+(* A broker learns that it is not a replica, or is one no longer. It       *)
+(* deletes the data that it has.                                           *)
 (*                                                                         *)
 (* Kafka: ReplicaManager.stopPartitions.                                   *)
 (***************************************************************************)
@@ -122,7 +141,7 @@ DropReplica(b) ==
   /\ Replays
 
 (***************************************************************************)
-(* A broker's process starts anew. Of its log there is what was on disk.   *)
+(* A broker's process restarts. Its log keeps what was on disk.            *)
 (*                                                                         *)
 (* Kafka: ClusterControlManager.registerBroker, LogManager.loadLogs.       *)
 (***************************************************************************)
@@ -137,7 +156,7 @@ RestartBroker(b, end) ==
 (* Records                                                                   *)
 
 (***************************************************************************)
-(* A leader appends a record, whether it still is the leader or not.       *)
+(* A leader appends a record, even if it was deposed and has not heard.    *)
 (*                                                                         *)
 (* Kafka: Partition.appendRecordsToLeader.                                 *)
 (***************************************************************************)
@@ -146,8 +165,8 @@ AppendRecord(b) ==
   /\ log' = [log EXCEPT ![b] = Append(@, leading[b].leader_epoch)]
   /\ UNCHANGED <<vars, following, replica_state, consumed>>
 
-(* Follower f is heard by its leader: both mean the same epoch, and to the   *)
-(* leader f is a replica. KIP-320 fences every other fetch.                  *)
+(* The leader accepts the fetches of follower f: both are in the same epoch, *)
+(* and the leader counts f as a replica. KIP-320 fences every other fetch.   *)
 IsHeard(f) ==
   /\ following[f] # Nil
   /\ LET l == following[f].leader IN
@@ -155,15 +174,16 @@ IsHeard(f) ==
        /\ leading[l].leader_epoch = following[f].leader_epoch
        /\ f \in leading[l].replicas
 
-(* The last record of f is not the one that the leader has at its place.     *)
+(* The last record of f differs from the leader's record at that offset.     *)
 Diverges(f) ==
   LET l == following[f].leader
       end == Len(log[f])
   IN  end > 0 /\ (end > Len(log[l]) \/ (end <= Len(log[l]) /\ log[f][end] # log[l][end]))
 
 (***************************************************************************)
-(* A follower fetches: the leader learns where its log ends and by which   *)
-(* process, and it gets the next record, if there is one.                  *)
+(* A follower fetches. The leader learns the end of the follower's log and *)
+(* the fetching process. The follower gets the next record, if there is    *)
+(* one.                                                                    *)
 (*                                                                         *)
 (* Kafka: Partition.fetchRecords, updateFollowerFetchState.                *)
 (***************************************************************************)
@@ -179,13 +199,14 @@ FetchRecords(f) ==
             ELSE [log EXCEPT ![f] = Append(@, log[l][end + 1])]
   /\ UNCHANGED <<vars, following, consumed>>
 
-(* The end of what a log has of the epochs up to one.                        *)
+(* The end offset, in a log, of all epochs up to the given one.              *)
 EndOfEpoch(sequence, epoch) ==
   Cardinality({k \in DOMAIN sequence : sequence[k] <= epoch})
 
 (***************************************************************************)
-(* A follower fetches and hears that its last record is not the leader's.  *)
-(* It cuts its log back to where the two may agree, and asks again.        *)
+(* A follower fetches and learns that its last record is not the leader's. *)
+(* It truncates its log to the offset up to which the two may agree, and   *)
+(* fetches again.                                                          *)
 (*                                                                         *)
 (* Kafka: AbstractFetcherThread.truncateOnFetchResponse (KIP-320).         *)
 (***************************************************************************)
@@ -201,19 +222,21 @@ TruncateLog(f) ==
        SubSeq(@, 1, IF leader_end < own_end THEN leader_end ELSE own_end)]
   /\ UNCHANGED <<vars, following, replica_state, consumed>>
 
-(* How far replica r has come, as far as leader l knows.                     *)
+(* The end offset of replica r, as far as leader l knows.                    *)
 EndKnown(l, r) ==
   IF r = l THEN Len(log[l])
   ELSE IF replica_state[l].fetched[r] = Nil THEN 0 ELSE replica_state[l].fetched[r].end
 
 (***************************************************************************)
-(* A leader commits what every replica has that may be in sync: those it   *)
-(* knows to be, and those it asked for (!). Clients are told.              *)
+(* A leader advances the high watermark to the lowest end offset among the *)
+(* replicas that may be in sync. These are the members of the ISR that it  *)
+(* knows and of the ISR that it asked for (MaximalIsr(l)). Clients learn   *)
+(* of it.                                                                  *)
 (*                                                                         *)
 (* Kafka: Partition.maybeIncrementLeaderHW.                                *)
 (***************************************************************************)
 AdvanceHighWatermark(l) ==
-  LET ends == {EndKnown(l, r) : r \in MaximalIsr(l)}                         \* (!)
+  LET ends == {EndKnown(l, r) : r \in MaximalIsr(l)}
       end == CHOOSE e \in ends : \A other \in ends : e <= other
   IN
   /\ Leads(l)
@@ -224,15 +247,16 @@ AdvanceHighWatermark(l) ==
 ------------------------------------------------------------------------------
 (* A leader and its ISR                                                      *)
 
-(* The broker epochs by which leader l knows the members of an ISR: by their *)
-(* fetches of this leader epoch; NoEpoch if there was none.                  *)
+(* The broker epochs under which leader l knows the members of an ISR. It    *)
+(* has them from their fetches in this leader epoch; NoEpoch if there was    *)
+(* none.                                                                     *)
 KnownEpochs(l, isr) ==
   [r \in isr |-> IF r = l THEN registrations[l].epoch
                  ELSE IF replica_state[l].fetched[r] = Nil THEN NoEpoch
                  ELSE replica_state[l].fetched[r].broker_epoch]
 
 (* Follower f has all that was committed, and all that the leader held when  *)
-(* its epoch began: something of that may be committed without its knowledge.*)
+(* its epoch began. The leader may not know that some of that is committed.  *)
 (* Kafka: Partition.isFollowerInSync.                                        *)
 CaughtUp(l, f) ==
   /\ replica_state[l].fetched[f] # Nil
@@ -240,7 +264,7 @@ CaughtUp(l, f) ==
   /\ replica_state[l].fetched[f].end >= replica_state[l].epoch_start
 
 (***************************************************************************)
-(* A leader asks to let in a follower that has caught up.                  *)
+(* A leader asks to add a follower that has caught up.                     *)
 (*                                                                         *)
 (* Kafka: Partition.maybeExpandIsr.                                        *)
 (***************************************************************************)
@@ -252,7 +276,7 @@ ExpandIsr(l, f) ==
   /\ UNCHANGED data_vars
 
 (***************************************************************************)
-(* A leader asks to drop followers.                                        *)
+(* A leader asks to remove followers.                                      *)
 (*                                                                         *)
 (* Kafka: Partition.maybeShrinkIsr.                                        *)
 (***************************************************************************)
@@ -262,8 +286,8 @@ ShrinkIsr(l, isr) ==
   /\ RequestIsr(l, KnownEpochs(l, isr))
   /\ UNCHANGED data_vars
 ------------------------------------------------------------------------------
-(* What happens at the controller, and in the leader's dealings with it:     *)
-(* steps of Reassignment, of which the replicas are not told yet.            *)
+(* Steps of Reassignment, at the controller and between the controller and   *)
+(* the leader. The replicas do not know of them yet.                         *)
 
 ReassignmentStarted(target) == StartReassignment(target) /\ UNCHANGED data_vars
 ReassignmentCancelled == CancelReassignment /\ UNCHANGED data_vars
@@ -277,7 +301,7 @@ RequestRefused(m) == RefuseAlterPartition(m) /\ UNCHANGED data_vars
 RequestGranted(m) == GrantAlterPartition(m) /\ UNCHANGED data_vars
 AnswerReceived(m) == HandleAlterPartitionResponse(m) /\ UNCHANGED data_vars
 
-(* The ends that a log may have after a restart: nothing is lost, unless a   *)
+(* The ends that a log may have after a restart. It loses nothing, unless a  *)
 (* model says otherwise (AnyEndButTheLasts).                                 *)
 SurvivingEnds(b) == {Len(log[b])}
 

@@ -1,18 +1,18 @@
 -------------------- MODULE ReplicatedPartitionProperties --------------------
 (***************************************************************************)
-(* What must be true of ReplicatedPartition, besides what is true of       *)
-(* Reassignment. Names that are published are kept: they are Raft's, of    *)
-(* Kafka's simulation test, or of the specs of Vanlightly and Gustafson.   *)
-(* Unless an election was unclean: a model that allows one leaves these    *)
+(* The properties of ReplicatedPartition, besides those of Reassignment.   *)
+(* Published names are kept: they are Raft's, or those of Kafka's          *)
+(* simulation test, or of the specs of Vanlightly and Gustafson. They hold *)
+(* unless an election was unclean; a model that allows one leaves them     *)
 (* out.                                                                    *)
 (***************************************************************************)
 EXTENDS ReplicatedPartition, ReassignmentProperties
 
-(* What was committed is on every replica that is in sync, so on every one   *)
+(* Every replica in sync has all that was committed. So has every replica    *)
 (* that may be elected.                                                      *)
-(* Source: KIP-966 (LeaderCandidateCompletenessProperty). Broken by: letting *)
-(* a follower in that has not come to the leader's epoch start; counting     *)
-(* only those that are known to be in sync while a request is under way.     *)
+(* Source: KIP-966 (LeaderCandidateCompletenessProperty). Broken by: adding  *)
+(* a follower that has not reached the leader's epoch start; counting only   *)
+(* the replicas known to be in sync while a request is in flight.            *)
 CommittedOnIsrInv ==
   Exists => \A r \in partition.isr : Holds(r, consumed)
 
@@ -21,34 +21,36 @@ CommittedOnIsrInv ==
 LeaderCompletenessInv ==
   (Exists /\ partition.leader # NoLeader) => Holds(partition.leader, consumed)
 
-(* What was committed is somewhere among the replicas.                       *)
+(* Some replica has all that was committed.                                  *)
 (* Source: KIP-966 (NoCommittedRecordLostGlobally). Broken by: dropping the  *)
 (* old replicas before a new one has caught up.                              *)
 NoCommittedRecordLostInv ==
   Exists => \E r \in Members(partition.replicas) : Holds(r, consumed)
 
-(* A record at an offset with an epoch is one record: who has it has the     *)
-(* same before it. Source: Raft, LogMatching; KIP-101.                       *)
+(* An offset and an epoch name one record: two logs that both have it are    *)
+(* the same up to it.                                                        *)
+(* Source: Raft, LogMatching; KIP-101.                                       *)
 (* Broken by: appending without comparing the last epoch.                    *)
 LogMatchingInv ==
   \A a, b \in Broker :
     \A k \in DOMAIN log[a] \cap DOMAIN log[b] :
       (log[a][k] = log[b][k]) => (SubSeq(log[a], 1, k) = SubSeq(log[b], 1, k))
 
-(* Epochs in a log never fall. Source: KIP-101, the leader epoch cache.      *)
-(* Broken by: a leader that appends what another wrote later.                *)
+(* Epochs in a log never fall.                                               *)
+(* Source: KIP-101, the leader epoch cache. Broken by: a leader that appends *)
+(* what another wrote later.                                                 *)
 LogEpochsOrderedInv ==
   \A b \in Broker : \A k \in DOMAIN log[b] :
     k > 1 => log[b][k - 1] <= log[b][k]
 
 (* No leader has committed more than it holds.                               *)
-(* Source: Kafka, UnifiedLog. Broken by: counting a follower's end that it   *)
+(* Source: Kafka, UnifiedLog. Broken by: counting an end that the follower   *)
 (* did not reach.                                                            *)
 HighWatermarkWithinLogInv ==
   \A b \in Broker : Leads(b) => replica_state[b].high_watermark <= Len(log[b])
 
-(* What was read once is read again: below their high watermarks, all that   *)
-(* take themselves for leaders have what clients were told.                  *)
+(* A read can be repeated. Below its high watermark, every broker that       *)
+(* believes it leads has the records that clients were told of.              *)
 (* Source: ConsistentReadProperty (Vanlightly). Broken by: a deposed leader  *)
 (* that commits alone.                                                       *)
 ConsistentReadInv ==
@@ -60,14 +62,14 @@ ConsistentReadInv ==
 ------------------------------------------------------------------------------
 (* Steps                                                                     *)
 
-(* What clients were told is never taken back.                               *)
+(* A record that clients were told of is never taken back.                   *)
 (* Source: Kafka's simulation test, ConsistentCommittedData. Broken by: a    *)
-(* leader that commits something else at an offset that is committed.        *)
+(* leader that commits another record at a committed offset.                 *)
 ConsumedGrowsProp ==
   [][/\ Len(consumed') > Len(consumed)
      /\ SubSeq(consumed', 1, Len(consumed)) = consumed]_consumed
 
-(* While a broker leads in one epoch its high watermark does not fall, and   *)
+(* While a broker leads in one epoch, its high watermark does not fall, and  *)
 (* its log only grows.                                                       *)
 (* Source: Raft, LeaderAppendOnly; Kafka's simulation test,                  *)
 (* MonotonicHighWatermark. Broken by: a leader that truncates.               *)
@@ -80,13 +82,13 @@ LeaderAppendOnlyProp ==
 ------------------------------------------------------------------------------
 (* Must be possible                                                          *)
 
-(* The data moved to replicas that were not there in the beginning.          *)
+(* The data moved to replicas that were not there initially.                 *)
 DataMovedReach ==
   /\ MovedReach
   /\ consumed # << >>
   /\ \A b \in Members(InitialReplicas) \ Members(partition.replicas) : log[b] = << >>
 
-(* A record that was never committed is cut off.                             *)
+(* A follower will truncate a record that was never committed.               *)
 WillTruncateReach == \E f \in Broker : IsHeard(f) /\ Diverges(f)
 
 (* A deposed leader still appends.                                           *)
@@ -97,19 +99,19 @@ DeposedAppendsReach ==
     /\ partition.leader # b
     /\ Len(log[b]) > 0 /\ log[b][Len(log[b])] = leading[b].leader_epoch
 
-(* A replica that was not there before is in sync with a leader that was not *)
-(* the first, and has what was committed under the first.                    *)
+(* A replica that was not there initially is in sync with a later leader,    *)
+(* and has the records that were committed under the first.                  *)
 JoinsUnderNewLeaderReach ==
   /\ Exists
   /\ partition.leader_epoch > 0
   /\ consumed # << >>
   /\ \E r \in partition.isr : r \notin Members(InitialReplicas)
 
-(* An unclean election lost what clients were told. *)
+(* An unclean election lost records that clients were told of. *)
 UncleanLostReach ==
   Exists /\ partition.leader # NoLeader /\ ~Holds(partition.leader, consumed)
 
-(* The leader commits a record while its ISR is being changed.               *)
+(* The leader has committed a record, and its ISR is being changed.          *)
 CommittedWhilePendingReach ==
   \E b \in Broker :
     Leads(b) /\ leading[b].pending # {} /\ replica_state[b].high_watermark > 0

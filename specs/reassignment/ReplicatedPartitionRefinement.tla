@@ -1,13 +1,13 @@
 -------------------- MODULE ReplicatedPartitionRefinement --------------------
 (***************************************************************************)
-(* ReplicatedPartition => OwnershipMove: with leaders, epochs, requests    *)
-(* and records that are not committed left out, a reassignment moves a set *)
-(* of replicas together with the committed data. Only where no election is *)
-(* unclean and no topic is deleted.                                        *)
+(* ReplicatedPartition => OwnershipMove. With leaders, epochs, requests    *)
+(* and uncommitted records left out, a reassignment moves a set of         *)
+(* replicas together with the committed data. This holds only where no     *)
+(* election is unclean and no topic is deleted.                            *)
 (***************************************************************************)
 EXTENDS ReplicatedPartitionProperties
 
-(* How many of the committed records a broker holds, from the first on.      *)
+(* How many of the first committed records a broker holds.                   *)
 Held(b) ==
   CHOOSE n \in 0 .. Len(consumed) :
     /\ Holds(b, SubSeq(consumed, 1, n))
@@ -24,9 +24,9 @@ Move == INSTANCE OwnershipMove WITH
 
 RefinesOwnershipMoveProp == Move!Spec
 
-(* ElectUncleanLeader is an operator's own choice, whatever the topic allows.*)
-(* A request that is repeated can be refused and then granted, and is out as *)
-(* well: broken/reassignment/OvertakenAlterPartition.cfg.                    *)
+(* ElectUncleanLeader is an operator's own choice, whatever the topic        *)
+(* allows. A repeated request can be refused and then granted, so it is also *)
+(* excluded: broken/reassignment/OvertakenAlterPartition.cfg.                *)
 THEOREM (/\ DataSpec
          /\ ~UncleanEnabled
          /\ [][~ElectUncleanLeader]_all_vars

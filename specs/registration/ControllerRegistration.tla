@@ -5,30 +5,51 @@
 (* metadata version may be raised.                                         *)
 (*                                                                         *)
 (* Sources: KIP-919 (Controller Registration, Fix compatibility gates),    *)
-(* and Kafka 4.1 as built; for what removes a registration, which 4.1 does *)
-(* not have, KIP-1312. Where KIP and Kafka differ, Kafka is followed and   *)
-(* docs/kip-differences.md has the row.                                    *)
+(* and Kafka 4.1 as built. Kafka 4.1 cannot remove a registration; for     *)
+(* that the source is KIP-1312. Where KIP and Kafka differ, this module    *)
+(* follows Kafka, and docs/kip-differences.md has the row.                 *)
 (*                                                                         *)
-(* A registration of a controller has no epoch and no session. Whatever    *)
-(* request the active controller handles last is what the log says, also   *)
-(* if it comes late and from a process that is gone. What repairs this is  *)
-(* the process itself: it looks for its incarnation id in the metadata     *)
-(* that it replays, and registers again when it finds another one there.   *)
+(* A registration of a controller has no epoch and no session. The log     *)
+(* says what the active controller's last request said, even if that       *)
+(* request came late and from a process that is gone. The process itself   *)
+(* repairs this: it looks for its incarnation id in the metadata that it   *)
+(* replays, and registers again when it finds another one.                 *)
 (*                                                                         *)
-(* The log is not a sequence here: what matters of it is the last          *)
-(* registration of each id, the metadata version and the voters. So there  *)
-(* is no end to the number of records, and still finitely many states.     *)
+(* The log is not a sequence here. Only the last registration of each id,  *)
+(* the metadata version and the voters matter. So the number of records    *)
+(* has no bound, and there are still finitely many states.                 *)
+(*                                                                         *)
+(* Kafka's handler -> actions here                                         *)
+(*  - ControllerRegistrationManager.start -> StartController               *)
+(*  - ControllerRegistrationManager.maybeSendControllerRegistration ->     *)
+(*    SendRegistration                                                     *)
+(*  - ControllerRegistrationManager.RegistrationResponseHandler ->         *)
+(*    HandleRegistrationResponse, RequestTimeout                           *)
+(*  - ControllerRegistrationManager.onMetadataUpdate -> ReplayMetadata     *)
+(*  - FeatureControlManager.replay -> HaltUnsupported                      *)
+(*  - QuorumController.claim -> BecomeActive                               *)
+(*  - ClusterControlManager.registerController -> RegisterController,      *)
+(*    RefuseRegistration                                                   *)
+(*  - QuorumController.ControllerWriteEvent -> AnswerNotController         *)
+(*  - FeatureControlManager.updateFeatures -> UpgradeFeature,              *)
+(*    RefuseUpgrade                                                        *)
+(*  - ClusterControlManager.unregisterController (KAFKA-20395) ->          *)
+(*    UnregisterController                                                 *)
+(*  - RemoveVoterHandler -> RemoveVoter                                    *)
+(*  - AddVoterHandler -> AddVoter                                          *)
+(*  - no handler -> Crash, LoseMessage, DuplicateMessage                   *)
 (*                                                                         *)
 (* What is not modelled                                                    *)
-(*  - Raft. What the active controller writes is committed at once, and a  *)
-(*    process is active or not; specs/cluster has uncommitted records and  *)
-(*    two controllers that both take themselves for active.                *)
-(*  - States between: a process that replays at all replays all there is.  *)
+(*  - Raft. A record is committed as soon as the active controller writes  *)
+(*    it, and a process is either active or not. specs/cluster has         *)
+(*    uncommitted records and two controllers that both take themselves    *)
+(*    for active.                                                          *)
+(*  - States in between: a process that replays at all replays everything. *)
 (*  - Brokers. They too must support a level before it is finalized.       *)
 (*  - Endpoints, and features other than metadata.version. A process       *)
 (*    supports the same levels for all its life.                           *)
-(*  - Lower levels. Kafka refuses to lower the metadata version over a     *)
-(*    change of the metadata, and that of registrations is one.            *)
+(*  - Lower levels. Kafka refuses to lower the metadata version across a   *)
+(*    change of the metadata, and the registrations are such a change.     *)
 (*  - Two processes of one controller id at once: the lock on the metadata *)
 (*    directory forbids it.                                                *)
 (*  - Back-off between requests, authorization, migration from ZooKeeper.  *)
@@ -37,7 +58,7 @@ EXTENDS Network, FiniteSets
 
 CONSTANTS
   Controller,      \* The controller ids.
-  Incarnation,     \* Every controller process there ever is.
+  Incarnation,     \* Every controller process that ever exists.
   ControllerOf,    \* [Incarnation -> Controller]: the id a process is configured with.
   Level,           \* The levels of the metadata version: numbers.
   GateLevel,       \* The first level with registrations. Kafka: 3.7-IV0.
@@ -64,8 +85,8 @@ VARIABLES
   voters,            \* The controller ids that vote.
   active,            \* The process that is the active controller, or Nil.
   status,            \* [Incarnation -> state of the process].
-  image,             \* [Incarnation -> what it has replayed of the above].
-  pending,           \* [Incarnation -> whether it waits for an answer].
+  image,             \* [Incarnation -> image]: what it has replayed of the above.
+  pending,           \* [Incarnation -> BOOLEAN]: it waits for an answer.
   messages           \* The bag of messages in flight.
 
 controller_log == <<registrations, metadata_version, voters>>
@@ -76,11 +97,11 @@ vars == <<registrations, metadata_version, voters, active, status, image, pendin
 
 Status == {"NOT_RUNNING", "RUNNING", "STOPPED"}
 
-(* Kafka: RegisterControllerRecord. There is no epoch in it.                 *)
+(* Kafka: RegisterControllerRecord. It contains no epoch.                    *)
 Registration == [incarnation : Incarnation, supported : SUBSET Level]
 
-(* What a process looks for in the metadata: who is registered under its own *)
-(* id, and whether registrations are supported at all.                       *)
+(* The part of the metadata that a process reads: which process is           *)
+(* registered under its own id, and whether registrations are supported.     *)
 NoLevel == -1
 Image == [incarnation : Incarnation \cup {Nil}, metadata_version : Level \cup {NoLevel}]
 EmptyImage == [incarnation |-> Nil, metadata_version |-> NoLevel]
@@ -105,7 +126,7 @@ TypeOK ==
   /\ pending \in [Incarnation -> BOOLEAN]
   /\ IsBagOf(messages, Message)
 ------------------------------------------------------------------------------
-(* What the nodes ask of their own state                                     *)
+(* Questions that a node answers from its own state                          *)
 
 Live(i) == status[i] = "RUNNING"
 
@@ -114,26 +135,26 @@ Registered(c) == registrations[c] # Nil
 (* Kafka: MetadataVersion.isControllerRegistrationSupported.                 *)
 RegistrationSupported(level) == level >= GateLevel
 
-(* Process i reads in its metadata that registrations are supported.         *)
+(* By the metadata of process i, registrations are supported.                *)
 GateOpenFor(i) == RegistrationSupported(image[i].metadata_version)
 
-(* What there is to replay for process i.                                    *)
+(* The latest metadata, as process i replays it.                             *)
 LatestImage(i) ==
   LET r == registrations[ControllerOf[i]] IN
   [incarnation |-> IF r = Nil THEN Nil ELSE r.incarnation,
    metadata_version |-> metadata_version]
 
-(* Whom an upgrade waits for. A model may put the voters in its place, as is *)
-(* proposed (KAFKA-20295).                                                   *)
+(* The ids that an upgrade waits for. A model may replace them by the        *)
+(* voters, as KAFKA-20295 proposes.                                          *)
 MustBeRegistered == QuorumIds
 
-(* Why the active controller may raise the metadata version to a level: its  *)
-(* own software supports it; and, if registrations are supported, so does    *)
-(* every other registered controller, and every id that the configuration    *)
-(* names is registered. It counts itself without looking at its              *)
-(* registration. It does not ask who the voters are: where they are dynamic, *)
-(* the configuration names nobody. Below the gate it knows nothing of the    *)
-(* others, and goes ahead.                                                   *)
+(* LevelSupported: when the active controller may raise the metadata version *)
+(* to a level. Its own software must support the level. If registrations are *)
+(* supported, every other registered controller must also support it, and    *)
+(* every id that the configuration names must be registered. The active      *)
+(* controller counts itself without looking at its registration. It does not *)
+(* read the voters: where they are dynamic, the configuration names no ids.  *)
+(* Below the gate it knows nothing of the others, and goes ahead.            *)
 (* Kafka: FeatureControlManager.reasonNotSupported.                          *)
 OtherControllers == Controller \ {ControllerOf[active]}
 LevelSupported(level) ==
@@ -155,12 +176,12 @@ Init ==
 ------------------------------------------------------------------------------
 (* The controller process                                                    *)
 
-(* Which software the operator starts. A model may allow less.               *)
+(* The software that the operator may start. A model may allow less.         *)
 MayStart(i) == TRUE
 
 (***************************************************************************)
-(* A process starts, when no other of its id runs. It has replayed nothing *)
-(* yet, and drew a new incarnation id.                                     *)
+(* A process starts, when no other process of its id runs. It has replayed *)
+(* nothing yet, and has a new incarnation id.                              *)
 (*                                                                         *)
 (* Kafka: ControllerRegistrationManager.start.                             *)
 (***************************************************************************)
@@ -173,9 +194,9 @@ StartController(i) ==
 
 (***************************************************************************)
 (* A process that does not find its own incarnation in the metadata asks   *)
-(* to be registered: because it just started, or because an older request  *)
-(* came after its own. That an answer said NONE is no reason to stop       *)
-(* asking; only the metadata is.                                           *)
+(* to be registered. It may have just started, or an older request may     *)
+(* have arrived after its own. The answer NONE does not stop it from       *)
+(* asking; only the metadata does.                                         *)
 (*                                                                         *)
 (* Kafka: ControllerRegistrationManager.maybeSendControllerRegistration.   *)
 (***************************************************************************)
@@ -190,7 +211,7 @@ SendRegistration(i) ==
   /\ UNCHANGED <<controller_log, active, status, image>>
 
 (***************************************************************************)
-(* An answer arrives. Whatever it says, the process may ask again.         *)
+(* An answer arrives. Whatever its error, the process may ask again.       *)
 (*                                                                         *)
 (* Kafka: ControllerRegistrationManager, RegistrationResponseHandler.      *)
 (***************************************************************************)
@@ -201,8 +222,8 @@ HandleRegistrationResponse(m) ==
   /\ messages' = Take(messages, m)
   /\ UNCHANGED <<controller_log, active, status, image>>
 
-(* What is left in flight when process i waits no longer: its request may    *)
-(* still arrive, an answer finds a closed connection.                        *)
+(* The messages still in flight after process i stops waiting: its request   *)
+(* may still arrive, an answer finds a closed connection.                    *)
 Unawaited(bag, i) ==
   LET answers == {m \in InFlight(bag) : m.incarnation = i /\ ~IsRequest(m)}
       asked   == {m \in InFlight(bag) : m.incarnation = i /\ IsRequest(m) /\ m.awaited}
@@ -223,8 +244,8 @@ RequestTimeout(i) ==
   /\ UNCHANGED <<controller_log, active, status, image>>
 
 (***************************************************************************)
-(* A process replays committed metadata: the active one too, later than it *)
-(* wrote it.                                                               *)
+(* A process replays committed metadata. The active one does so too, later *)
+(* than it wrote it.                                                       *)
 (*                                                                         *)
 (* Kafka: ControllerRegistrationManager.onMetadataUpdate.                  *)
 (***************************************************************************)
@@ -235,7 +256,7 @@ ReplayMetadata(i) ==
   /\ image' = [image EXCEPT ![i] = LatestImage(i)]
   /\ UNCHANGED <<controller_log, active, status, pending, messages>>
 
-(* Process i ends, and with it all that it kept in memory.                   *)
+(* Process i ends and loses everything that it kept in memory.               *)
 Exit(i) ==
   /\ status' = [status EXCEPT ![i] = "STOPPED"]
   /\ image' = [image EXCEPT ![i] = EmptyImage]
@@ -245,7 +266,7 @@ Exit(i) ==
 
 (***************************************************************************)
 (* A process replays a level that its software does not support, and       *)
-(* halts: it could not read what is written under that level.              *)
+(* halts: it could not read the records written under that level.          *)
 (*                                                                         *)
 (* Kafka: FeatureControlManager.replay.                                    *)
 (***************************************************************************)
@@ -256,7 +277,8 @@ HaltUnsupported(i) ==
   /\ UNCHANGED controller_log
 
 (***************************************************************************)
-(* A process is stopped, or dies. What it sent is still under way.         *)
+(* A process is stopped, or crashes. The messages that it sent stay in     *)
+(* flight.                                                                 *)
 (***************************************************************************)
 Crash(i) ==
   /\ Live(i)
@@ -265,7 +287,7 @@ Crash(i) ==
 ------------------------------------------------------------------------------
 (* The active controller                                                     *)
 
-(* Requests nobody waits for are handled without an answer.                  *)
+(* A request that no process waits for is handled without an answer.         *)
 Reply(m, error) ==
   IF m.awaited
   THEN Answer(messages, m, [type |-> "ControllerRegistrationResponse",
@@ -273,7 +295,7 @@ Reply(m, error) ==
   ELSE Take(messages, m)
 
 (***************************************************************************)
-(* A voter becomes the active controller, in place of the one there was.   *)
+(* A voter becomes the active controller, in place of the previous one.    *)
 (*                                                                         *)
 (* Kafka: QuorumController.claim.                                          *)
 (***************************************************************************)
@@ -286,8 +308,9 @@ BecomeActive(i) ==
   /\ UNCHANGED <<controller_log, processes, messages>>
 
 (***************************************************************************)
-(* A request is handled: its record is written, whoever is registered, and *)
-(* whoever sent it. The last writer wins.                                  *)
+(* The active controller handles a request and writes its record,          *)
+(* whichever process is registered, and whichever sent the request. The    *)
+(* last writer wins.                                                       *)
 (*                                                                         *)
 (* Kafka: ClusterControlManager.registerController.                        *)
 (***************************************************************************)
@@ -301,7 +324,8 @@ RegisterController(m) ==
   /\ UNCHANGED <<metadata_version, voters, active, processes>>
 
 (***************************************************************************)
-(* The metadata version has no such record yet.                            *)
+(* The active controller refuses a request: the metadata version does not  *)
+(* have the record yet.                                                    *)
 (*                                                                         *)
 (* Kafka: ClusterControlManager.registerController.                        *)
 (***************************************************************************)
@@ -337,8 +361,9 @@ UpgradeFeature(level) ==
   /\ UNCHANGED <<registrations, voters, active, processes, messages>>
 
 (***************************************************************************)
-(* It finds that one does not, or that it does not know: it answers        *)
-(* INVALID_UPDATE_VERSION and writes nothing.                              *)
+(* The active controller finds a controller that does not support the      *)
+(* level or is not known to. It answers INVALID_UPDATE_VERSION and writes  *)
+(* nothing.                                                                *)
 (*                                                                         *)
 (* Kafka: FeatureControlManager.updateFeatures.                            *)
 (***************************************************************************)
@@ -349,8 +374,8 @@ RefuseUpgrade(level) ==
   /\ UNCHANGED vars
 
 (***************************************************************************)
-(* A registration is removed: of a controller that left for good, as the   *)
-(* operator thinks. A voter must be removed from the voters first          *)
+(* The operator removes the registration of a controller that, in his      *)
+(* opinion, left for good. A voter must be removed from the voters first   *)
 (* (KAFKA-20865). Kafka 4.1 has no such request; KIP-1312 adds it.         *)
 (*                                                                         *)
 (* Kafka: ClusterControlManager.unregisterController (KAFKA-20395).        *)
@@ -364,8 +389,8 @@ UnregisterController(c) ==
   /\ UNCHANGED <<metadata_version, voters, active, processes, messages>>
 
 (***************************************************************************)
-(* A controller leaves the voters. The active one does not remove itself   *)
-(* here: it would hand over first.                                         *)
+(* A controller leaves the voters. The active controller does not remove   *)
+(* itself here: it would hand over first.                                  *)
 (*                                                                         *)
 (* Kafka: RemoveVoterHandler.                                              *)
 (***************************************************************************)
@@ -377,9 +402,9 @@ RemoveVoter(c) ==
   /\ UNCHANGED <<registrations, metadata_version, active, processes, messages>>
 
 (***************************************************************************)
-(* A controller whose process runs joins the voters. It is asked which     *)
-(* versions of Raft's own feature it supports, and not which levels of the *)
-(* metadata version.                                                       *)
+(* AddVoter: a controller whose process runs joins the voters. Kafka       *)
+(* checks which versions of Raft's own feature it supports, and not which  *)
+(* levels of the metadata version. MayJoin: a model may allow less.        *)
 (*                                                                         *)
 (* Kafka: AddVoterHandler.                                                 *)
 (***************************************************************************)
@@ -402,8 +427,8 @@ LoseMessage(m) ==
   /\ UNCHANGED <<controller_log, active, processes>>
 
 (***************************************************************************)
-(* The network delivers a request once more. Answers to the copy reach     *)
-(* nobody.                                                                 *)
+(* The network delivers a request once more. The process gets no answer to *)
+(* the copy.                                                               *)
 (***************************************************************************)
 DuplicateMessage(m) ==
   /\ IsRequest(m)

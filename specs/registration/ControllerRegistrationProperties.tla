@@ -1,8 +1,9 @@
 -------------------- MODULE ControllerRegistrationProperties --------------------
 (***************************************************************************)
-(* What must be true of ControllerRegistration. Suffixes: Inv (every       *)
-(* state), Prop (every step), Live (in the end), Reach (must be possible). *)
-(* Each says what it means, where it comes from, and what breaks it.       *)
+(* The properties of ControllerRegistration. Suffixes: Inv (every state),  *)
+(* Prop (every step), Live (in the end), Reach (must be possible). The     *)
+(* sentences above each property say what it means, where it comes from,   *)
+(* and what breaks it.                                                     *)
 (***************************************************************************)
 EXTENDS ControllerRegistration
 
@@ -12,13 +13,13 @@ EXTENDS ControllerRegistration
 (* No controller is registered while the metadata version has no such        *)
 (* records.                                                                  *)
 (* Source: KIP-919, Controller Registration MetadataVersion Gate. Broken by: *)
-(* an active controller that trusts the senders to know the gate.            *)
+(* an active controller that relies on the senders to respect the gate.      *)
 RegistrationGatedByMvInv ==
   (\E c \in Controller : Registered(c)) => RegistrationSupported(metadata_version)
 
-(* A registration tells the truth about the process that it names.           *)
+(* A registration is true of the process that it names.                      *)
 (* Source: KIP-919, ControllerRegistrationRequest. Broken by: registering    *)
-(* the levels of whoever handles the request.                                *)
+(* the levels of the controller that handles the request.                    *)
 RegistrationIsTruthfulInv ==
   \A c \in Controller : Registered(c) =>
     /\ ControllerOf[registrations[c].incarnation] = c
@@ -26,12 +27,11 @@ RegistrationIsTruthfulInv ==
     /\ status[registrations[c].incarnation] # "NOT_RUNNING"
 
 (* Every voter that runs supports the finalized level.                       *)
-(* Source: KIP-919, Fix compatibility gates.                                 *)
-(* True if the quorum is static, the gate is open from the beginning, and    *)
-(* nobody starts older software than he did before. Otherwise see            *)
-(* broken/registration: BlindUpgrade, OlderSoftware, DynamicQuorum,          *)
-(* UnregisterUpgradeRace. Broken by: an upgrade that does not ask for every  *)
-(* registration, or not for what it says.                                    *)
+(* Source: KIP-919, Fix compatibility gates. True if the quorum is static,   *)
+(* the gate is open from the beginning, and no operator starts older         *)
+(* software than before. Otherwise see broken/registration: BlindUpgrade,    *)
+(* OlderSoftware, DynamicQuorum, UnregisterUpgradeRace. Broken by: an        *)
+(* upgrade that does not look at every registration, or not at its levels.   *)
 UpgradeSupportedByAllInv ==
   \A i \in Incarnation :
     (Live(i) /\ ControllerOf[i] \in voters) => metadata_version \in Supported[i]
@@ -69,19 +69,19 @@ ToldRegistered(i) ==
   \E m \in InFlight(messages') \ InFlight(messages) :
     m.type = "ControllerRegistrationResponse" /\ m.incarnation = i /\ m.error = "NONE"
 
-(* The last writer wins: who is told that it is registered, is, whoever was  *)
-(* registered before.                                                        *)
+(* The last writer wins: a process that is told that it is registered is     *)
+(* registered, whichever process was before.                                 *)
 (* Source: KIP-919, Controller Registration; Kafka,                          *)
-(* ClusterControlManager.registerController. Broken by: keeping whoever came *)
-(* first.                                                                    *)
+(* ClusterControlManager.registerController. Broken by: keeping the first    *)
+(* registration.                                                             *)
 LastWriterWinsProp ==
   [][\A i \in Incarnation :
        ToldRegistered(i) =>
          /\ registrations'[ControllerOf[i]] # Nil
          /\ registrations'[ControllerOf[i]].incarnation = i]_vars
 
-(* A registration changes only by a request of a process of that id; or it   *)
-(* is removed.                                                               *)
+(* A registration changes only by a request of a process of that id, or by   *)
+(* its removal.                                                              *)
 (* Source: KIP-919, ControllerRegistrationRequest. Broken by: registering    *)
 (* under another id than the sender's.                                       *)
 RegisteredOnRequestProp ==
@@ -100,12 +100,12 @@ RegisteredOnRequestProp ==
 VoterStaysRegisteredProp ==
   [][\A c \in voters : Registered(c) => registrations'[c] # Nil]_registrations
 
-(* The metadata version rises, and only to a level that each controller that *)
-(* is registered or configured has said to support; the active one need not  *)
-(* have said it in the log.                                                  *)
+(* The metadata version only rises, and only to a level that each registered *)
+(* or configured controller has registered to support. The active controller *)
+(* itself need not be registered for it.                                     *)
 (* Source: KIP-919, Fix compatibility gates. Broken by: not waiting for a    *)
-(* controller that did not register; believing that one supports what it     *)
-(* does not; not asking oneself.                                             *)
+(* controller that did not register; assuming a level that a controller does *)
+(* not support; not checking the active controller itself.                   *)
 UpgradeSupportedByRegisteredProp ==
   [][/\ metadata_version' > metadata_version
      /\ active # Nil
@@ -115,8 +115,8 @@ UpgradeSupportedByRegisteredProp ==
             IF Registered(c) THEN metadata_version' \in registrations[c].supported
             ELSE c \notin QuorumIds]_metadata_version
 
-(* An answer is gone only with the wait of the process that it is for, or    *)
-(* lost on the way.                                                          *)
+(* An answer disappears only when its process stops waiting, or when the     *)
+(* network loses it.                                                         *)
 (* Source: Kafka, ControllerRegistrationManager. Broken by: a process that   *)
 (* ends, and takes the answers to others with it.                            *)
 AnswerEndsWaitProp ==
@@ -124,13 +124,14 @@ AnswerEndsWaitProp ==
        (~IsRequest(m) /\ m \notin InFlight(messages')) =>
          ~pending'[m.incarnation] \/ LoseMessage(m)]_messages
 
-(* Who is active changes by an election or an end, and neither writes.       *)
+(* The active controller changes by an election or by its end, and neither   *)
+(* writes a record.                                                          *)
 (* Source: KIP-595. Broken by: a record that deposes its writer.             *)
 ActiveChangesProp ==
   [][UNCHANGED controller_log /\ (active' # Nil => Live(active'))]_active
 
 (* A process asks to be registered only if the metadata that it has replayed *)
-(* allows it, and names somebody else or nobody.                             *)
+(* allows it, and names another process or none.                             *)
 (* Source: KIP-919, Controller Registration. Broken by: a process that does  *)
 (* not look at the gate, or goes on asking.                                  *)
 SentOnlyWhenNeededProp ==
@@ -139,14 +140,14 @@ SentOnlyWhenNeededProp ==
          /\ RegistrationSupported(image[i].metadata_version)
          /\ image[i].incarnation # i]_pending
 
-(* What a process learns is what the log says: an answer teaches it nothing. *)
+(* A process learns only from the log, not from an answer.                   *)
 (* Source: KIP-919, Controller Registration. Broken by: a process that takes *)
 (* an answer for a registration.                                             *)
 LearnsFromLogProp ==
   [][\A i \in Incarnation :
        image'[i] \in {image[i], EmptyImage, LatestImage(i)}]_image
 
-(* A process that once ended does not run again.                             *)
+(* A process that has ended does not run again.                              *)
 (* Source: KIP-919, an incarnation id is of one run. Broken by: reusing it.  *)
 StatusMovesProp ==
   [][\A i \in Incarnation :
@@ -160,8 +161,8 @@ StatusMovesProp ==
 RegisteredProcess(i) ==
   Registered(ControllerOf[i]) /\ registrations[ControllerOf[i]].incarnation = i
 
-(* A process that runs is registered in the end, and stays so: whatever came *)
-(* late, it repaired.                                                        *)
+(* A process that runs is registered in the end, and stays so. It repairs    *)
+(* the effect of late requests.                                              *)
 (* Source: KIP-919, Controller Registration. Broken by: a process that takes *)
 (* an answer for a registration; one that waits for ever for a lost answer   *)
 (* (Kafka's onTimeout leaves pendingRpc set).                                *)
@@ -170,10 +171,10 @@ EveryVoterRegisteredLive ==
     ((Live(i) /\ RegistrationSupported(metadata_version)) ~>
        [](~Live(i) \/ RegisteredProcess(i)))
 
-(* A level that every process supports which runs, or ever ran, is finalized *)
-(* if somebody keeps asking for it.                                          *)
+(* If every process that runs, or ever ran, supports a level, that level is  *)
+(* finalized in the end, provided that the operator keeps asking for it.     *)
 (* Source: KIP-919, Fix compatibility gates. Broken by: an upgrade that      *)
-(* waits for what no registration says.                                      *)
+(* waits for a level that no registration contains.                          *)
 SupportedByAllStarted(level) ==
   \A i \in Incarnation : status[i] # "NOT_RUNNING" => level \in Supported[i]
 EveryIdRuns == \A c \in Controller : \E i \in Incarnation : ControllerOf[i] = c /\ Live(i)
@@ -183,7 +184,7 @@ UpgradePossibleLive ==
 ------------------------------------------------------------------------------
 (* Witnesses                                                                 *)
 
-(* A registration of a process that is gone stands over that of one that had *)
+(* The registration of an ended process replaced that of a process that had  *)
 (* found itself registered.                                                  *)
 StaleOverwritesReach ==
   \E i \in Incarnation :
@@ -207,8 +208,8 @@ NotControllerToldReach ==
   \E m \in InFlight(messages) :
     m.type = "ControllerRegistrationResponse" /\ m.error = "NOT_CONTROLLER"
 
-(* The metadata version was raised over the gate by a controller that is not *)
-(* registered itself.                                                        *)
+(* A controller that is not registered itself raised the metadata version    *)
+(* above the gate.                                                           *)
 UpgradedByUnregisteredReach ==
   /\ active # Nil
   /\ RegistrationSupported(metadata_version)
@@ -216,11 +217,11 @@ UpgradedByUnregisteredReach ==
   /\ ~Registered(ControllerOf[active])
   /\ \A c \in Controller \ {ControllerOf[active]} : Registered(c)
 
-(* A voter runs that is not registered and has no voice in an upgrade. *)
+(* A voter runs that is not registered, so an upgrade does not check it. *)
 UnregisteredVoterReach ==
   \E c \in voters : ~Registered(c) /\ \E i \in Incarnation : ControllerOf[i] = c /\ image[i].incarnation = i
 
-(* A process is gone that does not support the finalized level: it was       *)
+(* A process that does not support the finalized level has ended: it was     *)
 (* replaced in time, or halted.                                              *)
 OldSoftwareGoneReach ==
   \E i \in Incarnation : status[i] = "STOPPED" /\ metadata_version \notin Supported[i]

@@ -1,8 +1,8 @@
 ------------------- MODULE ControllerRegistrationRefinement -------------------
 (***************************************************************************)
-(* ControllerRegistration => RegistrationLog: with processes, requests and *)
-(* images left out, what the active controller writes follows the rules of *)
-(* a committed log.                                                        *)
+(* ControllerRegistration => RegistrationLog: without processes, requests  *)
+(* and images, the records that the active controller writes follow the    *)
+(* rules of a committed log.                                               *)
 (***************************************************************************)
 EXTENDS ControllerRegistrationProperties
 

@@ -1,12 +1,11 @@
 ----------------------- MODULE MCControllerRegistration -----------------------
 (***************************************************************************)
 (* ControllerRegistration within bounds. MaxInFlight bounds the messages   *)
-(* under way at once; records have no end. Two controller ids, of which    *)
-(* the first may have two processes.                                       *)
+(* in flight at once; records have no bound. There are two controller ids, *)
+(* of which the first may have two processes.                              *)
 (*                                                                         *)
-(* A model takes the operators below in place of those of the spec, to     *)
-(* leave out what another model looks at. What is left out here and why is *)
-(* in models.toml.                                                         *)
+(* A model replaces operators of the spec by those below, to leave out     *)
+(* what another model covers. models.toml says what is left out and why.   *)
 (***************************************************************************)
 EXTENDS ControllerRegistrationProperties
 
@@ -31,24 +30,25 @@ FromBelow == {1, 2, 3}
 FromGate == {2, 3}
 NoneRegistered == {}
 
-(* Which process has which software. *)
+(* The software of each process. *)
 AllNew == [i \in Incarnation |-> Level]
 FirstIsOld == [i \in Incarnation |-> IF i = p1 THEN Level \ {3} ELSE Level]
 SecondIsOld == [i \in Incarnation |-> IF i = p2 THEN Level \ {3} ELSE Level]
 OtherIsOld == [i \in Incarnation |-> IF i = p3 THEN Level \ {3} ELSE Level]
 
-(* The operator starts no older software than he did before. *)
+(* The operator starts no older software than before. *)
 NeverOlder(i) ==
   \A j \in Incarnation :
     (ControllerOf[j] = ControllerOf[i] /\ status[j] # "NOT_RUNNING") =>
       Supported[j] \subseteq Supported[i]
 
-(* An upgrade waits for the voters there are (KAFKA-20295), and who joins is *)
-(* asked whether it supports the metadata version. Kafka does neither.       *)
+(* An upgrade waits for the current voters (KAFKA-20295), and a controller   *)
+(* joins the voters only if it supports the metadata version. Kafka does     *)
+(* neither.                                                                  *)
 CurrentVoters == voters
 SupportsLevel(i) == metadata_version \in Supported[i]
 
-(* A process that does not look at the gate before it asks. *)
+(* A process asks without looking at the gate. *)
 Eager(i) == TRUE
 
 (* Both ids are registered, and the process of the first is active.          *)

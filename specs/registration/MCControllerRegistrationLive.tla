@@ -1,19 +1,20 @@
 --------------------- MODULE MCControllerRegistrationLive ---------------------
 (***************************************************************************)
 (* What ControllerRegistration achieves once the faults end. Until then    *)
-(* anything happens within bounds; from some moment on no process ends, no *)
-(* message is lost or doubled, the active controller stays if there is     *)
-(* one, and requests find it. What was late is still under way, and        *)
-(* arrives. The bounds hold until that moment only.                        *)
+(* anything happens within bounds. From some moment on no process ends, no *)
+(* message is lost or duplicated, the active controller stays if there is  *)
+(* one, and requests find it. Late messages are still in flight, and       *)
+(* arrive. The bounds hold until that moment only.                         *)
 (***************************************************************************)
 EXTENDS MCControllerRegistration
 
 VARIABLE stable   \* The faults are over.
 
-(* Process i waits for nothing that is under way. *)
+(* No message that process i waits for is in flight. *)
 Deaf(i) == ~\E m \in InFlight(messages) : m.incarnation = i /\ (IsRequest(m) => m.awaited)
 
-(* What goes on without faults, for each process and in the active one. *)
+(* The steps that go on without faults, for each process and at the active   *)
+(* controller.                                                               *)
 Asks(i) == SendRegistration(i) \/ (Deaf(i) /\ RequestTimeout(i))
 Hears(i) == \E m \in InFlight(messages) : m.incarnation = i /\ HandleRegistrationResponse(m)
 Replays(i) == ReplayMetadata(i) \/ HaltUnsupported(i)

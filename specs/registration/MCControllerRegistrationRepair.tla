@@ -1,11 +1,11 @@
 -------------------- MODULE MCControllerRegistrationRepair --------------------
 (***************************************************************************)
-(* A history variable: which processes were registered, and overwritten by *)
-(* a request of another one of their id.                                   *)
+(* A history variable: the processes whose registration was overwritten by *)
+(* a request of another process of their id.                               *)
 (***************************************************************************)
 EXTENDS MCControllerRegistration
 
-VARIABLE overwritten   \* Processes that run: history, not part of the protocol.
+VARIABLE overwritten   \* Processes that run. History, not part of the protocol.
 
 HistoryInit == Init /\ overwritten = {}
 HistoryNext ==
@@ -15,7 +15,7 @@ HistoryNext ==
        /\ i \in overwritten \/ (RegisteredProcess(i) /\ ~RegisteredProcess(i)')}
 HistorySpec == HistoryInit /\ [][HistoryNext]_<<vars, overwritten>>
 
-(* A process that was overwritten is registered again, and has seen it. *)
+(* An overwritten process is registered again, and has replayed that. *)
 RepairedByReRegistrationReach ==
   \E i \in overwritten : RegisteredProcess(i) /\ image[i].incarnation = i
 ==============================================================================

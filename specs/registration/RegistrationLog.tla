@@ -2,16 +2,24 @@
 (***************************************************************************)
 (* The registrations of controllers as a committed metadata log shows      *)
 (* them. There are no processes, no requests and no time: a registration   *)
-(* may come at any moment, of any incarnation, and again. What is left are *)
-(* the rules that tie each record to the records before it. Both           *)
-(* ControllerRegistration and Cluster refine this module. The audit steps  *)
-(* through it with the log of a real cluster: each action takes what its   *)
-(* record says, and asks no constant but GateLevel, QuorumIds and Nil.     *)
+(* may come at any moment, of any incarnation, and again. This module      *)
+(* keeps the rules that tie each record to the records before it. Both     *)
+(* ControllerRegistration and Cluster refine it. The audit steps through   *)
+(* it with the log of a real cluster: each action takes its parameters     *)
+(* from its record, and reads no constants but GateLevel, QuorumIds and    *)
+(* Nil.                                                                    *)
+(*                                                                         *)
+(* Kafka's handler -> actions here                                         *)
+(*  - ClusterControlManager.registerController -> RegisterController       *)
+(*  - ClusterControlManager.unregisterController (KAFKA-20395) ->          *)
+(*    UnregisterController                                                 *)
+(*  - FeatureControlManager.updateFeatures -> UpgradeFeature               *)
+(*  - AddVoterHandler, RemoveVoterHandler -> ChangeVoters                  *)
 (*                                                                         *)
 (* What is not modelled                                                    *)
-(*  - Offsets. No rule about these records speaks of one.                  *)
-(*  - Who was the active controller. A feature record only shows that some *)
-(*    controller could have been: one that supports the level, and all     *)
+(*  - Offsets. No rule about these records mentions one.                   *)
+(*  - Which controller was active. A feature record shows only that some   *)
+(*    controller could have been: one that supports the level while all    *)
 (*    others are known to.                                                 *)
 (***************************************************************************)
 EXTENDS Integers
@@ -41,8 +49,9 @@ Init ==
   /\ voters = Controller
 
 (***************************************************************************)
-(* RegisterControllerRecord: once the metadata version has it, and over    *)
-(* whatever there was. Registering the same again changes nothing.         *)
+(* RegisterControllerRecord: allowed once the metadata version has it, and *)
+(* over any earlier registration. Registering the same again changes       *)
+(* nothing.                                                                *)
 (*                                                                         *)
 (* Kafka: ClusterControlManager.registerController.                        *)
 (***************************************************************************)
@@ -64,10 +73,10 @@ UnregisterController(c) ==
   /\ UNCHANGED <<metadata_version, voters>>
 
 (***************************************************************************)
-(* FeatureLevelRecord of metadata.version. A controller wrote it that      *)
-(* supports these levels; of the others each that is configured is         *)
-(* registered, and each that is registered supports the level, unless the  *)
-(* log knew no registrations yet.                                          *)
+(* FeatureLevelRecord of metadata.version. Its writer is a controller that *)
+(* supports these levels. If the log knew registrations already, each      *)
+(* other configured controller is registered, and each other registered    *)
+(* controller supports the level.                                          *)
 (*                                                                         *)
 (* Kafka: FeatureControlManager.updateFeatures.                            *)
 (***************************************************************************)
@@ -82,7 +91,7 @@ UpgradeFeature(writer, supported, level) ==
   /\ UNCHANGED <<registrations, voters>>
 
 (***************************************************************************)
-(* VotersRecord: one controller joins, or leaves; one is left.             *)
+(* VotersRecord: one controller joins or leaves; at least one is left.     *)
 (***************************************************************************)
 ChangeVoters(new_voters) ==
   /\ \E c \in voters \cup new_voters : new_voters \in {voters \cup {c}, voters \ {c}}
@@ -101,13 +110,14 @@ Spec == Init /\ [][Next]_vars
 ------------------------------------------------------------------------------
 (* Properties                                                                *)
 
-(* No registration while the metadata version has none.                      *)
+(* No controller is registered while the metadata version has no             *)
+(* registrations.                                                            *)
 (* Source: KIP-919. Broken by: a record below the gate.                      *)
 RegisteredAboveGateInv ==
   (\E c \in Controller : Registered(c)) => metadata_version >= GateLevel
 
-(* In a static quorum above the gate, a level is finalized that all but one  *)
-(* controller, the writer, have registered to support.                       *)
+(* In a static quorum above the gate, a level is finalized only if all       *)
+(* controllers except one, the writer, have registered to support it.        *)
 (* Source: KIP-919, Fix compatibility gates. Broken by: a feature record     *)
 (* before the last registration.                                             *)
 UpgradeIsSupportedProp ==
@@ -115,11 +125,11 @@ UpgradeIsSupportedProp ==
        \E writer \in Controller : \A c \in Controller \ {writer} :
          Registered(c) /\ metadata_version' \in registrations[c].supported]_metadata_version
 
-(* Somebody always votes.                                                    *)
+(* There is always a voter.                                                  *)
 (* Source: KIP-853. Broken by: removing the last voter.                      *)
 VotersNotEmptyInv == voters # {}
 
-(* One controller joins the voters, or leaves them, at a time.               *)
+(* Only one controller at a time joins the voters or leaves them.            *)
 (* Source: KIP-853. Broken by: changing several at once.                     *)
 VotersChangeByOneProp ==
   [][\E c \in Controller : voters' \in {voters \cup {c}, voters \ {c}}]_voters

@@ -131,7 +131,7 @@ def test_an_implementation_that_must_follow_and_does_not_is_a_failure(project):
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        ("conjunct", "another conjunct of NoOverlapInv is false than the one it claims"),
+        ("conjunct", "another conjunct of NoOverlapInv is false, not the one it claims"),
         ("cut", "does not violate NoOverlapInv at its end"),
         ("property", "does not violate EpochUniqueInv at its end"),
     ],
@@ -181,7 +181,7 @@ def test_an_index_that_lists_what_is_not_there_is_an_error_of_collection(project
     (project / "kept" / GOOD).unlink()
     finished = run(project)
     assert finished.returncode == 2
-    assert f"{GOOD}: listed twice, or not both listed and there" in finished.stdout
+    assert f"{GOOD}: listed twice, not listed, or not there" in finished.stdout
 
 
 def test_an_index_of_another_version_is_an_error_of_collection(project):

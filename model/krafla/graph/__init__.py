@@ -1,7 +1,7 @@
-"""The state graph of a model: what can follow what, and what that tells.
+"""The state graph of a model: its states and steps, and answers to questions about them.
 
-``build`` explores a model of the manifest; ``StateGraph`` answers questions about it, from arrays;
-``as_networkx`` shows it to networkx without a copy.
+``build`` explores a model of the manifest. ``StateGraph`` holds the graph in arrays.
+``as_networkx`` gives networkx a view of it without a copy.
 """
 
 from krafla.graph.behaviour import behaviour, step_words

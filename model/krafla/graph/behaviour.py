@@ -1,4 +1,4 @@
-"""Steps of the graph as steps of the spec: with parameters, and with real states."""
+"""Steps of the graph as steps of the spec, with parameters and states of the spec."""
 
 from __future__ import annotations
 
@@ -33,11 +33,10 @@ def behaviour(
     spec: str,
     model: str | None = None,
 ) -> Trace:
-    """Return a way as a trace of the module ``spec``: parameters, whole states, its constants.
+    """Return a way as a trace of the module ``spec``, with parameters, states and constants.
 
-    Under SYMMETRY a state of the graph stands for several; the trace goes through those that
-    really follow each other. ``KraflaError`` where a VIEW has made one state of two that do not
-    have the same steps.
+    Under SYMMETRY a state of the graph stands for several; the trace has states that really follow
+    each other. ``KraflaError`` if a VIEW merged two states that have different steps.
     """
     found = graph.found
     places = {one.name: f"{one.place.module}:{one.place.line}" for one in found.spec.actions}
@@ -58,10 +57,10 @@ def violation_trace(
     spec: str,
     model: str | None = None,
 ) -> Trace:
-    """Return the way to what ``graph.found.violation`` says, which may lie out of bounds."""
+    """Return the way to ``graph.found.violation``; its end may lie out of bounds."""
     found = graph.found
     violation = found.violation
-    assert violation is not None, "asked only where something is violated"
+    assert violation is not None, "there is a violation"
     places = {one.name: f"{one.place.module}:{one.place.line}" for one in found.spec.actions}
     steps = [Step(INITIAL, (), violation.path[0][1].as_function())]
     with found.spec.reduced():
@@ -96,9 +95,9 @@ def _taken(graph: StateGraph, before: State, step: int) -> tuple[str, tuple[Valu
 
 
 def step_words(graph: StateGraph, states: Iterable[int]) -> tuple[StepWords, array[int]]:
-    """Return what the steps of some states are: each an action with its parameters.
+    """Return the actions with parameters that occur from some states, and the one of each step.
 
-    The numbers are indexes into the list, one for each step: state by state, in the order of
+    The numbers are indexes into the list, one for each step, state by state in the order of
     ``graph.out``.
     """
     namer = _Namer(graph)
@@ -110,7 +109,7 @@ def step_words(graph: StateGraph, states: Iterable[int]) -> tuple[StepWords, arr
 
 
 class _Namer:
-    """Says the parameters of steps, asking the spec only where they depend on the state."""
+    """The parameters of steps; the spec is asked only where they depend on the state."""
 
     def __init__(self, graph: StateGraph) -> None:
         self._graph = graph
@@ -120,7 +119,7 @@ class _Namer:
         self.words: StepWords = []
 
     def numbers(self, state: int) -> list[int]:
-        """Return the number of the word of each step of a state."""
+        """Return the number of the action with parameters of each step from a state."""
         found = self._graph.found
         steps = self._graph.out[state]
         by_branch: dict[int, list[int]] = {}
@@ -135,7 +134,7 @@ class _Namer:
         return [numbers[step] for step in steps]
 
     def _asked(self, state: int, branch: int, steps: list[int]) -> Iterator[tuple[int, int]]:
-        """Yield each step with its word; of several ways to one state each is told once."""
+        """Yield each step with its number; several steps to one state have different numbers."""
         found = self._graph.found
         inside = {
             found.targets[step]: found.fingerprints[found.targets[step]]
@@ -144,7 +143,7 @@ class _Namer:
         }
         choices: dict[int, list[int]] = {}
         for name, parameters, after in self._spec.steps_through(branch, found.states[state]):
-            # What leads out of bounds has no state in the graph to be told by.
+            # A state out of bounds is not in the graph, so all such steps share one key.
             end = after.fingerprint if after.fingerprint in inside.values() else OUTSIDE
             choices.setdefault(end, []).append(self._number(name, parameters))
         if self._spec.branches[branch].is_fixed:

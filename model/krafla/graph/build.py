@@ -1,4 +1,4 @@
-"""From a model of the manifest, and the predicates somebody asks for, to its state graph."""
+"""Building the state graph of a model, with the predicates that a caller asks about."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LINES_ABOVE = 2
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A state predicate as somebody wrote it, and where: an operator's name or TLA+ text."""
+    """A state predicate as it was written, an operator or TLA+ text, with its place."""
 
     text: str
     place: str
@@ -42,9 +42,9 @@ def build(
 ) -> StateGraph:
     """Return the state graph of a model; ``holds`` has each question under its text.
 
-    Violations do not end the search: what comes after them is part of the graph. ``limit`` does,
-    at so many states. ``KraflaError`` names the question that is no state predicate, the line of
-    the spec that is wrong, or what could not be evaluated, and tells of a model without states.
+    A violation does not end the search; the states after it are part of the graph. The search ends
+    at ``limit`` states. ``KraflaError`` names a question that is no state predicate, a wrong line
+    of the spec, an expression that cannot be evaluated, or a model without states.
     """
     names = {f"{_PREFIX}{number:03}": one for number, one in enumerate(questions)}
     for question in questions:
@@ -65,7 +65,7 @@ def build(
 def _named(model: Model, found: Exploration) -> Violation | None:
     """Return the violation under the name that the cfg gives it.
 
-    TLC names what it finds inside a refinement by a place in the refined module.
+    TLC names a violation inside a refinement by a place in the refined module.
     """
     violation = found.violation
     config = read_config(model.config)
@@ -80,7 +80,7 @@ def _named(model: Model, found: Exploration) -> Violation | None:
 
 
 def _refinements(model: Model, found: Exploration) -> list[str]:
-    """Return the properties of which TLC only has parts, under names of their own."""
+    """Return the properties that TLC splits into parts with names of their own."""
     tool = found.spec.tool
     named = {*map(str, tool.getImpliedActNames()), *map(str, tool.getImpliedInitNames())}
     named |= {*map(str, tool.getInvNames()), *found.unchecked}
@@ -88,7 +88,7 @@ def _refinements(model: Model, found: Exploration) -> list[str]:
 
 
 def _unchecked(model: Model, found: Exploration) -> tuple[str, ...]:
-    """Return the properties that no search answers, under the names that the cfg gives them."""
+    """Return the properties that no search can judge, under the names that the cfg gives them."""
     known = read_config(model.config).properties
     parts = _refinements(model, found)
     named = (
@@ -119,7 +119,7 @@ def _loaded(model: Model, names: dict[str, Question]) -> Spec:
 
 
 def _culprit(model: Model, names: dict[str, Question]) -> tuple[str, SpecError] | None:
-    """Return the first predicate that does not parse by itself; ``None`` if the spec does not."""
+    """Return the first predicate that does not parse; ``None`` if the spec itself does not."""
     for name in (None, *names):
         try:
             _loaded(model, {} if name is None else {name: names[name]})
@@ -133,13 +133,13 @@ def _misread(question: Question, error: SpecError) -> KraflaError:
     place = question.place
     if found is not None and int(found["line"]) == _LINES_ABOVE + 1:
         place += f", column {int(found['column']) - len(f'{_PREFIX}000 == ')}"
-    # The line counts in a file that nobody will ever see.
+    # The line is one of a temporary file, so leave it out.
     said = " ".join(_POSITION.sub("", error.message).split())
     return KraflaError(f"{question.text!r} does not parse: {said}", place)
 
 
 def _check(spec: Spec, name: str, question: Question) -> None:
-    """Refuse what is no state predicate, by its value in an initial state."""
+    """Raise ``KraflaError`` if a question has no boolean value in an initial state."""
     try:
         value = spec.evaluate(name, spec.initial_states()[0])
     except (EvaluationError, SpecError) as error:

@@ -1,4 +1,4 @@
-"""Strongly connected components: where a behaviour can go round, and where it can never leave."""
+"""Strongly connected components: the cycles of a model, and the sets that no behaviour leaves."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["Component", "Components", "components"]
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A largest set of states that can all reach each other.
+    """A maximal set of states that can all reach each other.
 
-    ``first`` is its state that was discovered first. ``is_left``: a step leads into another
+    ``first`` is the state in it that was discovered first. ``is_left``: a step leads into another
     component. ``is_cut``: a step leads out of the model's bounds, or the steps of one of its
-    states are not known. ``is_cyclic``: a step stays inside, if only in one state.
+    states are not known. ``is_cyclic``: a step stays inside, or leads from a state to itself.
     """
 
     first: int
@@ -34,7 +34,7 @@ class Component:
 
     @property
     def is_terminal(self) -> bool:
-        """Return whether no step leaves it: who is in it stays in it for ever."""
+        """Return whether no step leaves it: a behaviour that enters it stays in it."""
         return not self.is_left and not self.is_cut
 
 
@@ -42,7 +42,7 @@ class Component:
 class Components:
     """All components, in the order in which their first states were discovered.
 
-    ``of`` gives for each state the index of its component.
+    ``of`` gives the index of the component of each state.
     """
 
     found: tuple[Component, ...]
@@ -50,16 +50,16 @@ class Components:
 
     @property
     def largest(self) -> int:
-        """Return the index of the component with the most states, the first of several."""
+        """Return the index of the component with the most states; the first among equals."""
         sizes = [component.size for component in self.found]
         return sizes.index(max(sizes))
 
     def livelocks(self, progress: bytes | None = None) -> list[int]:
         """Return the candidates for a livelock, as indexes of components.
 
-        That is a component that no step leaves, in which a step can be taken, and no state of
-        which satisfies ``progress`` (one byte for each state). Without ``progress`` every such
-        component is one: nobody said what it should achieve.
+        A candidate is a component that has steps inside, that no step leaves, and in which no
+        state satisfies ``progress`` (one byte for each state). Without ``progress`` every component
+        with steps inside that no step leaves is a candidate.
         """
         advancing = set()
         if progress is not None:
@@ -79,7 +79,7 @@ def components(graph: StateGraph) -> Components:
         for state in members:
             raw[state] = number
     numbers: dict[int, int] = {}
-    # Renumbered: the order in which networkx finds them is nobody's business.
+    # Renumbered, so that the order does not depend on networkx.
     of = array("i", (numbers.setdefault(number, len(numbers)) for number in raw))
     sizes = [0] * len(numbers)
     firsts = [-1] * len(numbers)

@@ -1,4 +1,4 @@
-"""States from which nothing leads on."""
+"""States from which no step leads to another state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graph, or the part of it around some states, for other programs: GraphML and dot."""
+"""The graph, or a part of it, in formats for other programs: GraphML and dot."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HEAD = (
 
 
 def around(graph: StateGraph, centre: int, radius: int) -> list[int]:
-    """Return the states at most ``radius`` steps before or after one, in order of discovery."""
+    """Return the states within ``radius`` steps before or after a state, in order of discovery."""
     seen = {centre}
     edge = [centre]
     for _ in range(radius):
@@ -41,9 +41,9 @@ def around(graph: StateGraph, centre: int, radius: int) -> list[int]:
 def graphml(graph: StateGraph, states: Sequence[int] | None = None) -> Iterator[str]:
     """Yield the text of a GraphML file: all states, or some, with the steps among them.
 
-    A node has its depth, whether it is initial, the value of each variable as TLA+ text, and each
-    named predicate; an edge has its action, and that with its parameters. Between two states there
-    may be several edges. Steps out of the model's bounds are left out.
+    A node has its depth, whether it is initial, the value of each variable as TLA+ text, and the
+    value of each named predicate. An edge has its action, without and with parameters. There may be
+    several edges between two states. Steps out of the model's bounds are left out.
     """
     shown = range(len(graph)) if states is None else states
     variables = graph.found.spec.variables
@@ -75,8 +75,8 @@ def graphml(graph: StateGraph, states: Sequence[int] | None = None) -> Iterator[
 def dot(graph: StateGraph, states: Sequence[int], marked: Iterable[int] = ()) -> Iterator[str]:
     """Yield the text of a dot file of some states and the steps among them.
 
-    A node shows its number and those variables that differ among the states; its tooltip has all.
-    ``marked`` states get a double border, initial ones a bold one.
+    A node shows its number and the variables that differ among the states; its tooltip shows all
+    variables. ``marked`` states get a double border, initial states a bold one.
     """
     variables = graph.found.spec.variables
     columns = _columns(graph, plain=True)
@@ -104,7 +104,7 @@ def dot(graph: StateGraph, states: Sequence[int], marked: Iterable[int] = ()) ->
 
 
 def _columns(graph: StateGraph, *, plain: bool = False) -> list[tuple[array[int], list[str]]]:
-    """Return for each variable the index of its value in each state, and the values' texts."""
+    """Return for each variable the texts of its values, and an index into them by state."""
     columns = []
     for name in graph.found.spec.variables:
         column, values = graph.found.values(name)
@@ -114,7 +114,7 @@ def _columns(graph: StateGraph, *, plain: bool = False) -> list[tuple[array[int]
 
 
 def _edges(graph: StateGraph, states: Sequence[int]) -> Iterator[tuple[int, str, str]]:
-    """Yield the steps among some states: number, action, action with parameters."""
+    """Yield the steps among some states: the number, the action, the action with parameters."""
     whole = len(states) == len(graph)
     inside = frozenset() if whole else frozenset(states)
     words, numbers = step_words(graph, states)
@@ -141,7 +141,7 @@ def _data(key: str, value: object) -> str:
 
 
 def _xml(text: str) -> str:
-    """Return the text as XML has it; a character that XML cannot hold becomes its escape."""
+    """Return a text escaped for XML; a character that XML cannot hold becomes its Python escape."""
     return "".join(
         part if part.isprintable() else ascii(part)[1:-1] for part in escape(text)
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The verdict on an explored model: what the manifest expects of it, and what was found."""
+"""The verdict on an explored model, by what the manifest expects."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def judge(
 ) -> Judgement:
     """Return the verdict that a state graph supports, by the rules of ``krafla check``.
 
-    ``graph.holds`` must answer the model's witnesses. A model that should hold does so if the
-    graph is whole, nothing is violated, states and steps are as many as pinned, every action was
-    taken and every witness reached. What a graph cannot judge (properties of whole behaviours)
-    leaves the verdict inconclusive, unless the caller does not ask (``answers_liveness`` false).
+    ``graph.holds`` must have the model's witnesses. A model that should hold is held if the graph
+    is complete, nothing is violated, the numbers of states and steps are the pinned ones, every
+    action was taken and every witness reached. A graph cannot judge properties of whole behaviours:
+    they make the verdict inconclusive, unless ``answers_liveness`` is false.
     """
     violated = _violation(graph, ends, checks_deadlock=checks_deadlock)
     if model.expect == "violates":
@@ -39,7 +39,7 @@ def judge(
     doubts = _doubts(model, graph)
     if answers_liveness and graph.found.unchecked:
         names = ", ".join(graph.found.unchecked)
-        doubts.append(f"{names}: of whole behaviours, which krafla check judges")
+        doubts.append(f"{names}: about whole behaviours; krafla check judges them")
     if doubts:
         return Judgement(Verdict.INCONCLUSIVE, tuple(doubts))
     return Judgement(Verdict.HELD, ("no error in any reachable state",))
@@ -92,7 +92,7 @@ def _count_doubts(what: str, pinned: int | None, found: int) -> list[str]:
 def _action_doubts(model: Model, graph: StateGraph) -> list[str]:
     excused = dict(model.untaken)
     for action, other in read_config(model.config).replacements:
-        # TLC calls an action by what the cfg puts in its place.
+        # TLC names an action by the operator that the cfg puts in its place.
         if other in excused:
             excused.setdefault(action, excused[other])
     uses = graph.found.coverage

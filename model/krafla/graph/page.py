@@ -1,4 +1,4 @@
-"""The page on which a reader walks through a state graph."""
+"""The HTML page for walking through a state graph."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ __all__ = ["page"]
 def page(graph: StateGraph, model: Model, judgement: Judgement, *, limit: int) -> str:
     """Return the page of the first ``limit`` states: those nearest to the initial ones.
 
-    Values are told once each, states and steps are rows of numbers: some 100 bytes for a state of
-    the broker lease, with its steps. The page says where it was cut.
+    Each value stands once in the page; states and steps are rows of numbers, some 100 bytes for a
+    state with its steps. The page says where it was cut.
     """
     states = min(limit, len(graph))
     return render(
@@ -52,7 +52,7 @@ def _data(graph: StateGraph, model: Model, states: int) -> dict[str, Any]:
         columns.append(column.tolist())
         values.append([encode(value) for value in distinct])
     targets = [
-        # A state that is not on the page is told from one that is not in the model.
+        # A state of the model that is not on the page differs from one out of bounds.
         target if target < states else -2
         for state in known
         for target in (found.targets[step] for step in graph.out[state])
@@ -82,7 +82,7 @@ def _data(graph: StateGraph, model: Model, states: int) -> dict[str, Any]:
 
 
 def _predicates(graph: StateGraph, states: int) -> list[list[Any]]:
-    """Return each predicate with the states on the page where it holds, and how many there are."""
+    """Return each predicate with its states on the page, and the number of its states in all."""
     return [
         [text, [state for state in range(states) if holds[state]], sum(holds)]
         for text, holds in graph.holds.items()

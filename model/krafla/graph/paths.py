@@ -21,19 +21,19 @@ _BEGIN = -1
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way through the graph: the state it begins in, and the numbers of its steps in order."""
+    """A way through the graph: its first state, and the numbers of its steps in order."""
 
     start: int
     steps: tuple[int, ...]
 
     def then(self, other: Way) -> Way:
-        """Return this way continued by one that begins where it ends."""
+        """Return this way followed by one that begins in its last state."""
         return Way(self.start, self.steps + other.steps)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Whether a path exists, and why that is known. ``lead`` leads to where ``way`` begins."""
+    """Whether a path exists, and the reason. ``lead`` leads to the first state of ``way``."""
 
     verdict: Verdict
     reason: str
@@ -45,8 +45,8 @@ def answer(graph: StateGraph, start: str | None, goal: str) -> Answer:
     """Return a shortest path from a state where ``start`` holds to one where ``goal`` does.
 
     Both are predicates in ``graph.holds``; without ``start`` the path begins in an initial state.
-    No path is a violation only if both are true somewhere and the graph is whole: where a
-    predicate is never true, nothing was asked.
+    A missing path is a violation only if both predicates are true in some state and the graph is
+    complete. A predicate that is never true makes the answer inconclusive.
     """
     starts = graph.initial() if start is None else _where(graph, start)
     goals = _where(graph, goal)
@@ -77,8 +77,8 @@ def _where(graph: StateGraph, predicate: str) -> list[int]:
 def shortest(graph: StateGraph, starts: Iterable[int], goal: bytes) -> Way | None:
     """Return a shortest way from one of some states to one where ``goal`` has a 1.
 
-    ``None`` if there is none; a way without steps where a start is a goal. Of several ways it is
-    the same one every time: the earlier start first, then the earlier step.
+    ``None`` if there is none; a way without steps if a start is a goal. Among several ways the
+    earlier start decides, then the earlier step.
     """
     arrivals = array("i", [_NOT_SEEN]) * len(graph)
     queue = list(dict.fromkeys(starts))
@@ -98,7 +98,7 @@ def shortest(graph: StateGraph, starts: Iterable[int], goal: bytes) -> Way | Non
 
 
 def way_to(graph: StateGraph, state: int) -> Way:
-    """Return the shortest way by which the search reached a state, from an initial one."""
+    """Return the shortest way from an initial state by which the search reached a state."""
     found = graph.found
     steps: list[int] = []
     while found.parents[state] >= 0:
@@ -109,7 +109,7 @@ def way_to(graph: StateGraph, state: int) -> Way:
             for step in graph.out[parent]
             if found.targets[step] == state and found.labels[step] == label
         ]
-        assert between, "a state was reached by a step of the state it was reached from"
+        assert between, "a step of the parent led to the state"
         steps.append(between[0])
         state = parent
     return Way(state, tuple(reversed(steps)))

@@ -1,4 +1,4 @@
-"""What counts as getting somewhere in a model: so that going round for ever can be told from it."""
+"""What counts as progress in a model, and the components in which there is none."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _KEYS = {"spec": str, "idle": list, "goal": str, "rest": str, "why": str}
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What is said of the steps of a spec.
+    """What counts as progress in a spec.
 
-    ``idle``: actions that may be taken for ever without achieving anything. ``goal``: a predicate;
-    who can be where it holds has got somewhere. ``rest``: a predicate of the states in which
-    nothing more need happen; without it, none is asked for. ``why`` is the reason, in a sentence.
+    ``idle``: actions that may be taken for ever without progress. ``goal``: a predicate that is
+    true where progress was made. ``rest``: a predicate of the states in which nothing more need
+    happen; without it, dead ends are not compared with it. ``why`` is the reason, in a sentence.
     """
 
     spec: str
@@ -40,9 +40,10 @@ class Progress:
 
 
 def progress_of(spec: str, specs: Path | None = None) -> Progress:
-    """Return what ``progress.toml`` of some room says of a spec.
+    """Return what the ``progress.toml`` of a room says of a spec.
 
-    Else only the actions that no node takes (``world`` in ``views.toml``) are idle.
+    If no file names the spec, the actions that no node takes (``world`` in ``views.toml``) are
+    idle.
     """
     rooms = rooms_of(specs or find_specs())
     for room in rooms:
@@ -53,7 +54,7 @@ def progress_of(spec: str, specs: Path | None = None) -> Progress:
 
 
 def read_progress(path: Path) -> list[Progress]:
-    """Return what a file says of each spec; ``KraflaError`` where it is not as it should be."""
+    """Return what a file says of each spec; ``KraflaError`` if its form is wrong."""
     if not path.is_file():
         return []
     _, data = read_toml(path)
@@ -64,7 +65,7 @@ def _progress(table: dict[str, Any], path: Path) -> Progress:
     for key, value in table.items():
         if not isinstance(value, _KEYS.get(key, ())):
             raise KraflaError(
-                f"{key} = {value!r} is no key of [[progress]] and its value", str(path)
+                f"[[progress]] has no key {key!r} with the value {value!r}", str(path)
             )
     if "spec" not in table or "why" not in table:
         raise KraflaError("a [[progress]] table names its spec, and says why", str(path))
@@ -81,10 +82,11 @@ def _world(spec: str, rooms: Iterable[Path]) -> list[str]:
 
 
 def aimless(graph: StateGraph, parts: Components, progress: Progress) -> list[int]:
-    """Return the components in which a behaviour can go round for ever and get nowhere.
+    """Return the components in which a behaviour can go on for ever without progress.
 
-    Those of several states that no step leaves, none of which satisfies the goal, and inside which
-    every step that changes the state is idle. (One state with steps back to it is a dead end.)
+    Such a component has several states, none of which satisfies the goal. No step leaves it, and
+    every step inside that changes the state is idle. (A single state with steps back to it is a
+    dead end.)
     """
     found = graph.found
     idle = {label for label, name in enumerate(found.actions) if name in progress.idle}

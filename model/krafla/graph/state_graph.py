@@ -1,4 +1,4 @@
-"""The graph as arrays: a state is a number, a step is a number, and nothing is an object."""
+"""The graph as arrays: states and steps are numbers, not objects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["ActionUse", "Groups", "StateGraph"]
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Numbers in groups: those of group ``i`` are ``members[starts[i]:starts[i + 1]]``."""
+    """Numbers in groups: group ``i`` is ``members[starts[i]:starts[i + 1]]``."""
 
     starts: array[int]
     members: array[int]
@@ -48,7 +48,7 @@ class Groups:
 
 @dataclass(slots=True)
 class ActionUse:
-    """How often an action was taken: in all, to a new state, to the same one, out of bounds."""
+    """How often an action was taken: in all, to a new state, to the same state, out of bounds."""
 
     taken: int = 0
     discovered: int = 0
@@ -61,10 +61,10 @@ class StateGraph:
     """The states and steps of an exploration, by number.
 
     States are numbered in order of discovery, the initial ones first. A step out of the model's
-    bounds has the target ``OUTSIDE``. Of the states from ``found.expanded`` on nobody knows the
-    steps: there are such states only where the search was cut. ``holds`` has for each named
-    predicate one byte for each state, 1 where it is true; ``beyond`` has those that are true in a
-    state just out of bounds.
+    bounds has the target ``OUTSIDE``. The steps of the states from ``found.expanded`` on are not
+    known; there are such states only if the search was cut. ``holds`` has one byte for each named
+    predicate and each state, 1 if it is true there. ``beyond`` has the predicates that are true in
+    a state just out of bounds.
     """
 
     found: Exploration
@@ -85,14 +85,14 @@ class StateGraph:
         return Groups.by(self.found.targets, len(self))
 
     def successors(self, state: int) -> list[int]:
-        """Return the states that can follow, each once, in order of first step."""
+        """Return the states one step after a state, each once, in order of the first step."""
         targets = self.found.targets
         ends = dict.fromkeys(targets[step] for step in self.out[state])
         ends.pop(OUTSIDE, None)
         return list(ends)
 
     def predecessors(self, state: int) -> list[int]:
-        """Return the states that this one can follow, each once."""
+        """Return the states one step before a state, each once."""
         sources = self.found.sources
         return list(dict.fromkeys(sources[step] for step in self.into[state]))
 
@@ -117,13 +117,13 @@ class StateGraph:
         return dict(sorted(Counter(self.depths).items()))
 
     def out_degrees(self) -> dict[int, int]:
-        """Return how many states have so many steps, of those whose steps are known."""
+        """Return how many states have each number of steps, among those whose steps are known."""
         starts = self.out.starts
         sizes = (starts[state + 1] - starts[state] for state in range(self.found.expanded))
         return dict(sorted(Counter(sizes).items()))
 
     def in_degrees(self) -> dict[int, int]:
-        """Return how many states are reached by so many steps."""
+        """Return how many states have each number of steps that lead to them."""
         counts = array("i", bytes(4 * len(self)))
         for target in self.found.targets:
             if target != OUTSIDE:

@@ -1,4 +1,4 @@
-"""One model after another: what its state graph says that a verdict does not."""
+"""A report on the state graphs of many models: livelocks, dead ends, untaken actions."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Place", "Row", "Survey", "Unasked", "as_json", "select", "survey"]
 
-# More than that nobody reads; the numbers are all there.
+# The most places that a row lists; its counts are complete.
 _PLACES_MAX = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A state of the graph, how many lie there with it, and the shortest way to it."""
+    """A state of the graph, the number of states it stands for, and the shortest way to it."""
 
     state: int
     depth: int
@@ -47,15 +47,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What the graph of one model says.
+    """The findings about the graph of one model.
 
-    ``livelocks`` and ``dead_ends`` hold the nearest places of each kind, ``livelock_count`` and
-    ``dead_end_counts`` all of them: without any step, with steps only out of bounds, with steps
-    only back to themselves. ``unrested`` counts those where the spec does not rest, without those
-    at the bound. ``untaken`` has each action that was never taken, and why it need not be;
-    ``fruitless`` are those that were taken and never led to another state of the model.
-    ``elsewhere`` names the properties of whole behaviours, which TLC answers; ``violation`` is the
-    way to what is violated.
+    ``livelocks`` and ``dead_ends`` hold the nearest places of each kind. ``livelock_count`` and
+    ``dead_end_counts`` count all of them; dead ends have no step, only steps out of bounds, or only
+    steps back to themselves. ``unrested`` counts the dead ends in which the spec is not at rest,
+    without those at the bound. ``untaken`` has each action that was never taken, with the reason
+    why it need not be. ``fruitless`` actions were taken but never led to another state of the
+    model. ``elsewhere`` names the properties of whole behaviours, which TLC judges.
+    ``violation`` is the way to a violation.
     """
 
     model: str
@@ -90,13 +90,13 @@ class Row:
 
     @property
     def ends(self) -> int:
-        """Return how many states lead nowhere, and not because of the bounds."""
+        """Return the number of dead ends that are not due to the bounds."""
         return self.dead_end_counts[0] + self.dead_end_counts[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Unasked:
-    """A model that was not explored, and why."""
+    """A model that was not explored, with the reason."""
 
     model: str
     reason: str
@@ -104,7 +104,7 @@ class Unasked:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The rows of all models explored, and those that were not."""
+    """The rows of the explored models, and the models that were not explored."""
 
     rows: tuple[Row, ...]
     unasked: tuple[Unasked, ...] = ()
@@ -125,7 +125,7 @@ class Survey:
 
 
 def select(models: Iterable[Model], states_max: int) -> tuple[list[Model], list[Unasked]]:
-    """Return the models whose whole graph is to be explored, and the others with the reason."""
+    """Return the models to explore, and the others with the reason."""
     chosen: list[Model] = []
     others: list[Unasked] = []
     for model in models:
@@ -155,9 +155,9 @@ def survey(
 ) -> Survey:
     """Return the rows of some models, in their order.
 
-    ``begun`` is told which model comes next, and may return a function that is told how far it is;
-    ``answered`` is told each row. A model that cannot be explored is a row with the reason; one
-    that has more than ``states_max`` states, whatever is pinned, is cut there.
+    ``begun`` is called with each model before it is explored, and may return a function to call
+    with the progress. ``answered`` is called with each row. A model that cannot be explored gives a
+    row with the reason. The search of a model is cut at ``states_max`` states.
     """
     started = time.monotonic()
     rows: list[Row] = []
@@ -173,7 +173,7 @@ def survey(
 
 
 def _never_taken(rows: list[Row]) -> tuple[tuple[str, str], ...]:
-    """Return the actions that no model took: spec and action."""
+    """Return the actions that no model took, each as spec and action."""
     taken = {(row.spec, action) for row in rows for action in row.taken}
     known = {(row.spec, action) for row in rows for action, _ in row.untaken}
     return tuple(sorted(known - taken))
@@ -304,7 +304,7 @@ def _violation(model: Model, graph: StateGraph) -> tuple[str, ...]:
 
 
 def _steps(trace: Trace) -> tuple[str, ...]:
-    """Return the steps in the words of the spec's view."""
+    """Return the steps in the words of the view in ``views.toml``."""
     return tuple(step.call for step in view_of(trace).steps[1:])
 
 

@@ -1,4 +1,4 @@
-"""The state graph as networkx sees it: a read-only graph over the arrays, without a copy."""
+"""A read-only view of the state graph for networkx, over the arrays, without a copy."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["as_networkx"]
 def as_networkx(graph: StateGraph) -> Any:
     """Return a frozen ``networkx.DiGraph`` of the state numbers, for any algorithm of networkx.
 
-    A node has ``depth`` and ``state``, an edge ``actions``: the names of all that lead that way.
-    Attributes are made when asked for; a graph of dictionaries would take some 500 bytes for each
+    A node has ``depth`` and ``state``; an edge has ``actions``, the names of the actions that take
+    it. Attributes are made on demand: a graph of dictionaries would take some 500 bytes for each
     step. Steps out of the model's bounds are left out.
     """
     seen = networkx.DiGraph()
-    # networkx documents that the mappings of a graph may be any; its own views work so.
+    # networkx documents that a graph may use any mappings; its own views do so.
     seen._node = _Lazy(len(graph), lambda state: _node(graph, state))  # noqa: SLF001 - see above
     seen._adj = _Lazy(len(graph), lambda state: _Successors(graph, state))  # noqa: SLF001 - as above
     seen._pred = _Lazy(len(graph), lambda state: _Predecessors(graph, state))  # noqa: SLF001 - as above
@@ -36,7 +36,7 @@ def _node(graph: StateGraph, state: int) -> dict[str, Any]:
 
 
 class _Lazy(Mapping[int, Any]):
-    """A mapping of every state to what a function makes of it."""
+    """A mapping from each state to the result of a function."""
 
     __slots__ = ("_count", "_make")
 

@@ -1,7 +1,7 @@
-"""Matching: whether a spec has a behaviour that shows what somebody saw of one.
+"""Matching: whether a spec has a behaviour that agrees with a partial trace.
 
-``match`` takes a loaded spec and a partial trace, and gives the behaviour it found, or the
-longest part of the trace that has one and the reasons why no candidate goes on.
+``match`` takes a loaded spec and a partial trace. It returns the behaviour it found, or the
+longest part of the trace that has one, with the reasons why no candidate goes further.
 """
 
 from krafla.match.engine import FRONTIER_DEFAULT, match

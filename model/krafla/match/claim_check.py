@@ -1,4 +1,4 @@
-"""Whether a trace shows on its spec what it claims to show."""
+"""Whether the spec confirms what a trace claims to violate."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ _JUDGED = frozenset({ClaimKind.INVARIANT, ClaimKind.ACTION_PROPERTY})
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """``is_shown`` tells whether the claim is true of the trace, ``None`` if that was not asked.
+    """Whether a claim is true of its trace.
 
-    ``sentence`` says so in words, ``explanation`` which conjunct is false.
+    ``is_shown`` is ``None`` if the spec could not be asked. ``sentence`` says the answer in words,
+    ``explanation`` says which conjunct is false.
     """
 
     is_shown: bool | None
@@ -33,10 +34,10 @@ class Shown:
 
 
 def claim_shown(trace: Trace) -> Shown | None:
-    """Return whether the trace, which is a behaviour of its spec, violates what it claims.
+    """Return whether the trace, a behaviour of its spec, violates the property it claims to.
 
-    ``None`` if it claims no violation. Where behaviours end in a cycle, only that the cycle
-    closes is asked: of what happens for ever TLC alone can speak.
+    ``None`` if it claims no violation. Of a temporal property only this is checked: the cycle at
+    the end closes. That it violates the property is TLC's finding.
     """
     claim = trace.claim
     if claim is None or not trace.claims_violation:
@@ -50,7 +51,7 @@ def claim_shown(trace: Trace) -> Shown | None:
     if claim.kind is ClaimKind.TEMPORAL_PROPERTY:
         return _cycle(trace, whole)
     if claim.property is None or claim.kind not in _JUDGED:
-        return Shown(None, f"its claim, {claim}, is not one that the spec can be asked about")
+        return Shown(None, f"the spec cannot be asked about its claim, {claim}")
     try:
         return _violation(claim, claim.property, spec, states)
     except SpecError:
@@ -58,7 +59,7 @@ def claim_shown(trace: Trace) -> Shown | None:
 
 
 def _violation(claim: Claim, name: str, spec: Spec, states: list[State]) -> Shown:
-    """Return whether the property is false at the end, for the first time, and as it is claimed."""
+    """Return whether the property is first false at the end, in the claimed conjunct."""
     last = len(states) - 1
     is_of_state = claim.kind is ClaimKind.INVARIANT
     for index, state in enumerate(states):
@@ -68,7 +69,7 @@ def _violation(claim: Claim, name: str, spec: Spec, states: list[State]) -> Show
         else:
             is_false = not holds(spec.check_action_property, name, before, state)
         if is_false and index < last:
-            return Shown(False, f"violates {name} at step {index} already, before its end")
+            return Shown(False, f"already violates {name} at step {index}, before its end")
     if not is_false:
         return Shown(False, f"does not violate {name} at its end, as it claims")
     explanation = (
@@ -78,14 +79,16 @@ def _violation(claim: Claim, name: str, spec: Spec, states: list[State]) -> Show
     )
     blamed = [reason.text for reason in explanation.reasons]
     if claim.conjunct is not None and claim.conjunct.text not in blamed:
-        what = f"another conjunct of {name} is false than the one it claims"
+        what = f"another conjunct of {name} is false, not the one it claims"
         return Shown(False, what, explanation)
     return Shown(True, f"violates {name} at step {last}, as claimed", explanation)
 
 
 def _cycle(trace: Trace, whole: Whole) -> Shown:
     if trace.lasso is None:
-        return Shown(None, f"{trace.claim} takes a behaviour that goes on for ever; this one ends")
+        return Shown(None, f"{trace.claim} needs an infinite behaviour; this one ends")
     if whole.closes(trace):
-        return Shown(None, f"its cycle closes at step {trace.lasso}; {trace.claim} is TLC's word")
+        return Shown(
+            None, f"its cycle closes at step {trace.lasso}; {trace.claim} is TLC's finding"
+        )
     return Shown(False, f"its cycle does not close: no step leads back to step {trace.lasso}")

@@ -1,4 +1,4 @@
-"""What an explanation comes to as the claim of a trace."""
+"""An explanation of the oracle as the claim of a trace."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["claim_of", "conjunct_of"]
 
 
 def claim_of(kind: ClaimKind, name: str, explanation: Explanation) -> Claim:
-    """Return the claim that a property is violated, or an action denied, and by which conjunct."""
+    """Return the claim that a property or an action is false, with the false conjunct."""
     return Claim(kind, name, conjunct_of(explanation))
 
 
 def conjunct_of(explanation: Explanation) -> Conjunct | None:
-    """Return the first formula that an explanation calls false; ``None`` if it names none."""
+    """Return the first false formula of an explanation; ``None`` if it names none."""
     if not explanation.reasons:
         return None
     reason = explanation.reasons[0]

@@ -1,9 +1,10 @@
-"""The corpus of traces: what its index says of each file, and whether that is so.
+"""The corpus of kept traces: its index, and the verdict on all of them.
 
-``index.toml`` in the corpus folder lists every file with its story, in the folder of its kind.
-``accepted``: the spec has the behaviour. ``rejected``: it has not, and parts at ``step`` for a
-reason that ``names`` is a piece of. ``counterexamples``: it has it, and at the end a property that
-the trace claims to violate is false, in a conjunct that ``names`` is a piece of.
+``index.toml`` in the corpus folder lists every file with a reason. A file lies in the folder of
+its kind. ``accepted``: the spec has the behaviour. ``rejected``: the spec denies the step ``step``,
+and the reason contains the text ``names``. ``counterexamples``: the spec has the behaviour, the
+property that the trace claims to violate is false at its end, and the false conjunct contains
+``names``.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ __all__ = [
 
 INDEX_NAME: Final = "index.toml"
 KINDS: Final = ("accepted", "rejected", "counterexamples")
-# The key that tells an index of ours from anybody's index.toml, and the version we read.
+# The key that tells our index from any other index.toml, and the version that we read.
 MARK: Final = "krafla_corpus"
 VERSION: Final = 1
 _TAG = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
@@ -32,11 +33,11 @@ _TAG = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file of the corpus, and what it must come to.
+    """One file of the corpus, and the result it must have.
 
-    ``step`` is of a trace to be rejected, ``names`` of one with something false in it.
-    ``implementation`` says that the implementation takes the same steps, and comes to the same
-    violation if one is claimed.
+    A rejected trace has ``step`` and ``names``, a counterexample has ``names``.
+    ``implementation``: the implementation must take the same steps, and reach the same violation
+    if the trace claims one.
     """
 
     path: Path
@@ -50,7 +51,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """What replaying every trace came to."""
+    """The results of replaying every trace."""
 
     entries: tuple[Entry, ...]
     steps: int
@@ -58,7 +59,7 @@ class Corpus:
 
     @property
     def verdict(self) -> Verdict:
-        """Return whether every trace came to what the index says."""
+        """Return whether every trace had the result that the index lists."""
         if self.reasons:
             return Verdict.VIOLATED
         return Verdict.HELD if self.entries else Verdict.INCONCLUSIVE
@@ -79,7 +80,7 @@ class Corpus:
 
 
 def root_of(folder: Path) -> Path:
-    """Return the corpus that a folder is, or is a part of."""
+    """Return the corpus folder: the given folder, or one of the two above it."""
     for root in (folder, *folder.resolve().parents[:2]):
         if (root / INDEX_NAME).is_file():
             return root
@@ -89,15 +90,15 @@ def root_of(folder: Path) -> Path:
 
 
 def is_tag(text: str) -> bool:
-    """Return whether a tag can be one: letters, digits, ``_`` and ``-``, a letter first."""
+    """Return whether a text can be a tag: a letter, then letters, digits, ``_`` and ``-``."""
     return _TAG.fullmatch(text) is not None
 
 
 def read_index(folder: Path) -> tuple[Entry, ...]:
     """Return the entries of a corpus.
 
-    ``KraflaError`` for an index of another version, a file that is not listed, or listed and not
-    there, or an entry that does not say what its kind must say.
+    ``KraflaError`` if the index has another version, if the listed files and the files in the
+    folder differ, or if an entry lacks a key of its kind.
     """
     index = folder / INDEX_NAME
     try:
@@ -115,7 +116,7 @@ def read_index(folder: Path) -> tuple[Entry, ...]:
     wrong = sorted(str(path.relative_to(folder)) for path in listed ^ present)
     if wrong or len(listed) != len(entries):
         which = ", ".join(wrong) or "a file"
-        raise KraflaError(f"{which}: listed twice, or not both listed and there", str(index))
+        raise KraflaError(f"{which}: listed twice, not listed, or not there", str(index))
     return entries
 
 
@@ -132,7 +133,7 @@ def _entry(folder: Path, index: Path, table: dict[str, Any]) -> Entry:
         raise KraflaError(f"{file}: tags are a list of names, not {tags!r}", str(index))
     implementation = table.get("implementation", False)
     if not isinstance(implementation, bool) or (implementation and parts[0] == "rejected"):
-        raise KraflaError(f"{file}: implementation = true of a rejected trace", str(index))
+        raise KraflaError(f"{file}: a rejected trace has no implementation = true", str(index))
     return Entry(folder / file, parts[0], table["reason"], tuple(tags), step, names, implementation)
 
 

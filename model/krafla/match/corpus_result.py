@@ -1,4 +1,4 @@
-"""A kept trace judged: what it comes to, and whether that is what the index says."""
+"""The judgement of one kept trace, compared with what the index lists."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["CorpusResult", "violation_of"]
 
 @dataclass(frozen=True, slots=True)
 class CorpusResult:
-    """A trace of a corpus after it was replayed; ``objection`` is ``None`` if all is as listed."""
+    """A replayed trace of a corpus; ``objection`` is ``None`` if the result is as listed."""
 
     entry: Entry
     trace: Trace
@@ -30,23 +30,23 @@ class CorpusResult:
 
     @classmethod
     def judged(cls, entry: Entry) -> CorpusResult:
-        """Return what the file comes to; ``KraflaError`` if it cannot be read or asked."""
+        """Return the result for a file; ``KraflaError`` if it cannot be read or judged."""
         trace = read(entry.path)
         report = check_trace(trace)
         return cls(entry, trace, report, objection(entry, trace, report))
 
     @property
     def steps(self) -> int:
-        """Return how many steps the spec agreed to, after the initial state."""
+        """Return how many steps after the initial state the spec accepted."""
         return max(0, self.report.steps - 1)
 
 
 def objection(entry: Entry, trace: Trace, report: TraceReport) -> str | None:
-    """Return in what a trace is not as the index says; ``None`` if it is."""
+    """Return how the result differs from the index; ``None`` if it does not."""
     rejection = report.rejection
     if entry.kind == "rejected":
         if rejection is None:
-            return f"accepted, but step {entry.step} is to be rejected"
+            return f"accepted, but step {entry.step} must be rejected"
         if rejection.index != entry.step:
             return f"rejected at step {rejection.index}, not {entry.step}"
         if not any(str(entry.names) in name for name in rejection.names):
@@ -57,8 +57,8 @@ def objection(entry: Entry, trace: Trace, report: TraceReport) -> str | None:
     if entry.kind == "accepted":
         if shows_no_step(trace):
             return "it shows no step"
-        # A claim excuses its property from being judged, so that nothing would be shown.
-        return f"it claims something bad: {trace.claim}" if trace.claims_violation else None
+        # A claimed property is not judged, so an accepted trace must claim none.
+        return f"it claims a violation: {trace.claim}" if trace.claims_violation else None
     try:
         explanation = violation_of(trace)
     except KraflaError as error:
@@ -72,8 +72,8 @@ def objection(entry: Entry, trace: Trace, report: TraceReport) -> str | None:
 def violation_of(trace: Trace) -> Explanation:
     """Return why the property that a trace claims to violate is false at its end.
 
-    ``KraflaError`` if it claims none, if the property holds there, or if another conjunct than
-    the claimed one is false.
+    ``KraflaError`` if the trace claims none, if the property holds there, or if a conjunct is
+    false that is not the claimed one.
     """
     shown = claim_shown(trace)
     if shown is None or shown.is_shown is None:

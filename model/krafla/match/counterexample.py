@@ -1,7 +1,7 @@
 """A counterexample of TLC as a trace that can be replayed, shrunk and shown.
 
-TLC prints what a model's configuration calls things: the constants are names of definitions, and
-no parameters are told. Whoever has the trace needs values, or the model.
+TLC's output uses the names of the model's configuration: its constants are names of definitions,
+and its steps have no parameters. A trace needs values instead, or a reference to the model.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ __all__ = ["explained", "replayable"]
 
 
 def replayable(trace: Trace, model: Model) -> Trace:
-    """Return a counterexample of a model so that it can be replayed, shrunk and explained.
+    """Return a counterexample of a model as a trace that can be replayed, shrunk and explained.
 
-    It stands alone if ``traces.toml`` says so of the model's spec. Otherwise it is a trace of its
-    model, whose name it carries. ``KraflaError`` if the model cannot be loaded.
+    The trace stands alone if ``traces.toml`` says so for the model's spec. Otherwise it carries
+    the name of its model. ``KraflaError`` if the model cannot be loaded.
     """
     for facts in specs_alone():
         if model.spec != facts.stands_alone_for:
@@ -40,7 +40,7 @@ def replayable(trace: Trace, model: Model) -> Trace:
             alone = _alone(trace, model, facts.spec)
             return _named(alone, loaded(alone.spec, alone.constants))
         except KraflaError:
-            # Its constants are operators.
+            # The constants of this model are operators.
             pass
     found = replace(explained(trace, model), model=model.name)
     found = replace(found, origin=Origin("tlc", digest=digest_of(found)))
@@ -48,9 +48,9 @@ def replayable(trace: Trace, model: Model) -> Trace:
 
 
 def explained(trace: Trace, model: Model) -> Trace:
-    """Return a counterexample with the conjunct that is false and the parameters of its steps.
+    """Return a counterexample with the false conjunct and the parameters of its steps.
 
-    It stays one of the model: its states, its names. ``KraflaError`` if that cannot be loaded.
+    States and names stay those of the model. ``KraflaError`` if the model cannot be loaded.
     """
     spec = bounded(model)
     return resolve_parameters(replace(trace, claim=_claim(spec, trace)), _Finder(spec, True))
@@ -59,8 +59,8 @@ def explained(trace: Trace, model: Model) -> Trace:
 def _alone(trace: Trace, model: Model, name: str) -> Trace:
     """Return a counterexample of a model as a trace of the named module, which the model bounds.
 
-    Its constants are values, its steps have parameters, its claim the conjunct that is false, and
-    variables that only the model has are left out.
+    The trace has values for constants, parameters for steps and the false conjunct in its claim.
+    It lacks the variables that only the model has.
     """
     whole = bounded(model)
     constants = _constants(whole, model, name)
@@ -81,9 +81,9 @@ def _alone(trace: Trace, model: Model, name: str) -> Trace:
 
 
 def _constants(whole: Spec, model: Model, name: str) -> tuple[tuple[str, Value], ...]:
-    """Return the constants that the named module and those below it declare, as values."""
+    """Return the constants of the named module and of the modules it extends, as values."""
     root = whole.tool.getRootModule()
-    # A model need not have a module of its own.
+    # The root module is the named one if the model has no module of its own.
     extended = extended_modules(whole)
     if name not in extended:
         raise KraflaError(f"{model.module.stem} does not extend {name}", model.place or None)
@@ -98,7 +98,7 @@ def _constants(whole: Spec, model: Model, name: str) -> tuple[tuple[str, Value],
 
 
 def _claim(whole: Spec, trace: Trace) -> Claim | None:
-    """Return the claim with the conjunct that is false in the last state, or of the last step."""
+    """Return the claim with the conjunct that the last state, or the last step, violates."""
     claim = trace.claim
     if claim is None or claim.property is None:
         return claim
@@ -117,9 +117,9 @@ def _state(spec: Spec, state: Function) -> State:
 
 
 def _named(trace: Trace, spec: Spec) -> Trace:
-    """Return the trace with each step under an action of Next, or what stands in for it.
+    """Return the trace with every step named by an action of Next, or by its stand-in.
 
-    TLC tells what it evaluated, and that may be a part of Next which is neither.
+    TLC names the operator it evaluated, which may be neither.
     """
     known = {action.name for action in spec.actions} | stand_ins(spec).keys()
     steps = list(trace.steps)
@@ -134,17 +134,17 @@ def _named(trace: Trace, spec: Spec) -> Trace:
 
 
 class _Finder:
-    """Who finds the parameters by trying every step that the spec has."""
+    """Finds the parameters of a step by trying every step of the spec."""
 
     def __init__(self, spec: Spec, has_stand_ins: bool = False) -> None:
-        """Take the spec; in a model, a cfg may put an operator of another name for an action."""
+        """Take the spec, and whether a model's cfg may replace actions by other operators."""
         self._spec = spec
         self._has_stand_ins = has_stand_ins
 
     def parameters(
         self, action: str, before: Function, after: Function
     ) -> tuple[Value, ...] | None:
-        """Return the first arguments with which the action, or the only one, leads there."""
+        """Return the first parameters with which the action, or a single other, leads there."""
         end: Any = _state(self._spec, after)
         try:
             steps = self._spec.successors(_state(self._spec, before))

@@ -1,10 +1,10 @@
-"""The search for a behaviour that shows what was seen, by a bounded frontier of candidates.
+"""The search for a behaviour that agrees with a partial trace, over a bounded set of candidates.
 
-A node is a state in which a behaviour can be after so many observations. Nodes are tried the
-furthest first, and among those that got as far the one nearest to what was seen next; so a
-trace that leaves no doubt is followed in time linear in its length, and where a candidate
-leads nowhere, the next one is taken up. An observation that shows the whole state ends all
-doubt: whatever was possible before, the behaviour is there now.
+A node is a state that a behaviour can have after some number of observations. The search tries
+the node with the most observations first, and among these the one nearest to the next
+observation. So it follows an unambiguous trace in time linear in its length, and takes up the next
+candidate where one leads nowhere. An observation of the whole state settles everything before it:
+all other candidates are dropped.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from krafla.traces import PartialTrace
     from krafla.values import Value
 
-    # Which property a step breaks, with the reason; ``None`` if it keeps all.
+    # The property that a step breaks, with the reason; ``None`` if it breaks none.
     Breaks = Callable[[State, State], tuple[str, Explanation] | None]
 
 __all__ = ["FRONTIER_DEFAULT", "match"]
@@ -36,7 +36,7 @@ __all__ = ["FRONTIER_DEFAULT", "match"]
 FRONTIER_DEFAULT: Final = 2_000
 _SHOWN_CANDIDATES: Final = 3
 _REPORTED_STATES: Final = 64
-# How much further away another candidate may be and still come before this one's unlikely steps.
+# Other candidates up to this much further away come before the unlikely steps of a candidate.
 _UNLIKELY: Final = 4
 _NOTHING_SHOWN: Final = "no observation shows an action or a value, so any behaviour would do"
 
@@ -68,7 +68,7 @@ class _Node:
 
 @dataclass(slots=True)
 class _Level:
-    """What is known of the states after so many observations."""
+    """What is known of the states after a given number of observations."""
 
     runs: dict[int, int] = field(default_factory=dict)
     expanded: int = 0
@@ -87,13 +87,13 @@ def match(
     breaks: Breaks | None = None,
     progress: Callable[[int, int], None] = lambda _observations, _states: None,
 ) -> MatchReport:
-    """Return whether ``spec`` has a behaviour that shows what was seen, with one if it has.
+    """Return whether ``spec`` has a behaviour that agrees with the trace, and such a behaviour.
 
     After each observation at most ``frontier`` candidates are followed by hidden steps.
-    ``choices`` says how to choose parameters where Next does not help; ``breaks`` judges each
-    observed step, and one that breaks a property is not taken. ``progress`` hears now and then
-    how many observations were matched and how many states tried. ``KraflaError`` if the trace
-    is empty, or names what the spec has not.
+    ``choices`` supplies parameters where Next does not help. ``breaks`` judges each observed step;
+    a step that breaks a property is not taken. ``progress`` is called from time to time with the
+    numbers of matched observations and of tried states. ``KraflaError`` if the trace is empty, or
+    names something that the spec does not have.
     """
     if not trace.observations:
         raise KraflaError(f"a trace of {trace.spec} without a single observation shows nothing")
@@ -171,7 +171,7 @@ class _Search:
                 yield _Node(1, 0, Taken(INITIAL, (), state, 0), None)
 
     def _push(self, node: _Node) -> None:
-        """Take up a candidate, unless its state was reached as directly before."""
+        """Add a candidate, unless its state was already reached by as few hidden steps."""
         level = self._levels.setdefault(node.level, _Level())
         fingerprint = node.state.fingerprint
         known = level.runs.get(fingerprint)
@@ -188,7 +188,7 @@ class _Search:
         heapq.heappush(self._heap, (-node.level, rank, self._count, node))
 
     def _advance(self, node: _Node) -> None:
-        """Take the next observation from a candidate, or else hidden steps."""
+        """Take the observed step from a candidate, or else its hidden steps."""
         level = self._levels[node.level]
         if level.expanded >= self._frontier:
             self._was_cut = True
@@ -206,7 +206,7 @@ class _Search:
         if node.concerned is None:
             node.concerned = seen.concerned(node.state)
             steps = self._moves.likely(self._hidden, node.state, seen, node.concerned)
-            # Whoever has nothing to do with what is to be explained may have to act all the same.
+            # A node that the difference does not concern may still have to act: try it later.
             self._queue(node, _UNLIKELY)
         else:
             steps = self._moves.others(self._hidden, node.state, seen, node.concerned)
@@ -217,8 +217,7 @@ class _Search:
             known = level.runs.get(after.fingerprint)
             if known is not None and known <= child.run:
                 continue
-            # Asked at once: the step that was seen undoes, more often than not, what makes a
-            # candidate look far away.
+            # Tried at once: the observed step often undoes what makes a candidate look distant.
             if self._observe(child) and seen.state is not None:
                 return
             self._push(child)
@@ -226,7 +225,8 @@ class _Search:
     def _observe(self, node: _Node) -> bool:
         """Take the observed step from a candidate wherever it fits; return whether it did.
 
-        Where it does not, the candidate is as far away as the nearest end of the step is.
+        If it does not fit, the distance of the candidate is that of the nearest state after the
+        step.
         """
         seen, level = self._seen[node.level], self._levels[node.level]
         apart = []
@@ -242,7 +242,7 @@ class _Search:
                     level.touched = seen.touched_by(node.state, move[2])
                     level.is_touched_known = True
         if node.run:
-            # What the observed step will change anyway says nothing of a state before it.
+            # What the observed step changes says nothing about the state before it.
             if level.touched is None:
                 level.touched = seen.spoken_of()
             node.distance = min(apart) if apart else 1 + seen.distance(node.state, level.touched)
@@ -251,7 +251,7 @@ class _Search:
     def _accept(self, node: _Node, move: Move, seen: Seen) -> None:
         action, parameters, after = move
         if seen.state is not None:
-            # Whatever else could have led here leads to this very state.
+            # All other candidates would lead to this same state.
             self._heap.clear()
             self._was_cut = False
             for level in [level for level in self._levels if level <= node.level]:

@@ -1,4 +1,4 @@
-"""The steps a spec has from a state, of some of its actions, with parameters that can matter."""
+"""The steps of a spec from a state, restricted to some actions and to useful parameters."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Move = tuple[str, "tuple[Value, ...]", "State"]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """How to choose the parameters of an action of which Next offers too few, or too many.
+    """How to choose the parameters of an action for which Next offers too few or too many.
 
-    ``likely`` gives, for a state and for what is to be explained next, those that it suggests,
-    ``others`` what else is worth a try. ``is_complete`` says that no parameters but these could
-    explain more. Of the variables ``together`` the action changes many results at once, so that
-    many differences in one of them are no more than one.
+    From a state and the next observation, ``likely`` gives the parameters that they suggest, and
+    ``others`` gives more that are worth a try. ``is_complete``: no other parameters could explain
+    more. ``together`` names the variables in which the action changes many results at once: all
+    differences in one of them count as one.
     """
 
     action: str
@@ -41,7 +41,7 @@ class Choice:
 
 
 class _Way:
-    """A way through Next to an action, with the values that it gives parameters for good."""
+    """A branch of Next that leads to an action, with the parameter values that it fixes."""
 
     def __init__(self, spec: Spec, branch: Branch) -> None:
         self.branch = branch
@@ -49,17 +49,17 @@ class _Way:
         if not branch.is_application:
             found = (branch.context.lookup(formal) for formal in branch.owner.formals)
             values = [spec.converter.to_python(one) for one in found if one is not None]
-            # A number or a truth value names nobody.
+            # A number or a truth value does not name a node.
             self.given = frozenset(one for one in values if isinstance(one, str | ModelValue))
 
     def concerns(self, named: Set[Value]) -> bool:
-        """Return whether the way is open to all, or given to one of those named."""
+        """Return whether the branch fixes no value, or one of those named."""
         return not self.given or not self.given.isdisjoint(named)
 
 
 @lru_cache(maxsize=8)
 def _ways(spec: Spec, apart: frozenset[str]) -> dict[str, list[_Way]]:
-    """Return the ways to each action; of those that are chosen for elsewhere none is kept."""
+    """Return the branches of Next for each action; none for those in ``apart``."""
     found: dict[str, list[_Way]] = {}
     for branch in spec.branches:
         ways = found.setdefault(branch.owner.name, [])
@@ -84,11 +84,11 @@ class Moves:
 
     @property
     def together(self) -> frozenset[str]:
-        """Return the variables of which one step changes many results at once."""
+        """Return the variables in which one step changes many results at once."""
         return frozenset(name for one in self._choices.values() for name in one.together)
 
     def guessed(self, names: Iterable[str]) -> list[str]:
-        """Return those of the named actions of which not every parameter is tried."""
+        """Return the named actions whose parameters are not all tried."""
         chosen = (self._choices.get(name) for name in names)
         return [one.action for one in chosen if one is not None and not one.is_complete]
 
@@ -101,7 +101,7 @@ class Moves:
     def likely(
         self, names: Iterable[str], state: State, seen: Seen, named: Set[Value] | None
     ) -> Iterator[Move]:
-        """Yield the steps that concern somebody of those named; with ``None`` everybody does."""
+        """Yield the steps that concern one of the ``named`` values; all steps for ``None``."""
         for name in names:
             choice = self._choices.get(name)
             if choice is not None:
@@ -113,7 +113,7 @@ class Moves:
     def others(
         self, names: Iterable[str], state: State, seen: Seen, named: Set[Value] | None
     ) -> Iterator[Move]:
-        """Yield the steps that ``likely`` leaves out."""
+        """Yield the steps that ``likely`` omits."""
         for name in names:
             choice = self._choices.get(name)
             if choice is not None:
@@ -130,7 +130,7 @@ class Moves:
                 yield name, parameters, after
 
     def claimed(self, state: State, seen: Seen) -> Iterator[Move]:
-        """Yield every step of the observed action and parameters, wherever it leads."""
+        """Yield every step with the observed action and parameters, to any state."""
         action, given = seen.observation.action, seen.observation.parameters
         if action is None:
             yield from self.of(self.names, state, seen)
@@ -149,12 +149,12 @@ class Moves:
         try:
             return self._spec.outcomes(state, action, *parameters)
         except EvaluationError:
-            # Next would not take the action with parameters for which it has no value.
+            # With these parameters the action cannot be evaluated, so Next would not take it.
             return ()
 
 
 def agrees(parameters: tuple[Value, ...], given: tuple[Value | None, ...] | None) -> bool:
-    """Return whether parameters are those that were seen, as far as they were."""
+    """Return whether parameters equal the observed ones, where these are known."""
     return given is None or all(
         wanted is None or same(one, wanted) for one, wanted in zip(parameters, given, strict=True)
     )

@@ -1,4 +1,4 @@
-"""The nearest enabled action: of all steps that the spec has, the one closest to what was seen."""
+"""The nearest enabled action: the step of the spec closest to what was seen."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHOWN_CHARACTERS = 120
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """A step that the spec has, and where its end (expected) is not what was seen (got)."""
+    """A step of the spec, and where its state (expected) differs from what was seen (got)."""
 
     action: str
     parameters: tuple[Value, ...]
@@ -30,7 +30,7 @@ class Nearest:
 
     @property
     def text(self) -> str:
-        """Return the step and what it would leave."""
+        """Return the step, and the values it leaves that were seen differently."""
         arguments = f"({', '.join(map(fmt, self.parameters))})" if self.parameters else ""
         left = [_left(detail) for detail in self.differences[:_SHOWN]]
         if len(self.differences) > _SHOWN:
@@ -45,9 +45,9 @@ class Nearest:
 def nearest_step(
     steps: Iterable[tuple[str, tuple[Value, ...], State]], seen: Seen
 ) -> Nearest | None:
-    """Return the step whose end differs least from what was seen; ``None`` if there is no step.
+    """Return the step whose state differs least from what was seen; ``None`` if there is none.
 
-    Among equals the action that was observed comes first, then the first of the spec.
+    Among equals the observed action comes first, then the order of the spec decides.
     """
     best: tuple[tuple[int, bool], str, tuple[Value, ...], State] | None = None
     for action, parameters, after in steps:

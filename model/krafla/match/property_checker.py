@@ -37,9 +37,9 @@ class PropertyChecker:
     def broken_by(
         self, before: State, after: State, changed: Collection[str] | None = None
     ) -> tuple[str, Explanation] | None:
-        """Return the first property that a step or its end breaks, and how; ``None`` if none.
+        """Return the first property that a step or its final state breaks, and how, or ``None``.
 
-        With ``changed``, the step changed these variables only, and all held before it.
+        ``changed`` names the only variables that the step changed; all properties held before it.
         """
         key = (before.fingerprint, after.fingerprint)
         if key in self._sound:
@@ -54,7 +54,7 @@ class PropertyChecker:
         return self.blamed(before, after)
 
     def blamed(self, before: State, after: State) -> tuple[str, Explanation] | None:
-        """Return the same, each property asked by itself."""
+        """Return the same as ``broken_by``, by checking each property separately."""
         spec = self._spec
         for name in self._invariants:
             if not holds(spec.check_invariant, name, after):
@@ -68,8 +68,7 @@ class PropertyChecker:
 def judged_properties(spec: str) -> Properties:
     """Return the properties that every behaviour of a spec must keep.
 
-    They are those of its module that need no condition; none if no ``traces.toml`` says that they
-    are judged.
+    These are the unconditional ones of its module, if ``traces.toml`` says that they are judged.
     """
     facts = facts_of(spec)
     if not facts.judged:

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = ["nearest_of", "not_initial", "refusal"]
 
-# More ways into an action than anybody reads refusals of.
+# The most branches of an action whose refusals are examined.
 _BLAMED_BRANCHES = 40
 
 
 def refusal(spec: Spec, moves: Moves, state: State, seen: Seen) -> Explanation:
-    """Return the false conjunct, or where the observed step leads elsewhere than was seen."""
+    """Return the false conjunct, or where the state after the observed step differs."""
     observation = seen.observation
     action, given = observation.action, observation.parameters
     claimed = list(moves.claimed(state, seen))
@@ -45,14 +45,14 @@ def nearest_of(moves: Moves, state: State, seen: Seen) -> Nearest | None:
 
 
 def not_initial(spec: Spec, seen: Seen) -> Explanation:
-    """Return where what was seen first is not what the spec begins with."""
+    """Return where the first observation differs from the nearest initial state."""
     initial = min(spec.initial_states(), key=seen.distance)
     finding = "the trace does not begin where the spec does"
     return Explanation(finding, (), seen.differences(initial))
 
 
 def _blame(spec: Spec, state: State, action: str) -> tuple[Reason, ...]:
-    """Return the refusals of the ways through Next to an action, the furthest first."""
+    """Return the reason furthest down in the spec why the branches of an action are disabled."""
     found: list[Reason] = []
     for branch in [one for one in spec.branches if one.owner.name == action][:_BLAMED_BRANCHES]:
         found += Blame(spec, state.java).of(branch.node, branch.context)

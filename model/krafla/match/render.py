@@ -1,4 +1,4 @@
-"""A report of matching as lines for a person, and as JSON data."""
+"""A report of matching as lines of text, and as JSON data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["described", "document", "explained", "text_lines"]
 
 
 def described(observation: Observation) -> str:
-    """Return an observation in short: the action as far as it was seen, and its place."""
+    """Return an observation in short: the action, as far as it is known, and its place."""
     name = observation.action or "a step of any action"
     if observation.parameters:
         shown = ("_" if one is None else fmt(one) for one in observation.parameters)
@@ -30,7 +30,7 @@ def described(observation: Observation) -> str:
 
 
 def text_lines(report: MatchReport) -> Iterator[str]:
-    """Yield what was matched, what was not and why, and how far the search went."""
+    """Yield lines: what was matched, what was not and why, and the extent of the search."""
     total = len(report.trace)
     if report.accepted == total:
         hidden = f", {report.hidden} hidden steps between them" if report.hidden else ""
@@ -59,7 +59,7 @@ def _stuck_lines(stuck: Stuck, number: int, count: int) -> Iterator[str]:
 
 
 def explained(explanation: Explanation) -> list[str]:
-    """Return an explanation line by line; where a value differs, the spec's and the log's."""
+    """Return an explanation line by line; a different value with the spec's and the log's."""
     lines = [explanation.finding]
     for reason in explanation.reasons:
         lines += [f"  {line}" for line in str(reason).splitlines()]

@@ -1,4 +1,4 @@
-"""What matching a partial trace came to."""
+"""The result of matching a partial trace."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["MatchReport", "Stuck", "Taken"]
 class Taken:
     """One step of a behaviour that was found; ``observation`` is ``None`` for a hidden step.
 
-    The first is the initial state, whose action is ``Init``.
+    The first step of a behaviour is its initial state; its action is ``Init``.
     """
 
     action: str
@@ -37,9 +37,9 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """A candidate that cannot take the next observation: how it got there, and why it cannot.
+    """A candidate that cannot take the next observation: its behaviour, and the reason.
 
-    ``broken`` is a property that the observed step would break, where the spec allows it.
+    ``broken`` is the property that the observed step would break, if the spec has that step.
     """
 
     behaviour: tuple[Taken, ...]
@@ -62,11 +62,11 @@ class Stuck:
 class MatchReport:
     """How much of a partial trace has a behaviour.
 
-    ``accepted`` counts the observations of the longest part, ``behaviour`` is one that shows
-    them. ``candidates`` counts the states in which that part can end, ``looked_at`` all states
-    that were tried. If the search was cut off by ``frontier`` or guessed, ``doubt`` says how,
-    and a trace that was not accepted may yet have a behaviour. Of a trace in which nothing was
-    seen at all it says so: every behaviour would do.
+    ``accepted`` counts the observations of the longest part that has a behaviour, ``behaviour`` is
+    one for them. ``candidates`` counts the states in which that part can end, ``looked_at`` all
+    states that were tried. ``doubt`` says why the answer is uncertain: the search reached
+    ``frontier`` or guessed parameters, so that a trace that was not accepted may still have a
+    behaviour; or the trace shows no action and no value, so that every behaviour agrees with it.
     """
 
     trace: PartialTrace
@@ -79,19 +79,19 @@ class MatchReport:
 
     @property
     def verdict(self) -> Verdict:
-        """Return whether some behaviour of the spec shows what was seen."""
+        """Return whether some behaviour of the spec agrees with the trace."""
         if self.doubt is not None:
             return Verdict.INCONCLUSIVE
         return Verdict.HELD if self.accepted == len(self.trace) else Verdict.VIOLATED
 
     @property
     def hidden(self) -> int:
-        """Return how many steps of the behaviour nobody saw."""
+        """Return how many steps of the behaviour are hidden."""
         return sum(one.observation is None for one in self.behaviour[1:])
 
     @property
     def bounds(self) -> str:
-        """Return what was searched, in words."""
+        """Return the bounds of the search, in words."""
         hidden, most = self.trace.hidden, self.trace.hidden_max
         if hidden == () or most == 0:
             return "no hidden steps"

@@ -1,4 +1,4 @@
-"""What was seen of a state, prepared for comparing it with thousands of states."""
+"""An observation of a state, prepared for comparison with thousands of states."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _NOTHING: Final[Mapping[str, Set[Value]]] = {}
 class Seen:
     """The parts of a state that an observation gives values for.
 
-    ``values`` are the variables that were seen whole, ``parts`` those of which only a part was.
-    If every variable was, ``state`` is the only state that fits. ``KraflaError`` names the place
-    of an action, a number of parameters or a variable that the spec has not. Of the variables
-    ``together`` all differences count as one.
+    ``values`` are the variables that were seen whole, ``parts`` the variables of which a part was
+    seen. If all variables were seen whole, ``state`` is the only state that fits. All differences
+    in one variable of ``together`` count as one. ``KraflaError``, with the place, if the spec lacks
+    the action or a variable, or the number of parameters is wrong.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Seen:
         self._apart: dict[tuple[str, int], tuple[Value, frozenset[Value]]] = {}
 
     def fits(self, state: State) -> bool:
-        """Return whether a state is as it was seen."""
+        """Return whether a state agrees with the observation."""
         if self.state is not None:
             return state.fingerprint == self.state.fingerprint
         return all(same(state[name], value) for name, value in self.values.items()) and all(
@@ -64,9 +64,9 @@ class Seen:
         )
 
     def distance(self, state: State, touched: Mapping[str, Set[Value]] = _NOTHING) -> int:
-        """Return how many parts of what was seen are otherwise in a state.
+        """Return in how many parts a state differs from what was seen.
 
-        Of each variable, the results for the arguments ``touched`` do not count.
+        In each variable, the results for the arguments ``touched`` do not count.
         """
         apart = 0
         for name, path, value in self.parts:
@@ -81,9 +81,9 @@ class Seen:
         return apart
 
     def concerned(self, state: State) -> Set[Value]:
-        """Return whom the difference to a state is about, and the observed step.
+        """Return the values that the difference to a state and the observed step name.
 
-        Those at whose argument something differs, and those that stand there now.
+        These are the arguments at which a result differs, and the values in the results there.
         """
         found = set(_named_in(self.observation.parameters or ()))
         for name, wanted in self.values.items():
@@ -100,9 +100,9 @@ class Seen:
         return found
 
     def spoken_of(self) -> Mapping[str, Set[Value]]:
-        """Return at which arguments the observed step may change results: those it speaks of.
+        """Return the arguments at which the observed step may change results: its parameters.
 
-        A guess, for as long as no state was met in which the step is enabled.
+        This is a guess, used until a state is met in which the step is enabled.
         """
         spoken = frozenset(_named_in(self.observation.parameters or ()))
         return dict.fromkeys(self.spec.variables, spoken)
@@ -114,7 +114,7 @@ class Seen:
         return {name: arguments for name, arguments in found.items() if arguments}
 
     def differences(self, state: State) -> tuple[Difference, ...]:
-        """Return where a state (expected) is not as it was seen (got)."""
+        """Return where a state (expected) differs from what was seen (got)."""
         found = [
             detail
             for name, value in self.values.items()
@@ -130,9 +130,9 @@ class Seen:
         return tuple(found)
 
     def completed(self, state: State) -> Mapping[str, Value]:
-        """Return the values of a state for the variables that were seen, as far as they were not.
+        """Return the variables that were seen, with the unseen parts taken from a state.
 
-        A part that the state does not have at all is left as it is there.
+        A part that was seen but is missing in the state is left out.
         """
         found: dict[str, Value] = dict(self.values)
         for name, path, value in self.parts:
@@ -152,8 +152,8 @@ class Seen:
             self.values[str(name)] = value
 
     def _differing(self, name: str, wanted: Value, got: Value) -> frozenset[Value]:
-        # The converter gives equal values as one object, so its identity is a key; it is kept
-        # here, so that no other object can have it.
+        # The converter returns one object for equal values, so the identity can be the key. The
+        # object is kept here, so that no other object can get that identity.
         key = (name, id(got))
         known = self._apart.get(key)
         if known is None:
@@ -212,7 +212,7 @@ def _entries(value: Value) -> dict[Value, Value]:
 
 
 def _named_in(values: Iterable[Value | None]) -> Iterator[Value]:
-    """Yield the functions, names and model values in values: what a node or a message may be."""
+    """Yield the functions, strings and model values in values: possible nodes and messages."""
     for value in values:
         if isinstance(value, str | ModelValue | Function):
             yield value
@@ -223,9 +223,9 @@ def _named_in(values: Iterable[Value | None]) -> Iterator[Value]:
 
 
 def arguments_apart(left: Value, right: Value) -> frozenset[Value]:
-    """Return the arguments at which two functions differ, or the members of one set only.
+    """Return the arguments at which two functions differ, or the members of only one set.
 
-    Of values that have no parts the empty string stands for all there is.
+    For values without parts the empty string stands for the whole value.
     """
     if same(left, right):
         return _NONE

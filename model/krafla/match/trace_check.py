@@ -1,4 +1,4 @@
-"""A trace replayed on the spec: every step must be one of its own, and keep every property."""
+"""The replay of a trace: the spec must have every step, and every step must keep its properties."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ __all__ = ["Rejection", "TraceReport", "check_trace", "excused_by", "in_words_of
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Which step the spec denies, or which property it breaks, and why.
+    """The first step that the spec does not have, or that breaks a property, and why.
 
-    That a lasso does not close, or closes by a step that breaks a property, is said of the last
-    step of the trace: the spec has all of them, and not what is to follow.
-    ``nearest`` is, of the steps that the spec has there, the one that is most like it.
+    If a lasso does not close, or closes by a step that breaks a property, this is the last step of
+    the trace. ``nearest`` is the step of the spec that is most like the rejected one.
     """
 
     index: int
@@ -41,7 +40,7 @@ class Rejection:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return what the rejection names: the property, the variables that differ, the text."""
+        """Return the names in it: the property, the variables that differ, the false formulas."""
         texts = [reason.text for reason in self.explanation.reasons]
         paths = [detail.path for detail in self.explanation.differences]
         return (*(() if self.broken is None else (self.broken,)), *paths, *texts)
@@ -49,9 +48,9 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class TraceReport:
-    """What replaying a trace came to: ``steps`` states were agreed on, the first of them initial.
+    """The result of replaying a trace: the spec accepted its first ``steps`` states.
 
-    If there is a rejection, the next one was not, or after the last one the lasso does not close.
+    A rejection concerns the next state, or the lasso if all states were accepted.
     """
 
     trace: Trace
@@ -62,7 +61,7 @@ class TraceReport:
     def verdict(self) -> Verdict:
         """Return whether the trace is a behaviour of the spec that keeps its properties.
 
-        An initial state alone shows nothing: it is inconclusive.
+        A trace of an initial state only is inconclusive.
         """
         if self.rejection is not None:
             return Verdict.VIOLATED
@@ -70,12 +69,12 @@ class TraceReport:
 
 
 def check_trace(trace: Trace, spec: Spec | None = None) -> TraceReport:
-    """Return whether the spec has this behaviour, with the first step that it has not.
+    """Return whether the spec has this behaviour, and the first step that it does not have.
 
-    A step without parameters is looked for among all steps that its action allows. A lasso must
-    close: by a step of its action ``back``, or of any if it names none. Properties
-    are judged (see ``properties_for``), except the one that the trace claims to violate.
-    ``KraflaError`` if the trace is empty or does not fit the spec.
+    A step without parameters may be any step of its action. A lasso must close by a step of its
+    action ``back``, or of any action if it names none. All properties are judged (see
+    ``properties_for``), except the one that the trace claims to violate. ``KraflaError`` if the
+    trace is empty or does not fit the spec.
     """
     if not trace.steps:
         raise KraflaError(f"a trace of {trace.spec} without a single state shows nothing")
@@ -85,7 +84,7 @@ def check_trace(trace: Trace, spec: Spec | None = None) -> TraceReport:
 
 
 def in_words_of(trace: Trace, spec: Spec) -> Trace:
-    """Return a trace whose steps are called as Next calls them, not as what stands in for them."""
+    """Return the trace with the action names of Next in place of their stand-ins."""
     actions = stand_ins(spec)
     if not actions:
         return trace
@@ -94,12 +93,12 @@ def in_words_of(trace: Trace, spec: Spec) -> Trace:
 
 
 def shows_no_step(trace: Trace) -> bool:
-    """Return whether a trace is an initial state and nothing more."""
+    """Return whether a trace has an initial state and no step."""
     return len(trace) <= 1 and (trace.lasso is None or trace.stutters)
 
 
 def excused_by(trace: Trace) -> str | None:
-    """Return the property that a trace claims to violate, and so need not keep."""
+    """Return the property that a trace claims to violate; it is not judged."""
     claim = trace.claim
     return claim.property if claim is not None and trace.claims_violation else None
 
@@ -117,7 +116,7 @@ class _Judge:
         self._keeping = PropertyChecker(spec, properties, excused) if properties else None
 
     def judge(self, trace: Trace) -> tuple[int, Rejection | None]:
-        """Return how many steps were agreed on, and why not the next."""
+        """Return how many states were accepted, and the rejection of the next one."""
         whole, steps = self._whole, trace.steps
         first = steps[0]
         state = whole.first(first)

@@ -1,4 +1,4 @@
-"""Traces of any spec in the tree: the spec that judges one, and what partial ones show of it."""
+"""The spec that judges a trace, its properties, and the validation of partial traces."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def validate(
     excused: str | None = None,
     progress: Callable[[int, int], None] = lambda _observations, _states: None,
 ) -> MatchReport:
-    """Return whether the trace's spec, under its constants, has a behaviour that it shows.
+    """Return whether the spec of a trace, under its constants, has a behaviour that agrees with it.
 
-    An observed step that breaks a property (see ``properties_for``) is not accepted, unless it is
-    the ``excused`` one. For ``progress`` see ``match``. ``KraflaError`` if the trace is empty or
-    does not fit the spec.
+    An observed step that breaks a property (see ``properties_for``) is not accepted; the property
+    ``excused`` is not judged. For ``progress`` see ``match``. ``KraflaError`` if the trace is empty
+    or does not fit the spec.
     """
     spec = spec_of(trace)
     actions = stand_ins(spec)
@@ -68,9 +68,9 @@ def validate(
 
 
 def narrowed(trace: PartialTrace, only: Collection[str]) -> PartialTrace:
-    """Return the trace with what was seen of these variables, and nothing of the others.
+    """Return the trace with the observations of these variables only.
 
-    ``KraflaError`` if the spec has no such variable: what compares nothing finds nothing wrong.
+    ``KraflaError`` if the spec has no such variable: such a trace would compare nothing.
     """
     known = spec_of(trace).variables
     unknown = sorted(set(only) - set(known))
@@ -86,15 +86,16 @@ def narrowed(trace: PartialTrace, only: Collection[str]) -> PartialTrace:
 
 
 def choices_for(spec: Spec) -> tuple[Choice, ...]:
-    """Return how to choose parameters that Next of a spec says too little of."""
+    """Return how to choose the parameters for which Next offers too few or too many."""
     return tuple(choose(spec) for choose in facts_of(spec.name).choosers())
 
 
 def stands_alone(trace: Trace | PartialTrace) -> bool:
-    """Return whether a trace tells all that its judge needs besides the spec: its constants.
+    """Return whether the spec and the constants in the trace suffice to judge it.
 
-    A spec whose constants are values says so in ``traces.toml``. Other specs have operators for
-    constants, and their models bound the actions: a counterexample is then a trace of its model.
+    A trace without a model stands alone. So does a trace of a spec whose constants are values:
+    ``traces.toml`` says so. Other specs have operators for constants, and their models bound the
+    actions: their counterexamples need the model.
     """
     return trace.model is None or facts_of(trace.spec).stands_alone_for is not None
 
@@ -102,16 +103,16 @@ def stands_alone(trace: Trace | PartialTrace) -> bool:
 def spec_of(trace: Trace | PartialTrace) -> Spec:
     """Return the spec that judges a trace: its model's, or its own under the trace's constants.
 
-    ``KraflaError`` if there is no such model or spec, or the constants are not its own.
+    ``KraflaError`` if there is no such model or spec, or the constants do not fit it.
     """
     model = _model_of(trace)
     return loaded(trace.spec, trace.constants) if model is None else bounded(model)
 
 
 def stand_ins(spec: Spec) -> dict[str, str]:
-    """Return which action each operator stands in for that a configuration put in its place.
+    """Return each operator that a configuration put in the place of an action, with the action.
 
-    TLC names what it evaluated, so the stand-in; Next has the action.
+    TLC's output names the stand-in; Next names the action.
     """
     names = {
         str(spec.definition(one.name).getName().toString()): one.name
@@ -122,10 +123,10 @@ def stand_ins(spec: Spec) -> dict[str, str]:
 
 
 def properties_for(trace: Trace | PartialTrace, spec: Spec) -> Properties | None:
-    """Return the properties that the behaviour must keep; ``None`` if there are none to ask about.
+    """Return the properties that the behaviour must keep; ``None`` if there are none.
 
-    Of the lease all that always hold, of a model those of its configuration that speak of states
-    or of steps. ``spec`` is that of the trace.
+    A trace of a model must keep the properties of states and steps in the configuration. Any other
+    trace must keep those of ``judged_properties``. ``spec`` is the spec that judges the trace.
     """
     model = _model_of(trace)
     if model is None:
@@ -145,7 +146,7 @@ def _speaks_of_steps(spec: Spec, name: str) -> bool:
 
 
 def digest_of(trace: Trace) -> str:
-    """Return the digest of the text of the spec, or of the model, that judges a trace."""
+    """Return the digest of the text of the spec or model that judges a trace."""
     model = _model_of(trace)
     if model is None:
         return spec_digest(trace.spec)
@@ -165,14 +166,14 @@ def _model_of(trace: Trace | PartialTrace) -> Model | None:
 
 @lru_cache(maxsize=8)
 def bounded(model: Model) -> Spec:
-    """Return a model as TLC checks it: its spec under its configuration, loaded once."""
+    """Return the spec of a model under its configuration, as TLC checks it; loaded once."""
     return Spec.load(
         model.module.stem, cfg=model.config, path=model.module, search_path=model.search_path
     )
 
 
 def extended_modules(spec: Spec) -> dict[str, Any]:
-    """Return the root module of a spec and all that it extends, by name, as TLC has them."""
+    """Return TLC's objects of the root module of a spec and of all it extends, by name."""
     root = spec.tool.getRootModule()
     modules = (root, *root.getExtendedModuleSet(True))
     return {str(one.getName().toString()): one for one in modules}
@@ -180,10 +181,10 @@ def extended_modules(spec: Spec) -> dict[str, Any]:
 
 @lru_cache(maxsize=8)
 def loaded(name: str, constants: tuple[tuple[str, Value], ...]) -> Spec:
-    """Return a spec of the tree under constants, loaded once; the constants are its own, all.
+    """Return a spec of the tree under constants, loaded once.
 
-    ``KraflaError`` names the constant that the spec has not, or that is missing. A definition of
-    the spec is no constant: a trace cannot change what it is judged by.
+    ``KraflaError`` names a constant that the spec does not declare, or that is missing. A trace
+    cannot give a value to a definition: it would change its own judge.
     """
     wrong = [one for one in (name, *(key for key, _ in constants)) if not _NAME.fullmatch(one)]
     if wrong:
@@ -196,7 +197,7 @@ def loaded(name: str, constants: tuple[tuple[str, Value], ...]) -> Spec:
     declared = {
         str(one.getName().toString()) for one in spec.tool.getRootModule().getConstantDecls()
     }
-    # The model values of the trace are declared with its constants.
+    # The loader also declares the model values of the trace, so ask the root module.
     foreign = [key for key, _ in constants if key not in declared]
     if foreign:
         raise KraflaError(f"{', '.join(foreign)}: no constant of {name}")
@@ -205,7 +206,7 @@ def loaded(name: str, constants: tuple[tuple[str, Value], ...]) -> Spec:
 
 
 def _plainly(name: str, error: SpecError) -> KraflaError:
-    """Return TLC's complaint about a constant as one about the trace."""
+    """Return an error about the trace for TLC's complaint about a constant."""
     unknown, missing = _UNKNOWN.search(error.message), _MISSING.search(error.message)
     if unknown is not None:
         return KraflaError(f"{unknown['name']}: no constant of {name}")

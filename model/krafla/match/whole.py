@@ -1,4 +1,4 @@
-"""Whole traces: every step is asked about by itself, without a search."""
+"""Whole traces: each step is judged by itself, without a search."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 __all__ = ["Whole", "seen_in"]
 
 _REMEMBERED = 20_000
-# What a lasso is closed by if nobody knows the action: TLC's word for any of them.
+# The values of ``back`` for an unknown action: TLC writes Next for any action.
 _ANY = frozenset({"", "Next"})
 
 
 class Whole:
-    """The judge of single steps of one spec, which remembers the actions it was asked about."""
+    """The judge of single steps of one spec; it remembers the actions with their parameters."""
 
     def __init__(self, spec: Spec, choices: Collection[Choice] = ()) -> None:
         self.spec = spec
@@ -44,7 +44,7 @@ class Whole:
         self._actions: dict[tuple[Any, ...], Any] = {}
 
     def first(self, step: Step) -> State:
-        """Return the state of the first step; ``KraflaError`` if it is no state of the spec."""
+        """Return the state of a step; ``KraflaError`` if it has a variable that the spec lacks."""
         unknown = sorted(set(map(str, step.state)) - self._variables)
         if unknown:
             known = ", ".join(self.spec.variables)
@@ -54,14 +54,14 @@ class Whole:
         return self.spec.state({str(name): value for name, value in step.state.items()})
 
     def is_initial(self, step: Step, state: State) -> bool:
-        """Return whether behaviours of the spec begin so."""
+        """Return whether the step is an initial state of the spec."""
         return step.action == INITIAL and state.fingerprint in self._initial
 
     def after(self, before: State, last: Step, step: Step) -> tuple[State, list[str]]:
         """Return the state after a step, and the variables that the step changed."""
         old = last.state
         if len(old) != len(step.state):
-            raise KraflaError(f"{step.action} gives other variables than {last.action} before it")
+            raise KraflaError(f"{step.action} has other variables than {last.action} before it")
         changed: dict[str, Value] = {}
         for name, value in step.state.items():
             known = old.get(name)
@@ -70,7 +70,7 @@ class Whole:
         return (before.replace(**changed) if changed else before), list(changed)
 
     def takes(self, before: State, step: Step, after: State) -> bool:
-        """Return whether the spec takes this very step, by the action that it names."""
+        """Return whether the spec has this step, by the action that it names."""
         if step.parameters is None:
             steps = self.moves.of((step.action,), before, seen_in(self.spec, step, 0))
             return any(end.fingerprint == after.fingerprint for _, _, end in steps)
@@ -89,33 +89,33 @@ class Whole:
             seen_in(self.spec, step, index)
 
     def refusal(self, before: State, index: int, step: Step) -> tuple[Explanation, Nearest | None]:
-        """Return why a step is not taken, and the nearest one that is."""
+        """Return why the spec does not have a step, and the nearest one that it has."""
         seen = seen_in(self.spec, step, index)
         return refusal(self.spec, self.moves, before, seen), self.nearest(before, index, step)
 
     def nearest(self, before: State, index: int, step: Step) -> Nearest | None:
-        """Return the step of the spec whose end is nearest to that of a step."""
+        """Return the step of the spec whose state is nearest to that of the given step."""
         return nearest_of(self.moves, before, seen_in(self.spec, step, index))
 
     def closes(self, trace: Trace) -> bool:
-        """Return whether a lasso leads back to the state that comes again; ``True`` of no lasso.
+        """Return whether the lasso of a trace closes; ``True`` without a lasso.
 
-        By a step of the action ``back`` of the trace, and if it names none, of any action; a
-        last state which is that very state stays as it is.
+        It closes by a step of the action ``back``, or of any action if the trace names none. It
+        needs no step if the last state equals the one at which the lasso starts.
         """
         return self.stays(trace) or self.closing(trace) is not None
 
     def stays(self, trace: Trace) -> bool:
-        """Return whether no step is needed to go on from the end: no lasso, or it stutters."""
+        """Return whether the trace needs no closing step."""
         if trace.lasso is None or trace.stutters:
             return True
         return not trace.back and same(trace.steps[-1].state, trace.steps[trace.lasso].state)
 
     def closing(self, trace: Trace) -> Step | None:
-        """Return the step that closes a lasso, the first that does; ``None`` if none does."""
+        """Return the first step that closes a lasso; ``None`` if there is none."""
         state, seen = self._return(trace)
         wanted = seen.observation.action
-        # Parameters that are chosen may miss what Next offers; those of Next may be too few.
+        # Chosen parameters may miss some that Next offers, and Next may offer too few.
         steps = chain(self.moves.claimed(state, seen), self._offered(state))
         for action, parameters, after in steps:
             if wanted in {None, action} and seen.fits(after):
@@ -123,7 +123,7 @@ class Whole:
         return None
 
     def no_return(self, trace: Trace) -> tuple[Explanation, Nearest | None]:
-        """Return why a lasso does not close, and the nearest step that there is at its end."""
+        """Return why a lasso does not close, and the nearest step from its last state."""
         state, seen = self._return(trace)
         denied = refusal(self.spec, self.moves, state, seen)
         finding = f"the lasso does not close, no step leads back to step {trace.lasso}"
@@ -133,11 +133,11 @@ class Whole:
         return explanation, nearest_of(self.moves, state, seen)
 
     def _offered(self, state: State) -> Iterator[Move]:
-        """Yield the steps of Next, which are generated only if they are asked for."""
+        """Yield the steps of Next; they are generated only when the first one is needed."""
         yield from self.spec.successors(state)
 
     def _return(self, trace: Trace) -> tuple[State, Seen]:
-        assert trace.lasso is not None, "only a lasso is closed"
+        assert trace.lasso is not None, "the trace is a lasso"
         values = tuple(((name,), value) for name, value in trace.steps[trace.lasso].state.items())
         action = None if trace.back in _ANY else trace.back
         place = f"the return to step {trace.lasso}"
@@ -145,7 +145,7 @@ class Whole:
         return self.first(trace.steps[-1]), seen
 
     def not_initial(self, step: Step) -> Explanation:
-        """Return why no behaviour of the spec begins so."""
+        """Return why the step is no initial state of the spec."""
         return not_initial(self.spec, seen_in(self.spec, step, 0))
 
     def _action(self, name: str, parameters: tuple[Value, ...]) -> Any:
@@ -162,6 +162,6 @@ class Whole:
 
 
 def seen_in(spec: Spec, step: Step, index: int) -> Seen:
-    """Return a step of a whole trace as what was seen; ``KraflaError`` if the spec lacks it."""
+    """Return a step of a whole trace as an observation; ``KraflaError`` if it does not fit."""
     values = tuple(((name,), value) for name, value in step.state.items())
     return Seen(spec, Observation(step.action, step.parameters, values), f"step {index}")

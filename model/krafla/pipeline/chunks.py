@@ -127,7 +127,7 @@ def row_of(result: RunResult, milliseconds: int, worker: str) -> SeedRow:
         result.digest,
         milliseconds,
         worker,
-        {name: dict(sorted(result.tallies.get(name, {}).items())) for name in TALLIES},
+        {name: dict(result.tallies.get(name, {})) for name in TALLIES},
     )
 
 

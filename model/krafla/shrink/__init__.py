@@ -1,4 +1,4 @@
-"""Shorter traces that show the same: fewer steps, then smaller data, then fewer faults."""
+"""Shrinking a trace: fewer steps, then smaller data, then fewer faults."""
 
 from krafla.shrink.behaviour import shrink_behaviour
 from krafla.shrink.reduce import Budget, minimise, smallest

@@ -1,7 +1,8 @@
-"""Shrinking a behaviour of a spec that violates a property: the spec itself judges candidates.
+"""Shrinking a behaviour that violates a property; the spec judges every candidate.
 
-A step whose parameters do not fit any more, since a message or an offset is another one after an
-earlier step was left out, takes the nearest parameters with which its action is enabled.
+When an earlier step is left out, a message or an offset can change, so that the parameters of a
+later step no longer fit. The step then takes the nearest parameters for which its action is
+enabled.
 """
 
 from __future__ import annotations
@@ -40,10 +41,9 @@ _JUDGED: Final = (ClaimKind.INVARIANT, ClaimKind.ACTION_PROPERTY)
 def shrink_behaviour(
     trace: Trace, progress: Callable[[str], None] = lambda _: None, tries: int = _TRIES
 ) -> Shrunk[Trace]:
-    """Return the shortest behaviour found that violates the same property by the same conjunct.
+    """Return the shortest behaviour found that violates the same conjunct of the same property.
 
-    ``KraflaError`` if the trace does not show what it claims, or claims what no finite behaviour
-    can show.
+    ``KraflaError`` if the trace does not show its claim, or no finite behaviour can show it.
     """
     if trace.claim is None or trace.claim.kind not in _JUDGED or trace.claim.property is None:
         what = "nothing" if trace.claim is None else str(trace.claim)
@@ -62,7 +62,7 @@ def shrink_behaviour(
     budget = Budget(tries)
     whole = _play(trace, name, None)
     first = whole.play(_wanted(trace))
-    assert first is not None, "what the trace shows is shown again"
+    assert first is not None, "playing the steps again shows the claim again"
     best = _Best(replace(trace, claim=first.claim), first, budget, progress)
     before = -1
     while before != (before := best.length):
@@ -76,7 +76,7 @@ def shrink_behaviour(
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A step that is to be taken, as nearly as can be."""
+    """A step to take, or the nearest one to it."""
 
     action: str
     parameters: tuple[Value, ...] | None
@@ -85,7 +85,7 @@ class _Wanted:
 
 @dataclass(frozen=True, slots=True)
 class _Played:
-    """A behaviour that shows the claim at its end: actions, parameters, and states after them."""
+    """A behaviour that shows the claim at its end: its actions, parameters and states."""
 
     taken: tuple[tuple[str, tuple[Value, ...], State], ...]
     claim: Claim
@@ -94,7 +94,7 @@ class _Played:
         return len(self.taken)
 
     def of(self, trace: Trace) -> Trace:
-        """Return the trace with this behaviour in place of its own."""
+        """Return the given trace with this behaviour."""
         steps = (Step(action, parameters, state.as_function())
                  for action, parameters, state in self.taken)  # fmt: skip
         return replace(trace, steps=tuple(steps), claim=self.claim)
@@ -116,7 +116,7 @@ class _Play:
     """Plays candidates on one loaded spec, up to the first violation of one property."""
 
     def __init__(self, spec: Spec, first: Function, name: str, conjunct: Conjunct | None) -> None:
-        """Take how all begin, the property, and the conjunct of it if only one counts."""
+        """Take the first state, the property, and the conjunct if only one counts."""
         self._spec = spec
         self._name = name
         self._conjunct = conjunct
@@ -124,7 +124,7 @@ class _Play:
         self._is_of_step = self._asks_about_steps()
 
     def play(self, wanted: Sequence[_Wanted]) -> _Played | None:
-        """Return the behaviour that takes the wanted steps, those that are possible; or ``None``.
+        """Return the behaviour of the wanted steps, without those that are not possible.
 
         ``None`` if the property holds all along, or another conjunct of it is false.
         """
@@ -168,7 +168,7 @@ class _Play:
             try:
                 found = self._spec.outcomes(state, one.action, *one.parameters)
             except EvaluationError:
-                # A message of a process that is not there, say.
+                # For example, the message names a process that is left out.
                 found = ()
             if found:
                 return one.parameters, _nearest(found, one.state)
@@ -195,7 +195,7 @@ def _unlike(wanted: Function, state: Mapping[str, Value]) -> tuple[int, int]:
 
 
 def _far(pairs: Iterable[tuple[Value, Value]]) -> tuple[int, int]:
-    """Return in how many places values differ, and by how much the numbers among them do."""
+    """Return in how many places values differ, and the sum of the differences of numbers."""
     details = [detail for old, new in pairs for detail in differences("", old, new)]
     return len(details), sum(
         abs(detail.expected - detail.got)
@@ -205,7 +205,7 @@ def _far(pairs: Iterable[tuple[Value, Value]]) -> tuple[int, int]:
 
 
 class _Best:
-    """The best behaviour so far, and the three ways to a better one."""
+    """The shortest behaviour so far, and the three ways to improve it."""
 
     def __init__(
         self, trace: Trace, played: _Played, budget: Budget, progress: Callable[[str], None]
@@ -224,7 +224,7 @@ class _Best:
 
     @property
     def length(self) -> int:
-        """Return how many steps the best behaviour has."""
+        """Return the length of the shortest behaviour."""
         return len(self.trace)
 
     def without_steps(self) -> None:
@@ -232,7 +232,7 @@ class _Best:
         minimise(_wanted(self.trace), self._fails, self._budget)
 
     def without_faults(self) -> None:
-        """Leave out all faults of a kind at once, with whatever is not possible without them."""
+        """Leave out all faults of a kind at once, and the steps that need them."""
         for fault in sorted(faults()):
             wanted = _wanted(self.trace)
             calm = tuple(one for one in wanted if one.action != fault)
@@ -243,7 +243,7 @@ class _Best:
                 self._budget.allows(partial(self._with_constants, {name: False}))
 
     def smaller_data(self) -> None:
-        """Leave out nodes that do nothing, and make numbers smaller; a model's are its own."""
+        """Leave out idle nodes, and make numbers smaller; the constants of a model stay."""
         if self._is_of_model:
             return
         unused = self._without_unused_nodes()
@@ -340,7 +340,7 @@ def _elapsed(parameters: tuple[Value, ...] | None, units: int) -> tuple[Value, .
 
 
 def _narrowed(one: _Wanted, constants: Mapping[str, Value], facts: ShrinkFacts) -> _Wanted:
-    """Return a wanted step with the clocks of the processes that the constants name, no others."""
+    """Return a wanted step without the clocks of processes that the constants do not name."""
     processes = constants.get(facts.processes or "")
     if one.action != facts.time or one.parameters is None or not isinstance(processes, frozenset):
         return one

@@ -1,4 +1,4 @@
-"""The two searches of every shrinker: which items can go, and how small a number can be."""
+"""The two searches of every shrinker: a minimal sequence of items, and a small number."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 __all__ = ["Budget", "minimise", "smallest"]
 
 T = TypeVar("T")
-# Pairs of more items than this are not tried: their number grows with the square.
+# Pairs are tried among at most this many items: their number grows with the square.
 _PAIRED_MAX = 40
 
 
 class Budget:
-    """How many candidates may still be tried."""
+    """The number of candidates that may still be tried."""
 
     def __init__(self, tries: int) -> None:
         self.tries = tries
@@ -24,11 +24,11 @@ class Budget:
 
     @property
     def is_spent(self) -> bool:
-        """Return whether nothing more may be tried."""
+        """Return whether no more candidate may be tried."""
         return self.left <= 0
 
     def allows(self, question: Callable[[], bool]) -> bool:
-        """Return the answer to a question, or no if the budget is spent."""
+        """Return the answer to a question, or ``False`` if the budget is spent."""
         if self.is_spent:
             return False
         self.left -= 1
@@ -38,16 +38,16 @@ class Budget:
 def minimise(
     items: Sequence[T], fails: Callable[[Sequence[T]], bool], budget: Budget
 ) -> tuple[T, ...]:
-    """Return items of which no one, and no two, can be left out so that it still ``fails``.
+    """Return a minimal part of the items that still ``fails``: it needs each item and each pair.
 
-    Larger chunks go first, the last ones before the first. If the budget is spent, what is
-    returned still fails, but may not be minimal.
+    Larger chunks are left out first, from the end. If the budget is spent, the result still fails,
+    but may not be minimal.
     """
     kept = tuple(items)
     chunk = max(1, len(kept) // 2)
     while chunk and not budget.is_spent:
         shorter = _without_chunks(kept, chunk, fails, budget)
-        # What a pass takes away can make something earlier removable: single items go again.
+        # A pass can make an earlier item removable, so single items are tried again.
         if chunk > 1 or len(shorter) == len(kept):
             chunk //= 2
         kept = shorter
@@ -80,7 +80,7 @@ def _without_pairs(
 
 
 def smallest(value: int, least: int, fails: Callable[[int], bool], budget: Budget) -> int:
-    """Return a number from ``least`` to ``value`` that still fails, as small as bisection finds."""
+    """Return the smallest number from ``least`` to ``value`` that fails, as bisection finds it."""
     if value <= least:
         return value
     if budget.allows(partial(fails, least)):

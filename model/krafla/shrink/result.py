@@ -1,4 +1,4 @@
-"""What shrinking came to."""
+"""The result of shrinking, and the size of a trace."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Size:
     def __str__(self) -> str:
         told = [_count(self.steps, "step"), _count(self.faults, "fault")]
         if self.nodes:
-            # Of specs that have processes and time.
+            # The spec has processes.
             told.insert(1, _count(self.nodes, "process", "processes"))
             told.append(f"{_count(self.units, 'unit')} of time")
         return ", ".join(told)
@@ -60,9 +60,10 @@ def _count(number: int, one: str, many: str | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shrunk(Generic[T]):
-    """The smallest thing found that shows the same; ``is_minimal`` if the search came to its end.
+    """The smallest result found that shows the same finding.
 
-    Minimal means: no one step and no two steps of it can be left out.
+    ``is_minimal`` if the search ended within its budget: no step and no pair of steps can be left
+    out.
     """
 
     result: T

@@ -1,4 +1,4 @@
-"""Traces: the one object a behaviour is found, shrunk, explained, replayed and kept as."""
+"""Traces: behaviours as data, which every tool here finds, shrinks, explains, replays and keeps."""
 
 from krafla.traces.changes import changes, step_changes
 from krafla.traces.errors import TraceFormatError, TruncatedTraceError

@@ -1,4 +1,4 @@
-"""What changed between two values: as data down to the smallest part, and as short lines."""
+"""The changes between two values, down to the smallest part: as data and as short lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Change", "Sort", "changes", "deep_changes", "is_bag", "path_text", "
 
 
 class Sort(Enum):
-    """In which way a part of a value changed."""
+    """The way in which a part of a value changed."""
 
     BECAME = "became"
     APPEARED = "appeared"
@@ -33,8 +33,8 @@ class Change:
     """One part of a value that changed.
 
     ``path`` leads to the part: a variable, then arguments, fields or positions. ``before`` and
-    ``after`` are its values; of a set or a bag (``GAINED``, ``LOST``) the member is in the one
-    that has it, and ``copies`` is how often the bag holds it afterwards, 0 in a set.
+    ``after`` are its values. If a set or a bag ``GAINED`` a member, ``after`` is the member; if it
+    ``LOST`` one, ``before`` is. ``copies`` is how often the bag holds it afterwards, 0 for a set.
     """
 
     sort: Sort
@@ -66,7 +66,7 @@ class Change:
 
     @property
     def remark(self) -> str:
-        """Return how many copies a bag holds now, if that is not what anybody would expect."""
+        """Return the number of copies in a bag, unless it is 1 for a gain or 0 for a loss."""
         expected = 1 if self.sort is Sort.GAINED else 0
         return "" if self.copies in {0, expected} else f" (now {self.copies} copies)"
 
@@ -97,7 +97,7 @@ def deep_changes(name: str, before: Value, after: Value) -> list[Change]:
 
 
 def is_bag(value: Value) -> bool:
-    """Return whether the value looks like a bag: records, and how often each is in it."""
+    """Return whether the value looks like a bag: a function from records to positive numbers."""
     return (
         isinstance(value, Function)
         and all(isinstance(member, Function) for member in value)

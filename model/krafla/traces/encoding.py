@@ -1,7 +1,7 @@
 """TLA+ values as JSON and back, without loss.
 
-Booleans, numbers, strings and sequences are themselves. A record is an object. The rest
-wears a tag: ``{"#model": "r1"}``, ``{"#set": [...]}``, ``{"#map": [[argument, result], ...]}``.
+Booleans, numbers, strings and sequences are themselves. A record is an object. Other values
+have a tag: ``{"#model": "r1"}``, ``{"#set": [...]}``, ``{"#map": [[argument, result], ...]}``.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ __all__ = [
     "set_of",
 ]
 
-# What no spec writes into a string and a terminal would obey, and halves of a character.
+# Control characters, which a terminal would obey, and halves of surrogate pairs.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def encode(value: Value) -> Any:
     """Return the value as JSON data; equal values give equal data.
 
-    ``ValueError`` for a value that ``decode`` would refuse to give back.
+    ``ValueError`` for a value whose data ``decode`` would refuse.
     """
     return _encode(value, MAX_DEPTH)
 
@@ -55,9 +55,9 @@ def _encode(value: Value, depth: int) -> Any:
 
 
 def decode(data: Any) -> Value:
-    """Return the value that ``encode`` gave as this data.
+    """Return the value that ``encode`` turned into this data.
 
-    ``ValueError`` says what is wrong, first reason first.
+    ``ValueError`` names the first thing that is wrong.
     """
     return _decode(data, MAX_DEPTH)
 
@@ -104,7 +104,7 @@ def _tagged(tag: str, data: Any, depth: int) -> Value:
 
 
 def set_of(members: list[Value]) -> Value:
-    """Return the set of these members; ``ValueError`` if two are the same, or Python's same."""
+    """Return the set of these members; ``ValueError`` if two are equal, in TLA+ or in Python."""
     _check_distinct(members, "a set lists a member")
     return frozenset(members)
 
@@ -120,7 +120,7 @@ def _check_distinct(members: list[Value], who: str) -> None:
         return
     if len({sort_key(member) for member in members}) != len(members):
         raise ValueError(f"{who} twice")
-    # Python holds TRUE and 1 for equal and would lose one of them; TLC cannot compare them.
+    # TRUE and 1 are equal in Python, which would lose one of them; TLC cannot compare them.
     raise ValueError(f"{who} and another that differs only in TRUE and 1, or FALSE and 0")
 
 
@@ -150,9 +150,9 @@ def check_text(text: str) -> str:
 
 
 def check_characters(text: str) -> str:
-    """Return a text of any length without control characters and halves of characters.
+    """Return a text of any length without control characters and halves of surrogate pairs.
 
-    ``ValueError`` names the first that it holds. Tab, line feed, form feed and carriage
+    ``ValueError`` names the first one in it. Tab, line feed, form feed and carriage
     return are allowed: TLA+ has escapes for them.
     """
     if not text.isprintable():

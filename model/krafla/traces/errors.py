@@ -1,4 +1,4 @@
-"""What can be wrong with a trace that comes from outside."""
+"""The errors for a trace file that is wrong or cut short."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 __all__ = ["TraceFormatError", "TruncatedTraceError"]
 
-# A message quotes what it found; of a line of megabytes this much is enough.
+# The most characters of a message, which may quote from a line of megabytes.
 _MAX_MESSAGE = 300
 
 
 class TraceFormatError(KraflaError):
     """The text is no trace that this version can read; the place is ``file:line``.
 
-    The message is one printable line, whatever the file holds.
+    The message is always one printable line.
     """
 
     def __init__(self, message: str, place: str | None = None) -> None:
@@ -29,9 +29,9 @@ class TraceFormatError(KraflaError):
 class TruncatedTraceError(TraceFormatError):
     """The file ends before its trace does: it was cut short, or is still being written.
 
-    ``trace`` is the beginning that is whole, without claim and lasso, which are about what is
-    missing; ``None`` if not even one step is whole. Exit status 3: nothing wrong was found in
-    what is there, and what is missing is unknown.
+    ``trace`` is the complete part at the beginning. It has no claim and no lasso, which would
+    concern the missing part. ``None`` if no step is complete. The exit status is 3: nothing is
+    wrong in the part that is there, and the rest is unknown.
     """
 
     exit_code = ExitCode.INCONCLUSIVE

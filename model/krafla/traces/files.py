@@ -1,4 +1,4 @@
-"""Files of traces: read within bounds, compressed or not, and written whole or not at all."""
+"""Trace files: read within limits, compressed or not, and written completely or not at all."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 __all__ = ["read_text", "refuse_run", "write_file"]
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
-# Such a file says so first; it is not a trace's, but easily taken for one.
+# How a kept run of `krafla fuzz` begins; such a file is easily taken for a trace.
 _RUN: Final = re.compile(rb'\s*\{\s*"format"\s*:\s*"krafla fuzz ')
 _PIECE: Final = 1024 * 1024
-# Lets zlib read the header and the checksum of gzip.
+# With this value zlib reads the header and the checksum of gzip.
 _GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
 
 
 def read_text(path: Path, most: int = MAX_BYTES) -> tuple[str, bool]:
-    """Return the text of a file, and whether the file ends too early for what it is.
+    """Return the text of a file, and whether its data ends too early.
 
-    A file that begins as gzip does is decompressed, whatever its name. ``TraceFormatError`` if it
+    A file that begins like gzip is decompressed, whatever its name. ``TraceFormatError`` if it
     cannot be read, is larger than a trace may be, or is no text.
     """
     try:
@@ -60,7 +60,7 @@ def refuse_run(data: bytes, path: Path) -> None:
 
 
 def _decompressed(data: bytes, path: Path, most: int) -> tuple[bytes, bool]:
-    """Return what gzip holds, at most a piece above the limit, and whether it ends early."""
+    """Return the decompressed data, cut just above the limit, and whether it ends too early."""
     stream = zlib.decompressobj(_GZIP_WINDOW)
     found = bytearray()
     most = min(most, max(RATIO_FROM_BYTES, MAX_RATIO * len(data)))
@@ -82,9 +82,9 @@ def _decompressed(data: bytes, path: Path, most: int) -> tuple[bytes, bool]:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file, whole or not at all; gzip if its name ends in ``.gz``."""
+    """Write a file, completely or not at all; as gzip if its name ends in ``.gz``."""
     data = text.encode("utf-8")
     if path.suffix == ".gz":
-        # No time and no name in it: equal traces are equal files.
+        # Without a time and a name, equal traces give equal files.
         data = gzip.compress(data, mtime=0)
     write_bytes(path, [data])

@@ -26,8 +26,8 @@ __all__ = ["claim_of", "constants_of", "event_of", "origin_of", "partial_of", "t
 def trace_of(header: HeaderLine, lines: Lines) -> Trace:
     """Return the trace of a header and the lines after it.
 
-    ``TruncatedTraceError`` if fewer steps are there than the header announces, ``TraceFormatError``
-    for the first line that is wrong.
+    ``TruncatedTraceError`` if there are fewer steps than the header announces, ``TraceFormatError``
+    for the first wrong line.
     """
     place = lines.place(1)
     if header.lasso is not None and header.lasso >= header.steps:
@@ -49,7 +49,7 @@ def trace_of(header: HeaderLine, lines: Lines) -> Trace:
 
 
 def partial_of(header: PartialHeaderLine, lines: Lines) -> PartialTrace:
-    """Return the partial trace of a header and the lines after it; errors as ``trace_of``."""
+    """Return the partial trace of a header and the lines after it; same errors as ``trace_of``."""
     constants = _placed(lines.place(1), constants_of, header.constants)
     observations = tuple(
         _placed(place, _observation, row)
@@ -85,17 +85,17 @@ def _placed(place: str, make: Any, *arguments: Any) -> Any:
 
 
 def constants_of(data: Mapping[str, Any]) -> tuple[tuple[str, Value], ...]:
-    """Return the constants that were written; ``ValueError`` names the one at fault."""
+    """Return the constants of a header; ``ValueError`` names a wrong one."""
     return tuple((name, _decoded(name, value)) for name, value in data.items())
 
 
 def origin_of(data: OriginData) -> Origin:
-    """Return the origin that was written."""
+    """Return the origin of a header."""
     return Origin(data.made_by, data.profile, data.seed, data.plan, data.digest)
 
 
 def claim_of(data: ClaimData) -> Claim:
-    """Return the claim that was written; ``ValueError`` names the value at fault."""
+    """Return the claim of a header; ``ValueError`` names a wrong value."""
     found = data.conjunct
     if found is None:
         return Claim(data.kind, data.property)
@@ -104,7 +104,7 @@ def claim_of(data: ClaimData) -> Claim:
 
 
 def event_of(data: EventData) -> Event:
-    """Return the event that was written; ``ValueError`` says what is wrong with its node."""
+    """Return the event of a step; ``ValueError`` says what is wrong with its node."""
     node = None if data.node is UNSET else _decoded("node", data.node)
     return Event(node, tuple(data.sent), data.taken, data.time_ms)
 

@@ -1,8 +1,8 @@
-"""Traces in the Informal Trace Format of Apalache and Quint (Apalache's ADR 15), in and out.
+"""Reading and writing the Informal Trace Format of Apalache and Quint (Apalache's ADR 15).
 
-States are written as that format has them, so its readers see the whole behaviour. What it has
-no place for (actions, parameters, claim, origin, events) stands in ``#meta`` under ``krafla``, so
-that a trace written here is read back as it was.
+States are written in that format, so its readers see the whole behaviour. The format has no place
+for actions, parameters, claim, origin and events: they stand in ``#meta`` under ``krafla``, so that
+a trace written here is read back unchanged.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ __all__ = ["dumps_itf", "loads_itf"]
 _DESCRIPTION: Final = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 _SOURCE: Final = re.compile(r"(?:.*[/\\])?(?P<module>[A-Za-z0-9_]+)\.(?:tla|qnt)")
 _FIELDS: Final = frozenset({"#meta", "params", "vars", "states", "loop"})
-# The action of a step when nobody says which it was: TLC's word for it.
+# The action of a step whose action is unknown: TLC's word for it.
 _SOME_ACTION: Final = "Next"
 
 
 def dumps_itf(trace: Trace) -> str:
-    """Return the trace as one ITF document. ``TraceFormatError`` names what cannot be written.
+    """Return the trace as an ITF document. ``TraceFormatError`` names what cannot be written.
 
     A model value ``r1`` is written as the string ``r1_OF_MODEL``, as Apalache writes values of
     an uninterpreted type; a string that looks like one is refused.
@@ -107,9 +107,9 @@ def loads_itf(
 ) -> Trace:
     """Return the trace of an ITF document; ``TraceFormatError`` names the file and what is wrong.
 
-    ``spec`` is asked for if the document does not say of which module it is. Strings that are
-    in ``model_values`` are read as model values, besides those written ``..._OF_MODEL``. Where
-    nobody says which action was taken, it is called ``Next`` and its parameters are unknown.
+    ``spec`` is required if the document does not name its module. Strings in ``model_values`` are
+    read as model values, as are strings that end in ``_OF_MODEL``. A step without an action gets
+    the action ``Next`` and unknown parameters.
     """
     document = strict_json(text, name)
     if not isinstance(document, dict) or "states" not in document:

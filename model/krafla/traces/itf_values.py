@@ -1,4 +1,4 @@
-"""TLA+ values as the Informal Trace Format has them."""
+"""TLA+ values in the Informal Trace Format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NUMBER: Final = re.compile(r"-?[0-9]{1,40}")
 
 
 def itf_value(value: Value, place: str) -> Any:
-    """Return the value as ITF has it; ``TraceFormatError`` names the place of what it has not."""
+    """Return the value in ITF; ``TraceFormatError`` names the place of one that ITF lacks."""
     try:
         return _written(value, MAX_DEPTH)
     except ValueError as error:

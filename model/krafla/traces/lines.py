@@ -1,4 +1,4 @@
-"""The lines of a trace file as types: what is decoded by, and what the JSON Schema is made of."""
+"""The lines of a trace file as types, for decoding and for the JSON Schema."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ __all__ = [
 
 FORMAT_VERSION: Final = 2
 
-# A name can never be a path, nor anything else that needs quoting. In Python, unlike in JSON
+# A name is never a path and never needs quoting. In Python, unlike in JSON
 # Schema, `$` also matches before a last line feed.
 _NAME = r"^[A-Za-z0-9_]+$(?!\n)"
 _ACTION = r"^[A-Za-z0-9_]+(![A-Za-z0-9_]+)*$(?!\n)"
 
 
 def value_reference(name: str = "value") -> dict[str, Any]:
-    """Return what refers to a definition of the schema that is not made from these types."""
+    """Return a reference to a definition of the schema that does not come from these types."""
     return {"$ref": f"#/$defs/{name}"}
 
 
@@ -45,7 +45,7 @@ Digest: TypeAlias = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 Counter: TypeAlias = Annotated[int, Meta(ge=0, le=MAX_COUNTER)]
 Index: TypeAlias = Annotated[int, Meta(ge=0, lt=MAX_STEPS)]
 Count: TypeAlias = Annotated[int, Meta(ge=1, le=MAX_STEPS)]
-# TLA+ values are decoded by ``krafla.traces.encoding``, which has its own rules.
+# ``krafla.traces.encoding`` decodes TLA+ values.
 ValueData: TypeAlias = Annotated[Any, Meta(extra_json_schema=value_reference())]
 Values: TypeAlias = Annotated[list[ValueData], Meta(max_length=MAX_MEMBERS)]
 Named: TypeAlias = Annotated[dict[Name, ValueData], Meta(max_length=MAX_MEMBERS)]
@@ -55,7 +55,7 @@ Changes: TypeAlias = Annotated[dict[Name, ChangeData], Meta(max_length=MAX_MEMBE
 
 
 class _Line(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A JSON object that has these fields and no other."""
+    """A JSON object with these fields and no others."""
 
 
 class ConjunctData(_Line):
@@ -67,7 +67,7 @@ class ConjunctData(_Line):
 
 
 class ClaimData(_Line):
-    """What the trace is evidence of."""
+    """The claim of a trace: what it is evidence of."""
 
     kind: ClaimKind
     property: Text | None = None
@@ -75,7 +75,7 @@ class ClaimData(_Line):
 
 
 class OriginData(_Line):
-    """Where the trace comes from."""
+    """The origin of a trace."""
 
     made_by: Text
     profile: Text | None = None
@@ -99,7 +99,7 @@ class HeaderLine(_Line):
 
 
 class EventData(_Line):
-    """What an implementation knows of a step and the spec does not say."""
+    """Facts about a step that an implementation knows and the spec does not say."""
 
     node: ValueData | UnsetType = UNSET
     sent: Annotated[list[Counter], Meta(max_length=MAX_MEMBERS)] = []
@@ -120,7 +120,7 @@ class StepLine(_Line):
 
 
 class PartialData(_Line):
-    """What may have happened unseen between two observations."""
+    """The steps that may be hidden between two observations."""
 
     hidden: Annotated[list[ActionName], Meta(max_length=MAX_NAME)] | None = []
     hidden_max: Annotated[int, Meta(ge=0, le=MAX_NAME)] = 8
@@ -138,7 +138,7 @@ class PartialHeaderLine(_Line):
 
 
 class ObservationLine(_Line):
-    """One thing that was seen."""
+    """One observation."""
 
     observation: Index
     action: ActionName | None = None
@@ -152,7 +152,7 @@ class ObservationLine(_Line):
 
 
 class ItfTraceData(_Line):
-    """What the Informal Trace Format has no place for in a trace."""
+    """The parts of a trace for which the Informal Trace Format has no place."""
 
     spec: Name
     model: Name | None = None
@@ -162,7 +162,7 @@ class ItfTraceData(_Line):
 
 
 class ItfStepData(_Line):
-    """What the Informal Trace Format has no place for in a step."""
+    """The parts of a step for which the Informal Trace Format has no place."""
 
     action: ActionName
     parameters: Values | None

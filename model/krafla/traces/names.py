@@ -1,4 +1,4 @@
-"""Whether a trace speaks of what its spec has, asked before anything is evaluated."""
+"""The names in a trace that its spec does not have, found before anything is evaluated."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def unknown_names(
     variables: Collection[str],
     constants: Collection[str],
 ) -> tuple[str, ...]:
-    """Return a line for each name in the trace that is none of its spec's, in order, once each.
+    """Return one line for each name in the trace that the spec does not have, in order.
 
-    ``actions``, ``variables`` and ``constants`` are what the spec has, the latter all of them: a
-    constant without a value is named, too.
+    ``actions``, ``variables`` and ``constants`` are those of the spec. A constant of the spec
+    without a value in the trace is named too.
     """
     given = [name for name, _ in trace.constants]
     found = [

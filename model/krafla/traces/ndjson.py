@@ -1,7 +1,7 @@
 """Traces as lines of JSON: a header, then one line for each step or observation.
 
-The header counts the lines and each line has its number, so what is missing, doubled or cut
-off is told exactly. ``docs/internals/traces.md`` describes the format.
+The header counts the lines and each line has its number, so an error says exactly which lines are
+missing or doubled, or where the file was cut. ``docs/internals/traces.md`` describes the format.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ __all__ = ["dumps", "loads", "loads_any", "read", "read_any", "write"]
 
 
 def dumps(trace: Trace | PartialTrace) -> str:
-    """Return the trace as NDJSON text, the same text for equal traces.
+    """Return the trace as NDJSON text; equal traces give equal texts.
 
-    ``TraceFormatError`` for what ``loads`` would refuse to give back: a number outside 32 bits,
-    a name that is none, steps that are not of the same variables.
+    ``TraceFormatError`` for a trace that ``loads`` would refuse: it has a number outside 32 bits,
+    an invalid name, or steps with different variables.
     """
     lines = trace_lines(trace) if isinstance(trace, Trace) else partial_lines(trace)
     return "".join(f"{line}\n" for line in lines)
@@ -36,8 +36,8 @@ def dumps(trace: Trace | PartialTrace) -> str:
 def loads(text: str, name: str = "trace", *, cut: bool = False) -> Trace:
     """Return the trace that the text holds; ``TraceFormatError`` names the line at fault.
 
-    ``cut`` tells that the text is known to end too early. ``TruncatedTraceError`` carries the steps
-    before the place where the text ends.
+    ``cut``: the text is known to end too early. ``TruncatedTraceError`` carries the steps before
+    the end.
     """
     return _whole(loads_any(text, name, cut=cut), name)
 
@@ -71,5 +71,5 @@ def _whole(trace: Trace | PartialTrace, name: str) -> Trace:
 
 
 def write(trace: Trace | PartialTrace, path: Path) -> None:
-    """Write the trace to a file, whole or not at all; compressed if the name ends in ``.gz``."""
+    """Write the trace to a file, completely or not at all; as gzip if its name ends in ``.gz``."""
     write_file(path, dumps(trace))

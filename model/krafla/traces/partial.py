@@ -1,4 +1,4 @@
-"""A partial trace: what somebody saw of a behaviour, who did not see all of it."""
+"""A partial trace: observations of a behaviour that was not seen completely."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Part: TypeAlias = "tuple[Value, ...]"
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One thing that was seen: a step, or only a state at some time.
+    """One observation: of a step, or only of a state at some time.
 
-    ``action`` is ``None`` if nobody saw which it was; of ``parameters`` each one that was not
-    seen is ``None``, and the whole is if none was. ``seen`` gives the values, after the step, of
-    variables or of parts of them. ``place`` is where this was read, as ``file:line``;
-    ``time_ms`` is when, in milliseconds of the observer's clock.
+    ``action`` is ``None`` if it was not seen. Each parameter that was not seen is ``None``, and
+    ``parameters`` is ``None`` if none was seen. ``seen`` gives values of variables, or of parts of
+    them, after the step. ``place`` is where the observation was read, as ``file:line``. ``time_ms``
+    is its time, in milliseconds of the observer's clock.
     """
 
     action: str | None
@@ -36,9 +36,9 @@ class Observation:
 class PartialTrace:
     """Observations of one behaviour of ``spec`` in their order, from an initial state on.
 
-    Between two of them, steps of the actions ``hidden`` may have happened unseen (``None``: of
-    any action; empty: none). At most ``hidden_max`` of them in a row are considered. ``model``
-    bounds the spec, where its constants are not all values.
+    Steps of the actions ``hidden`` may be missing between two observations (``None``: steps of any
+    action; empty: none). At most ``hidden_max`` hidden steps in a row are considered. ``model``
+    names the model that bounds the spec, if its constants are not all values.
     """
 
     spec: str
@@ -53,7 +53,7 @@ class PartialTrace:
 
 
 def partial(trace: Trace, hidden: tuple[str, ...] | None = ()) -> PartialTrace:
-    """Return a whole trace as one in which everything that it has was seen."""
+    """Return a whole trace as a partial one in which everything was seen."""
     observations = tuple(
         Observation(step.action, step.parameters, _parts(step.state)) for step in trace.steps
     )

@@ -1,4 +1,4 @@
-"""From the bytes of an untrusted file to typed lines: strict JSON, whole lines, in order."""
+"""Reading untrusted text as typed lines: strict JSON, complete lines, in order."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 __all__ = ["Lines", "check_strings", "convert", "strict_json"]
 
 _T = TypeVar("_T")
-# How msgspec says where a value stands.
+# The form in which msgspec gives the place of a value.
 _WHERE = re.compile(r" - at `\$\.?(?P<where>.*)`$", re.DOTALL)
-# No counter or TLA+ number has more; Python would compute with a million digits for seconds.
+# No counter or TLA+ number has more digits; a million digits would cost Python seconds.
 _MAX_DIGITS = 40
 _OLDER = "it is from before the first release: make the trace again with the tool that made it"
 
 
 def strict_json(text: str, place: str) -> Any:
-    """Return the data of a JSON text; ``TraceFormatError`` for anything JSON leaves open.
+    """Return the data of a JSON text; ``TraceFormatError`` for anything ambiguous or odd.
 
-    Refused are keys given twice, fractions, NaN, numbers of many digits, control characters
-    in strings and halves of characters.
+    Refused are duplicate keys, fractions, NaN, numbers of many digits, control characters in
+    strings, and halves of surrogate pairs.
     """
     try:
         data = json.loads(
@@ -69,7 +69,7 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def check_strings(data: Any) -> None:
-    """Return if every string of JSON data can be shown; ``ValueError`` names what cannot."""
+    """Raise ``ValueError`` for the first string of JSON data that cannot be shown."""
     if isinstance(data, str):
         check_characters(data)
     elif isinstance(data, list):
@@ -82,7 +82,7 @@ def check_strings(data: Any) -> None:
 
 
 def convert(data: Any, kind: type[_T], place: str) -> _T:
-    """Return JSON data as a type of line; ``TraceFormatError`` names the field at fault."""
+    """Return JSON data as a line of the given type; ``TraceFormatError`` names a wrong field."""
     try:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
@@ -94,15 +94,15 @@ def convert(data: Any, kind: type[_T], place: str) -> _T:
 
 
 class Lines:
-    """The lines of one file. ``ends_early`` is known of the file, whatever its last line is."""
+    """The lines of one file. ``ends_early``: the file is cut, whatever its last line is."""
 
     def __init__(self, text: str, name: str, *, cut: bool = False) -> None:
-        """Take the text apart; ``TraceFormatError`` if it cannot be lines of a trace."""
+        """Split the text into lines; ``TraceFormatError`` if they cannot be lines of a trace."""
         self.name = name
         if text.count("\n") > MAX_STEPS + 2:
             raise TraceFormatError(f"more than {MAX_STEPS} lines", name)
         lines = text.split("\n")
-        # A last line without its end may still be whole, and then nothing is missing.
+        # A last line without a line feed may still be complete.
         self.ends_early = cut
         self._is_open = cut or lines[-1] != ""
         if lines[-1] == "":
@@ -117,12 +117,12 @@ class Lines:
                 raise TraceFormatError("a line ends in CR LF, not LF", self.place(number))
 
     def place(self, number: int) -> str:
-        """Return where a line stands; the first is 1."""
+        """Return the place of a line; the first has the number 1."""
         return f"{self.name}:{number}"
 
     @property
     def end(self) -> str:
-        """Return where the last line stands."""
+        """Return the place of the last line."""
         return self.place(len(self._lines))
 
     def header(self) -> HeaderLine | PartialHeaderLine:
@@ -152,10 +152,10 @@ class Lines:
         return convert(data, HeaderLine, place)
 
     def rows(self, kind: type[_T], announced: int) -> Iterator[tuple[_T, str]]:
-        """Yield each line after the first that is whole, and its place.
+        """Yield each complete line after the first, with its place.
 
-        Fewer than announced come if the file was cut short. ``TraceFormatError`` names the
-        first line that is wrong, one too many, or one that does not follow the one before.
+        There are fewer than announced if the file was cut short. ``TraceFormatError`` names the
+        first line that is wrong, out of sequence, or more than announced.
         """
         number_field = kind.__struct_fields__[0]  # type: ignore[attr-defined]  # a line type
         for index, line in enumerate(self._lines[1:]):

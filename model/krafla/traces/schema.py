@@ -1,4 +1,4 @@
-"""The JSON Schema of a trace file's lines, made from the types they are decoded by."""
+"""The JSON Schema of the lines of a trace file, made from the types that decode them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from krafla.traces.states import EXCEPT
 
 __all__ = ["SCHEMA_FILE", "schema_text"]
 
-# The same text as a file, for tools that read no Python.
+# The same text as a file, for tools that cannot run Python.
 SCHEMA_FILE: Final = Path(__file__).with_name("trace.schema.json")
 
 _VALUE: Final = value_reference()
@@ -40,8 +40,8 @@ _TEXT: Final = {"type": "string", "maxLength": MAX_TEXT}
 def schema_text() -> str:
     """Return the JSON Schema (draft 2020-12) that each line of a trace file satisfies.
 
-    It cannot say what holds between lines (their numbers, the domains of functions that change)
-    nor the depth of values; the reader checks those.
+    A schema cannot relate lines to each other (their numbers, the domains of changed functions),
+    nor limit the depth of values; the reader checks these.
     """
     kinds = (HeaderLine, StepLine, PartialHeaderLine, ObservationLine)
     lines, definitions = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")

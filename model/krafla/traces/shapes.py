@@ -1,8 +1,8 @@
-"""What values look like, learnt from known ones, to read data that does not say what it is.
+"""The shapes of values, learnt from known ones, for reading data without types.
 
-In TLC's JSON a set and a sequence are both arrays, a model value and a string both strings, and
-the arguments of a function are text. Known values of the same variable tell which is meant;
-where they do not, the reader says so and guesses nothing.
+In TLC's JSON a set and a sequence are both arrays, a model value and a string are both strings,
+and the arguments of a function are text. Known values of the same variable show which is meant. If
+they do not, the reader raises an error; it never guesses.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ __all__ = ["AmbiguousDataError", "Shapes"]
 
 
 class AmbiguousDataError(ValueError):
-    """The data may stand for more than one value, and no known value tells for which."""
+    """The data may stand for several values, and no known value shows for which."""
 
 
 @dataclass(slots=True)
 class _Shape:
-    """All known values of one place: their kinds, and the shapes of what is in them."""
+    """The known values of one place: their kinds, and the shapes of their parts."""
 
     kinds: set[str] = field(default_factory=set)
     lengths: set[int] = field(default_factory=set)
@@ -50,7 +50,7 @@ _NOTHING_KNOWN = _Shape()
 class Shapes:
     """The shapes of the variables of a spec, learnt from values of each.
 
-    Every model value of the spec must occur in the known values: give the constants, too.
+    Every model value of the spec must occur in the known values, so include the constants.
     """
 
     def __init__(self, like: Mapping[str, Iterable[Value]]) -> None:
@@ -63,7 +63,7 @@ class Shapes:
 
     @property
     def model_values(self) -> frozenset[str]:
-        """Return the names of the known model values that are not known as strings, too."""
+        """Return the names of the known model values that are not also known strings."""
         return frozenset(self._names - self._strings)
 
     def _learn(self, shape: _Shape, value: Value) -> None:
@@ -104,10 +104,10 @@ class Shapes:
                 self._learn(shape.fields.setdefault(argument, _Shape()), result)
 
     def read(self, variable: str | None, data: Any) -> Value:
-        """Return the value of a variable (``None``: of something of which no value is known).
+        """Return the value of a variable (``None``: of something without known values).
 
-        ``AmbiguousDataError`` if it may be another, ``ValueError`` if it is none; both name the
-        path to the part at fault.
+        ``AmbiguousDataError`` if the data has several meanings, ``ValueError`` if it has none; both
+        name the path to the part at fault.
         """
         shape = _NOTHING_KNOWN if variable is None else self._shapes.get(variable, _NOTHING_KNOWN)
         return self._value(data, shape, variable or "it", MAX_DEPTH)
@@ -147,7 +147,7 @@ class Shapes:
             return set_of(
                 [self._value(one, inner, f"a member of {path}", depth - 1) for one in data]
             )
-        # Of tuples each place has a shape of its own; of sequences all places have one.
+        # Each place of a tuple has its own shape; all places of a sequence share one.
         is_tuple = shape.lengths == {len(data)}
         inner = shape.elements or shape.results or _NOTHING_KNOWN
         return tuple(
@@ -176,7 +176,7 @@ class Shapes:
         return function_of(pairs)
 
     def _argument(self, key: str, shape: _Shape, path: str) -> Value:
-        """Return the argument that TLC wrote as the key: a string bare, any other value as text."""
+        """Return the argument of a key: TLC writes a string bare, any other value as TLA+ text."""
         if shape.kinds == {"string"}:
             return key
         try:

@@ -1,4 +1,4 @@
-"""The state after a step, written as what the step changed."""
+"""The state after a step, written as the changes that the step made."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 __all__ = ["EXCEPT", "StateBuilder", "state_changes"]
 
-# The tag of a change to some results of a function or sequence whose domain stays.
+# The tag of a change to some results of a function or sequence with the same domain.
 EXCEPT: Final = "#except"
 
 
 def state_changes(before: Function, after: Function) -> dict[str, Any]:
-    """Return as JSON data the variables that differ, by what differs in them.
+    """Return the variables that differ, with their differences, as JSON data.
 
-    ``ValueError`` if the states are not of the same variables.
+    ``ValueError`` if the states have different variables.
     """
     if list(before) != list(after):
         raise ValueError("the variables are not those of the step before")
@@ -54,7 +54,7 @@ def _results(value: Value) -> Mapping[Value, Value] | None:
 class StateBuilder:
     """Makes the states of one trace from its lines, in order.
 
-    What lines copy is counted: a line of few bytes may change one result of a huge function.
+    The copied parts are counted: a line of few bytes may change one result of a huge function.
     """
 
     def __init__(self) -> None:
@@ -62,14 +62,14 @@ class StateBuilder:
         self._state: Function | None = None
 
     def whole(self, data: Mapping[str, Any]) -> Function:
-        """Return a state all of whose variables are given; ``ValueError`` names the variable."""
+        """Return a state that is given completely; ``ValueError`` names a wrong variable."""
         state = Function({name: _named(name, decode, one) for name, one in data.items()})
         if self._state is not None and list(state) != list(self._state):
             raise ValueError("'state' has not the variables of the step before")
         return self._next(state)
 
     def changed(self, data: Mapping[str, Any]) -> Function:
-        """Return the state before with these changes; ``ValueError`` names the variable."""
+        """Return the previous state with these changes; ``ValueError`` names a wrong variable."""
         before = self._state
         if before is None:
             raise ValueError("the first step must give its 'state' whole")

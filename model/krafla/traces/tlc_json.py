@@ -1,6 +1,6 @@
-"""Counterexamples as newer TLC writes them with ``-dumpTrace json``, in and out.
+"""Reading and writing the counterexamples of newer TLC (``-dumpTrace json``).
 
-That format has no types: see ``krafla.traces.shapes``. It has no constants and no claim either.
+That format has no types (see ``krafla.traces.shapes``), no constants and no claim.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = ["dumps_tlc_json", "loads_tlc_json"]
 
-# What TLC says of a step whose action it cannot name.
+# The name that TLC writes for a step whose action it cannot name.
 _SOME_ACTION = "Next"
 
 
 class _Location(Struct):
-    """Where an action stands."""
+    """The place of an action."""
 
     module: str
     beginLine: int  # noqa: N815 - TLC's spelling
@@ -37,7 +37,7 @@ class _Location(Struct):
 
 
 class _Action(Struct):
-    """What TLC says of a step: ``parameters`` are names, ``context`` has a value for each."""
+    """The action of a step in TLC's form: names in ``parameters``, values in ``context``."""
 
     name: str
     location: _Location | None = None
@@ -60,11 +60,11 @@ def loads_tlc_json(
     spec: str,
     like: Mapping[str, Iterable[Value]],
 ) -> Trace:
-    """Return the behaviour of a file that TLC wrote; ``TraceFormatError`` says what is wrong.
+    """Return the behaviour in a file that TLC wrote; ``TraceFormatError`` says what is wrong.
 
-    ``like`` has for each variable values that are known, and the constants: the data is typed by
-    them. Read are the shapes of all releases: ``{"counterexample": ..., "vars": ...}``, what is
-    in it alone, and a plain array of states. Parameters that cannot be typed stay unknown.
+    ``like`` has known values of each variable, and the constants: they give the data its types. The
+    forms of all releases are read: ``{"counterexample": ..., "vars": ...}``, the counterexample
+    alone, and a plain array of states. Parameters without a type stay unknown.
     """
     data = strict_json(text, name)
     graph = _graph(data, name)
@@ -99,7 +99,7 @@ def _graph(data: Any, name: str) -> _Graph:
 
 
 def _in_order(numbered: list[_NumberedState], name: str) -> list[dict[str, Any]]:
-    # TLC writes a set of states: their order in the file says nothing.
+    # TLC writes a set of states: their order in the file has no meaning.
     ordered = sorted(numbered, key=lambda one: one[0])
     if not 1 <= len(ordered) <= MAX_STEPS:
         raise TraceFormatError(f"a behaviour has 1 to {MAX_STEPS} states", name)
@@ -132,7 +132,7 @@ def _step(
 
 
 def _parameters(action: _Action, shapes: Shapes) -> tuple[Value, ...] | None:
-    """Return what TLC knows of the parameters; it says nothing of an action without any."""
+    """Return the parameters in TLC's form; TLC writes none for an action without parameters."""
     if not action.parameters or not action.context.keys() >= set(action.parameters):
         return None
     try:
@@ -142,9 +142,9 @@ def _parameters(action: _Action, shapes: Shapes) -> tuple[Value, ...] | None:
 
 
 def dumps_tlc_json(trace: Trace) -> str:
-    """Return the trace as TLC would write it. What it has no place for, and all types, are lost.
+    """Return the trace as TLC would write it, without types and without what TLC has no place for.
 
-    ``TraceFormatError`` for a function that has an argument and its text as arguments.
+    ``TraceFormatError`` for a function with two arguments that have the same text.
     """
     states = [[number, _plain(step.state)] for number, step in enumerate(trace.steps, 1)]
     edges = [
@@ -171,7 +171,7 @@ def _action(step: Step, spec: str) -> dict[str, Any]:
     }
     data: dict[str, Any] = {"name": step.action, "location": location}
     if step.parameters:
-        # A trace does not know the names of parameters, only their order.
+        # A trace has only the order of parameters, not their names.
         names = [str(number) for number in range(1, len(step.parameters) + 1)]
         data["context"] = dict(zip(names, map(_plain, step.parameters), strict=True))
         data["parameters"] = names

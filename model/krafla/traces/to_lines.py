@@ -1,4 +1,4 @@
-"""The lines of a trace file from a trace. What is written can be read again."""
+"""The lines of a trace file from a trace; every line can be read again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = ["claim_data", "event_data", "origin_data", "partial_lines", "trace_li
 
 
 def trace_lines(trace: Trace) -> Iterator[str]:
-    """Yield the header and the steps; ``TraceFormatError`` for what could not be read again."""
+    """Yield the header and the steps; ``TraceFormatError`` for one that could not be read."""
     yield _line("the header", _header, trace)
     before: Step | None = None
     for index, step in enumerate(trace.steps):
@@ -44,7 +44,7 @@ def trace_lines(trace: Trace) -> Iterator[str]:
 
 
 def partial_lines(trace: PartialTrace) -> Iterator[str]:
-    """Yield the header and the observations, as ``trace_lines`` does of a trace."""
+    """Yield the header and the observations; same errors as ``trace_lines``."""
     yield _line("the header", _partial_header, trace)
     for index, one in enumerate(trace.observations):
         yield _line(f"observation {index}", _observation, index, one)
@@ -53,7 +53,7 @@ def partial_lines(trace: PartialTrace) -> Iterator[str]:
 def _line(place: str, make: Callable[..., msgspec.Struct], *arguments: Any) -> str:
     try:
         row = make(*arguments)
-        # A struct is not checked when it is made, only when it is read.
+        # msgspec checks a struct only when it is decoded, not when it is made.
         data = msgspec.to_builtins(row)
         convert(data, type(row), place)
         check_strings(data)
@@ -80,12 +80,12 @@ def _header(trace: Trace) -> HeaderLine:
 
 
 def origin_data(origin: Origin) -> OriginData:
-    """Return the origin as it is written."""
+    """Return the origin as a line type."""
     return OriginData(origin.made_by, origin.profile, origin.seed, origin.plan, origin.digest)
 
 
 def claim_data(claim: Claim) -> ClaimData:
-    """Return the claim as it is written."""
+    """Return the claim as a line type."""
     conjunct = claim.conjunct
     if conjunct is None:
         return ClaimData(claim.kind, claim.property)
@@ -96,7 +96,7 @@ def claim_data(claim: Claim) -> ClaimData:
 
 
 def event_data(event: Event) -> EventData:
-    """Return the event as it is written."""
+    """Return the event as a line type."""
     node = msgspec.UNSET if event.node is None else encode(event.node)
     return EventData(node, list(event.sent), event.taken, event.time_ms)
 

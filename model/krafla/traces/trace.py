@@ -1,4 +1,4 @@
-"""The trace: a behaviour of a spec as data, and what is claimed of it."""
+"""The trace: a behaviour of a spec as data, with the claim about it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 __all__ = ["INITIAL", "Claim", "ClaimKind", "Conjunct", "Event", "Origin", "Step", "Trace"]
 
-# The action of the first step, which no action took.
+# The name in place of an action for the initial state.
 INITIAL = "Init"
 
 
 class ClaimKind(Enum):
-    """What sort of thing a trace is evidence of."""
+    """The kind of finding that a trace is evidence of."""
 
     INVARIANT = "invariant"
     ACTION_PROPERTY = "action property"
@@ -33,25 +33,24 @@ class ClaimKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Conjunct:
-    """The formula that is false: its text, its place as ``Module:line``, and what is in it."""
+    """The false formula: its text, its place as ``Module:line``, and the values in it."""
 
     text: str
     place: str
     values: tuple[tuple[str, Value], ...] = ()
 
     def is_same(self, other: Conjunct | None) -> bool:
-        """Return whether both are one formula of the spec, whatever the values in it."""
+        """Return whether both are the same formula of the spec, whatever their values."""
         return other is not None and (self.place, self.text) == (other.place, other.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a trace shows: the property it violates, or (``BEHAVIOUR``) only that it is one.
+    """What a trace shows: a violated property, or only that it is a behaviour (``BEHAVIOUR``).
 
-    A ``DIVERGENCE`` is claimed of an implementation: ``property`` is the action that the spec
-    does not have there, and the last step of the trace is what the implementation did. A
-    ``FAILURE`` is an implementation that gave up in the last step. ``conjunct`` is what is
-    false, where one formula is to blame.
+    ``DIVERGENCE``: in the last step an implementation did what the spec does not allow;
+    ``property`` is the action. ``FAILURE``: the implementation raised an error in the last step.
+    ``conjunct`` is the false formula, if a single one is to blame.
     """
 
     kind: ClaimKind
@@ -64,11 +63,11 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What an implementation knows of a step and the spec does not say.
+    """Facts about a step that an implementation knows and the spec does not say.
 
-    ``node`` is the node that acted, as the spec names it; the ids are of messages put in
-    flight, and of the one that the step took or lost. ``time_ms`` is virtual time since the
-    start, in milliseconds.
+    ``node`` is the node that acted, under its name in the spec. The ids are those of the messages
+    that the step sent, and of the message that it took or lost. ``time_ms`` is virtual time since
+    the start, in milliseconds.
     """
 
     node: Value | None = None
@@ -79,11 +78,11 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a trace comes from, so that it can be made again.
+    """The origin of a trace, from which it can be made again.
 
-    ``made_by`` names the engine (``tlc``, ``simulator``, ``oracle``, ``z3``, ``log``). ``seed``
-    and ``profile`` are of a simulated run, and ``plan`` its choices as JSON text. ``digest`` is
-    the SHA-256 of the modules that were judged by.
+    ``made_by`` names the engine (``tlc``, ``simulator``, ``oracle``, ``z3``, ``log``). A simulated
+    run has ``seed`` and ``profile``, and its choices as JSON text in ``plan``. ``digest`` is the
+    SHA-256 of the modules that judged it.
     """
 
     made_by: str
@@ -97,9 +96,8 @@ class Origin:
 class Step:
     """One step: the action that was taken and the state it led to.
 
-    ``parameters`` are the action's arguments in order, and ``None`` while unknown: an
-    action without parameters has ``()``. ``location`` is where the action stands, as
-    ``Module:line``, or empty.
+    ``parameters`` are the action's arguments in order, ``None`` if unknown; an action without
+    parameters has ``()``. ``location`` is the place of the action as ``Module:line``, or empty.
     """
 
     action: str
@@ -113,10 +111,10 @@ class Step:
 class Trace:
     """A behaviour of ``spec`` under ``constants``, from an initial state.
 
-    ``lasso`` is the index of the step whose state comes again after the last step: the
-    behaviour repeats from there for ever. If it is the last index itself, the behaviour
-    stutters. ``None`` says that the trace is a finite beginning. ``back`` is the action
-    that closes the lasso, empty when stuttering or unknown.
+    ``lasso`` is the index of the step whose state follows the last step again: from there the
+    behaviour repeats for ever. If it is the last index, the behaviour stutters. ``None``: the trace
+    is a finite prefix. ``back`` is the action that closes the lasso, empty if it stutters or the
+    action is unknown.
     """
 
     spec: str
@@ -136,7 +134,7 @@ class Trace:
 
     @property
     def claims_violation(self) -> bool:
-        """Return whether something bad is claimed, and not only that this is a behaviour."""
+        """Return whether the trace has a claim other than ``BEHAVIOUR``."""
         return self.claim is not None and self.claim.kind is not ClaimKind.BEHAVIOUR
 
     @property
@@ -145,7 +143,7 @@ class Trace:
         return self.lasso is not None and self.lasso == len(self.steps) - 1 and not self.back
 
     def changed(self, index: int) -> tuple[str, ...]:
-        """Return the variables whose value step ``index`` changed; all of them at index 0."""
+        """Return the variables that step ``index`` changed; all of them at index 0."""
         state = self.steps[index].state
         if index == 0:
             return tuple(map(str, state))
@@ -155,5 +153,5 @@ class Trace:
         )
 
     def with_steps(self, steps: tuple[Step, ...]) -> Trace:
-        """Return the same trace over other steps, for example with parameters filled in."""
+        """Return the same trace with other steps, for example with parameters filled in."""
         return replace(self, steps=steps)

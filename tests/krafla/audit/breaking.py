@@ -1,7 +1,7 @@
-"""Broken logs: the beginning of a real log, and behind it batches of which one breaks a rule.
+"""Broken logs: the beginning of a real log, then batches of which one breaks a rule.
 
-The log of `crash` is taken up to its first topic: three brokers, 0 to 2, unfenced, and the features
-of Kafka 4.1. What follows is written here, with right lengths and CRCs.
+The log of `crash` is kept up to its first topic: three brokers, 0 to 2, unfenced, and the features
+of Kafka 4.1. The batches after it are written here, with valid lengths and CRCs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Record = tuple[int, int, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Broken:
-    """Batches behind the real ones, and which record of them is to blame: (batch, record)."""
+    """Batches after the real ones, and the record to blame: (batch, record)."""
 
     batches: list[list[Record]]
     blame: tuple[int, int]
@@ -117,5 +117,5 @@ def checkpoint_name(end: int) -> str:
 
 
 def folded(*more: Record) -> list[Record]:
-    """Return what a checkpoint of the real batches may say, and more."""
+    """Return the records of a checkpoint of the real batches, and some more."""
     return [r for r in prefix()[2] if r[0] not in (20, 23, 24)] + list(more)

@@ -1,4 +1,4 @@
-"""What the audit's tests share: the spec loaded once, and real logs to spoil."""
+"""Fixtures of the audit's tests: the specs, loaded once, and real logs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REAL_LOGS = Path(__file__).parents[3] / "traces" / "kafka-4.1"
 
 @pytest.fixture(scope="session")
 def loading() -> LoadingSpec:
-    """UntimedLease, loaded once for all tests of a process."""
+    """The specs, loaded once for all tests of a process."""
     return LoadingSpec()
 
 

@@ -1,4 +1,4 @@
-"""Editing real logs: decode, change single records, encode again with right lengths and CRCs."""
+"""Edits of real logs: decode, change single records, encode again with valid lengths and CRCs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def with_fields(**fields: Any) -> Callable[[MetadataRecord], Encodable]:
 
 
 def edited(path: Path, edits: Mapping[int, Callable[[MetadataRecord], Encodable]]) -> bytes:
-    """Return the bytes of a log in which the records at these offsets are others."""
+    """Return the bytes of a log with other records at these offsets."""
     left = dict(edits)
     parts = []
     for batch in iter_batches(path):
@@ -79,5 +79,5 @@ def records(path: Path, *api_keys: int) -> list[MetadataRecord]:
 
 
 def no_op_after(path: Path, offset: int) -> int:
-    """Return the offset of the first NoOpRecord behind an offset: a place to put a record."""
+    """Return the offset of the first NoOpRecord after an offset: a place for a record."""
     return next(record.offset for record in records(path, NO_OP) if record.offset > offset)

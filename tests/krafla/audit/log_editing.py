@@ -1,4 +1,4 @@
-"""Editing server logs: a copy of a real cluster in which single lines are others."""
+"""Edits of server logs: a copy of a real cluster with single lines changed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def exchanged_with_next(lines: list[str], index: int) -> None:
 
 
 def followed_by(text: str) -> Edit:
-    """Put another line behind, written at the same time."""
+    """Add another line after it, written at the same time."""
 
     def edit(lines: list[str], index: int) -> None:
         stamp = re.match(r"\[[^]]*\]", lines[index])
@@ -56,7 +56,7 @@ def followed_by(text: str) -> Edit:
 
 
 def edited(source: Path, target: Path, file: str, pattern: str, edit: Edit) -> int:
-    """Copy a cluster with the first line that has the pattern edited; return its number."""
+    """Copy a cluster, edit the first line that matches a pattern; return its number."""
     shutil.copytree(source, target)
     path = target / file
     lines = path.read_text().splitlines()
@@ -71,7 +71,7 @@ def judged(folder: Path, loading: LoadingSpec, **options: int) -> AuditReport:
 
 
 def findings(report: AuditReport) -> list[Finding]:
-    """Return what matters of a report, notes left out."""
+    """Return the findings of a report without notes."""
     everything = [f for cluster in report.clusters for f in cluster.all_findings()]
     return [f for f in (*everything, *report.findings) if f.weight is not Weight.NOTE]
 

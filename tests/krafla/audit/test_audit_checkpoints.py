@@ -1,4 +1,4 @@
-"""A history may start from a checkpoint, and must agree with every one on its way."""
+"""A history may start from a checkpoint, and must agree with every later one."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_log_without_its_beginning_is_judged_from_its_oldest_checkpoint(failov
     assert report.steps > 0
 
 
-def test_a_checkpoint_that_is_not_the_fold_of_the_log_is_named(failover, loading):
+def test_a_checkpoint_that_differs_from_the_fold_of_the_log_is_reported(failover, loading):
     path = failover / METADATA / SECOND
     rewrite(path, REGISTER, lambda fields: dict(fields, brokerEpoch=1))
     (found,) = violations(audit([failover], loading=loading))
@@ -79,7 +79,7 @@ def test_a_checkpoint_that_is_not_the_fold_of_the_log_is_named(failover, loading
     assert "epoch=1" in found.detail
 
 
-def test_a_checkpoint_with_another_leader_is_named(failover, loading):
+def test_a_checkpoint_with_another_leader_is_reported(failover, loading):
     path = failover / METADATA / SECOND
     rewrite(path, 3, lambda fields: dict(fields, leader=99))
     (found,) = violations(audit([failover], loading=loading))
@@ -94,7 +94,7 @@ def test_a_checkpoint_that_differs_does_not_stop_the_history(failover, loading):
     assert report.clusters[0].directories[0].judged_to == 1552
 
 
-def test_a_start_in_which_two_brokers_have_one_epoch_breaks_the_invariant(failover, loading):
+def test_a_start_where_two_brokers_share_an_epoch_breaks_an_invariant(failover, loading):
     path = failover / METADATA / FIRST
     (one, other, *_) = records_of(path)
     rewrite(path, REGISTER, lambda _: dict(one, brokerEpoch=other["brokerEpoch"]))
@@ -104,7 +104,7 @@ def test_a_start_in_which_two_brokers_have_one_epoch_breaks_the_invariant(failov
     assert found.evidence.false
 
 
-def test_a_start_with_an_epoch_that_is_yet_to_come_breaks_the_invariant(failover, loading):
+def test_a_start_with_an_epoch_beyond_its_offset_breaks_an_invariant(failover, loading):
     path = failover / METADATA / FIRST
     rewrite(path, REGISTER, lambda fields: dict(fields, brokerEpoch=523))
     (found, *_) = violations(audit([failover], loading=loading))
@@ -122,7 +122,7 @@ def test_a_checkpoint_inside_a_batch_is_a_violation(failover, loading):
     assert [(f.kind, f.path, f.offset) for f in found] == [("L5", moved, inside)]
 
 
-def test_without_a_checkpoint_nothing_is_known_of_the_beginning(failover, loading):
+def test_a_log_without_its_beginning_and_without_a_checkpoint_is_inconclusive(failover, loading):
     for name in (FIRST, SECOND):
         (failover / METADATA / name).unlink()
     report = audit([failover], loading=loading)
@@ -132,7 +132,7 @@ def test_without_a_checkpoint_nothing_is_known_of_the_beginning(failover, loadin
     assert "504" in found.detail
 
 
-def test_a_corrupt_checkpoint_is_unreadable_and_the_next_one_serves(failover, loading):
+def test_a_corrupt_checkpoint_is_unreadable_and_the_next_one_is_the_start(failover, loading):
     path = failover / METADATA / FIRST
     raw = bytearray(path.read_bytes())
     raw[200] ^= 1
@@ -145,7 +145,7 @@ def test_a_corrupt_checkpoint_is_unreadable_and_the_next_one_serves(failover, lo
     assert [(f.path, f.kind) for f in unreadable] == [(path, "corrupt")]
 
 
-def test_a_corrupt_checkpoint_on_the_way_is_unreadable_and_the_history_goes_on(failover, loading):
+def test_a_corrupt_later_checkpoint_is_unreadable_and_the_history_goes_on(failover, loading):
     path = failover / METADATA / SECOND
     path.write_bytes(path.read_bytes()[:-1])
     report = audit([failover], loading=loading)
@@ -155,7 +155,7 @@ def test_a_corrupt_checkpoint_on_the_way_is_unreadable_and_the_history_goes_on(f
     assert [f.path for f in directory.findings if f.weight is Weight.UNREADABLE] == [path]
 
 
-def test_a_node_whose_checkpoint_is_behind_a_violation_is_judged_by_itself(
+def test_a_node_whose_checkpoint_follows_a_violation_is_judged_separately(
     tmp_path, failover, loading
 ):
     log = failover / METADATA / SEGMENT
@@ -173,7 +173,7 @@ def test_a_node_whose_checkpoint_is_behind_a_violation_is_judged_by_itself(
     assert report.histories == 2
 
 
-def test_only_checkpoints_are_no_history(failover, loading):
+def test_checkpoints_without_a_log_are_inconclusive(failover, loading):
     for log in (failover / METADATA).glob("*.log"):
         log.unlink()
     report = audit([failover], loading=loading)
@@ -195,7 +195,7 @@ def records_batches(path):
     return iter_batches(path)
 
 
-def test_what_a_dynamic_quorum_is_formatted_with_names_voters_and_no_metadata_version(
+def test_the_checkpoint_that_formats_a_dynamic_quorum_needs_no_metadata_version(
     tmp_path, real_logs
 ):
     node = copied(real_logs / "combined" / "n1", tmp_path / "n1")

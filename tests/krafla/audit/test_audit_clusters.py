@@ -1,4 +1,4 @@
-"""Nodes are sorted into clusters, and the copies of a cluster's log must agree."""
+"""Logs are grouped into clusters, and the logs of a cluster must agree."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_batch_of_another_epoch_is_a_divergence_where_the_logs_meet_again(
         for b, after in pairwise(batches)
         if b.leader_epoch < after.leader_epoch
     )
-    # The epoch is not covered by the CRC: only the comparison of two nodes can notice.
+    # The CRC does not cover the epoch: only the comparison of two nodes can notice.
     raw = bytearray(log.read_bytes())
     raw[last_of_epoch.position + 15] = next_epoch
     log.write_bytes(bytes(raw))
@@ -195,13 +195,13 @@ def test_two_nodes_with_one_node_id_are_one_finding(cluster, loading):
     assert str(cluster / "n3001" / PROPERTIES) in str(found)
 
 
-def test_a_node_copied_whole_is_one_finding(cluster, loading):
+def test_a_copied_node_directory_is_one_finding(cluster, loading):
     copied(cluster / "n3000", cluster / "n3000-copy")
     report = audit([cluster], loading=loading)
     assert kinds(report, Weight.UNREADABLE) == ["duplicate node id"]
 
 
-def test_an_old_disk_inside_a_nodes_folder_is_compared_and_no_duplicate(cluster, loading):
+def test_an_old_disk_inside_a_nodes_folder_is_compared_but_not_a_duplicate(cluster, loading):
     copied(cluster / "n3000", cluster / "n3000" / "old-data")
     shortened(cluster / "n3000" / "old-data" / METADATA / LOG, 100)
     report = audit([cluster], loading=loading)
@@ -209,7 +209,7 @@ def test_an_old_disk_inside_a_nodes_folder_is_compared_and_no_duplicate(cluster,
     assert len(report.clusters[0].directories) == 3
 
 
-def test_clusters_in_folders_of_their_own_are_no_mixture(tmp_path, real_logs, cluster, loading):
+def test_clusters_in_separate_folders_are_not_mixed(tmp_path, real_logs, cluster, loading):
     copied(real_logs / "combined", tmp_path / "combined")
     report = audit([tmp_path], loading=loading)
     assert report.exit_code is ExitCode.HELD

@@ -1,4 +1,4 @@
-"""Of two logs that split, the older one is at fault only if its own checkpoint holds the offset."""
+"""Two logs split: that is a violation if a checkpoint of the older one covers the offset."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def split_logs(tmp_path, names, checkpoints):
 
 @pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
 @pytest.mark.parametrize("end", [SPLIT + 1, SPLIT + 2])
-def test_a_checkpoint_of_the_older_log_says_that_the_offset_was_committed(tmp_path, names, end):
+def test_a_checkpoint_of_the_older_log_shows_that_the_offset_was_committed(tmp_path, names, end):
     (found,) = compare(split_logs(tmp_path, names, {"older": end}))
     older = tmp_path / names[0] / METADATA
     assert (found.weight, found.kind, found.offset) == (Weight.VIOLATION, "divergence", SPLIT)
@@ -52,7 +52,7 @@ def test_a_checkpoint_of_the_older_log_says_that_the_offset_was_committed(tmp_pa
     ],
     ids=str,
 )
-def test_without_the_offset_in_its_checkpoint_the_older_log_may_be_an_uncommitted_tail(
+def test_without_such_a_checkpoint_the_older_log_may_have_an_uncommitted_tail(
     tmp_path, names, checkpoints
 ):
     (found,) = compare(split_logs(tmp_path, names, checkpoints))

@@ -1,4 +1,4 @@
-"""Logs of real clusters hold: those of the repository, and those of KRAFLA_CORPUS."""
+"""Logs of real clusters hold: in the repository and in KRAFLA_CORPUS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bad input: one clear finding with its place, the right exit status, and nothing else lost."""
+"""A bad input is one finding with its place; the exit status is right and the rest is judged."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ BAD_LOGS = {
 
 
 @pytest.mark.parametrize("what", BAD_LOGS)
-def test_a_broken_log_is_unreadable_at_a_place_and_judged_up_to_it(node, loading, what):
+def test_a_broken_log_is_judged_up_to_the_broken_place(node, loading, what):
     log = node / METADATA / LOG
     raw = log.read_bytes()
     at = middle(log)
@@ -90,7 +90,7 @@ def test_a_violation_before_the_broken_place_still_counts(tmp_path, real_logs, l
     assert Weight.UNREADABLE in weights
 
 
-def test_a_record_that_does_not_decode_behind_a_right_crc(node, loading):
+def test_a_record_that_does_not_decode_is_unreadable_despite_a_valid_crc(node, loading):
     log = node / METADATA / LOG
     batches = list(iter_batches(log))
     bad = encode_batch(batches[-1].next_offset, batches[-1].leader_epoch, 1, [b"\x01\x11\x02"])
@@ -129,7 +129,7 @@ def test_an_empty_log_is_inconclusive(node, loading, content):
     assert "empty log" in [f.kind for f in report.clusters[0].all_findings()]
 
 
-def test_a_log_of_which_only_a_torn_batch_is_left_is_inconclusive(node, loading):
+def test_a_log_with_only_a_torn_batch_is_inconclusive(node, loading):
     log = node / METADATA / LOG
     log.write_bytes(log.read_bytes()[:40])
     report = audit([node], loading=loading)
@@ -137,7 +137,7 @@ def test_a_log_of_which_only_a_torn_batch_is_left_is_inconclusive(node, loading)
     assert [f.kind for f in report.clusters[0].all_findings()] == ["torn tail", "empty log"]
 
 
-def test_a_gzipped_log_is_audited_as_the_plain_one(node, loading):
+def test_a_gzipped_log_is_audited_like_the_plain_one(node, loading):
     log = node / METADATA / LOG
     (node / METADATA / f"{LOG}.gz").write_bytes(gzip.compress(log.read_bytes()))
     log.unlink()
@@ -164,7 +164,7 @@ def test_a_file_without_permission_is_unreadable(node, loading, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["directory", "fifo", "dangling link"])
-def test_a_log_that_is_no_regular_file_is_unreadable_at_once(node, loading, kind):
+def test_a_log_that_is_not_a_regular_file_is_unreadable_at_once(node, loading, kind):
     log = node / METADATA / LOG
     log.unlink()
     if kind == "directory":
@@ -249,7 +249,7 @@ class TestNumbersBeyondTlcs:
             **fields,
         }
 
-    def test_an_epoch_is_too_large_for_the_spec_and_leaves_a_doubt(self, tmp_path, loading):
+    def test_an_epoch_too_large_for_the_spec_is_inconclusive(self, tmp_path, loading):
         version = (12, 0, {"name": "metadata.version", "featureLevel": 27})
         record = (0, 3, self.registration(2**40))
         directory = self.log(
@@ -260,7 +260,7 @@ class TestNumbersBeyondTlcs:
         kinds = {f.kind: f.weight for f in report.clusters[0].all_findings()}
         assert kinds["number too large for TLC"] is Weight.INCONCLUSIVE
 
-    def test_a_history_far_out_is_stepped_through_relative_to_its_start(self, tmp_path, loading):
+    def test_a_history_at_large_offsets_is_judged_relative_to_its_start(self, tmp_path, loading):
         start = 2**40
         checkpoint = f"{start:020}-0000000001.checkpoint"
         directory = self.log(tmp_path, checkpoint, *self.snapshot(start - 10))
@@ -292,7 +292,7 @@ class TestNumbersBeyondTlcs:
 def test_a_registration_inside_an_aborted_transaction_is_not_modelled(tmp_path, real_logs, loading):
     node = copied(real_logs / "crash" / "n3000", tmp_path / "n3000")
     log = node / METADATA / LOG
-    # Record 7 ends the transaction that set the cluster up; now 9 aborts it, after broker 2 is in.
+    # Record 7 ended the set-up transaction; now 9 aborts it, after the registration of broker 2.
     log.write_bytes(edited(log, {7: to_no_op, 9: lambda _: (25, 0, {"reason": "test"})}))
     report = audit([node], loading=loading)
     kinds = [f.kind for f in report.clusters[0].all_findings()]
@@ -300,10 +300,10 @@ def test_a_registration_inside_an_aborted_transaction_is_not_modelled(tmp_path, 
     assert report.exit_code is ExitCode.INCONCLUSIVE
 
 
-def test_an_aborted_transaction_leaves_no_trace_in_the_image(tmp_path, real_logs, loading):
+def test_an_aborted_transaction_leaves_the_image_unchanged(tmp_path, real_logs, loading):
     node = copied(real_logs / "crash" / "n3000", tmp_path / "n3000")
     log = node / METADATA / LOG
-    # Had an aborted transaction taken eligible leader replicas away, no ISR could be empty (P4).
+    # If the aborted transaction had disabled eligible leader replicas, no ISR could be empty (P4).
     offsets = [no_op_after(log, 30)]
     offsets += [no_op_after(log, offsets[-1])]
     offsets += [no_op_after(log, offsets[-1])]

@@ -1,4 +1,4 @@
-"""Each invariant of the log can fail: a real log is changed so that it alone, or it too, does."""
+"""Each invariant of the log can fail: a real log is edited so that it does."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_b8_a_feature_is_raised_beyond_a_registered_broker(tmp_path, crash, load
     assert violations(tmp_path, crash, loading, {offset: raised}) == {"B8": offset, "O3": offset}
 
 
-def test_b8_a_broker_that_does_not_name_the_metadata_version_knows_its_first(
+def test_b8_a_broker_without_a_metadata_version_range_supports_the_first_level(
     tmp_path, crash, loading
 ):
     found = violations(tmp_path, crash, loading, {17: with_fields(features=())})
@@ -100,12 +100,12 @@ def test_b15_an_endpoint_has_no_port(tmp_path, crash, loading):
 
 
 @pytest.mark.parametrize("edit", [{"brokerEpoch": 7}, {"brokerEpoch": -1}, {"brokerId": 9}])
-def test_o2_producer_ids_go_to_a_stranger(tmp_path, crash, loading, edit):
+def test_o2_producer_ids_go_to_a_broker_that_is_not_registered(tmp_path, crash, loading, edit):
     (first, *_) = (r.offset for r in records(crash / METADATA / LOG, PRODUCER_IDS))
     assert violations(tmp_path, crash, loading, {first: with_fields(**edit)}) == {"O2": first}
 
 
-def test_p11_and_p12_a_partition_is_left_out_when_its_broker_is_fenced(tmp_path, crash, loading):
+def test_p11_and_p12_a_broker_is_fenced_without_a_change_of_its_partition(tmp_path, crash, loading):
     # Records 86 to 94 take broker 0 out of its partitions, 95 fences it; it led the one of 89.
     found = violations(tmp_path, crash, loading, {89: to_no_op})
     assert found == {"P11": 95, "P12": 95}
@@ -146,20 +146,20 @@ def test_t8_a_partition_is_created_on_a_broker_that_is_not_registered(tmp_path, 
 
 
 @pytest.mark.parametrize("replicas", [(), (0, 0, 1), (0, 1, 5)])
-def test_t8_a_partition_is_moved_to_replicas_that_cannot_be(tmp_path, crash, loading, replicas):
+def test_t8_a_partition_is_moved_to_invalid_replicas(tmp_path, crash, loading, replicas):
     offset = no_op_after(crash / METADATA / LOG, 40)
     moved = to(CHANGE_PARTITION, 2, partitionId=1, topicId=TOPIC, replicas=replicas)
     assert violations(tmp_path, crash, loading, {offset: moved}) == {"T8": offset}
 
 
-def test_t8_a_replica_that_was_unregistered_may_stay():
+def test_t8_an_unregistered_replica_may_stay():
     image = Image()
     image.registrations = {1: BrokerRegistration("a", 1, False, False)}
     assert replicas_objection(image, (1, 2), (2, 1)) is None
     assert replicas_objection(image, (1,), (1, 2)) is not None
 
 
-def test_t5_a_partition_is_changed_that_does_not_exist(tmp_path, crash, loading):
+def test_t5_a_partition_that_does_not_exist_is_changed(tmp_path, crash, loading):
     offset = no_op_after(crash / METADATA / LOG, 40)
     lost = to(CHANGE_PARTITION, 2, partitionId=6, topicId=TOPIC, leader=1)
     assert violations(tmp_path, crash, loading, {offset: lost}) == {"T5": offset}
@@ -193,11 +193,11 @@ class TestBrokersWhoseIncarnationWasReplacedWhileUnfenced:
         image.features = {"eligible.leader.replicas.version": 1} if elr else {}
         return image
 
-    def test_are_excused_without_eligible_leader_replicas(self):
+    def test_displaced_brokers_are_excused_without_eligible_leader_replicas(self):
         image = self.image(elr=False)
         assert partition_objections(image, self.state, image.active()) == []
 
-    def test_are_not_excused_in_the_log_of_a_simulated_cluster(self):
+    def test_displaced_brokers_are_not_excused_in_the_log_of_a_simulated_cluster(self):
         for image in (
             self.image(elr=False, excuses=False),
             self.image(False, excuses=False).copy(),
@@ -205,12 +205,14 @@ class TestBrokersWhoseIncarnationWasReplacedWhileUnfenced:
             found = partition_objections(image, self.state, image.active())
             assert [invariant.id for invariant, _ in found] == ["P11", "P12"]
 
-    def test_are_not_excused_with_them(self):
+    def test_displaced_brokers_are_not_excused_with_eligible_leader_replicas(self):
         image = self.image(elr=True)
         found = partition_objections(image, self.state, image.active())
         assert [invariant.id for invariant, _ in found] == ["P11", "P12"]
 
-    def test_are_not_excused_once_they_were_fenced_again(self, tmp_path, crash, loading):
+    def test_displaced_brokers_are_not_excused_after_the_next_fencing(
+        self, tmp_path, crash, loading
+    ):
         offset = no_op_after(crash / METADATA / LOG, 30)
         again = dict(
             fields_at(crash, 17), incarnationId=uuid_text(bytes(range(16))), brokerEpoch=offset

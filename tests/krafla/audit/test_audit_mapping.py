@@ -1,4 +1,4 @@
-"""Records become actions: coalesced runs say what every record by itself would have said."""
+"""Records become actions: a coalesced run has the same effect as a step for every record."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kraft.records.lease import lease_record
 
 
 def every_step(batch):
-    """Yield what a batch says: a step for each record outside the lease, else the record."""
+    """Yield, for each record of a batch, its step if it is outside the lease, else the record."""
     yield LogStep("BeginBatch", (("base_offset", batch.base_offset),), batch.base_offset)
     metadata = {record.offset: record for record in batch.metadata_records()}
     for offset in range(batch.base_offset, batch.next_offset):
@@ -61,7 +61,7 @@ def uncoalesced(path, loading):
 
 
 def coalesced(path, loading):
-    """Return the same states as the audit reaches them."""
+    """Return the same states with coalesced steps, as in the audit."""
     history = History(loading, 0, Image(), {})
     run = history._specs.lease = Recorded(loading)
     for batch in iter_batches(path):
@@ -106,7 +106,7 @@ def said(others):
     return [(step.action, *dict(step.parameters).values()) for step in others.take()]
 
 
-def test_records_of_a_batch_are_forgotten_with_the_next_batch():
+def test_the_next_batch_drops_the_records_of_a_batch():
     others = OtherRecords()
     others.begin_batch(3)
     others.add(5, 0, 3)
@@ -116,7 +116,7 @@ def test_records_of_a_batch_are_forgotten_with_the_next_batch():
     assert said(others) == []
 
 
-def test_changes_of_partitions_behind_another_record_are_said_apart():
+def test_partition_changes_after_another_record_are_a_step_of_their_own():
     others = OtherRecords()
     others.begin_batch(0)
     others.add(4, 2, 5)
@@ -127,7 +127,7 @@ def test_changes_of_partitions_behind_another_record_are_said_apart():
     ]
 
 
-def test_changes_of_partitions_before_another_record_are_said_with_it():
+def test_partition_changes_before_another_record_share_its_step():
     others = OtherRecords()
     others.add(4, 4, 4)
     others.add(5, 0, 1)

@@ -70,17 +70,19 @@ def violations(tmp_path, loading, *batches):
     return {f.kind for f in found}
 
 
-def test_a_shutdown_with_its_partitions_in_one_batch_is_held(tmp_path, loading):
+def test_a_shutdown_with_its_partition_changes_in_one_batch_holds(tmp_path, loading):
     assert violations(tmp_path, loading, [SHUT_DOWN, TAKE_OUT]) == set()
 
 
-def test_a_shutdown_whose_partitions_follow_in_another_batch_is_not(tmp_path, loading):
+def test_a_shutdown_whose_partition_changes_follow_in_another_batch_is_violated(tmp_path, loading):
     assert violations(tmp_path, loading, [SHUT_DOWN], [TAKE_OUT]) == {"P11", "P12"}
 
 
 @pytest.mark.parametrize(
     ("then", "expected"), [([TAKE_OUT], set()), ([NOTHING], {"P11", "P12"})], ids=["goes on", "not"]
 )
-def test_an_operation_that_fills_a_batch_may_go_on_in_the_next(tmp_path, loading, then, expected):
+def test_an_operation_that_fills_a_batch_may_continue_in_the_next(
+    tmp_path, loading, then, expected
+):
     full = [SHUT_DOWN, *[NOTHING] * (MAX_RECORDS_PER_BATCH - 1)]
     assert violations(tmp_path, loading, full, then) == expected

@@ -1,4 +1,4 @@
-"""The quick way to partition changes sees what the reference decoder sees, or leaves it to that."""
+"""The quick reader of partition changes agrees with the reference decoder, or defers to it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ no_ops = st.just((NO_OP, 0, {}))
 
 
 def understood(reader, batch):
-    """Return (index, key, what changes) as the audit reads them."""
+    """Return (index, key, change) as the audit reads them."""
     _, found = reader.read(batch, frozenset())
     return [(index, key, reader.meaning[tail]) for index, key, tail in found]
 
@@ -52,7 +52,7 @@ FIELDS = (
 
 
 def decoded(batch):
-    """Return the same by the reference decoder."""
+    """Return the same with the reference decoder."""
     return [
         (
             record.offset - batch.base_offset,
@@ -67,13 +67,13 @@ def decoded(batch):
     st.lists(st.one_of(changes, changes, no_ops), min_size=1, max_size=80),
     st.sampled_from(Compression),
 )
-def test_every_batch_reads_as_by_the_reference(records, compression):  # fmt: skip
+def test_every_batch_reads_as_with_the_reference_decoder(records, compression):  # fmt: skip
     batch = parse_batch(metadata_batch(5, 1, TIME, records, compression=compression))
     assert understood(ChangeReader(), batch) == decoded(batch)
 
 
 @pytest.mark.parametrize("cluster", ["crash/n3000", "combined/n1"])
-def test_every_batch_of_a_real_log_reads_as_by_the_reference(real_logs, cluster):
+def test_every_batch_of_a_real_log_reads_as_with_the_reference_decoder(real_logs, cluster):
     reader = ChangeReader()
     for batch in iter_batches(real_logs / cluster / METADATA / LOG):
         if not batch.is_control:
@@ -117,7 +117,7 @@ def batch_of(*records):
     [{"attributes": b"\x07"}, {"delta": 70}, {"delta": -1}, {"overlong": True}],
     ids=str,
 )
-def test_a_record_in_another_form_is_left_to_the_reference(oddity):
+def test_a_record_in_an_unusual_form_is_left_to_the_reference_decoder(oddity):
     short, long = change_value(), change_value(replicas=tuple(range(40)))
     for odd in (0, 1, 2):
         values = [short, long, short]
@@ -130,7 +130,7 @@ def test_a_record_in_another_form_is_left_to_the_reference(oddity):
         assert len(decoded(batch)) == 3
 
 
-def test_a_value_with_an_overlong_api_key_is_left_to_the_reference():
+def test_a_value_with_an_overlong_api_key_is_left_to_the_reference_decoder():
     value = change_value()
     odd = value[:1] + b"\x85\x00" + value[2:]
     batch = batch_of(raw_record(0, value), raw_record(1, odd))
@@ -138,7 +138,7 @@ def test_a_value_with_an_overlong_api_key_is_left_to_the_reference():
     assert len(decoded(batch)) == 2
 
 
-def test_changes_of_several_versions_in_one_batch():
+def test_changes_of_several_versions_in_one_batch_are_read():
     batch = batch_of(*(raw_record(i, change_value(version)) for i, version in enumerate((2, 0, 1))))
     assert understood(ChangeReader(), batch) == decoded(batch)
 
@@ -146,15 +146,15 @@ def test_changes_of_several_versions_in_one_batch():
 @pytest.mark.parametrize(
     "tail", [b"", b"\x01", b"\x01\x01\x04\x00", b"\x02\x01\x04\x00\x00\x00\x01"]
 )
-def test_a_malformed_tail_is_refused_at_its_record(tail):
+def test_a_malformed_tail_is_rejected_at_its_record(tail):
     batch = batch_of(raw_record(0, change_value()), raw_record(1, change_value()[:23] + tail))
     with pytest.raises(CorruptRecordError) as caught:
         ChangeReader().read(batch, frozenset())
     assert caught.value.offset == 1
 
 
-def test_a_tail_known_to_be_well_formed_in_one_version_is_not_in_another():
-    # Tag 8 is unknown to version 0, so its bytes are anything; version 1 has directories there.
+def test_a_tail_that_is_well_formed_in_one_version_is_checked_again_in_another():
+    # Version 0 does not know tag 8, so its bytes may be anything; version 1 has directories there.
     tail = b"\x01\x08\x02\x77\x77"
     old = change_value(0)[:23] + tail
     new = change_value(1)[:23] + tail
@@ -164,7 +164,7 @@ def test_a_tail_known_to_be_well_formed_in_one_version_is_not_in_another():
         reader.read(batch_of(raw_record(0, new)), frozenset())
 
 
-def test_a_state_is_forgotten_when_no_partition_is_in_it_any_more():
+def test_a_state_is_forgotten_when_no_partition_has_it():
     reader = ChangeReader()
     partitions = Partitions(reader)
     first, second = PartitionState(1, (1,), (1,)), PartitionState(2, (1,), (1,))

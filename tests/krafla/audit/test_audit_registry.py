@@ -1,4 +1,4 @@
-"""Registry, table and broken logs speak of the same invariants."""
+"""Registry, table and broken logs have the same invariants."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def rows():
 
 
 def broken_in():
-    """Return for each invariant the test that has a broken log for it."""
+    """Return, for each invariant, the test with a broken log for it."""
     found = dict.fromkeys(test_broken_logs_records.BROKEN_LOGS, "test_broken_logs_records.py")
     return found | dict.fromkeys(
         test_broken_logs_checkpoints.NAMES, "test_broken_logs_checkpoints.py"
@@ -43,7 +43,7 @@ def test_the_table_says_what_the_registry_says():
         assert test == f"`{broken_in()[name]}`"
 
 
-def test_every_kind_of_finding_is_one_of_the_audit_or_of_the_spec():
+def test_every_kind_of_finding_belongs_to_the_audit_or_the_spec():
     own = {invariant.id for invariant in known_invariants()}
     for entry in REGISTRY.values():
         for kind in entry.kinds:

@@ -1,4 +1,4 @@
-"""No finding shows a secret: the record in its evidence is printed without it."""
+"""No finding shows a secret: the record in its evidence has it withheld."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_record_is_printed_without_its_secrets(log):
 
 
 def test_a_finding_about_a_record_with_secrets_shows_none(log, loading, monkeypatch):
-    # This invariant stands for any about such records.
+    # This invariant is an example of any about such records.
     api_keys = frozenset({secret_record(log).api_key})
     objects = RecordInvariant("T1", "no record is liked", "here", lambda _: "not liked", api_keys)
     monkeypatch.setattr(history, "_WANTED", api_keys)

@@ -1,4 +1,4 @@
-"""Registrations of controllers and changes of partitions are steps of their specs, or findings."""
+"""Controller registrations and partition changes are steps of their specs, or findings."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def voters(*ids):
         for i in ids)})  # fmt: skip
 
 
-def test_what_controllers_say_is_stepped_and_counted(tmp_path, loading):
+def test_records_about_controllers_are_stepped_and_counted(tmp_path, loading):
     batches = [
         [version(15)],
         [controller(1)],
@@ -93,10 +93,10 @@ def test_what_controllers_say_is_stepped_and_counted(tmp_path, loading):
     }  # fmt: skip
 
 
-def test_a_level_that_a_registered_controller_does_not_support_is_refused_by_the_spec(
+def test_the_spec_refuses_a_level_that_a_registered_controller_does_not_support(
     tmp_path, loading, monkeypatch
 ):
-    # O3 says so, too; this is about the spec, which lets the leader of the epoch, 1, write it.
+    # O3 is violated too; this is about the spec, which lets the leader of the epoch, 1, write it.
     monkeypatch.delitem(RECORD_INVARIANTS, 12)
     batches = [[version(15)], [controller(1, 16)], [controller(2, 16)], [version(17)]]
     (found,) = registered(tmp_path, loading, *batches).all_findings()
@@ -111,9 +111,9 @@ def test_a_level_that_a_registered_controller_does_not_support_is_refused_by_the
         ([[voters(1)], [voters(2, 3)]], "ChangeVoters", r"new_voters \in"),
         ([[version(17)], [voters(1)], [voters()]], "ChangeVoters", "new_voters # {}"),
     ],
-    ids=["two voters at once", "nobody votes"],
+    ids=["two voters at once", "no voters"],
 )
-def test_what_controllers_cannot_say_is_refused_by_the_spec(
+def test_the_spec_refuses_records_that_no_controller_can_write(
     tmp_path, loading, batches, action, conjunct
 ):
     found = registered(tmp_path, loading, *batches).all_findings()[0]
@@ -122,8 +122,8 @@ def test_what_controllers_cannot_say_is_refused_by_the_spec(
     assert found.path == tmp_path / METADATA / LOG
 
 
-def test_a_registration_below_the_gate_is_refused_by_the_spec(tmp_path, loading, monkeypatch):
-    # L1 says so, too; this is about the spec.
+def test_the_spec_refuses_a_registration_below_the_gate(tmp_path, loading, monkeypatch):
+    # L1 is violated too; this is about the spec.
     monkeypatch.setattr("krafla.audit.history_checks.version_objection", lambda *_: None)
     (found,) = registered(tmp_path, loading, [version(14)], [controller(1)]).all_findings()
     assert (found.kind, found.offset) == (f"{REGISTRATIONS}!RegisterController", 2)
@@ -154,13 +154,13 @@ BACK = broker_change(0, fenced=-1)
     ids=[
         "fenced",
         "and back, preferred",
-        "the leader's wish",
+        "an ISR change of the leader",
         "moved at once",
         "shut down",
-        "a target with who was to leave",
+        "a target with a removing replica",
     ],
 )
-def test_a_change_that_somebody_may_ask_for_is_a_step(tmp_path, loading, batches):
+def test_a_change_that_may_be_requested_is_a_step(tmp_path, loading, batches):
     report, _ = found_in(tmp_path, loading, SETUP, *batches)
     assert report.clusters[0].all_findings() == ()
     stepped = report.clusters[0].spec_counts[PARTITIONS]
@@ -179,9 +179,7 @@ def test_a_change_that_somebody_may_ask_for_is_a_step(tmp_path, loading, batches
     ],
     ids=["no reason", "not the first", "one too many", "not preferred", "a move"],
 )
-def test_a_change_that_nobody_can_ask_for_is_refused_by_the_spec(
-    tmp_path, loading, batches, action
-):
+def test_the_spec_refuses_a_change_that_cannot_be_requested(tmp_path, loading, batches, action):
     report, offset = found_in(tmp_path, loading, SETUP, *batches, blame=(len(batches), 0))
     found = report.clusters[0].all_findings()[0]
     assert (found.kind, found.offset) == (f"{PARTITIONS}!{action}", offset)
@@ -198,7 +196,7 @@ def test_equal_changes_of_many_partitions_are_one_step(tmp_path, loading):
     assert (stepped.judged, stepped.steps, stepped.passed_over) == (50, 1, {})
 
 
-def test_what_the_spec_has_no_word_for_is_passed_over_and_said(tmp_path, loading):
+def test_changes_that_the_spec_does_not_model_are_skipped_and_reported(tmp_path, loading):
     batches = [
         [change(isr=(2, 1, 0))],
         [change(directories=(uuid_text(bytes(16)), directory(1), directory(2)))],
@@ -212,7 +210,7 @@ def test_what_the_spec_has_no_word_for_is_passed_over_and_said(tmp_path, loading
     assert any("3 skipped: 1 for directories" in line for line in text_lines(report))
 
 
-def test_tagged_fields_that_nobody_knows_disturb_nothing(tmp_path, loading):
+def test_unknown_tagged_fields_change_no_verdict(tmp_path, loading):
     unknown = {UNKNOWN_TAGGED_FIELDS: ((77, b"\x01\x02"),)}
     of_brokers = (17, 1, {"brokerId": 0, "brokerEpoch": 17, "fenced": 1, **unknown})
     moved = change(isr=(1, 2), leader=1, **unknown)
@@ -247,7 +245,7 @@ def log(tmp_path):
     return target / LOG
 
 
-def test_an_epoch_begins_with_who_leads_it(log, loading):
+def test_an_epoch_begins_with_the_message_of_its_leader(log, loading):
     assert audit([log.parent], loading=loading).clusters[0].all_findings() == ()
     parts, end, _ = prefix()
     log.write_bytes(b"".join([*parts, metadata_batch(end, 2, TIME, [NOTHING])]))
@@ -277,7 +275,7 @@ def test_a_quorum_state_that_names_another_leader_is_rejected(log, loading, real
 
 
 @pytest.mark.parametrize(("spoil", "code", "kind"), [(0, 1, "L8"), (1, 2, "corrupt")])
-def test_an_epoch_that_falls_is_a_violation_and_a_batch_that_is_not_whole_is_not(
+def test_an_epoch_that_falls_is_a_violation_but_a_batch_that_is_not_whole_is_not(
     log, loading, spoil, code, kind
 ):
     end = prefix()[1] + 2
@@ -290,10 +288,10 @@ def test_an_epoch_that_falls_is_a_violation_and_a_batch_that_is_not_whole_is_not
 
 
 @pytest.mark.parametrize(("back", "expected"), [(0, ()), (1, ("UntimedLease!RegisterBroker",))])
-def test_a_controller_does_not_know_of_control_records_between_its_batches(
+def test_a_broker_epoch_may_precede_control_records_between_two_batches(
     tmp_path, loading, back, expected
 ):
-    """The epoch of a broker is the end that the controller knew: a change of voters came after."""
+    """The epoch of a broker is the log end that the controller knew before a change of voters."""
     before, offset, _ = prefix()
     parts = [*before, control_batch(offset, 1, TIME, [voters(1)])]
     fields = {"incarnationId": INCARNATION, "brokerEpoch": offset - back, "fenced": True}

@@ -1,4 +1,4 @@
-"""One record of a real log is changed: the audit names it, and the conjunct that is false."""
+"""One record of a real log is edited: the audit names it and the false conjunct."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def first_violation(report):
 
 
 def refused(tmp_path, crash, loading, edits):
-    """Return what the spec refuses in the edited log, after checking how it is reported."""
+    """Return the refusal of an edited log, after checking how it is reported."""
     path = spoiled(crash, tmp_path / "n3000", edits)
     report = audit([path], loading=loading)
     assert report.verdict is Verdict.VIOLATED
@@ -66,68 +66,68 @@ def refused(tmp_path, crash, loading, edits):
     return violation
 
 
-def said_false(violation):
+def false_texts(violation):
     return [conjunct.text for conjunct in violation.evidence.false]
 
 
-def test_a_change_with_the_epoch_of_another_incarnation(tmp_path, crash, loading):
+def test_a_change_with_the_epoch_of_another_incarnation_is_refused(tmp_path, crash, loading):
     found = refused(tmp_path, crash, loading, {95: with_fields(brokerEpoch=16)})
     assert found.offset == 95
     assert found.evidence.rule == "UntimedLease!FenceBroker"
     assert dict(found.evidence.parameters) == {"b": 0, "epoch": 16, "offset": 95}
-    assert said_false(found) == ["registrations[b].epoch = epoch"]
+    assert false_texts(found) == ["registrations[b].epoch = epoch"]
     assert ("registrations[b].epoch", "17") in found.evidence.false[0].values
     assert "UntimedLease" in found.evidence.false[0].place
     assert "epoch 17" in found.evidence.expected
 
 
-def test_a_registration_that_was_left_out(tmp_path, crash, loading):
+def test_a_registration_that_was_left_out_is_noticed(tmp_path, crash, loading):
     found = refused(tmp_path, crash, loading, {13: to_no_op})
     assert found.offset == 14
     assert found.evidence.rule == "UntimedLease!UnfenceBroker"
-    assert "b \\in DOMAIN registrations" in " ".join(said_false(found))
+    assert "b \\in DOMAIN registrations" in " ".join(false_texts(found))
     assert "not registered" in found.evidence.expected
 
 
-def test_an_unfencing_of_a_broker_nobody_registered(tmp_path, crash, loading):
+def test_an_unfencing_of_an_unregistered_broker_is_refused(tmp_path, crash, loading):
     offset = no_op_after(crash / METADATA / LOG, 30)
     record = to(CHANGE_BROKER, 0, brokerId=7, brokerEpoch=12, fenced=-1)
     found = refused(tmp_path, crash, loading, {offset: record})
     assert found.offset == offset
-    assert "b \\in DOMAIN registrations" in " ".join(said_false(found))
+    assert "b \\in DOMAIN registrations" in " ".join(false_texts(found))
 
 
-def test_an_unfencing_of_a_broker_that_is_not_fenced(tmp_path, crash, loading):
+def test_an_unfencing_of_an_unfenced_broker_is_refused(tmp_path, crash, loading):
     offset = no_op_after(crash / METADATA / LOG, 30)
     record = to(CHANGE_BROKER, 0, brokerId=0, brokerEpoch=17, fenced=-1)
     found = refused(tmp_path, crash, loading, {offset: record})
     assert found.offset == offset
-    assert said_false(found) == ["registrations[b].fenced"]
+    assert false_texts(found) == ["registrations[b].fenced"]
     assert "UnfenceBroker" not in found.evidence.expected
     assert "FenceBroker" in found.evidence.expected
 
 
-def test_a_new_incarnation_that_starts_unfenced(tmp_path, crash, loading):
+def test_a_new_incarnation_that_starts_unfenced_is_refused(tmp_path, crash, loading):
     found = refused(tmp_path, crash, loading, {115: with_fields(fenced=False)})
     assert found.offset == 115
     assert found.evidence.rule == "UntimedLease!RegisterBroker"
-    assert said_false(found) == ["fenced"]
+    assert false_texts(found) == ["fenced"]
 
 
-def test_an_amendment_with_another_epoch(tmp_path, crash, loading):
+def test_an_amendment_with_another_epoch_is_refused(tmp_path, crash, loading):
     offset = no_op_after(crash / METADATA / LOG, 30)
     again = dict(registration(crash, 17).fields, brokerEpoch=offset, fenced=False)
     found = refused(tmp_path, crash, loading, {offset: to(REGISTER, 3, **again)})
     assert found.offset == offset
     assert found.evidence.rule == "UntimedLease!AmendRegistration"
-    assert said_false(found) == ["registrations[b].epoch = epoch"]
+    assert false_texts(found) == ["registrations[b].epoch = epoch"]
 
 
-def test_an_amendment_that_fences(tmp_path, crash, loading):
+def test_an_amendment_that_fences_is_refused(tmp_path, crash, loading):
     offset = no_op_after(crash / METADATA / LOG, 30)
     again = dict(registration(crash, 17).fields, fenced=True)
     found = refused(tmp_path, crash, loading, {offset: to(REGISTER, 3, **again)})
-    assert said_false(found) == ["registrations[b].fenced = fenced"]
+    assert false_texts(found) == ["registrations[b].fenced = fenced"]
 
 
 def test_an_amendment_that_changes_nothing_of_the_lease_is_legal(tmp_path, crash, loading):
@@ -137,42 +137,42 @@ def test_an_amendment_that_changes_nothing_of_the_lease_is_legal(tmp_path, crash
     assert audit([path], loading=loading).exit_code is ExitCode.HELD
 
 
-def test_an_epoch_below_the_beginning_of_its_operation(tmp_path, crash, loading):
+def test_an_epoch_below_the_beginning_of_its_operation_is_refused(tmp_path, crash, loading):
     found = refused(tmp_path, crash, loading, {17: with_fields(brokerEpoch=16)})
     assert found.offset == 17
-    assert said_false(found) == ["epoch >= epoch_floor"]
+    assert false_texts(found) == ["epoch >= epoch_floor"]
 
 
-def test_an_epoch_below_a_record_that_is_no_part_of_the_registration(tmp_path, crash, loading):
+def test_an_epoch_below_a_record_outside_the_registration_is_refused(tmp_path, crash, loading):
     # Records 112 to 114 change partitions and 115 registers with epoch 112: one operation.
     found = refused(tmp_path, crash, loading, {113: to_no_op})
     assert found.offset == 115
-    assert said_false(found) == ["epoch >= epoch_floor"]
+    assert false_texts(found) == ["epoch >= epoch_floor"]
 
 
-def test_an_epoch_beyond_its_own_record(tmp_path, crash, loading):
+def test_an_epoch_beyond_its_own_record_is_refused(tmp_path, crash, loading):
     found = refused(tmp_path, crash, loading, {17: with_fields(brokerEpoch=18)})
     assert found.offset == 17
-    assert said_false(found) == ["epoch <= offset"]
+    assert false_texts(found) == ["epoch <= offset"]
 
 
-def test_a_controlled_shutdown_of_a_fenced_broker(tmp_path, crash, loading):
+def test_a_controlled_shutdown_of_a_fenced_broker_is_refused(tmp_path, crash, loading):
     record = to(CHANGE_BROKER, 1, brokerId=0, brokerEpoch=17, inControlledShutdown=1)
     offset = no_op_after(crash / METADATA / LOG, 95)
     assert offset < 115
     found = refused(tmp_path, crash, loading, {offset: record})
     assert found.evidence.rule == "UntimedLease!BeginControlledShutdown"
-    assert said_false(found) == ["~registrations[b].fenced"]
+    assert false_texts(found) == ["~registrations[b].fenced"]
 
 
-def test_an_unregistration_under_an_old_epoch(tmp_path, crash, loading):
+def test_an_unregistration_under_an_old_epoch_is_refused(tmp_path, crash, loading):
     found = refused(tmp_path, crash, loading, {501: with_fields(brokerEpoch=13)})
     assert found.offset == 501
     assert found.evidence.rule == "UntimedLease!UnregisterBroker"
-    assert said_false(found) == ["registrations[b].epoch = epoch"]
+    assert false_texts(found) == ["registrations[b].epoch = epoch"]
 
 
-def test_a_record_that_changes_two_things(tmp_path, crash, loading):
+def test_a_record_that_changes_two_things_is_a_violation(tmp_path, crash, loading):
     path = spoiled(crash, tmp_path / "n3000", {172: with_fields_v1()})
     found = first_violation(audit([path], loading=loading))
     assert found.offset == 172
@@ -189,7 +189,7 @@ def with_fields_v1():
 
 
 @pytest.mark.parametrize("field", ["fenced", "inControlledShutdown"])
-def test_a_change_that_is_no_change_kafka_knows(tmp_path, crash, loading, field):
+def test_a_change_that_kafka_does_not_define_is_a_violation(tmp_path, crash, loading, field):
     fields = {"brokerId": 2, "brokerEpoch": 8, field: 5}
     path = spoiled(crash, tmp_path / "n3000", {172: to(CHANGE_BROKER, 1, **fields)})
     found = first_violation(audit([path], loading=loading))
@@ -200,7 +200,7 @@ def test_a_change_that_is_no_change_kafka_knows(tmp_path, crash, loading, field)
 def test_the_old_records_that_fence_and_unfence_are_the_same_actions(
     tmp_path, crash, loading, monkeypatch
 ):
-    # They are of a metadata version before 3.3-IV2, and L1 says so; this is about what they mean.
+    # Their metadata version is before 3.3-IV2, so L1 is violated; this is about their effect.
     monkeypatch.setattr(history_checks, "version_objection", lambda *_: None)
     edits = {
         14: to(8, 0, id=1, epoch=13),
@@ -212,8 +212,7 @@ def test_the_old_records_that_fence_and_unfence_are_the_same_actions(
     assert found.evidence.rule == "UntimedLease!FenceBroker"
 
 
-def test_a_second_registration_of_the_removed_broker_may_follow(tmp_path, crash, loading):
-    """Unregistering is legal for any registered broker, and nothing else of it after that."""
+def test_a_second_unregistration_of_a_broker_is_refused(tmp_path, crash, loading):
     offset = no_op_after(crash / METADATA / LOG, 470)
     record = to(UNREGISTER, 0, brokerId=1, brokerEpoch=131)
     found = refused(tmp_path, crash, loading, {offset: record})
@@ -221,20 +220,22 @@ def test_a_second_registration_of_the_removed_broker_may_follow(tmp_path, crash,
     assert found.evidence.rule == "UntimedLease!UnregisterBroker"
 
 
-def test_an_amendment_that_takes_back_a_controlled_shutdown(tmp_path, crash, loading):
+def test_an_amendment_that_takes_back_a_controlled_shutdown_is_refused(tmp_path, crash, loading):
     offset = no_op_after(crash / METADATA / LOG, 172)
     assert offset < 190
     again = dict(registration(crash, 8).fields, fenced=True, inControlledShutdown=False)
     found = refused(tmp_path, crash, loading, {offset: to(REGISTER, 3, **again)})
     assert found.offset == offset
     assert found.evidence.rule == "UntimedLease!AmendRegistration"
-    assert said_false(found) == ["registrations[b].in_controlled_shutdown = in_controlled_shutdown"]
+    assert false_texts(found) == [
+        "registrations[b].in_controlled_shutdown = in_controlled_shutdown"
+    ]
 
 
-def test_every_property_of_the_spec_is_asked_of_a_log():
+def test_every_property_of_the_spec_is_checked_on_a_log():
     text = (find_specs() / "lease" / "UntimedLease.tla").read_text(encoding="utf-8")
     named = set(re.findall(r"^(\w+(?:Inv|Prop)) ==", text, re.MULTILINE))
-    # A record is one action, and none of them changes two brokers.
+    # A record is one action, and no action changes two brokers.
     assert {*INVARIANTS, *PROPERTIES} == named - {"OneChangeARecordProp"}
 
 

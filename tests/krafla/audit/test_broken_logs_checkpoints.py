@@ -1,4 +1,4 @@
-"""For each invariant of a log's shape and of its checkpoints, files that break it."""
+"""Files that break each invariant of a log's shape and of its checkpoints."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SAME = folded(
     partition(replicas=(1, 2), leaderEpoch=1, partitionEpoch=1),
     partition(1),
 )
-"""What a checkpoint behind `SETUP` and `MOVED` says."""
+"""The records of a checkpoint after `SETUP` and `MOVED`."""
 
 
 def node(folder: Path, start: int, batches: list[list], checkpoints: dict[int, list]) -> Path:
@@ -80,7 +80,7 @@ IN_LOG = {
 
 
 def broken(name: str, folder: Path) -> int:
-    """Write what breaks an invariant below a folder; return the offset to blame."""
+    """Write files below a folder that break an invariant; return the offset to blame."""
     if name == "L2":
         node(folder, 0, [], {})
         (folder / METADATA / LOG).write_bytes(metadata_batch(0, 1, TIME, [NOTHING]))
@@ -120,7 +120,7 @@ def test_files_that_break_an_invariant_are_rejected_by_it_at_the_offset(
     assert first.path.is_relative_to(tmp_path)
 
 
-def test_the_checkpoint_that_the_broken_ones_are_made_of_is_not_broken(tmp_path, loading):
+def test_the_unedited_checkpoint_breaks_no_invariant(tmp_path, loading):
     node(tmp_path / "n1", 0, [SETUP, MOVED], {END: SAME})
     node(tmp_path / "n2", END, [[NOTHING]], {END: SAME, END + 1: SAME})
     assert audit([tmp_path], loading=loading).clusters[0].all_findings() == ()
@@ -136,7 +136,7 @@ def test_a_checkpoint_that_ends_in_a_transaction_is_rejected(tmp_path, loading):
 @pytest.mark.parametrize(
     ("records", "kind"), [([*SAME, (24, 0, {})], "L3"), (without(12), "L2")], ids=["L3", "L2"]
 )
-def test_a_checkpoint_that_is_wrong_by_itself_is_rejected(tmp_path, loading, records, kind):
+def test_a_checkpoint_that_contradicts_itself_is_rejected(tmp_path, loading, records, kind):
     node(tmp_path, 0, [SETUP, MOVED], {END: records})
     found = audit([tmp_path], loading=loading).clusters[0].all_findings()
     assert (found[0].kind, found[0].offset) == (kind, END)
@@ -162,7 +162,7 @@ def test_a_node_whose_own_file_contradicts_its_log_is_rejected(
     assert (found.kind, found.offset, found.path) == (*expected, folder / name)
 
 
-def test_a_checkpoint_that_has_what_an_aborted_transaction_did_is_rejected(tmp_path, loading):
+def test_a_checkpoint_with_changes_of_an_aborted_transaction_is_rejected(tmp_path, loading):
     batches = [[(23, 0, {"name": None})], SETUP, [(25, 0, {"reason": None})]]
     end = prefix()[1] + 5
     node(tmp_path, 0, batches, {end: folded(*SETUP)})

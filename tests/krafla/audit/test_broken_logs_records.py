@@ -1,4 +1,4 @@
-"""For each invariant that a record, a batch or an operation can break, a log that breaks it."""
+"""A log that breaks each invariant of a record, a batch or an operation."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ BESIDE = {
 
 
 @pytest.mark.parametrize("what", BESIDE)
-def test_what_an_exception_is_not_made_for_is_rejected(tmp_path, loading, what):
+def test_cases_outside_the_exceptions_are_rejected(tmp_path, loading, what):
     invariant, broken = BESIDE[what]
     log, offset = written(tmp_path, broken)
     found = audit([log], loading=loading).clusters[0].all_findings()
@@ -173,7 +173,7 @@ def test_a_log_that_breaks_an_invariant_is_rejected_by_it_at_the_record(
     [[SETUP], [SETUP, LOST, UNCLEAN], [MOVING, START]],
     ids=["set up", "an unclean election", "a reassignment"],
 )
-def test_what_the_broken_logs_share_is_not_broken(tmp_path, loading, batches):
+def test_the_common_part_of_the_broken_logs_breaks_no_invariant(tmp_path, loading, batches):
     log, _ = written(tmp_path, Broken(batches, (0, 0)))
     assert audit([log], loading=loading).clusters[0].all_findings() == ()
 

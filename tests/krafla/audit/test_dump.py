@@ -1,4 +1,4 @@
-"""The dump prints what Kafka prints, hides secrets, and lets no byte steer a terminal."""
+"""The dump prints what Kafka prints, hides secrets, and lets no byte control a terminal."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ SECRET_RECORDS = [
 
 
 @pytest.mark.parametrize("record", SECRET_RECORDS, ids=lambda record: record[2].get("name"))
-def test_secrets_are_hidden_unless_asked_for(tmp_path, record):
+def test_secrets_are_hidden_by_default(tmp_path, record):
     batch = metadata_batch(0, 1, 0, [record])
     hidden = dump(tmp_path, batch)[-1]
     assert "SECRET" not in hidden.replace(payload_type(hidden), "")
@@ -162,7 +162,7 @@ def test_numbers_are_written_as_java_writes_them(value, text):
     assert java_double(value) == text
 
 
-def test_a_broken_log_is_dumped_up_to_where_it_breaks(tmp_path):
+def test_a_broken_log_is_dumped_up_to_the_fault(tmp_path):
     path = tmp_path / FIRST
     path.write_bytes(leader_change() + no_ops(1)[:-1])
     lines = []
@@ -174,7 +174,7 @@ def test_a_broken_log_is_dumped_up_to_where_it_breaks(tmp_path):
         list(dump_lines(path))
 
 
-def test_a_path_that_is_no_log_is_one_error(tmp_path):
+def test_a_path_that_is_not_a_log_is_one_error(tmp_path):
     with pytest.raises(UnreadableFileError, match="no such file"):
         list(dump_lines(tmp_path / FIRST))
     (tmp_path / "other.txt").touch()
@@ -183,8 +183,8 @@ def test_a_path_that_is_no_log_is_one_error(tmp_path):
 
 
 @pytest.mark.skipif(CORPUS is None, reason="KRAFLA_CORPUS names no directory of real logs")
-def test_real_logs_are_dumped_line_for_line_as_by_kafka():
-    """With secrets shown, only the first line is left out: it holds the path that Kafka was given.
+def test_real_logs_are_dumped_line_for_line_like_kafkas_tool():
+    """Secrets are shown. The first line is left out: it has the path that Kafka was given.
 
     No string in these logs needs an escape that Kafka would not write.
     """
@@ -201,7 +201,7 @@ def test_real_logs_are_dumped_line_for_line_as_by_kafka():
                 assert line == kafka.rstrip("\n"), f"{reference} line {number}"
 
 
-def test_a_directory_without_a_log_is_refused(tmp_path):
+def test_a_directory_without_a_log_is_rejected(tmp_path):
     (tmp_path / "notes.txt").write_text("no log")
     with pytest.raises(KraflaError, match="no metadata log"):
         list(dump_lines(tmp_path))

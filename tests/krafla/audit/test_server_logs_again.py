@@ -1,4 +1,4 @@
-"""A process that registers again while it holds an epoch: Kafka has that, BrokerLease has not."""
+"""A process registers again while it holds an epoch: Kafka does this, BrokerLease does not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ AGAIN = f"[BrokerLifecycleManager id=0] {LEARNT} 17 (kafka.server.BrokerLifecycl
 
 
 def preceded_by(text: str) -> Edit:
-    """Put another line before, both written 15 ms later than the line was."""
+    """Add another line before it, and set both to 15 ms after its time."""
 
     def edit(lines: list[str], index: int) -> None:
         lines[index] = lines[index].replace("39:49,984", "39:49,999")
@@ -41,12 +41,12 @@ def preceded_by(text: str) -> Edit:
     [
         (f"{LEARNT} 17", doubled, 1),
         ("The broker has been unfenced", followed_by(AGAIN), 1),
-        # What follows within the skew is stuck behind it, and must not be condemned in its place.
+        # Sightings within the skew are stuck behind it, and must not be blamed in its place.
         ("Beginning controlled shutdown", preceded_by(AGAIN.replace("17", "442")), 0),
     ],
     ids=["while it starts", "while it runs", "before it stops"],
 )
-def test_a_process_that_says_its_epoch_again_is_a_doubt(
+def test_a_process_that_logs_its_epoch_again_is_inconclusive(
     pattern: str, edit: Edit, below: int, real_logs: Path, tmp_path: Path, loading: LoadingSpec
 ) -> None:
     number = edited(real_logs / "crash", tmp_path / "crash", N0, pattern, edit)
@@ -58,7 +58,7 @@ def test_a_process_that_says_its_epoch_again_is_a_doubt(
 
 
 @pytest.mark.parametrize("epoch", [8, 16, 18, 112])
-def test_a_process_that_says_another_epoch_than_its_own_is_violated(
+def test_a_process_that_logs_another_epoch_is_a_violation(
     epoch: int, real_logs: Path, tmp_path: Path, loading: LoadingSpec
 ) -> None:
     edit = followed_by(AGAIN.replace("17", str(epoch)))
@@ -71,7 +71,7 @@ def test_a_process_that_says_another_epoch_than_its_own_is_violated(
     assert any("broker_epoch[i]" in false.text for false in finding.evidence.false)
 
 
-def test_the_record_of_a_running_broker_that_registers_again_is_a_doubt(
+def test_the_record_of_a_running_broker_that_registers_again_is_inconclusive(
     real_logs: Path, tmp_path: Path, loading: LoadingSpec
 ) -> None:
     source = real_logs / "crash"

@@ -27,7 +27,7 @@ SEEN = {
 
 @pytest.mark.by_day(2)
 @pytest.mark.parametrize("name", sorted(SEEN))
-def test_server_logs_of_the_corpus_are_held(name: str, corpus: Path, loading: LoadingSpec) -> None:
+def test_server_logs_of_the_corpus_hold(name: str, corpus: Path, loading: LoadingSpec) -> None:
     if not (corpus / name).is_dir():
         pytest.skip(f"this corpus has no {name}")
     report = judged(corpus / name, loading)

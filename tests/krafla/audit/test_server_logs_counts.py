@@ -1,4 +1,4 @@
-"""What a judgement of server logs counts: lines and records apart, and only folders that tell."""
+"""A judgement counts lines and records separately, and only the folders with a judged line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STARTS = "is now STARTING"
 
 
 def with_one_line(source: Path, target: Path, pattern: str, file: str) -> None:
-    """Copy a cluster whose server logs say only one thing of the lease, in one file."""
+    """Copy a cluster with only one line about the lease in its server logs."""
     shutil.copytree(source, target)
     for path in target.glob("*/logs/*.log"):
         lines = path.read_text().splitlines(keepends=True)
@@ -54,7 +54,7 @@ def test_one_line_counts_as_one_and_records_as_records(
     assert len(judgement["folders"]) == 4
 
 
-def test_a_line_about_a_record_counts_beside_it(
+def test_a_line_about_a_record_counts_in_addition_to_it(
     real_logs: Path, tmp_path: Path, loading: LoadingSpec
 ) -> None:
     file = "n3002/logs/controller.log"
@@ -62,7 +62,7 @@ def test_a_line_about_a_record_counts_beside_it(
     assert counts(judged(tmp_path, loading)) == Counts(1, 1, 43, 43, folders=4, telling=1)
 
 
-def test_what_is_not_explained_is_not_counted_as_explained(
+def test_unexplained_lines_are_not_counted_as_explained(
     real_logs: Path, tmp_path: Path, loading: LoadingSpec
 ) -> None:
     edit = replaced("epoch 8", "epoch 9")
@@ -74,7 +74,9 @@ def test_what_is_not_explained_is_not_counted_as_explained(
     assert found.telling == 4
 
 
-def test_records_alone_are_not_held(real_logs: Path, tmp_path: Path, loading: LoadingSpec) -> None:
+def test_records_without_lines_are_inconclusive(
+    real_logs: Path, tmp_path: Path, loading: LoadingSpec
+) -> None:
     with_one_line(real_logs / "crash", tmp_path / "crash", STARTS, "n1/logs/server.log")
     path = tmp_path / "crash" / "n1" / "logs" / "server.log"
     path.write_text(path.read_text().replace("2026-11-21", "2026-11-22"))
@@ -84,7 +86,7 @@ def test_records_alone_are_not_held(real_logs: Path, tmp_path: Path, loading: Lo
     assert counts(report) == Counts(0, 0, 43, 43, folders=4, telling=0)
 
 
-def test_lines_of_which_none_is_understood_are_not_held(
+def test_lines_that_are_all_not_understood_are_inconclusive(
     real_logs: Path, tmp_path: Path, loading: LoadingSpec
 ) -> None:
     with_one_line(real_logs / "crash", tmp_path / "crash", STARTS, "n1/logs/server.log")
@@ -95,7 +97,7 @@ def test_lines_of_which_none_is_understood_are_not_held(
 
 
 @pytest.mark.parametrize(("lines", "words"), [(1, "1 of 1 line"), (1200, "1,200 of 1,200 lines")])
-def test_counts_add_up_in_words(lines: int, words: str) -> None:
+def test_counts_add_up_and_print_as_words(lines: int, words: str) -> None:
     one = Counts(lines, lines, 2, 1, folders=3, telling=1)
     assert str(one) == f"lines in 1 of 3 folders: {words} and 1 of 2 records explained"
     assert one + one == Counts(2 * lines, 2 * lines, 4, 2, folders=6, telling=2)

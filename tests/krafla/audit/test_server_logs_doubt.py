@@ -1,4 +1,4 @@
-"""Where a verdict on server logs comes from when it is not the search alone that decides."""
+"""Verdicts on server logs that the search alone does not decide."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ CONTROLLER = "n3002/logs/controller.log"
 @pytest.mark.parametrize(
     ("line", "tries"),
     [
-        # Before the first explanation, where all would be held; and once stuck, where it is not.
+        # Before the first explanation, where all would hold; and when stuck, where it would not.
         ("", -1),
         ("Fencing broker 2 at epoch 8", 0),
     ],
 )
-def test_a_search_that_gave_up_is_a_doubt(
+def test_a_search_that_gave_up_is_inconclusive(
     line: str, tries: int, real_logs: Path, tmp_path: Path, loading: LoadingSpec,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -46,13 +46,13 @@ def test_a_search_that_gave_up_is_a_doubt(
 @pytest.mark.parametrize(
     ("invariant", "file", "line"),
     [
-        # Kafka as built: a process that was fenced for its silence may serve on.
+        # Kafka as built: a process that was fenced because its session expired may keep running.
         ("NoOverlapInv", CONTROLLER, "Fencing broker 0 at epoch 17"),
-        # Not so to begin with, and no invariant.
+        # False in the initial state, and no invariant.
         ("DuplicateRefusedReach", "n1/logs/server.log", "is now STARTING"),
     ],
 )
-def test_an_explanation_that_breaks_an_invariant_is_violated_where_it_first_does(
+def test_an_explanation_that_breaks_an_invariant_is_a_violation_at_its_first_broken_state(
     invariant: str, file: str, line: str, real_logs: Path, loading: LoadingSpec,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -70,13 +70,13 @@ def test_an_explanation_that_breaks_an_invariant_is_violated_where_it_first_does
 @pytest.mark.parametrize(
     ("skew_ms", "expected"), [(100, Verdict.VIOLATED), (400, Verdict.INCONCLUSIVE)]
 )
-def test_a_session_may_be_older_by_the_skew_than_the_search_found_it(
+def test_a_session_may_be_older_by_the_skew_than_in_the_search(
     skew_ms: int, expected: Verdict, real_logs: Path, tmp_path: Path, loading: LoadingSpec,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     line, edit = "Fencing broker 2 at epoch 8", replaced("38:18,196", "38:17,896")
     number = edited(real_logs / "crash", tmp_path / "crash", CONTROLLER, line, edit)
-    # The search does not try it: what it did not try is not forbidden.
+    # The search does not try it, and an untried explanation is not forbidden.
     monkeypatch.setattr(Explainer, "_late", lambda *_: None)
     report = judged(tmp_path, loading, skew_ms=skew_ms)
     assert report.verdict is expected, findings(report)

@@ -1,4 +1,4 @@
-"""One edited line of a real server log is located, with the conjunct that it makes false."""
+"""One edited line of a real server log is located, with its false conjunct."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ UNFENCED = (
     " RUNNING. (kafka.server.BrokerLifecycleManager)"
 )
 
-# What is edited: the file, a line, the edit; what is found: how many lines further down, the
-# action of ObservedLease, and the conjunct (or a piece of it) with its place.
+# The edit: a file, a line, a change of it. The finding: how many lines further down, the action of
+# ObservedLease, and the conjunct (or a piece of it) with its place.
 EDITS = {
     "another epoch": (
         N0, "broker 0 with broker epoch 17", replaced("epoch 17", "epoch 18"),
         0, "SawRegistered", "m.epoch = epoch",
     ),
-    "a registration that nobody was told of": (
+    "a registration whose line is missing": (
         N0, "broker 0 with broker epoch 17", removed,
         0, "SawAnswer", 'm.type = "HeartbeatResponse"',
     ),
@@ -85,11 +85,11 @@ EDITS = {
         ),
         0, "SawRefused", 'm.error = "DUPLICATE_BROKER_REGISTRATION"',
     ),
-    "told to wait without having asked to stop": (
+    "told to wait without a request to stop": (
         N2, "Beginning controlled shutdown", removed,
         0, "WroteShutdownBegun", "NextBrokerState(b, m) = next",
     ),
-    "stopped out of another state": (
+    "stopped from another state": (
         N2, "from PENDING_CONTROLLED_SHUTDOWN to SHUTTING_DOWN", replaced("from PENDING_", "from "),
         0, "SawStopping", 'before = "PENDING_CONTROLLED_SHUTDOWN"',
     ),
@@ -101,27 +101,27 @@ EDITS = {
         CONTROLLER, "Fencing broker 2 at epoch 8", replaced("38:18,196", "38:16,196"),
         0, "WroteFenceOfSilent", "contact_age[b] > SessionTimeout",
     ),
-    "fenced another broker": (
+    "another broker fenced": (
         CONTROLLER, "Fencing broker 2 at epoch 8", replaced("broker 2", "broker 1"),
         0, "WroteFenceOfSilent", "registrations[b].epoch = epoch",
     ),
     "fenced without a record": (
         CONTROLLER, "Fencing broker 0 at epoch 17", replaced("37:59,069", "37:54,069"),
-        0, "line-has-its-record", "the record that the line is about",
+        0, "line-has-its-record", "a record of the line's operation",
     ),
-    "caught up with another record": (
+    "caught up with another offset": (
         CONTROLLER, "register broker record 115", replaced("record 115", "record 112"),
         0, "SaysUnfence", "registrations[b].record_offset = record_offset",
     ),
-    "unfenced another broker": (
+    "another broker unfenced": (
         CONTROLLER, "broker 0 to unfence has been granted", replaced("broker 0", "broker 2"),
         0, "WroteUnfence", "registrations[b].fenced",
     ),
-    "controlled shutdown of a broker that never asked": (
+    "controlled shutdown of a broker without a request": (
         CONTROLLER, "Unfenced broker 2 has requested", replaced("broker 2", "broker 1"),
         0, "WroteShutdownBegun", "NextBrokerState(b, m) = next",
     ),
-    "leave at another offset": (
+    "shutdown granted at another offset": (
         CONTROLLER, "controlled shutdown offset 162", replaced("offset 162", "offset 163"),
         0, "SaysLeave", "controlled_shutdown_offset[b] = offset",
     ),
@@ -129,7 +129,7 @@ EDITS = {
         CONTROLLER, "epoch will become 112", replaced("become 112", "become 113"),
         0, "SaysRegistered", "registrations[b].epoch = epoch",
     ),
-    "registered another incarnation": (
+    "another incarnation registered": (
         CONTROLLER, "epoch will become 112", replaced("8HkzfJHzSwS9", "8HkzfJHzSwS8"),
         0, "SaysRegistered", "registrations[b].incarnation = i",
     ),
@@ -173,7 +173,7 @@ def test_a_refusal_turned_into_an_epoch_is_located(
     assert (finding.line, finding.kind) == (number, "ObservedLease!SawRegistered")
 
 
-def test_who_says_that_a_record_is_missing_is_named(
+def test_a_line_without_a_record_is_reported_as_found_by_the_join(
     real_logs: Path, tmp_path: Path, loading: LoadingSpec
 ) -> None:
     file, pattern, edit, *_ = EDITS["fenced without a record"]
@@ -185,7 +185,7 @@ def test_who_says_that_a_record_is_missing_is_named(
     (false,) = evidence.false
     says = "the join of server log and metadata log, not the spec"
     assert (evidence.source, false.place) == (says, says)
-    # Neither an action nor a property of the spec: it allows what the line says.
+    # This is no action or property of the spec, which allows what the line says.
     assert evidence.action is None
     assert "!" not in evidence.rule
     assert "WroteFenceOfSilent is allowed, but the metadata log has no such record" in (
@@ -211,24 +211,24 @@ def test_values_in_a_finding_are_those_of_the_logs(
     assert "record_offset |-> 115" in registered
 
 
-# What one line says that nothing else depends on, or that another line says as well.
+# Facts in one line that nothing else depends on, or that another line has too.
 INVISIBLE: dict[str, tuple[str, str, Edit]] = {
-    "leave, when the process stops next": (N2, "asked us to exit", removed),
-    "that a broker still waits": (N2, "still waiting for the active", removed),
-    "that a broker is in recovery": (N1, "is in RECOVERY", removed),
-    "how far the others had come": (
+    "the end of a controlled shutdown": (N2, "asked us to exit", removed),
+    "a broker still waits": (N2, "still waiting for the active", removed),
+    "a broker is in recovery": (N1, "is in RECOVERY", removed),
+    "the offsets of the other brokers": (
         CONTROLLER, "lowest active offset 164", replaced("offset 164", "offset 165")
     ),
     "a shift within the skew": (
         CONTROLLER, "Fencing broker 2 at epoch 8", replaced("18,196", "18,170")
     ),
-    "why a registration was unfenced": (CONTROLLER, "register broker record 115", removed),
+    "the reason for an unfencing": (CONTROLLER, "register broker record 115", removed),
 }  # fmt: skip
 
 
 @pytest.mark.by_day(2)
 @pytest.mark.parametrize("name", sorted(INVISIBLE))
-def test_what_no_other_line_depends_on_is_not_seen(
+def test_an_edit_that_no_other_line_depends_on_is_not_noticed(
     name: str, real_logs: Path, tmp_path: Path, loading: LoadingSpec
 ) -> None:
     file, pattern, edit = INVISIBLE[name]
@@ -237,7 +237,7 @@ def test_what_no_other_line_depends_on_is_not_seen(
     assert report.verdict is Verdict.HELD, findings(report)
 
 
-def test_a_fencing_that_its_controller_does_not_tell_of_is_a_doubt(
+def test_a_fencing_without_a_line_of_its_controller_is_inconclusive(
     real_logs: Path, tmp_path: Path, loading: LoadingSpec
 ) -> None:
     pattern = "Fencing broker 0 at epoch 17"
@@ -249,7 +249,7 @@ def test_a_fencing_that_its_controller_does_not_tell_of_is_a_doubt(
     assert "no line of controller 3002 gives the reason" in finding.detail
 
 
-def test_a_line_that_is_not_understood_turns_a_violation_into_a_doubt(
+def test_a_line_that_is_not_understood_makes_a_violation_inconclusive(
     real_logs: Path, tmp_path: Path, loading: LoadingSpec
 ) -> None:
     edit = replaced("has been unfenced", "has been unfnced")

@@ -1,4 +1,4 @@
-"""Server logs joined with the metadata log of their cluster: which, over what time, how judged."""
+"""Server logs are joined with their cluster's metadata log: which logs, and over what time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def cluster(real_logs: Path, tmp_path: Path, name: str, *left_out: str) -> Path:
 
 
 @pytest.mark.parametrize("name", ["combined", "crash", "failover"])
-def test_real_server_logs_are_held(name: str, real_logs: Path, loading: LoadingSpec) -> None:
+def test_real_server_logs_hold(name: str, real_logs: Path, loading: LoadingSpec) -> None:
     report = judged(real_logs / name, loading)
     assert report.verdict is Verdict.HELD, findings(report)
     (found,) = report.clusters
@@ -75,7 +75,7 @@ def test_logs_of_some_nodes_are_enough(
     assert counts.records_explained == counts.records == 43
 
 
-def test_without_server_logs_there_is_a_doubt(
+def test_a_cluster_without_server_logs_is_inconclusive(
     real_logs: Path, tmp_path: Path, loading: LoadingSpec
 ) -> None:
     report = judged(cluster(real_logs, tmp_path, "crash", "*/logs/*.log"), loading)
@@ -102,7 +102,7 @@ def test_a_deposed_controller_is_not_judged(real_logs: Path, loading: LoadingSpe
     assert note.path.match("n3000/logs/controller.log")
 
 
-def test_what_is_before_the_checkpoint_is_left_out(real_logs: Path, loading: LoadingSpec) -> None:
+def test_lines_before_the_checkpoint_are_left_out(real_logs: Path, loading: LoadingSpec) -> None:
     (found,) = judged(real_logs / "failover", loading).clusters
     assert found.server_logs is not None
     assert found.server_logs.judged_from == 523
@@ -124,7 +124,7 @@ def test_the_session_timeout_is_that_of_the_controllers(
     assert " --session-timeout-ms 4000 " in list(text_lines(report))[-1]
 
 
-def test_controllers_that_disagree_about_the_timeout_are_a_doubt(
+def test_controllers_that_disagree_about_the_timeout_are_inconclusive(
     real_logs: Path, tmp_path: Path, loading: LoadingSpec
 ) -> None:
     copy = cluster(real_logs, tmp_path, "crash")
@@ -135,9 +135,7 @@ def test_controllers_that_disagree_about_the_timeout_are_a_doubt(
     assert [f.kind for f in findings(report)] == ["session timeout"]
 
 
-def test_more_skew_forgives_what_less_does_not(
-    real_logs: Path, tmp_path: Path, loading: LoadingSpec
-) -> None:
+def test_a_larger_skew_accepts_more(real_logs: Path, tmp_path: Path, loading: LoadingSpec) -> None:
     line, edit = "Fencing broker 2 at epoch 8", replaced("38:18,196", "38:17,896")
     edited(real_logs / "crash", tmp_path / "crash", "n3002/logs/controller.log", line, edit)
     assert judged(tmp_path, loading).verdict is Verdict.VIOLATED
@@ -204,7 +202,7 @@ def test_a_copy_of_a_log_elsewhere_counts_once(
     assert report.verdict is Verdict.HELD, findings(report)
 
 
-def test_a_clock_that_is_off_by_more_than_the_skew_is_named(
+def test_a_clock_that_is_off_by_more_than_the_skew_is_reported(
     real_logs: Path, tmp_path: Path, loading: LoadingSpec
 ) -> None:
     line, edit = "broker 0 with broker epoch 17", replaced("37:41,948", "37:41,448")
@@ -214,7 +212,7 @@ def test_a_clock_that_is_off_by_more_than_the_skew_is_named(
     assert judged(tmp_path, loading, skew_ms=600).verdict is Verdict.HELD
 
 
-def test_a_broker_of_which_nothing_is_known_is_no_crash(
+def test_lines_of_an_unknown_broker_are_a_finding(
     real_logs: Path, tmp_path: Path, loading: LoadingSpec
 ) -> None:
     copy = cluster(real_logs, tmp_path, "combined")

@@ -1,4 +1,4 @@
-"""Server logs are untrusted: whatever a file holds, it is read in bounds or refused."""
+"""Server logs are untrusted: any file is read within bounds or rejected."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def written(path: Path, *parts: bytes | str) -> Path:
     return path
 
 
-def test_a_line_has_its_place_time_and_words(tmp_path: Path) -> None:
+def test_a_line_has_a_place_a_time_and_a_text(tmp_path: Path) -> None:
     path = written(tmp_path / "server.log", "no stamp\n", REGISTERED)
     (line,) = read_lines(path)
     assert line.place == f"{path}:2"
@@ -46,7 +46,7 @@ def test_a_line_has_its_place_time_and_words(tmp_path: Path) -> None:
     assert (event.kind, event.node, event.broker, event.epoch) == (EventKind.REGISTERED, 0, 0, 17)
 
 
-def test_stack_traces_bytes_and_other_loggers_are_passed_over(tmp_path: Path) -> None:
+def test_stack_traces_bytes_and_other_loggers_are_skipped(tmp_path: Path) -> None:
     path = written(
         tmp_path / "server.log",
         "[2026-11-21 12:37:41,000] ERROR it broke (kafka.server.KafkaApis)\n",
@@ -61,7 +61,7 @@ def test_stack_traces_bytes_and_other_loggers_are_passed_over(tmp_path: Path) ->
     assert extent.first_ms == 1795264661000
 
 
-def test_bytes_that_are_no_text_are_replaced_in_a_line(tmp_path: Path) -> None:
+def test_bytes_that_are_not_text_are_replaced_in_a_line(tmp_path: Path) -> None:
     path = written(
         tmp_path / "server.log",
         b"[2026-11-21 12:37:41,948] INFO [BrokerLifecycleManager id=0] \xff " + LOGGER.encode(),
@@ -79,7 +79,7 @@ def test_an_overlong_line_is_cut_and_the_next_is_read(tmp_path: Path) -> None:
     assert extent.overlong == 1
 
 
-def test_a_gzipped_log_is_read_and_a_broken_one_refused(tmp_path: Path) -> None:
+def test_a_gzipped_log_is_read_and_a_broken_one_is_rejected(tmp_path: Path) -> None:
     whole = gzip.compress(REGISTERED.encode())
     path = written(tmp_path / "server.log.gz", whole)
     assert len(list(read_lines(path))) == 1
@@ -89,7 +89,7 @@ def test_a_gzipped_log_is_read_and_a_broken_one_refused(tmp_path: Path) -> None:
             list(read_lines(path))
 
 
-def test_a_log_that_unpacks_to_too_much_is_refused(
+def test_a_log_that_unpacks_to_too_much_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "MAX_LOG_BYTES", 10_000)
@@ -111,7 +111,9 @@ def test_a_log_that_unpacks_to_too_much_is_refused(
         "Beginning controlled shutdown.",
     ],
 )
-def test_a_line_of_the_lease_that_is_not_understood_says_so(text: str, tmp_path: Path) -> None:
+def test_a_line_of_the_lease_that_is_not_understood_raises_an_error(
+    text: str, tmp_path: Path
+) -> None:
     path = written(tmp_path / "server.log", f"[2026-11-21 12:37:41,948] INFO {text} {LOGGER}\n")
     (line,) = read_lines(path)
     with pytest.raises(UnintelligibleLineError):

@@ -1,4 +1,4 @@
-"""A request to register that arrives when the process that sent it has ended."""
+"""A registration request may arrive after its process has ended."""
 
 from __future__ import annotations
 
@@ -41,9 +41,10 @@ def started(process: str) -> str:
 
 
 def ended_before_its_record(folder: Path, file: Path, last: str) -> None:
-    """Let a process end, by its log, three seconds before the record that registers it.
+    """End a process, by its log, three seconds before the record that registers it.
 
-    The metadata log ends with that record, the process's log with `last`, a second after it began.
+    The metadata log ends with that record. The process's log ends with `last`, a second after its
+    start.
     """
     log = folder / "n3000" / METADATA / LOG
     log.write_bytes(b"".join(b.raw for b in iter_batches(log) if b.base_offset <= LATE_RECORD))
@@ -68,7 +69,7 @@ def test_a_process_may_be_registered_after_its_end(
     assert found.server_logs.judged_to == LATE_RECORD + 1
 
 
-def test_a_search_that_finds_no_late_request_leaves_a_doubt(
+def test_a_search_without_the_late_request_is_inconclusive(
     real_logs: Path, tmp_path: Path, loading: LoadingSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = tmp_path / "crash"
@@ -85,7 +86,7 @@ def test_a_search_that_finds_no_late_request_leaves_a_doubt(
 
 
 def late(registered: str, status: str) -> tuple[Spec, State]:
-    """Return a state in which process a, of broker 1, is in a status and nothing is under way."""
+    """Return a state in which process a, of broker 1, has a status and no message is in flight."""
     spec = lease.load(lease.constants({"a": 1, "b": 1}, (), Settings(100, 4000)))
     (state,) = spec.initial_states()
     present = record(
@@ -103,14 +104,14 @@ def late(registered: str, status: str) -> tuple[Spec, State]:
     ("status", "allowed"),
     [("NOT_RUNNING", False), ("STARTING", True), ("SHUTTING_DOWN", True), ("CRASHED", True)],
 )
-def test_only_a_process_that_started_has_requests_under_way(
+def test_only_a_started_process_has_requests_in_flight(
     action: str, registered: str, epoch: int, status: str, allowed: bool
 ) -> None:
     spec, state = late(registered, status)
     request = record(type="RegistrationRequest", incarnation="a", awaited=status == "STARTING")
     asked = state.replace(messages=function({request: 1}))
     assert bool(spec.outcomes(asked, action, 1, "a", epoch)) is allowed
-    # The most favourable states have such a request, whether or not the search put one there.
+    # Permissive states have such a request, whether or not the search sent one.
     favourable = permissive_states(
         Candidate(state, 0, ()), 1, frozenset({"a"}), timeout_ms=4000, skew_ms=100, watched=True
     )
@@ -118,7 +119,7 @@ def test_only_a_process_that_started_has_requests_under_way(
 
 
 @pytest.mark.parametrize("status", ["NOT_RUNNING", "SHUTTING_DOWN", "CRASHED"])
-def test_an_ended_process_may_still_be_heard_under_its_epoch(status: str) -> None:
+def test_messages_of_an_ended_process_may_still_have_its_epoch(status: str) -> None:
     _, state = late("a", status)
     favourable = permissive_states(
         Candidate(state, 0, ()), 1, frozenset({"a"}), timeout_ms=4000, skew_ms=100, watched=False

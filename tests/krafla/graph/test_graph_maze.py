@@ -143,7 +143,7 @@ def test_a_wrong_predecessor_is_noticed(maze, number):
     parents[three] = four
     wrong = StateGraph(replace(maze.found, parents=parents), maze.holds)
 
-    with pytest.raises(AssertionError, match="the state it was reached from"):
+    with pytest.raises(AssertionError, match="a step of the parent led to the state"):
         way_to(wrong, three)
 
 

@@ -67,4 +67,4 @@ def test_what_comes_in_the_end_is_left_to_tlc_by_its_name(judged):
     found = judged(spec="FairSpec")
 
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert found.reasons == ("UpperProp: of whole behaviours, which krafla check judges",)
+    assert found.reasons == ("UpperProp: about whole behaviours; krafla check judges them",)

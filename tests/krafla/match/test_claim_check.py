@@ -71,7 +71,7 @@ def test_a_claim_that_is_true_is_shown_to_all_who_ask(overlap):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (with_more, "already, before its end"),
+        (with_more, "before its end"),
         (with_another_conjunct, "another conjunct of NoOverlapInv"),
         (with_another_claim, "does not violate EpochUniqueInv at its end"),
     ],
@@ -104,7 +104,7 @@ def test_a_claim_of_what_is_no_behaviour_counts_for_nothing(overlap):
         ("", 1, None, "its cycle closes at step 1"),
         ("LoseMessage", 0, False, "its cycle does not close: no step leads back to step 0"),
         ("", 2, False, "its cycle does not close: no step leads back to step 2"),
-        ("", None, None, "takes a behaviour that goes on for ever; this one ends"),
+        ("", None, None, "needs an infinite behaviour; this one ends"),
     ],
 )
 def test_a_cycle_must_close_to_show_what_never_happens(back, lasso, is_shown, sentence):

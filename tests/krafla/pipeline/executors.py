@@ -9,8 +9,6 @@ import os
 import signal
 from pathlib import Path
 
-ROOT = str(Path(__file__).parents[3])
-
 
 class Here:
     """A session that does everything in this process: what is tested is not Spark."""
@@ -22,26 +20,14 @@ class Here:
 
 
 def with_mutant(name, function):
-    """Return a task that runs with one seeded bug of the implementation."""
-    root = ROOT
+    """Return a task that runs with one seeded bug of the lease."""
 
     def task(item):
-        import sys
-        from unittest.mock import patch
+        from krafla.fuzz.engine.mutant import find_mutant
+        from krafla.fuzz.engine.system import find_system
 
-        sys.path.insert(0, root)
-        from tests.mutants.lease import MUTANTS
-
-        mutant = next(one for one in MUTANTS if one.id == name)
-        patches = [patch(place, wrong) for place, wrong in mutant.patches.items()]
-        for one in patches:
-            one.start()
-        try:
+        with find_mutant(name, find_system("lease")).applied():
             return function(item)
-        finally:
-            for one in patches:
-                one.stop()
-            sys.path.remove(root)
 
     return task
 
@@ -54,16 +40,16 @@ def with_deadly_seed(seed, function):
         import signal
         from unittest.mock import patch
 
-        from krafla.fuzz.engine.choice_runs import GameRuns
+        from krafla.fuzz.engine.choice_system import ChoiceRuns
 
-        right = GameRuns.play
+        right = ChoiceRuns.play
 
-        def play(runs, number):
+        def play(runs, number, reached=()):
             if number == seed:
                 os.kill(os.getpid(), signal.SIGKILL)
-            return right(runs, number)
+            return right(runs, number, reached)
 
-        with patch.object(GameRuns, "play", play):
+        with patch.object(ChoiceRuns, "play", play):
             return function(item)
 
     return task

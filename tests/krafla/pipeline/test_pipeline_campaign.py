@@ -12,18 +12,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from krafla.fuzz.engine.choice_runs import GameRuns
 from tests.krafla.pipeline.executors import kill_a_worker, with_deadly_seed, with_mutant
 
+from krafla.fuzz.engine.choice_system import ChoiceRuns, play_file
+from krafla.fuzz.engine.system import RunOptions, find_system
 from krafla.pipeline import campaign as campaign_module
-from krafla.pipeline.campaign import CampaignPlan, parse_seeds, read_results, run_campaign
+from krafla.pipeline.campaign import SEED, CampaignPlan, parse_seeds, read_results, run_campaign
 from krafla.pipeline.campaign_task import play_chunk, shrink_seed
 from krafla.pipeline.chunks import DIED, committed
 from krafla.verdict import KraflaError, Verdict
 
 pytestmark = pytest.mark.xdist_group("spark")
 
-PLAN = CampaignPlan(5, 28, GameRuns(steps=60, profiles=("restless",)), chunk=4)
+RUNS = find_system("lease").runs(SEED, RunOptions(60, ("restless",)))
+PLAN = CampaignPlan(5, 28, RUNS, chunk=4)
 COMMAND = "from krafla.cli import main; main()"
 PATIENCE_SECONDS = 300.0
 
@@ -134,9 +136,7 @@ def test_a_seed_that_kills_its_process_is_left_alone_and_named(spark, tmp_path, 
 
 
 def test_a_seeded_bug_is_found_shrunk_once_for_its_kind_and_kept(spark, tmp_path, monkeypatch):
-    from krafla.fuzz.engine.replay import play_recording
-
-    bug = "a heartbeat does not renew the session"
+    bug = "heartbeat-does-not-renew-session"
     for name, function in (("play_chunk", play_chunk), ("shrink_seed", shrink_seed)):
         monkeypatch.setattr(campaign_module, name, with_mutant(bug, function))
     outcome = run_campaign(replace(PLAN, last=12), tmp_path / "out", spark)
@@ -148,7 +148,7 @@ def test_a_seeded_bug_is_found_shrunk_once_for_its_kind_and_kept(spark, tmp_path
         assert "contact_age" in one["detail"]
         assert one["shrunk_steps"] <= one["steps"]
         recording = next(name for name in one["saved"] if name.endswith(".json"))
-        right = play_recording(outcome.out / "found" / recording)
+        right = play_file(outcome.out / "found" / recording)
         assert right.finding is None, "the implementation here has no such bug"
 
 
@@ -162,7 +162,7 @@ def test_a_finished_campaign_is_not_played_again_and_another_is_refused(spark, u
 
 
 def test_results_of_other_code_are_not_mixed_in(undisturbed, monkeypatch):
-    monkeypatch.setattr(GameRuns, "judged_by", lambda _: "other")
+    monkeypatch.setattr(ChoiceRuns, "judged_by", lambda _: "other")
     with pytest.raises(KraflaError, match="the code or the spec has changed"):
         run_campaign(PLAN, undisturbed.out, None)
 
@@ -209,6 +209,6 @@ def test_seeds_are_two_numbers_in_order(text):
 
 def test_one_seed_is_a_campaign():
     assert parse_seeds("7..7") == (7, 7)
-    assert [str(chunk) for chunk in CampaignPlan(7, 7, GameRuns(), 10).chunks] == [
+    assert [str(chunk) for chunk in CampaignPlan(7, 7, RUNS, 10).chunks] == [
         "000000000007-000000000007"
     ]

@@ -6,14 +6,14 @@ import re
 import shutil
 
 import pytest
-from krafla.fuzz.engine.choice_runs import GameRuns
 from tests.browser import dom
 from tests.krafla.pipeline.executors import with_mutant
 from tests.krafla.pipeline.poison import LOG
 
+from krafla.fuzz.engine.system import RunOptions, find_system
 from krafla.pipeline import campaign as campaign_module
 from krafla.pipeline.audit import audit_ingest
-from krafla.pipeline.campaign import CampaignPlan, run_campaign
+from krafla.pipeline.campaign import SEED, CampaignPlan, run_campaign
 from krafla.pipeline.campaign_task import play_chunk, shrink_seed
 from krafla.pipeline.ingest import ingest, plan_ingest
 from krafla.pipeline.report import write_report
@@ -49,11 +49,12 @@ def test_an_ingest_shows_what_is_in_quarantine_and_what_the_audit_said(spark, lo
 def test_a_campaign_shows_its_findings_with_the_command_that_replays_each(
     spark, tmp_path, monkeypatch
 ):
-    bug = "a heartbeat does not renew the session"
+    bug = "heartbeat-does-not-renew-session"
     for name, function in (("play_chunk", play_chunk), ("shrink_seed", shrink_seed)):
         monkeypatch.setattr(campaign_module, name, with_mutant(bug, function))
     out = tmp_path / "out"
-    plan = CampaignPlan(0, 3, GameRuns(steps=40, profiles=("restless",)), 2)
+    runs = find_system("lease").runs(SEED, RunOptions(40, ("restless",)))
+    plan = CampaignPlan(0, 3, runs, 2)
     outcome = run_campaign(plan, out, spark)
     page = write_report(out)
     text = shown(page)

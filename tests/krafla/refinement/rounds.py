@@ -1,4 +1,4 @@
-"""A behaviour that goes round for ever: a request is sent, given up, lost, and sent again."""
+"""A behaviour that repeats for ever: a request is sent, given up, lost, and sent again."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ LIFE = read(TRACES / "accepted" / "lease" / "register-and-unfence.ndjson")
 
 
 def going_round(back: str = "LoseMessage", lasso: int = 1) -> Trace:
-    """Return the trace which ends one step before the state of step 1 comes again.
+    """Return the trace that ends one step before the state of step 1 comes again.
 
-    Only ``LoseMessage`` leads back, and to no step but 1.
+    Only ``LoseMessage`` leads back, and only to step 1.
     """
     spec = loaded(LIFE.spec, LIFE.constants)
     sent = LIFE.steps[2]

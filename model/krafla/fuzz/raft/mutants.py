@@ -19,4 +19,4 @@ __all__ = ["MUTANTS"]
 MUTANTS: Final[tuple[Mutant, ...]] = (
     *ELECTION, *LEADING, *LOG, *LISTENER, *CHANGES, *STORAGE
 )  # fmt: skip
-"""Of elections, who goes on leading, logs, snapshots with listeners, voters and disks, storage."""
+"""In the order: elections, leaders, logs, snapshots and listeners, voters and disks, storage."""

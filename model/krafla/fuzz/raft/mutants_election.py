@@ -1,4 +1,4 @@
-"""Seeded bugs of elections: votes, epochs, what a start makes of the file."""
+"""Seeded bugs of elections: votes, epochs, and how a start reads the quorum-state file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ELECTION: Final[list[Mutant]] = []
     "boots-as-leader",
     "KAFKA-10527",
     "kraft.raft.boot:_role_at_boot",
-    "A leader that starts again leads its epoch on.",
+    "A leader that restarts continues to lead its epoch.",
 )
 def _boots_as_leader(right: Any, probe: Probe) -> Any:
     def role_at_boot(turn: Any, file: Any) -> Any:
@@ -41,7 +41,7 @@ def _boots_as_leader(right: Any, probe: Probe) -> Any:
     "boots-unattached",
     "KAFKA-10661",
     "kraft.raft.boot:_role_at_boot",
-    "A leader that starts again may vote in the epoch that it led.",
+    "A leader that restarts may vote in the epoch that it led.",
 )
 def _boots_unattached(right: Any, probe: Probe) -> Any:
     def role_at_boot(turn: Any, file: Any) -> Any:
@@ -58,7 +58,7 @@ def _boots_unattached(right: Any, probe: Probe) -> Any:
     "boots-without-vote",
     "KAFKA-15412",
     "kraft.raft.boot:_election",
-    "A file that is there is taken for epoch 0.",
+    "A start ignores the file and begins in epoch 0.",
 )
 def _boots_without_vote(right: Any, probe: Probe) -> Any:
     def election(file: Any) -> Any:
@@ -72,7 +72,7 @@ def _boots_without_vote(right: Any, probe: Probe) -> Any:
     "boots-without-leader",
     "KAFKA-16529",
     "kraft.raft.boot:_election",
-    "A start forgets who leads the epoch of the file.",
+    "A start forgets the leader of the file's epoch.",
 )
 def _boots_without_leader(right: Any, probe: Probe) -> Any:
     def election(file: Any) -> Any:
@@ -88,7 +88,7 @@ def _boots_without_leader(right: Any, probe: Probe) -> Any:
     "second-vote",
     "redpanda 14",
     "kraft.raft.votes:can_grant_vote",
-    "A voter says yes to a second candidate of one epoch.",
+    "A voter grants its vote to a second candidate of one epoch.",
 )
 def _second_vote(right: Any, probe: Probe) -> Any:
     def can_grant_vote(turn: Any, candidate: Any, up_to_date: bool, pre_vote: bool) -> Any:
@@ -104,7 +104,7 @@ def _second_vote(right: Any, probe: Probe) -> Any:
     "vote-before-write",
     "any Raft",
     "kraft.raft.votes:on_vote_request",
-    "A vote is answered first, and written then.",
+    "A vote is answered before it is written.",
 )
 def _vote_before_write(right: Any, probe: Probe) -> Any:
     def on_vote_request(state: Any, event: Any, request: Any) -> Any:
@@ -121,7 +121,7 @@ def _vote_before_write(right: Any, probe: Probe) -> Any:
     "asks-before-write",
     "any Raft",
     "kraft.raft.quorum:become_candidate",
-    "A candidate asks for votes before its own is written.",
+    "A candidate asks for votes before its own vote is written.",
 )
 def _asks_before_write(right: Any, probe: Probe) -> Any:
     def become_candidate(turn: Any) -> None:
@@ -140,7 +140,7 @@ def _asks_before_write(right: Any, probe: Probe) -> Any:
     "vote-not-written",
     "any Raft",
     "kraft.raft.quorum:write_quorum_state",
-    "A vote for another is kept in memory only.",
+    "A vote for another candidate is kept in memory only.",
 )
 def _vote_not_written(right: Any, probe: Probe) -> Any:
     def write_quorum_state(turn: Any, role: Any) -> None:
@@ -174,7 +174,7 @@ def _epoch_not_written(right: Any, probe: Probe) -> Any:
     "pre-vote-drops-vote",
     "KAFKA-17642",
     "kraft.raft.poll:_lose_pre_vote",
-    "Who loses a pre-vote forgets the vote of the epoch.",
+    "A replica that loses a pre-vote forgets its vote of the epoch.",
 )
 def _pre_vote_drops_vote(right: Any, probe: Probe) -> Any:
     def lose_pre_vote(turn: Any, role: Any) -> None:
@@ -189,7 +189,7 @@ def _pre_vote_drops_vote(right: Any, probe: Probe) -> Any:
     "pre-vote-drops-leader",
     "KAFKA-16529",
     "kraft.raft.poll:_lose_pre_vote",
-    "Who loses a pre-vote forgets the leader of the epoch.",
+    "A replica that loses a pre-vote forgets the leader of the epoch.",
 )
 def _pre_vote_drops_leader(right: Any, probe: Probe) -> Any:
     def lose_pre_vote(turn: Any, role: Any) -> None:
@@ -221,7 +221,7 @@ def _votes_knowing_leader(right: Any, probe: Probe) -> Any:
     "half-majority",
     "any Raft",
     "kraft.raft.quorum:is_majority",
-    "Half of the voters elect.",
+    "Half of the voters are enough to elect a leader.",
 )
 def _half_majority(right: Any, probe: Probe) -> Any:
     def is_majority(voters: Any, some: Any) -> Any:
@@ -236,7 +236,7 @@ def _half_majority(right: Any, probe: Probe) -> Any:
     "majority-is-half",
     "any Raft",
     "kraft.raft.voters:VoterSet.majority",
-    "Half of the voters are a majority, whatever it is for.",
+    "Half of the voters count as a majority for every purpose.",
 )
 def _majority_is_half(right: Any, probe: Probe) -> Any:
     def majority(voters: Any) -> Any:
@@ -250,7 +250,7 @@ def _majority_is_half(right: Any, probe: Probe) -> Any:
     "refusals-count",
     "any Raft",
     "kraft.raft.votes:_record",
-    "A refusal is counted as a vote.",
+    "A rejection counts as a granted vote.",
 )
 def _refusals_count(right: Any, probe: Probe) -> Any:
     def record(turn: Any, role: Any, sender: Any, granted: bool) -> None:
@@ -266,7 +266,7 @@ def _refusals_count(right: Any, probe: Probe) -> Any:
     "any-log-wins",
     "any Raft",
     "kraft.raft.votes:is_up_to_date",
-    "Votes are given whatever the candidate's log.",
+    "A voter grants its vote whatever the candidate's log is.",
 )
 def _any_log_wins(right: Any, probe: Probe) -> Any:
     def is_up_to_date(turn: Any, end: Any) -> Any:
@@ -294,7 +294,7 @@ def _longest_log_wins(right: Any, probe: Probe) -> Any:
     "observer-stands",
     "KAFKA-17067",
     "kraft.raft.follower:poll_follower",
-    "Who is no voter stands for election when its leader is silent.",
+    "A replica that is no voter becomes a candidate when its leader is silent.",
 )
 def _observer_stands(right: Any, probe: Probe) -> Any:
     def poll_follower(turn: Any) -> Any:
@@ -316,7 +316,7 @@ def _observer_stands(right: Any, probe: Probe) -> Any:
     "resigned-stays",
     "S43",
     "kraft.raft.poll:_poll_resigned",
-    "Who resigned goes on in the epoch that it led.",
+    "A resigned replica stays in the epoch that it led.",
 )
 def _resigned_stays(_right: Any, probe: Probe) -> Any:
     def poll_resigned(turn: Any, role: Any) -> None:
@@ -333,7 +333,7 @@ def _resigned_stays(_right: Any, probe: Probe) -> Any:
     "candidate-without-pre-vote",
     "S107",
     "kraft.raft.follower:become_prospective",
-    "Who misses its leader stands at once, and raises the epoch of all.",
+    "A follower whose leader is silent becomes a candidate at once and raises every epoch.",
 )
 def _candidate_without_pre_vote(right: Any, probe: Probe) -> Any:
     def become_prospective(turn: Any) -> None:
@@ -352,7 +352,7 @@ def _candidate_without_pre_vote(right: Any, probe: Probe) -> Any:
     "sole-voter-resigns",
     "KAFKA-16144",
     "kraft.raft.leader:poll_leader",
-    "A sole voter resigns since nobody fetches.",
+    "A sole voter resigns because no voter fetches from it.",
 )
 def _sole_voter_resigns(right: Any, probe: Probe) -> Any:
     def poll_leader(turn: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Seeded bugs of who goes on leading: the check of the quorum, pre-votes, what comes too late."""
+"""Seeded bugs of staying leader: the check of the quorum, pre-votes, late answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CHANGING: Final = (("add-voter", 60), ("isolation", 2_500), ("remove-voter", 60
     "leads-alone",
     "KAFKA-15489",
     "kraft.raft.leader:poll_leader",
-    "A leader from which nobody fetches any more does not resign.",
+    "A leader does not resign when no voter fetches from it any more.",
     _CUT_OFF,
 )
 def _leads_alone(right: Any, probe: Probe) -> Any:
@@ -42,7 +42,7 @@ def _leads_alone(right: Any, probe: Probe) -> Any:
     "check-quorum-short",
     "any Raft",
     "kraft.raft.contact:heard_of_voter",
-    "One voter less than a majority is enough for a leader to go on.",
+    "One voter less than a majority is enough for a leader to stay.",
     (("kill", 1_500), ("bridge", 6_000), ("partition", 4_000)),
 )
 def _check_quorum_short(right: Any, probe: Probe) -> Any:
@@ -62,7 +62,7 @@ def _check_quorum_short(right: Any, probe: Probe) -> Any:
     "pre-vote-against-leader",
     "KIP-996",
     "kraft.raft.votes:can_grant_vote",
-    "A follower that hears its leader helps to depose it.",
+    "A follower that hears its leader grants a pre-vote against it.",
     _CUT_OFF,
 )
 def _pre_vote_against_leader(right: Any, probe: Probe) -> Any:
@@ -79,7 +79,7 @@ def _pre_vote_against_leader(right: Any, probe: Probe) -> Any:
     "old-answer-names-leader",
     "any Raft",
     "kraft.raft.responses:handle_common",
-    "The leader of an epoch that is over is taken for the leader of this one.",
+    "The leader of an earlier epoch is taken for the leader of this one.",
     _CUT_OFF,
 )
 def _old_answer_names_leader(right: Any, probe: Probe) -> Any:
@@ -100,7 +100,7 @@ def _old_answer_names_leader(right: Any, probe: Probe) -> Any:
     "change-forgets-change",
     "KIP-853",
     "kraft.raft.voter_changes:_refusal",
-    "A second change of the voters takes the place of one that waits.",
+    "A second change of the voters replaces the pending one.",
     _CHANGING,
 )
 def _change_forgets_change(right: Any, probe: Probe) -> Any:

@@ -1,4 +1,4 @@
-"""Seeded bugs of snapshots, of what the state machine is told, and of what a follower keeps."""
+"""Seeded bugs of snapshots, of what a state machine is told, and of what a follower keeps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LISTENER: Final[list[Mutant]] = []
     "snapshot-id-inclusive",
     "KAFKA-14618",
     "kraft.raft.snapshots:on_snapshot_created",
-    "A snapshot is named by its last offset, not by its end.",
+    "A snapshot is named after its last offset instead of its end.",
 )
 def _snapshot_id_inclusive(right: Any, probe: Probe) -> Any:
     def on_snapshot_created(state: Any, event: Any) -> Any:
@@ -40,7 +40,7 @@ def _snapshot_id_inclusive(right: Any, probe: Probe) -> Any:
     "leader-loads-snapshot",
     "KAFKA-12958",
     "kraft.raft.listener:_tell_commits",
-    "A state machine that has read just up to the start of its log is given the snapshot again.",
+    "A state machine that has read exactly to the start of its log loads the snapshot again.",
     (("resign", 3_000),),
 )
 def _leader_loads_snapshot(right: Any, probe: Probe) -> Any:
@@ -49,7 +49,7 @@ def _leader_loads_snapshot(right: Any, probe: Probe) -> Any:
         cleaned = 0 < told.next_offset == turn.log.start_offset
         probe.trigger(different=cleaned)
         if cleaned:
-            # To the right function, a state machine that was told nothing is behind the log.
+            # For the correct function, a state machine that was told nothing is behind the log.
             turn.listener = ListenerProgress(-1, told.leader_epoch, told.leader_id)
         right(turn, known)
 
@@ -98,7 +98,7 @@ def _commit_is_missed(right: Any, probe: Probe) -> Any:
     "needs-no-snapshot",
     "S76 KAFKA-15078",
     "kraft.raft.fetch_answers:needed_snapshot",
-    "A follower whose log begins anew is sent records, where it needs a snapshot.",
+    "A follower whose log starts over gets records where it needs a snapshot.",
 )
 def _needs_no_snapshot(right: Any, probe: Probe) -> Any:
     def needed_snapshot(log: Any, offset: int, last_epoch: int) -> Any:

@@ -25,7 +25,7 @@ _LEADER_CHANGE: Final = 2
     "leader-never-flushes",
     "KAFKA-10533",
     "kraft.raft.leader:poll_leader",
-    "A leader serves and commits what it has not flushed.",
+    "A leader serves and commits records that it has not flushed.",
 )
 def _leader_never_flushes(right: Any, probe: Probe) -> Any:
     def poll_leader(turn: Any) -> Any:
@@ -61,7 +61,7 @@ def _follower_never_flushes(right: Any, probe: Probe) -> Any:
     "observer-never-flushes",
     "KAFKA-17332",
     "kraft.raft.follower:_append",
-    "An observer does not flush, and may be made a voter.",
+    "An observer does not flush, and may become a voter.",
 )
 def _observer_never_flushes(right: Any, probe: Probe) -> Any:
     def append(turn: Any, role: Any, leader: Any, response: Any) -> None:
@@ -130,7 +130,7 @@ def _diverging_fetch_counts(right: Any, probe: Probe) -> Any:
     "sent-is-received",
     "KAFKA-13141",
     "kraft.raft.fetch_requests:_note_position",
-    "A leader counts what it sends as if the follower had it.",
+    "A leader counts records that it sends as if the follower had them.",
 )
 def _sent_is_received(right: Any, probe: Probe) -> Any:
     def note_position(turn: Any, role: Any, request: Any) -> None:
@@ -146,7 +146,7 @@ def _sent_is_received(right: Any, probe: Probe) -> Any:
     "absent-leader-counts",
     "KAFKA-16530",
     "kraft.raft.high_watermark:majority_offset",
-    "A leader that is no voter any more counts its own log.",
+    "A leader that is no longer a voter counts its own log.",
 )
 def _absent_leader_counts(right: Any, probe: Probe) -> Any:
     def majority_offset(turn: Any, leader: Any) -> Any:
@@ -168,7 +168,7 @@ def _absent_leader_counts(right: Any, probe: Probe) -> Any:
     "half-commits",
     "any Raft",
     "kraft.raft.high_watermark:majority_offset",
-    "Half of the voters commit.",
+    "Half of the voters are enough to commit.",
 )
 def _half_commits(right: Any, probe: Probe) -> Any:
     def majority_offset(turn: Any, leader: Any) -> Any:
@@ -208,7 +208,7 @@ def _observers_commit(right: Any, probe: Probe) -> Any:
     "leader-keeps-high-watermark",
     "any Raft",
     "kraft.raft.quorum:_lead",
-    "A new leader goes on with the high watermark that it knew as a follower.",
+    "A new leader keeps the high watermark that it knew as a follower.",
 )
 def _leader_keeps_high_watermark(right: Any, probe: Probe) -> Any:
     def lead(turn: Any, epoch: int, granting: Any) -> None:
@@ -227,7 +227,7 @@ def _leader_keeps_high_watermark(right: Any, probe: Probe) -> Any:
     "high-watermark-goes-back",
     "KAFKA-14825",
     "kraft.raft.high_watermark:update_follower_high_watermark",
-    "A follower takes over a lower high watermark.",
+    "A follower adopts a lower high watermark.",
 )
 def _high_watermark_goes_back(right: Any, probe: Probe) -> Any:
     def update_follower_high_watermark(turn: Any, value: int) -> None:
@@ -246,7 +246,7 @@ def _high_watermark_goes_back(right: Any, probe: Probe) -> Any:
     "high-watermark-beyond-log",
     "KAFKA-14825",
     "kraft.raft.high_watermark:update_follower_high_watermark",
-    "A follower takes over a high watermark that its log does not reach.",
+    "A follower adopts a high watermark that its log does not reach.",
 )
 def _high_watermark_beyond_log(right: Any, probe: Probe) -> Any:
     def update_follower_high_watermark(turn: Any, value: int) -> None:
@@ -264,8 +264,8 @@ def _high_watermark_beyond_log(right: Any, probe: Probe) -> Any:
     "truncates-by-offset",
     "any Raft",
     "kraft.raft.follower:_truncate",
-    "A follower that diverges looks at the offset only, and not at the epoch.",
-    # It takes a leader that nobody copies from, and one of an epoch before that returns.
+    "A diverging follower looks only at the offset, not at the epoch.",
+    # This needs a leader that no replica copies, and the return of a leader of an earlier epoch.
     (("isolation", 700),),
 )
 def _truncates_by_offset(right: Any, probe: Probe) -> Any:
@@ -335,7 +335,7 @@ def _first_batch_at_zero(right: Any, probe: Probe) -> Any:
     "late-answer-is-taken",
     "S16 S84",
     "kraft.raft.connections:received",
-    "An answer is taken that nobody waits for any more.",
+    "An answer is accepted that is no longer awaited.",
 )
 def _late_answer_is_taken(right: Any, probe: Probe) -> Any:
     def received(turn: Any, node: Any, correlation_id: int, ok: bool) -> Any:

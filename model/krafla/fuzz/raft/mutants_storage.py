@@ -1,4 +1,4 @@
-"""Seeded bugs of what is on the disk, and of what a start makes of it."""
+"""Seeded bugs of what is on disk, and of how a start reads it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _WithoutFlush:
         return getattr(self._files, name)
 
     def flush(self, name: str) -> None:
-        """Leave the file as it is."""
+        """Leave the file unflushed."""
 
 
 STORAGE: Final[list[Mutant]] = []
@@ -74,7 +74,7 @@ def _vote_name_not_flushed(_right: Any, probe: Probe) -> Any:
     "vote-file-in-place",
     "KAFKA-15312",
     "kraft.log.text_file_writer:replace_file",
-    "A small file is written over, not beside its place.",
+    "A small file is overwritten in place.",
 )
 def _vote_file_in_place(right: Any, probe: Probe) -> Any:
     def replace_file(files: Any, name: str, content: str) -> None:
@@ -108,7 +108,7 @@ def _flush_does_nothing(_right: Any, probe: Probe) -> Any:
     "vote-not-stored",
     "redpanda 14",
     "kraft.log.raft_storage:RaftStorage.write_quorum_state",
-    "The file has epoch and leader, and no vote.",
+    "The file has epoch and leader but no vote.",
 )
 def _vote_not_stored(right: Any, probe: Probe) -> Any:
     def write_quorum_state(storage: Any, epoch: Any, leader: Any, voted: Any, version: Any) -> None:
@@ -123,7 +123,7 @@ def _vote_not_stored(right: Any, probe: Probe) -> Any:
     "leader-not-stored",
     "KAFKA-16529",
     "kraft.log.raft_storage:RaftStorage.write_quorum_state",
-    "The file has epoch and vote, and no leader.",
+    "The file has epoch and vote but no leader.",
 )
 def _leader_not_stored(right: Any, probe: Probe) -> Any:
     def write_quorum_state(storage: Any, epoch: Any, leader: Any, voted: Any, version: Any) -> None:
@@ -138,7 +138,7 @@ def _leader_not_stored(right: Any, probe: Probe) -> Any:
     "voted-directory-lost",
     "KAFKA-16526",
     "kraft.log.text_file_writer:quorum_state_text",
-    "The file has the node that got the vote, and not its disk.",
+    "The file has the node that got the vote but not its disk.",
 )
 def _voted_directory_lost(right: Any, probe: Probe) -> Any:
     def quorum_state_text(epoch: Any, leader: Any, voted: Any, version: Any, voters: Any) -> Any:
@@ -177,7 +177,7 @@ def _recovery_drops_a_batch(right: Any, probe: Probe) -> Any:
 def _snapshot_not_flushed(_right: Any, probe: Probe) -> Any:
     def freeze_snapshot(storage: Any, snapshot_id: Any) -> None:
         probe.trigger()
-        files = storage._files  # noqa: SLF001 - the mistake is inside of it
+        files = storage._files  # noqa: SLF001 - the mistake is inside it
         files.rename(part_name(snapshot_id), snapshot_name(snapshot_id))
 
     return freeze_snapshot
@@ -188,17 +188,17 @@ def _snapshot_not_flushed(_right: Any, probe: Probe) -> Any:
     "tail-not-flushed",
     "spec Boot",
     "kraft.log.raft_storage:RaftStorage.open",
-    "A start goes on with a tail that was never flushed, and does not flush it.",
+    "A start keeps a tail that was never flushed, and does not flush it.",
 )
 def _tail_not_flushed(right: Any, probe: Probe) -> Any:
     def opened(storage: Any, *arguments: Any) -> Any:
-        files = storage._files  # noqa: SLF001 - the mistake is inside of it
+        files = storage._files  # noqa: SLF001 - the mistake is inside it
         probe.trigger()
-        storage._files = _WithoutFlush(files)  # noqa: SLF001 - the mistake is inside of it
+        storage._files = _WithoutFlush(files)  # noqa: SLF001 - the mistake is inside it
         try:
             return right(storage, *arguments)
         finally:
-            storage._files = files  # noqa: SLF001 - the mistake is inside of it
+            storage._files = files  # noqa: SLF001 - the mistake is inside it
 
     return opened
 
@@ -208,12 +208,12 @@ def _tail_not_flushed(right: Any, probe: Probe) -> Any:
     "clean-drops-the-newest",
     "KAFKA-12205",
     "kraft.log.raft_storage:RaftStorage.clean",
-    "Cleaning removes the snapshot that the log begins at, too.",
+    "Cleaning also removes the snapshot at which the log begins.",
 )
 def _clean_drops_the_newest(right: Any, probe: Probe) -> Any:
     def clean(storage: Any, snapshot_id: Any) -> None:
         right(storage, snapshot_id)
-        files = storage._files  # noqa: SLF001 - the mistake is inside of it
+        files = storage._files  # noqa: SLF001 - the mistake is inside it
         probe.trigger()
         files.remove(snapshot_name(snapshot_id))
 
@@ -225,7 +225,7 @@ def _clean_drops_the_newest(right: Any, probe: Probe) -> Any:
     "snapshot-never-loaded",
     "S82",
     "kraft.raft.snapshots:_is_nonsense",
-    "A follower gives up every snapshot that it is to load.",
+    "A follower gives up every snapshot that it should load.",
 )
 def _snapshot_never_loaded(right: Any, probe: Probe) -> Any:
     def is_nonsense(snapshot_id: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Seeded bugs of changes of the voters, and of who is who: a node, and the disk it has."""
+"""Seeded bugs of changes of the voters, and of telling apart the disks of a node."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kraft.raft.voters import VoterSet
 __all__ = ["CHANGES"]
 
 CHANGES: Final[list[Mutant]] = []
-# Voters that change all the time, while leaders are cut off.
+# Voters change all the time, while leaders are cut off.
 _CHANGING: Final = (("add-voter", 150), ("isolation", 2_500), ("remove-voter", 150))
 
 
@@ -20,7 +20,7 @@ _CHANGING: Final = (("add-voter", 150), ("isolation", 2_500), ("remove-voter", 1
     "change-before-commit",
     "Raft, 2015",
     "kraft.raft.voter_changes:_refusal",
-    "Voters are changed before anything of the epoch is committed.",
+    "Voters change before anything of the epoch is committed.",
     _CHANGING,
 )
 def _change_before_commit(right: Any, probe: Probe) -> Any:
@@ -39,7 +39,7 @@ def _change_before_commit(right: Any, probe: Probe) -> Any:
     "two-changes",
     "KAFKA-17973",
     "kraft.raft.voter_changes:_refusal",
-    "Voters are changed while the last change is not committed.",
+    "Voters change while the last change is not committed.",
     _CHANGING,
 )
 def _two_changes(right: Any, probe: Probe) -> Any:
@@ -56,7 +56,7 @@ def _two_changes(right: Any, probe: Probe) -> Any:
     "two-voters-at-once",
     "KAFKA-17973",
     "kraft.raft.voters:VoterSet.remove",
-    "A record removes two voters.",
+    "One record removes two voters.",
 )
 def _two_voters_at_once(right: Any, probe: Probe) -> Any:
     def remove(voters: Any, key: Any) -> Any:
@@ -72,7 +72,7 @@ def _two_voters_at_once(right: Any, probe: Probe) -> Any:
     "adds-a-stranger",
     "R8",
     "kraft.raft.voter_changes:_is_caught_up",
-    "A replica is made a voter that has never fetched.",
+    "A replica that has never fetched becomes a voter.",
     _CHANGING,
 )
 def _adds_a_stranger(right: Any, probe: Probe) -> Any:
@@ -87,7 +87,7 @@ def _adds_a_stranger(right: Any, probe: Probe) -> Any:
     "truncation-keeps-voters",
     "any Raft",
     "kraft.raft.controls:ControlHistory.truncated",
-    "Voters whose record was cut off stay in force.",
+    "Voters whose record was truncated stay in force.",
     _CHANGING,
 )
 def _truncation_keeps_voters(right: Any, probe: Probe) -> Any:
@@ -102,7 +102,7 @@ def _truncation_keeps_voters(right: Any, probe: Probe) -> Any:
     "effective-at-commit",
     "any Raft",
     "kraft.raft.high_watermark:majority_offset",
-    "The high watermark goes by the committed voters, not by the latest.",
+    "The high watermark uses the committed voters instead of the latest ones.",
     _CHANGING,
 )
 def _effective_at_commit(right: Any, probe: Probe) -> Any:
@@ -129,7 +129,7 @@ def _effective_at_commit(right: Any, probe: Probe) -> Any:
     "snapshot-forgets-voters",
     "S88",
     "kraft.raft.controls:ControlHistory.from_snapshot",
-    "A log that begins at a snapshot goes by the first voters.",
+    "A log that begins at a snapshot uses the first voters.",
 )
 def _snapshot_forgets_voters(right: Any, probe: Probe) -> Any:
     function = right.__func__
@@ -147,7 +147,7 @@ def _snapshot_forgets_voters(right: Any, probe: Probe) -> Any:
     "any-disk-votes",
     "S24 KIP-853",
     "kraft.raft.validation:is_addressed",
-    "A vote that was asked of another disk of the node is given.",
+    "A vote is granted that was requested from another disk of the node.",
 )
 def _any_disk_votes(right: Any, probe: Probe) -> Any:
     def is_addressed(turn: Any, voter_id: Any, directory_id: Any) -> Any:
@@ -161,7 +161,7 @@ def _any_disk_votes(right: Any, probe: Probe) -> Any:
     "any-disk-is-voter",
     "S24 KIP-853",
     "kraft.raft.voters:VoterSet.is_voter",
-    "Whatever disk a node has, it is the voter.",
+    "A voter's node is a voter with any disk.",
 )
 def _any_disk_is_voter(right: Any, probe: Probe) -> Any:
     def is_voter(voters: Any, key: Any) -> Any:
@@ -175,7 +175,7 @@ def _any_disk_is_voter(right: Any, probe: Probe) -> Any:
     "any-disk-commits",
     "KIP-853",
     "kraft.raft.fetch_requests:_note_position",
-    "Another disk of a voter's node is counted as the voter.",
+    "Another disk of a voter's node counts as the voter.",
 )
 def _any_disk_commits(right: Any, probe: Probe) -> Any:
     def note_position(turn: Any, role: Any, request: Any) -> None:

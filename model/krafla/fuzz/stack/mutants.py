@@ -1,4 +1,4 @@
-"""All seeded bugs of controllers, brokers, and what lies between them."""
+"""All seeded bugs of controllers and brokers, and of what passes between them."""
 
 from __future__ import annotations
 
@@ -20,5 +20,4 @@ __all__ = ["MUTANTS"]
 MUTANTS: Final[tuple[Mutant, ...]] = (
     *CORE, *IMAGES, *BROKERS, *PARTITIONS, *PROCESSES, *MANAGERS, *DATA
 )  # fmt: skip
-"""Of the controller's core, of images, of what controllers do with brokers, partitions and the
-rest, of broker processes, and of the data of partitions."""
+"""In the order: core, images, brokers, partitions, broker processes, other entries, data."""

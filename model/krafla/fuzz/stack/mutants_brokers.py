@@ -1,4 +1,4 @@
-"""Seeded bugs of what controllers do with brokers: register, hear, let go, know their disks."""
+"""Seeded bugs of how controllers treat brokers: registration, heartbeats, shutdown, directories."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _fences_all(right: Any, probe: Probe) -> Any:
     "unfences-at-the-end-of-the-log",
     "KAFKA-13959",
     "kraft.controller.operations.heartbeats:next_broker_state",
-    "A broker has caught up only when it has read all that is written by now.",
+    "A broker has caught up only once it has read everything written so far.",
 )
 def _end_of_log(right: Any, probe: Probe) -> Any:
     def next_broker_state(image: Any, heartbeats: Any, request: Any) -> Any:
@@ -76,7 +76,7 @@ def _end_of_log(right: Any, probe: Probe) -> Any:
     "unfences-too-soon",
     "UnfencedOnlyCaughtUpProp",
     "kraft.controller.operations.heartbeats:is_caught_up",
-    "A broker is taken to have caught up that has not read of its own registration.",
+    "A broker counts as caught up before it has read its own registration.",
 )
 def _too_soon(right: Any, probe: Probe) -> Any:
     def is_caught_up(registration: Any, request: Any) -> Any:
@@ -89,7 +89,8 @@ def _too_soon(right: Any, probe: Probe) -> Any:
     "shutdown-offset-moves-on",
     "KAFKA-14292",
     "kraft.controller.operations.broker_heartbeats:touch",
-    "Each heartbeat of a broker on its way out raises what the others must have read.",
+    "Each heartbeat of a broker in controlled shutdown raises the offset that the others must "
+    "reach.",
     _STOPS,
 )
 def _moves_on(right: Any, probe: Probe) -> Any:
@@ -109,7 +110,7 @@ def _moves_on(right: Any, probe: Probe) -> Any:
     "stops-before-all-have-seen",
     "ShutdownSeenByAllProp",
     "kraft.controller.operations.heartbeats:is_shutdown_seen",
-    "A broker may stop before the others have read that it leads nothing.",
+    "A broker may shut down before the others have read that it leads nothing.",
     _STOPS,
 )
 def _before_all(right: Any, probe: Probe) -> Any:
@@ -123,7 +124,7 @@ def _before_all(right: Any, probe: Probe) -> Any:
     "stops-while-it-leads",
     "GrantedIsOutProp",
     "kraft.controller.operations.broker_heartbeats:_records_of",
-    "Who may stop is fenced, and stays leader and in sync.",
+    "A broker that may shut down is fenced but stays leader and in sync.",
     _STOPS,
 )
 def _stops_leading(right: Any, probe: Probe) -> Any:
@@ -139,7 +140,7 @@ def _stops_leading(right: Any, probe: Probe) -> Any:
     "shutdown-keeps-isr",
     "KIP-841",
     "kraft.controller.operations.leadership:begin_controlled_shutdown",
-    "Who is on its way out stays leader and in sync until it is gone.",
+    "A broker in controlled shutdown stays leader and in sync until it is gone.",
     _STOPS,
 )
 def _keeps_isr(right: Any, probe: Probe) -> Any:
@@ -155,7 +156,7 @@ def _keeps_isr(right: Any, probe: Probe) -> Any:
     "epoch-anew-for-the-same-process",
     "KAFKA-16952",
     "kraft.controller.operations.cluster_control:_amend_registration",
-    "A process that registers once more gets another epoch.",
+    "A process that registers again gets another broker epoch.",
     _RESTARTS,
 )
 def _epoch_anew(right: Any, probe: Probe) -> Any:
@@ -173,7 +174,7 @@ def _epoch_anew(right: Any, probe: Probe) -> Any:
     "registers-again-fenced",
     "KAFKA-16757",
     "kraft.controller.operations.cluster_control:_amend_registration",
-    "A process that registers once more is fenced, though it runs.",
+    "A process that registers again is fenced although it runs.",
     _RESTARTS,
 )
 def _fenced_again(right: Any, probe: Probe) -> Any:
@@ -189,7 +190,7 @@ def _fenced_again(right: Any, probe: Probe) -> Any:
     "heartbeats-renew-nothing",
     "KAFKA-15019",
     "kraft.controller.operations.broker_heartbeats:touch",
-    "A heartbeat that comes while the session lasts does not renew it.",
+    "A heartbeat during a session does not renew it.",
 )
 def _renews_nothing(right: Any, probe: Probe) -> Any:
     def touch(heartbeats: Any, broker_id: Any, metadata_offset: Any, now_ms: int) -> Any:
@@ -207,7 +208,7 @@ def _renews_nothing(right: Any, probe: Probe) -> Any:
     "activates-without-sessions",
     "KAFKA-18138",
     "kraft.controller.operations.broker_heartbeats:fresh_heartbeats",
-    "A new controller knows of no session, so who is silent from then on is never fenced.",
+    "A new active controller knows no sessions, so a broker that stays silent is never fenced.",
     (("resign", 4_000), ("kill", 2_000), ("partition", 6_000)),
 )
 def _without_sessions(right: Any, probe: Probe) -> Any:
@@ -223,7 +224,7 @@ def _without_sessions(right: Any, probe: Probe) -> Any:
     "second-process-takes-the-id",
     "KAFKA-19047",
     "kraft.controller.operations.cluster_control:has_valid_session",
-    "Another process gets the id of a broker whose session lasts.",
+    "A second process gets the id of a broker whose session is still open.",
     _RESTARTS,
 )
 def _takes_id(right: Any, probe: Probe) -> Any:
@@ -237,7 +238,7 @@ def _takes_id(right: Any, probe: Probe) -> Any:
     "quick-restart-is-refused",
     "KAFKA-19047",
     "kraft.controller.operations.cluster_control:has_valid_session",
-    "The session of a process that is long gone counts for ever.",
+    "The session of a process that ended long ago never runs out.",
     (("quick-restart", 4_000), ("kill", 3_000)),
 )
 def _never_ends(right: Any, probe: Probe) -> Any:
@@ -282,7 +283,7 @@ def _always_clean(right: Any, probe: Probe) -> Any:
     "fence-keeps-isr",
     "sabotage",
     "kraft.controller.operations.leadership:fence_broker",
-    "Who is fenced stays leader and in sync.",
+    "A fenced broker stays leader and in sync.",
 )
 def _fence_keeps(right: Any, probe: Probe) -> Any:
     def fence_broker(*given: Any) -> Any:
@@ -296,7 +297,7 @@ def _fence_keeps(right: Any, probe: Probe) -> Any:
     "unfenced-is-told-fenced",
     "BrokerLease!HeedHeartbeat",
     "kraft.controller.operations.cluster_control:process_broker_heartbeat",
-    "The answer to the heartbeat that unfences a broker says what was before it.",
+    "The answer to the heartbeat that unfences a broker still says that it is fenced.",
 )
 def _told_fenced(right: Any, probe: Probe) -> Any:
     def process_broker_heartbeat(image: Any, heartbeats: Any, request: Any) -> Any:
@@ -314,7 +315,7 @@ def _told_fenced(right: Any, probe: Probe) -> Any:
     "any-epoch-will-do",
     "KIP-631",
     "kraft.controller.operations.cluster_control:is_current_epoch",
-    "The heartbeats of a process count for the one that has taken its place.",
+    "The heartbeats of a process count for the process that replaced it.",
     (*_RESTARTS, ("clog", 1_500)),
 )
 def _any_epoch(right: Any, probe: Probe) -> Any:
@@ -328,7 +329,7 @@ def _any_epoch(right: Any, probe: Probe) -> Any:
     "failed-directory-is-ignored",
     "KAFKA-15364",
     "kraft.controller.operations.broker_heartbeats:directories_offline",
-    "What a heartbeat says of failed directories is not written.",
+    "Failed directories that a heartbeat reports are not recorded.",
     (("lost-directory", 2_000),),
 )
 def _directory_ignored(right: Any, probe: Probe) -> Any:
@@ -342,7 +343,7 @@ def _directory_ignored(right: Any, probe: Probe) -> Any:
     "failed-directory-leads-on",
     "KIP-858",
     "kraft.controller.operations.broker_heartbeats:directories_offline",
-    "A directory is known to have failed, and the replicas in it stay leaders and in sync.",
+    "Replicas in a directory that is known to have failed stay leaders and in sync.",
     (("lost-directory", 2_000),),
 )
 def _directory_leads(right: Any, probe: Probe) -> Any:
@@ -357,7 +358,7 @@ def _directory_leads(right: Any, probe: Probe) -> Any:
     "refusal-is-swallowed",
     "sabotage",
     "kraft.controller.operations.cluster_control:register_broker",
-    "A process that is refused an id is answered with the epoch of the one that has it.",
+    "A process that is refused an id is answered with the broker epoch of the process that has it.",
     _RESTARTS,
 )
 def _refusal_swallowed(right: Any, probe: Probe) -> Any:
@@ -376,7 +377,7 @@ def _refusal_swallowed(right: Any, probe: Probe) -> Any:
     "unregisters-beside-its-leaderships",
     "sabotage",
     "kraft.controller.operations.leadership:unregister_broker",
-    "A broker is registered no more, and stays leader and in sync.",
+    "An unregistered broker stays leader and in sync.",
 )
 def _unregisters(right: Any, probe: Probe) -> Any:
     def unregister_broker(*given: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Seeded bugs of the controller's core: what it answers, goes back to, replays and keeps."""
+"""Seeded bugs of the controller's core: its answers, reverts, replay and memory."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _answers_before_commit(right: Any, probe: Probe) -> Any:
     "reads-uncommitted",
     "KAFKA-15048",
     "kraft.controller.machine:on_request",
-    "A list of reassignments is made of the newest state, committed or not.",
+    "A list of reassignments shows the newest state, committed or not.",
 )
 def _reads_uncommitted(right: Any, probe: Probe) -> Any:
     def on_request(turn: Any, event: Any, operations: Any) -> Any:
@@ -72,11 +72,12 @@ def _reads_uncommitted(right: Any, probe: Probe) -> Any:
     "unchanged-answered-at-once",
     "RepliedIsCommittedProp",
     "kraft.controller.write_path:is_all_stable",
-    "What writes nothing is answered at once, though it tells of what is not committed.",
+    "An operation that writes nothing is answered at once, though it read uncommitted state.",
 )
 def _unchanged_at_once(right: Any, probe: Probe) -> Any:
     def is_all_stable(state: Any) -> Any:
-        # Only an answer that follows records is put off: the last batch is its own.
+        # An answer with records of its own is still deferred: no other answer waits for its batch
+        # yet.
         grows = bool(state.deferred) and state.deferred[-1].end == state.write_end
         probe.trigger(different=grows)
         return grows or right(state)
@@ -88,7 +89,7 @@ def _unchanged_at_once(right: Any, probe: Probe) -> Any:
     "keeps-uncommitted",
     "KAFKA-14204",
     "kraft.controller.resignation:renounce",
-    "Who steps back keeps in memory what was never committed.",
+    "A controller that steps back keeps uncommitted state in memory.",
 )
 def _keeps_uncommitted(right: Any, probe: Probe) -> Any:
     def renounce(turn: Any) -> Any:
@@ -105,7 +106,7 @@ def _keeps_uncommitted(right: Any, probe: Probe) -> Any:
     "who-steps-back-says-yes",
     "sabotage",
     "kraft.controller.resignation:renounce",
-    "Who steps back gives the answers that it had put off, as if all were committed.",
+    "A controller that steps back sends its deferred answers as if all were committed.",
     (("resign", 2_500), ("pause", 3_000), ("isolation", 4_000)),
 )
 def _says_yes(right: Any, probe: Probe) -> Any:
@@ -127,7 +128,7 @@ def _says_yes(right: Any, probe: Probe) -> Any:
     "steps-back-without-resigning",
     "KAFKA-13104",
     "kraft.controller.resignation:renounce",
-    "A controller steps back and does not tell Raft, which leads on without it.",
+    "A controller steps back and does not tell Raft, which keeps leading.",
     (("resign", 2_500), ("pause", 3_000), ("isolation", 4_000)),
 )
 def _does_not_resign(right: Any, probe: Probe) -> Any:
@@ -143,7 +144,7 @@ def _does_not_resign(right: Any, probe: Probe) -> Any:
     "waiters-are-forgotten",
     "sabotage",
     "kraft.controller.resignation:renounce",
-    "Who steps back lets those wait for ever whose answers it had put off.",
+    "A controller that steps back never sends its deferred answers.",
 )
 def _forgets_waiters(right: Any, probe: Probe) -> Any:
     def renounce(turn: Any) -> Any:
@@ -158,7 +159,7 @@ def _forgets_waiters(right: Any, probe: Probe) -> Any:
     "overflow-is-an-ordinary-error",
     "KAFKA-14204",
     "kraft.controller.write_path:write",
-    "An operation that breaks half-way leaves its first record in memory, never appended.",
+    "An operation that fails half-way leaves its first record in memory, never appended.",
 )
 def _phantom(right: Any, probe: Probe) -> Any:
     def write(turn: Any, operation: Any, request: Any, chance: int = 0, token: Any = None) -> Any:
@@ -178,7 +179,7 @@ def _phantom(right: Any, probe: Probe) -> Any:
     "no-point-to-go-back-to",
     "KAFKA-13114",
     "kraft.controller.write_path:append",
-    "What there was between two batches of an operation is not remembered.",
+    "The state between two batches of an operation is not remembered.",
 )
 def _no_point(right: Any, probe: Probe) -> Any:
     def append(turn: Any, records: Any) -> Any:
@@ -197,7 +198,7 @@ def _no_point(right: Any, probe: Probe) -> Any:
     "control-records-move-stable",
     "KAFKA-17608",
     "kraft.controller.commit_path:handle_commit",
-    "A committed batch of Raft's own moves what is stable, where nothing was remembered.",
+    "A committed batch of Raft's own moves the stable end to an offset without a remembered state.",
     (("add-voter", 3_000), ("remove-voter", 3_000), ("new-port", 4_000), ("resign", 6_000)),
 )
 def _control_moves(right: Any, probe: Probe) -> Any:
@@ -218,7 +219,7 @@ def _control_moves(right: Any, probe: Probe) -> Any:
     "resigning-forgets-the-bytes",
     "KAFKA-14300",
     "kraft.controller.resignation:renounce",
-    "Who steps back counts anew what was committed since the last snapshot.",
+    "A controller that steps back restarts the count of bytes since the last snapshot.",
     (("resign", 700), ("isolation", 4_000)),
 )
 def _forgets_bytes(right: Any, probe: Probe) -> Any:
@@ -234,7 +235,7 @@ def _forgets_bytes(right: Any, probe: Probe) -> Any:
     "bootstraps-twice",
     "sabotage",
     "kraft.controller.activation:activation_records",
-    "Every new controller writes the bootstrap records, also into a log that has some.",
+    "Every new active controller writes the bootstrap records, even into a log that has them.",
 )
 def _bootstraps_twice(right: Any, probe: Probe) -> Any:
     def activation_records(memory: Any, configuration: Any) -> Any:
@@ -253,7 +254,7 @@ def _bootstraps_twice(right: Any, probe: Probe) -> Any:
     "aborts-without-transaction",
     "sabotage",
     "kraft.controller.activation:activation_records",
-    "A new controller aborts a transaction, whether one is open or not.",
+    "A new active controller aborts a transaction whether one is open or not.",
 )
 def _aborts_always(right: Any, probe: Probe) -> Any:
     def activation_records(memory: Any, configuration: Any) -> Any:
@@ -270,7 +271,7 @@ def _aborts_always(right: Any, probe: Probe) -> Any:
     "claims-late",
     "KAFKA-13104",
     "kraft.controller.machine:on_leader_changed",
-    "A standby that is told that it leads waits to be told once more.",
+    "A standby that is told that it leads waits to be told again.",
 )
 def _claims_late(right: Any, probe: Probe) -> Any:
     def on_leader_changed(turn: Any, event: Any, operations: Any) -> Any:
@@ -287,7 +288,7 @@ def _claims_late(right: Any, probe: Probe) -> Any:
     "operators-are-sent-away",
     "KAFKA-13104",
     "kraft.controller.machine:on_request",
-    "Who becomes active once more still tells operators that it is not the controller.",
+    "A controller that becomes active again still tells operators that it is not the controller.",
     (("resign", 1_500), ("isolation", 4_000)),
 )
 def _sent_away(right: Any, probe: Probe) -> Any:
@@ -306,7 +307,7 @@ def _sent_away(right: Any, probe: Probe) -> Any:
     "stays-active",
     "LeaderClaimsProp",
     "kraft.controller.machine:on_leader_changed",
-    "Who hears that another leads stays active.",
+    "A controller that hears of another leader stays active.",
 )
 def _stays_active(right: Any, probe: Probe) -> Any:
     def on_leader_changed(turn: Any, event: Any, operations: Any) -> Any:
@@ -323,7 +324,7 @@ def _stays_active(right: Any, probe: Probe) -> Any:
     "last-answer-first",
     "AnswersInOrderProp",
     "kraft.controller.commit_path:handle_commit",
-    "Who has waited for the longest is answered last.",
+    "The answer that has waited longest is sent last.",
 )
 def _last_first(right: Any, probe: Probe) -> Any:
     def handle_commit(turn: Any, batch: Any) -> Any:
@@ -340,7 +341,7 @@ def _last_first(right: Any, probe: Probe) -> Any:
     "one-answer-for-each-commit",
     "sabotage",
     "kraft.controller.commit_path:handle_commit",
-    "A commit lets one of those go who wait for it.",
+    "A commit completes only one of the answers that wait for it.",
 )
 def _one_answer(right: Any, probe: Probe) -> Any:
     def handle_commit(turn: Any, batch: Any) -> Any:
@@ -359,7 +360,7 @@ def _one_answer(right: Any, probe: Probe) -> Any:
     "refused-is-written",
     "KAFKA-13324",
     "kraft.controller.write_path:generate",
-    "What only asks whether it could be done is done.",
+    "A request that only validates is carried out.",
 )
 def _validate_writes(right: Any, probe: Probe) -> Any:
     def generate(turn: Any, operation: Any, request: Any, chance: int) -> Any:

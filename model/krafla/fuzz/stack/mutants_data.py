@@ -1,4 +1,4 @@
-"""Seeded bugs of replication: what is committed, who is in sync, and what a follower cuts off."""
+"""Seeded bugs of replication: what is committed, what is in sync, what a follower truncates."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TROUBLE: Final = (("broker-shutdown", 2_000), ("isolation", 3_000), ("quick-res
     "any-process-fetched",
     "KAFKA-14617",
     "kraft.broker.replication:on_fetch",
-    "A leader does not note by which process of a broker it was fetched from.",
+    "A leader does not note which process of a broker fetched from it.",
     (("lost-disk", 1_500), ("loss", 3_000)),
 )
 def _any_process_fetched(right: Any, probe: Probe) -> Any:
@@ -42,7 +42,7 @@ def _any_process_fetched(right: Any, probe: Probe) -> Any:
     "commits-without-the-asked-for",
     "KIP-497",
     "kraft.broker.replication:maximal_isr",
-    "A leader does not reckon with a replica that it asked for before it has the answer.",
+    "A leader ignores a replica that it asked to add until the answer arrives.",
     _TROUBLE,
 )
 def _commits_without_the_asked_for(right: Any, probe: Probe) -> Any:
@@ -57,7 +57,7 @@ def _commits_without_the_asked_for(right: Any, probe: Probe) -> Any:
     "commits-alone",
     "sabotage",
     "kraft.broker.replication:advance_high_watermark",
-    "A leader takes for committed what it has itself, whatever its followers have.",
+    "A leader commits everything that it has itself, whatever its followers have.",
     _TROUBLE,
 )
 def _commits_alone(right: Any, probe: Probe) -> Any:
@@ -74,7 +74,7 @@ def _commits_alone(right: Any, probe: Probe) -> Any:
     "all-is-stray",
     "sabotage",
     "kraft.broker.partitions:load",
-    "A broker that starts takes all of its replicas for stray, and removes them.",
+    "A broker that starts takes all of its replicas for stray ones and removes them.",
     _TROUBLE,
 )
 def _all_is_stray(right: Any, probe: Probe) -> Any:
@@ -91,7 +91,7 @@ def _all_is_stray(right: Any, probe: Probe) -> Any:
     "cuts-to-the-high-watermark",
     "KIP-101",
     "kraft.broker.replication:become_follower",
-    "A new follower cuts its log back to its own high watermark, which lags.",
+    "A new follower truncates its log to its own high watermark, which lags.",
     _TROUBLE,
 )
 def _cuts_to_the_high_watermark(right: Any, probe: Probe) -> Any:
@@ -110,7 +110,7 @@ def _cuts_to_the_high_watermark(right: Any, probe: Probe) -> Any:
     "joins-at-a-stale-high-watermark",
     "KAFKA-7128",
     "kraft.broker.replication:is_follower_in_sync",
-    "A new leader lets in who has all up to its high watermark, which it has yet to find.",
+    "A new leader admits a replica that has all up to its high watermark, which is still stale.",
     _TROUBLE,
 )
 def _joins_at_a_stale_high_watermark(right: Any, probe: Probe) -> Any:
@@ -129,7 +129,7 @@ def _joins_at_a_stale_high_watermark(right: Any, probe: Probe) -> Any:
     "commits-with-too-few",
     "KAFKA-15583",
     "kraft.broker.replication:has_min_isr",
-    "A leader appends and commits with fewer in sync than min.insync.replicas says.",
+    "A leader appends and commits with fewer in-sync replicas than min.insync.replicas.",
     _TROUBLE,
 )
 def _commits_with_too_few(right: Any, probe: Probe) -> Any:
@@ -143,7 +143,7 @@ def _commits_with_too_few(right: Any, probe: Probe) -> Any:
     "follows-beyond-its-log",
     "sabotage",
     "kraft.broker.replication:on_fetched",
-    "A follower takes over the high watermark of its leader, though its log ends before that.",
+    "A follower adopts its leader's high watermark although its own log is shorter.",
 )
 def _follows_beyond_its_log(right: Any, probe: Probe) -> Any:
     def on_fetched(replica: Any, asked: Any, answer: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Seeded bugs of images: what is replayed, what snapshots say, what is kept beside an image."""
+"""Seeded bugs of images: replay, snapshots, and the index beside an image."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _seed = partial(seed_bug, IMAGES)
     "loads-snapshot-onto-the-old",
     "KAFKA-14894",
     "kraft.controller.commit_path:load_snapshot",
-    "A snapshot is loaded over what was there: what it does not say stays.",
+    "A snapshot is loaded over the old image: what it does not mention stays.",
     (("isolation", 1_500), ("partition", 4_000), ("pause", 3_000)),
 )
 def _onto_the_old(right: Any, probe: Probe) -> Any:
@@ -57,7 +57,7 @@ def _onto_the_old(right: Any, probe: Probe) -> Any:
     "snapshot-id-is-inclusive",
     "KAFKA-14618",
     "kraft.controller.snapshots:create_snapshot",
-    "A snapshot is named by the last offset that it has, not by the first that it has not.",
+    "A snapshot is named after its last offset instead of its end.",
 )
 def _inclusive(right: Any, probe: Probe) -> Any:
     def create_snapshot(turn: Any) -> Any:
@@ -76,7 +76,7 @@ def _inclusive(right: Any, probe: Probe) -> Any:
     "snapshot-of-the-newest",
     "KAFKA-17713",
     "kraft.controller.snapshots:visible",
-    "A snapshot has what is in memory by now, and is named by what is stable.",
+    "A snapshot has the newest state in memory and the name of the stable one.",
 )
 def _of_the_newest(right: Any, probe: Probe) -> Any:
     def visible(state: Any) -> Any:
@@ -91,7 +91,7 @@ def _of_the_newest(right: Any, probe: Probe) -> Any:
     "snapshot-without-brokers",
     "KAFKA-15860",
     "kraft.image.snapshot:_cluster",
-    "Registrations of controllers and brokers are missing from snapshots.",
+    "Snapshots lack the registrations of controllers and brokers.",
 )
 def _snapshot_without_brokers(right: Any, probe: Probe) -> Any:
     def _cluster(image: Any) -> Any:
@@ -105,7 +105,7 @@ def _snapshot_without_brokers(right: Any, probe: Probe) -> Any:
     "snapshot-without-eligible-leaders",
     "sabotage",
     "kraft.image.snapshot:_topics",
-    "Snapshots say nothing of eligible leader replicas.",
+    "Snapshots lack eligible leader replicas.",
 )
 def _snapshot_without_elr(right: Any, probe: Probe) -> Any:
     def _topics(image: Any) -> Any:
@@ -125,7 +125,7 @@ def _snapshot_without_elr(right: Any, probe: Probe) -> Any:
     "snapshot-without-configurations",
     "sabotage",
     "kraft.image.snapshot:_configurations",
-    "Snapshots say nothing of configurations.",
+    "Snapshots lack configurations.",
 )
 def _snapshot_without_configurations(right: Any, probe: Probe) -> Any:
     def _configurations(image: Any) -> Any:
@@ -135,7 +135,7 @@ def _snapshot_without_configurations(right: Any, probe: Probe) -> Any:
 
 
 def _replaying(right: Any, probe: Probe, kind: type[Any], wrong: Any) -> Any:
-    """Return a replay that takes another record instead of one of a kind, or none."""
+    """Return a replay that replaces each record of a kind by another record, or by none."""
 
     def replay(image: Any, records: Any) -> Any:
         given = tuple(records)
@@ -154,7 +154,7 @@ def _replaying(right: Any, probe: Probe, kind: type[Any], wrong: Any) -> Any:
     "replay-ignores-directories",
     "KAFKA-15364",
     "kraft.image.replay:replay",
-    "The directories that a broker has left are not replayed.",
+    "Replay ignores the directories that a broker has left.",
     (("lost-directory", 2_000),),
 )
 def _ignores_directories(right: Any, probe: Probe) -> Any:
@@ -168,7 +168,7 @@ def _ignores_directories(right: Any, probe: Probe) -> Any:
     "replay-ignores-shutdown",
     "KAFKA-13916",
     "kraft.image.replay:replay",
-    "That a broker is on its way out is not replayed.",
+    "Replay ignores that a broker is in controlled shutdown.",
     (("broker-shutdown", 1_000),),
 )
 def _ignores_shutdown(right: Any, probe: Probe) -> Any:
@@ -182,7 +182,7 @@ def _ignores_shutdown(right: Any, probe: Probe) -> Any:
     "replay-keeps-topics",
     "KAFKA-14894",
     "kraft.image.replay:replay",
-    "A topic that is deleted stays in the image.",
+    "A deleted topic stays in the image.",
 )
 def _keeps_topics(right: Any, probe: Probe) -> Any:
     return _replaying(right, probe, RemoveTopicRecord, lambda _record: None)
@@ -192,7 +192,7 @@ def _keeps_topics(right: Any, probe: Probe) -> Any:
     "replay-ignores-eligible-leaders",
     "sabotage",
     "kraft.image.replay:replay",
-    "Who becomes eligible to lead by a change is not replayed.",
+    "Replay ignores replicas that a change makes eligible to lead.",
 )
 def _ignores_elr(right: Any, probe: Probe) -> Any:
     def wrong(record: Any) -> Any:
@@ -228,7 +228,7 @@ def _epoch_stays(right: Any, probe: Probe) -> Any:
     "replay-error-is-swallowed",
     "KAFKA-14275",
     "kraft.controller.commit_path:replay_committed",
-    "A standby goes on after a record that it could not replay, without it.",
+    "A standby skips a record that it could not replay and goes on.",
 )
 def _swallows(right: Any, probe: Probe) -> Any:
     def replay_committed(turn: Any, batch: Any) -> Any:
@@ -244,7 +244,7 @@ def _swallows(right: Any, probe: Probe) -> Any:
     "index-keeps-deleted",
     "IndexIsRecomputedInv",
     "kraft.image.brokers_to_partitions:after_records",
-    "The index of brokers and partitions keeps those of a deleted topic.",
+    "The index of brokers and partitions keeps the partitions of a deleted topic.",
 )
 def _index_keeps(right: Any, probe: Probe) -> Any:
     def after_records(index: Any, before: Any, after: Any, records: Any) -> Any:
@@ -259,7 +259,7 @@ def _index_keeps(right: Any, probe: Probe) -> Any:
     "index-forgets-leaderless",
     "IndexIsRecomputedInv",
     "kraft.image.brokers_to_partitions:after_records",
-    "A partition that nobody leads is no more in the index of leaders.",
+    "A partition without a leader is missing from the index of leaders.",
 )
 def _index_forgets(_right: Any, probe: Probe) -> Any:
     def after_records(_index: Any, _before: Any, after: Any, _records: Any) -> Any:
@@ -274,7 +274,7 @@ def _index_forgets(_right: Any, probe: Probe) -> Any:
     "index-ignores-eligible",
     "IndexIsRecomputedInv",
     "kraft.image.brokers_to_partitions:after_records",
-    "Who is eligible to lead is not kept in the index.",
+    "The index does not contain replicas that are eligible to lead.",
 )
 def _index_without_elr(_right: Any, probe: Probe) -> Any:
     def after_records(_index: Any, _before: Any, after: Any, _records: Any) -> Any:

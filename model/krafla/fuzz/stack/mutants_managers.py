@@ -1,4 +1,4 @@
-"""Seeded bugs of what controllers keep besides brokers and topics: entries, credentials."""
+"""Seeded bugs of what controllers keep besides brokers and topics: entries and credentials."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _seed = partial(seed_bug, MANAGERS)
 
 
 def _generating(right: Any, probe: Probe, wrong: Callable[[Any], Any]) -> Any:
-    """Return a `generate` that comes to other records than the operation."""
+    """Return a `generate` that produces other records than the operation does."""
 
     def generate(turn: Any, operation: Any, request: Any, chance: int) -> Any:
         found = right(turn, operation, request, chance)
@@ -54,7 +54,7 @@ def _removed_twice(right: Any, probe: Probe) -> Any:
     "nothing-is-deleted",
     "audit O6",
     "kraft.controller.operations.scram:_record",
-    "A credential that is not there is deleted by a record.",
+    "A record deletes a credential that does not exist.",
 )
 def _deletes_nothing(right: Any, probe: Probe) -> Any:
     def _record(image: Any, change: Any) -> Any:
@@ -74,7 +74,7 @@ def _deletes_nothing(right: Any, probe: Probe) -> Any:
     "eligible-by-the-old-minimum",
     "KIP-966",
     "kraft.controller.operations.configurations:clear_elr_records",
-    "Who was eligible by another min.insync.replicas stays so.",
+    "Replicas that were eligible by another min.insync.replicas stay eligible.",
 )
 def _old_minimum(right: Any, probe: Probe) -> Any:
     def clear_elr_records(image: Any, records: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Seeded bugs of how partitions change: leaders, in-sync replicas, reassignments, topics."""
+"""Seeded bugs of partition changes: leaders, ISRs, reassignments, topics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _STOPS: Final = (("broker-shutdown", 500), ("quick-restart", 2_000))
     "ineligible-joins-isr",
     "KAFKA-13916",
     "kraft.controller.operations.alter_partition:_is_eligible",
-    "A replica that is fenced or on its way out may join the ISR.",
+    "A replica that is fenced or in controlled shutdown may join the ISR.",
     (("broker-shutdown", 300), ("clog", 600), ("delay", 1_500)),
 )
 def _ineligible_joins(right: Any, probe: Probe) -> Any:
@@ -44,7 +44,7 @@ def _ineligible_joins(right: Any, probe: Probe) -> Any:
     "rebooted-replica-joins-isr",
     "KAFKA-14617",
     "kraft.controller.operations.alter_partition:_is_eligible",
-    "By which process a replica has caught up does not matter to the controller.",
+    "The controller ignores which process of a broker has caught up.",
     (("quick-restart", 300), ("clog", 400)),
 )
 def _rebooted_joins(right: Any, probe: Probe) -> Any:
@@ -58,7 +58,7 @@ def _rebooted_joins(right: Any, probe: Probe) -> Any:
     "who-leaves-may-lead",
     "KAFKA-13916",
     "kraft.controller.operations.leader_eligibility:is_active",
-    "A broker on its way out may lead and be in sync.",
+    "A broker in controlled shutdown may lead and be in sync.",
     _STOPS,
 )
 def _leaves_may_lead(right: Any, probe: Probe) -> Any:
@@ -89,7 +89,7 @@ def _fenced_in_new(right: Any, probe: Probe) -> Any:
     "ahead-is-behind",
     "KAFKA-14154",
     "kraft.controller.operations.alter_partition:validate_alter_partition",
-    "A leader that knows more than the controller is told that it knows less.",
+    "A leader that is ahead of the controller is told that it is behind.",
 )
 def _ahead_is_behind(right: Any, probe: Probe) -> Any:
     def validate_alter_partition(image: Any, partition: Any, sender: Any, asked: Any) -> Any:
@@ -105,7 +105,7 @@ def _ahead_is_behind(right: Any, probe: Probe) -> Any:
     "old-partition-epoch-will-do",
     "KIP-497",
     "kraft.controller.operations.alter_partition:validate_alter_partition",
-    "A leader gets the ISR that it asks for by a partition epoch that has passed.",
+    "A leader is granted an ISR for an old partition epoch.",
     _STOPS,
 )
 def _old_epoch(right: Any, probe: Probe) -> Any:
@@ -136,7 +136,7 @@ def _epoch_before(right: Any, probe: Probe) -> Any:
     "told-what-it-asked-for",
     "AlteredIsCommittedInv",
     "kraft.controller.operations.alter_partition:_granted",
-    "A leader is told the ISR that it asked for, also if that completes a reassignment.",
+    "A leader is told the ISR that it asked for, even if that completes a reassignment.",
 )
 def _what_it_asked(right: Any, probe: Probe) -> Any:
     def _granted(asked: Any, partition: Any) -> Any:
@@ -151,7 +151,7 @@ def _what_it_asked(right: Any, probe: Probe) -> Any:
     "completes-with-one-survivor",
     "KAFKA-15665",
     "kraft.controller.operations.partition_change:is_completable",
-    "A reassignment completes when those who come in and one who stays are in sync.",
+    "A reassignment completes when the adding replicas and one remaining replica are in sync.",
 )
 def _one_survivor(right: Any, probe: Probe) -> Any:
     def is_completable(ask: Any) -> Any:
@@ -164,7 +164,7 @@ def _one_survivor(right: Any, probe: Probe) -> Any:
     "removed-leader-stays",
     "Kafka PR 13521",
     "kraft.controller.operations.partition_change:elected",
-    "Who leads stays leader if nobody else can, replica or not.",
+    "A leader stays if no other replica can lead, even if it is no replica any more.",
 )
 def _removed_stays(right: Any, probe: Probe) -> Any:
     def elected(partition: Any, ask: Any, elr: Any, acceptable: Any, *, elr_enabled: bool) -> Any:
@@ -224,7 +224,7 @@ def _removal_never(right: Any, probe: Probe) -> Any:
     "writes-what-changes-nothing",
     "KAFKA-16624",
     "kraft.controller.operations.partition_change:build",
-    "A change that comes to nothing is written.",
+    "A change without effect is written.",
 )
 def _changes_nothing(right: Any, probe: Probe) -> Any:
     def build(topic: Any, index: Any, partition: Any, ask: Any, *rest: Any) -> Any:
@@ -240,7 +240,7 @@ def _changes_nothing(right: Any, probe: Probe) -> Any:
     "last-known-leader-need-not-live",
     "KAFKA-19522",
     "kraft.controller.operations.partition_change:elected",
-    "The last known leader is elected, though it is fenced.",
+    "The last known leader is elected although it is fenced.",
     (("kill", 1_000), ("broker-shutdown", 800)),
 )
 def _need_not_live(right: Any, probe: Probe) -> Any:
@@ -260,7 +260,7 @@ def _need_not_live(right: Any, probe: Probe) -> Any:
     "colliding-names",
     "KAFKA-13743",
     "kraft.controller.operations.topics:_validate_name",
-    "Two topics may have names that metrics cannot tell apart.",
+    "Two topics may have names that metrics cannot distinguish.",
 )
 def _colliding(right: Any, probe: Probe) -> Any:
     def _validate_name(image: Any, asked: Any, name: str) -> Any:
@@ -279,7 +279,7 @@ def _colliding(right: Any, probe: Probe) -> Any:
     "preferred-may-be-unclean",
     "KAFKA-13162",
     "kraft.controller.operations.partition_change:elected",
-    "The election of a preferred leader takes one that is not in sync.",
+    "The election of a preferred leader elects a replica that is not in sync.",
 )
 def _preferred_unclean(right: Any, probe: Probe) -> Any:
     def elected(partition: Any, ask: Any, elr: Any, acceptable: Any, *, elr_enabled: bool) -> Any:
@@ -296,7 +296,7 @@ def _preferred_unclean(right: Any, probe: Probe) -> Any:
     "min-isr-of-another-node",
     "KAFKA-16540",
     "kraft.controller.operations.leader_eligibility:min_isr_of",
-    "The controller goes by another min.insync.replicas than brokers do.",
+    "The controller uses another min.insync.replicas than brokers do.",
 )
 def _other_min_isr(right: Any, probe: Probe) -> Any:
     def min_isr_of(*given: Any) -> Any:
@@ -310,7 +310,7 @@ def _other_min_isr(right: Any, probe: Probe) -> Any:
     "eligible-and-in-sync",
     "KIP-966",
     "kraft.controller.operations.partition_change:next_elr",
-    "Who is in sync is eligible besides.",
+    "In-sync replicas are also eligible leader replicas.",
 )
 def _eligible_and_in_sync(right: Any, probe: Probe) -> Any:
     def next_elr(partition: Any, ask: Any, min_isr: Any) -> Any:
@@ -324,7 +324,7 @@ def _eligible_and_in_sync(right: Any, probe: Probe) -> Any:
     "recovery-is-not-marked",
     "KIP-704",
     "kraft.controller.operations.partition_change:_marks_recovery",
-    "A leader elected at the cost of data is not told to recover.",
+    "An uncleanly elected leader is not told to recover.",
     (("kill", 1_000), ("broker-shutdown", 800)),
 )
 def _not_marked(right: Any, probe: Probe) -> Any:
@@ -338,7 +338,7 @@ def _not_marked(right: Any, probe: Probe) -> Any:
     "cancel-forgets-to-end",
     "KIP-455",
     "kraft.controller.operations.reassignments:reverted",
-    "A reassignment that is taken back stays in progress.",
+    "A cancelled reassignment stays in progress.",
 )
 def _forgets_to_end(right: Any, probe: Probe) -> Any:
     def reverted(partition: Any, *, unclean_enabled: bool) -> Any:
@@ -353,7 +353,7 @@ def _forgets_to_end(right: Any, probe: Probe) -> Any:
     "removes-before-all-are-in",
     "KIP-455",
     "kraft.controller.operations.reassignments:new_assignment",
-    "A reassignment drops at once who is to leave in the end.",
+    "A reassignment drops the removing replicas at once.",
 )
 def _removes_at_once(right: Any, probe: Probe) -> Any:
     def new_assignment(partition: Any, target: Any) -> Any:
@@ -367,7 +367,7 @@ def _removes_at_once(right: Any, probe: Probe) -> Any:
     "unclean-without-leave",
     "sabotage",
     "kraft.controller.operations.partition_ask:election_of",
-    "A leader that is not in sync is elected of any topic.",
+    "An unclean leader is elected for any topic.",
     (("kill", 900), ("quick-restart", 900)),
 )
 def _without_leave(right: Any, probe: Probe) -> Any:

@@ -1,4 +1,4 @@
-"""Seeded bugs of brokers: how they speak to controllers, and what they take themselves for."""
+"""Seeded bugs of brokers: what they send to controllers, and what they believe they are."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STOPS: Final = (("broker-shutdown", 700),)
     "shutdown-waits-for-its-turn",
     "KAFKA-13167",
     "kraft.broker.lifecycle_manager:begin_controlled_shutdown",
-    "That a broker wants to stop is said with the next heartbeat that is due anyway.",
+    "A broker says only in its next regular heartbeat that it wants to shut down.",
     _STOPS,
 )
 def _waits_its_turn(right: Any, probe: Probe) -> Any:
@@ -47,7 +47,7 @@ def _waits_its_turn(right: Any, probe: Probe) -> Any:
     "does-not-wait-for-the-answer",
     "KAFKA-15950",
     "kraft.broker.lifecycle_manager:_sooner",
-    "Whoever has news sends another heartbeat, though one is under way.",
+    "A broker with news sends a second heartbeat while one is in flight.",
 )
 def _does_not_wait(right: Any, probe: Probe) -> Any:
     def _sooner(process: Any, now_ms: int) -> Any:
@@ -64,7 +64,7 @@ def _does_not_wait(right: Any, probe: Probe) -> Any:
     "leads-on-when-another-does",
     "KAFKA-14296",
     "kraft.broker.partition_leader:is_news",
-    "A broker ignores that somebody else leads now.",
+    "A broker ignores that another broker leads now.",
 )
 def _leads_on(right: Any, probe: Probe) -> Any:
     def is_news(broker_id: Any, view: Any, partition: Any) -> Any:
@@ -79,7 +79,7 @@ def _leads_on(right: Any, probe: Probe) -> Any:
     "same-leader-epoch-is-no-news",
     "KAFKA-13790",
     "kraft.broker.partition_leader:is_news",
-    "A leader ignores a newer partition epoch, if its leader epoch is the same.",
+    "A leader ignores a newer partition epoch if its leader epoch is the same.",
 )
 def _no_news(right: Any, probe: Probe) -> Any:
     def is_news(broker_id: Any, view: Any, partition: Any) -> Any:
@@ -95,7 +95,7 @@ def _no_news(right: Any, probe: Probe) -> Any:
     "deleted-topic-is-led-on",
     "KAFKA-12403",
     "kraft.broker.partitions:learn",
-    "A broker leads the partitions of a topic that is deleted.",
+    "A broker still leads the partitions of a deleted topic.",
 )
 def _deleted(right: Any, probe: Probe) -> Any:
     def learn(own: Any, before: Any, image: Any, *disks: Any) -> Any:
@@ -135,7 +135,7 @@ def _slot_taken(right: Any, probe: Probe) -> Any:
     "ineligible-is-waited-for",
     "KAFKA-14010",
     "kraft.broker.partition_leader:on_alter_partition_response",
-    "A leader that is refused a member as ineligible goes on to reckon with it.",
+    "A leader still waits for a member that was refused as ineligible.",
     (("broker-shutdown", 500), ("quick-restart", 900)),
 )
 def _ineligible(right: Any, probe: Probe) -> Any:
@@ -151,7 +151,7 @@ def _ineligible(right: Any, probe: Probe) -> Any:
     "epoch-is-read-when-asking",
     "KAFKA-15221",
     "kraft.sim.stack.replicas:Replicas.wanted",
-    "A leader asks for a member by its epoch of now, though it fetched under an earlier one.",
+    "A leader names a member by its present broker epoch although it fetched under an earlier one.",
     (("quick-restart", 500),),
 )
 def _epoch_reread(right: Any, probe: Probe) -> Any:
@@ -180,7 +180,7 @@ def _epoch_reread(right: Any, probe: Probe) -> Any:
     "told-directory-is-told-no-more",
     "KIP-858",
     "kraft.broker.lifecycle_manager:_communicate",
-    "A failed directory is told until it was told once, to a controller that may forget it.",
+    "A failed directory is reported only once, to a controller that may forget it.",
     (("lost-directory", 2_000),),
 )
 def _told_once(right: Any, probe: Probe) -> Any:
@@ -198,7 +198,7 @@ def _told_once(right: Any, probe: Probe) -> Any:
     "stops-without-leave",
     "BrokerLease!RequestShutdown",
     "kraft.broker.lease:on_heartbeat_response",
-    "A broker on its way out stops at the first answer, whatever it says.",
+    "A broker in controlled shutdown stops at the first answer, whatever it says.",
     _STOPS,
 )
 def _without_leave(right: Any, probe: Probe) -> Any:
@@ -216,7 +216,7 @@ def _without_leave(right: Any, probe: Probe) -> Any:
     "runs-while-fenced",
     "BrokerLease!StatusAfter",
     "kraft.broker.lease:state_after",
-    "A broker that has caught up takes itself for unfenced, and does not ask for it.",
+    "A broker that has caught up believes that it is unfenced and does not ask for it.",
 )
 def _runs_fenced(right: Any, probe: Probe) -> Any:
     def state_after(current: Any, response: Any) -> Any:

@@ -13,9 +13,9 @@ from krafla.traces.trace import INITIAL
 from krafla.values import Function
 
 if TYPE_CHECKING:
+    from krafla.oracle.properties import Properties
     from krafla.refinement.common.judged_spec import JudgedSpec
     from krafla.refinement.common.judgement import Finding, Judgement
-    from krafla.oracle.properties import Properties
     from krafla.traces import Event
 
 __all__ = ["TraceRecorder"]

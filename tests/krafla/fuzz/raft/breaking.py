@@ -1,4 +1,4 @@
-"""Where the histories that break a property are noted, with the name of that property."""
+"""The registry of histories that break a property, by the property's name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ HISTORIES = {}
 
 
 def breaks(name):
-    """The decorated history breaks this property; several histories may break one."""
+    """Register the decorated history as one that breaks this property; there may be several."""
 
     def note(history):
         assert history.__name__ not in HISTORIES, "two histories have one name"

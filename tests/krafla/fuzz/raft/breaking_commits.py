@@ -1,4 +1,4 @@
-"""Histories that break what is said of committed records and high watermarks."""
+"""Histories that break properties of committed records and high watermarks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from kraft.rpc.fetch import FetchResponse
 
 
 @breaks("StateMachineSafetyInv")
-def a_follower_takes_a_record_for_committed_that_is_not():
+def a_follower_takes_an_uncommitted_record_for_committed():
     hand = committed()
     hand.elect(C, 2, B)
     hand.event(C, AppendLog((data(3, 2),)), role=replace(leader(2, C, 2), must_flush=True))
@@ -53,7 +53,7 @@ def a_replica_commits_another_record():
 
 
 @breaks("StateMachineSafetyInv")
-def an_answer_tells_more_than_the_leader_knows():
+def an_answer_has_a_higher_high_watermark_than_the_leader():
     hand = committed()
     answer = FetchResponse(ErrorCode.NONE, 1, A.node_id, 3)
     hand.event(A, SendResponse(Source(B.node_id, 0), answer))
@@ -89,7 +89,7 @@ def a_leader_has_another_record_where_one_is_committed():
 
 
 @breaks("CommittedOnMajorityInv")
-def a_leader_commits_what_it_has_alone():
+def a_leader_commits_what_only_it_has():
     hand = committed()
     hand.append(A)
     hand.note(A, 3, b=2, c=2)
@@ -125,7 +125,7 @@ def a_high_watermark_is_beyond_the_log():
 
 
 @breaks("NoTruncationBelowHighWatermarkProp")
-def a_follower_cuts_what_it_knows_to_be_committed():
+def a_follower_truncates_what_it_knows_to_be_committed():
     hand = committed()
     hand.event(B, high_watermark=2)
     hand.event(B, TruncateLog(1))

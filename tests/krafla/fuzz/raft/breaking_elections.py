@@ -1,4 +1,4 @@
-"""Histories that break what is said of elections, votes, starts and requests."""
+"""Histories that break properties of elections, votes, starts and requests."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def asked(request):
 
 
 @breaks("ElectionSafetyInv")
-def two_replicas_of_an_epoch_know_two_leaders():
+def two_replicas_know_different_leaders_of_one_epoch():
     hand = committed()
     hand.event(D, file(1, B), role=follower(1, B))
     return hand
 
 
 @breaks("OneLeaderPerEpochInv")
-def a_leader_takes_the_lead_of_its_epoch_again():
+def a_leader_becomes_leader_of_its_epoch_again():
     hand = committed()
     hand.states[A] = replace(hand.states[A], role=candidate(1, A))
     hand.event(A, file(1, A), role=leader(1, A))
@@ -123,7 +123,7 @@ def a_vote_is_sent_and_another_is_written():
 
 
 @breaks("VoteWrittenBeforeAnsweredInv")
-def an_epoch_is_told_before_it_is_written():
+def an_epoch_is_sent_before_it_is_written():
     hand = Hand()
     answer = SendResponse(Source(A.node_id, 0), VoteResponse(ErrorCode.NONE, 1, None, False))
     hand.event(B, answer, file(1), event=asked(vote_request(A, 1)), role=unattached(1))
@@ -131,7 +131,7 @@ def an_epoch_is_told_before_it_is_written():
 
 
 @breaks("VoteWrittenBeforeAnsweredInv")
-def a_candidate_asks_before_its_own_vote_is_written():
+def a_candidate_asks_for_votes_before_its_own_is_written():
     hand = Hand()
     hand.event(B, role=prospective(0, B))
     asks = SendRequest(A.node_id, 0, vote_request(B, 1))
@@ -160,7 +160,7 @@ def a_follower_fetches_in_an_epoch_that_it_has_not_written():
 
 
 @breaks("LeaderCompletenessInv")
-def a_candidate_boasts_of_a_longer_log():
+def a_candidate_claims_a_longer_log():
     hand = Hand()
     hand.event(B, role=prospective(0, B))
     asks = SendRequest(A.node_id, 0, vote_request(B, 1, (5, 0)))
@@ -169,7 +169,7 @@ def a_candidate_boasts_of_a_longer_log():
 
 
 @breaks("RoleMatchesStateInv")
-def a_role_is_taken_that_is_not_in_the_file():
+def a_role_is_not_what_the_file_says():
     hand = Hand()
     hand.event(B, role=unattached(1))
     return hand
@@ -183,7 +183,7 @@ def a_follower_follows_itself():
 
 
 @breaks("OnlyVotersStandInv")
-def an_observer_stands():
+def an_observer_becomes_a_candidate():
     hand = Hand()
     hand.event(D, role=prospective(0, D))
     return hand
@@ -244,7 +244,7 @@ def a_leader_starts_unattached():
 
 
 @breaks("RestartProp")
-def a_candidate_starts_without_standing():
+def a_candidate_does_not_start_as_a_candidate():
     hand = Hand()
     hand.event(B, role=prospective(0, B))
     hand.event(B, file(1, None, B), role=candidate(1, B))
@@ -277,7 +277,7 @@ def a_correlation_id_is_used_twice():
 
 
 @breaks("OneRequestPerConnectionInv")
-def an_answer_is_taken_that_nobody_waits_for():
+def an_answer_is_taken_that_is_not_awaited():
     hand = Hand()
     answer = ResponseReceived(0, 0, A.node_id, 7, VoteResponse(ErrorCode.NONE, 1, None))
     hand.event(B, file(1), event=answer, role=unattached(1))
@@ -285,7 +285,7 @@ def an_answer_is_taken_that_nobody_waits_for():
 
 
 @breaks("OneRequestPerConnectionInv")
-def an_answer_that_nobody_waits_for_changes_what_is_known():
+def an_answer_that_is_not_awaited_changes_the_state():
     hand = committed()
     answer = ResponseReceived(0, 0, A.node_id, 7, VoteResponse(ErrorCode.NONE, 1, None))
     hand.event(B, event=answer, high_watermark=2)
@@ -293,14 +293,14 @@ def an_answer_that_nobody_waits_for_changes_what_is_known():
 
 
 @breaks("RestartProp")
-def a_start_is_resigned_from_the_lead_of_another():
+def a_start_is_resigned_from_another_nodes_epoch():
     hand = committed()
     hand.start(C, Resigned(1, A.node_id, frozenset(), (), 0), hand.states[C].log)
     return hand
 
 
 @breaks("RestartProp")
-def a_start_follows_whom_the_file_does_not_name():
+def a_start_follows_a_leader_that_the_file_does_not_name():
     hand = Hand()
     hand.elect(A, 1, B)
     hand.event(C, file(1), role=unattached(1))

@@ -1,4 +1,4 @@
-"""Histories that break what is said of who goes on leading, and of answers that come too late."""
+"""Histories that break properties of staying leader and of late answers."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ YES = VoteResponse(ErrorCode.NONE, 1, A.node_id, vote_granted=True)
 
 
 def poll(hand: Hand, now: int, times: int = 1, **changes) -> None:
-    """Let the leader poll so often at one time of its clock."""
+    """Poll the leader several times at one time of its clock."""
     for _ in range(times):
         hand.event(A, event=Poll(now, 0), **changes)
 
 
 def fetch(hand: Hand, by, now: int, **answered) -> None:
-    """Let a replica's fetch come to the leader, which parks it, or answers it with this."""
+    """Deliver a replica's fetch to the leader, which parks it or answers it with this."""
     source = Source(by.node_id, 0)
     request = FetchRequest("c", by.node_id, by.directory_id, 1, 2, 1)
     answer = replace(FetchResponse(ErrorCode.NONE, 1, A.node_id), **answered)
@@ -50,12 +50,12 @@ def fetch(hand: Hand, by, now: int, **answered) -> None:
 
 
 def check_quorum(hand: Hand) -> int:
-    """Within which time a majority must fetch, in nanoseconds."""
+    """Return the period, in nanoseconds, within which a majority must fetch."""
     return hand.states[A].configuration.timeouts.check_quorum
 
 
 def answered(hand: Hand, by, response, *effects, **changes) -> Hand:
-    """Let a replica get an answer of A that it waits for, and do this."""
+    """Deliver an awaited answer of A to a replica, with these effects."""
     hand.states[by] = replace(hand.states[by], connections=Map({A.node_id: Connection(5, 10**9)}))
     free = Map({A.node_id: Connection()})
     event = ResponseReceived(0, 0, A.node_id, 5, response)
@@ -64,7 +64,7 @@ def answered(hand: Hand, by, response, *effects, **changes) -> Hand:
 
 
 def with_pending(hand: Hand) -> Hand:
-    """Let a client have asked the leader for another voter."""
+    """Return the history after a client has asked the leader for another voter."""
     pending = PendingVoterChange("add", CLIENT, Voter(C), 10**9)
     hand.states[A] = replace(
         hand.states[A], role=replace(hand.states[A].role, pending_change=pending)
@@ -73,14 +73,14 @@ def with_pending(hand: Hand) -> Hand:
 
 
 @breaks("CheckQuorumProp")
-def a_leader_from_which_nobody_fetches_leads_on():
+def a_leader_without_fetches_stays():
     hand = committed()
     poll(hand, 2 * check_quorum(hand), times=15)
     return hand
 
 
 @breaks("CheckQuorumProp")
-def a_leader_goes_on_by_fetches_that_it_refuses():
+def a_leader_stays_by_fetches_that_it_refuses():
     hand = committed()
     for time in range(1, 40):
         fetch(hand, B, time * check_quorum(hand), error_code=ErrorCode.FENCED_LEADER_EPOCH)
@@ -89,7 +89,7 @@ def a_leader_goes_on_by_fetches_that_it_refuses():
 
 
 @breaks("CheckQuorumProp")
-def a_leader_goes_on_by_fetches_of_logs_that_diverge():
+def a_leader_stays_by_fetches_of_diverging_logs():
     hand = committed()
     for time in range(1, 40):
         fetch(hand, B, time * check_quorum(hand), diverging=OffsetAndEpoch(1, 1))
@@ -98,7 +98,7 @@ def a_leader_goes_on_by_fetches_of_logs_that_diverge():
 
 
 @breaks("CheckQuorumProp")
-def a_leader_goes_on_by_fetches_of_other_disks_of_its_voters():
+def a_leader_stays_by_fetches_of_other_disks_of_its_voters():
     hand = committed()
     for time in range(1, 40):
         fetch(hand, B._replace(directory_id=C.directory_id), time * check_quorum(hand))
@@ -107,7 +107,7 @@ def a_leader_goes_on_by_fetches_of_other_disks_of_its_voters():
 
 
 @breaks("CheckQuorumProp")
-def a_leader_of_five_from_which_one_voter_fetches_leads_on():
+def a_leader_of_five_stays_by_the_fetches_of_one_voter():
     hand = Hand(*KEYS)
     hand.elect(A, 1, B, C)
     fetch(hand, C, 0)
@@ -118,7 +118,7 @@ def a_leader_of_five_from_which_one_voter_fetches_leads_on():
 
 
 @breaks("HeardLeaderStaysProp")
-def a_follower_that_hears_its_leader_says_yes_to_a_pre_vote():
+def a_follower_that_hears_its_leader_grants_a_pre_vote():
     hand = committed()
     hand.event(B, role=replace(follower(1, A, A), has_fetched=True))
     event = asked(vote_request(C, 1, (2, 1), pre_vote=True))
@@ -127,7 +127,7 @@ def a_follower_that_hears_its_leader_says_yes_to_a_pre_vote():
 
 
 @breaks("HeardLeaderStaysProp")
-def a_leader_says_yes_to_a_pre_vote():
+def a_leader_grants_a_pre_vote():
     hand = committed()
     event = asked(replace(vote_request(C, 1, (2, 1), pre_vote=True), voter_id=A.node_id))
     hand.event(A, SendResponse(Source(C.node_id, 0), YES), event=event)
@@ -135,7 +135,7 @@ def a_leader_says_yes_to_a_pre_vote():
 
 
 @breaks("OwnVoteProp")
-def a_vote_is_given_that_was_asked_of_another_disk_of_the_node():
+def a_vote_is_granted_that_another_disk_of_the_node_was_asked_for():
     hand = Hand()
     request = replace(vote_request(A, 1), voter_id=B.node_id, voter_directory_id=C.directory_id)
     effects = (file(1, None, A), SendResponse(Source(A.node_id, 0), YES))
@@ -144,7 +144,7 @@ def a_vote_is_given_that_was_asked_of_another_disk_of_the_node():
 
 
 @breaks("OwnVoteProp")
-def a_pre_vote_is_given_that_was_asked_of_another_node():
+def a_pre_vote_is_granted_that_another_node_was_asked_for():
     hand = Hand()
     request = replace(vote_request(A, 0, pre_vote=True), voter_id=C.node_id)
     hand.event(B, SendResponse(Source(A.node_id, 0), replace(YES, epoch=0)), event=asked(request))
@@ -160,7 +160,7 @@ def an_answer_of_an_old_epoch_names_the_leader_of_a_new_one():
 
 
 @breaks("OldAnswerProp")
-def an_answer_of_an_old_epoch_has_another_request_sent():
+def an_answer_of_an_old_epoch_causes_another_request():
     hand = Hand()
     hand.event(B, file(2), role=unattached(2))
     request = FetchRequest("c", B.node_id, B.directory_id, 2, 0, 0)
@@ -177,7 +177,7 @@ def an_answer_of_an_old_epoch_raises_the_high_watermark():
 
 
 @breaks("OldAnswerProp")
-def an_answer_of_an_old_epoch_has_another_connection_given_up():
+def an_answer_of_an_old_epoch_closes_another_connection():
     hand = Hand()
     hand.event(B, file(2), role=unattached(2))
     hand.states[B] = replace(
@@ -190,14 +190,14 @@ def an_answer_of_an_old_epoch_has_another_connection_given_up():
 
 
 @breaks("ChangeAnsweredProp")
-def who_asked_for_a_voter_is_forgotten():
+def a_request_for_a_voter_is_forgotten():
     hand = with_pending(committed())
     hand.event(A, role=replace(hand.states[A].role, pending_change=None))
     return hand
 
 
 @breaks("ChangeAnsweredProp")
-def who_asked_for_a_voter_is_forgotten_for_another():
+def a_request_for_a_voter_is_replaced_by_another():
     hand = with_pending(committed())
     role = hand.states[A].role
     other = replace(role.pending_change, source=Source(NodeId(-1), 8))
@@ -207,7 +207,7 @@ def who_asked_for_a_voter_is_forgotten_for_another():
 
 
 @breaks("ChangeAnsweredProp")
-def a_leader_that_is_deposed_leaves_who_asked_for_a_voter_without_an_answer():
+def a_deposed_leader_leaves_a_request_for_a_voter_without_an_answer():
     hand = with_pending(committed())
     hand.event(A, file(2), role=unattached(2))
     return hand

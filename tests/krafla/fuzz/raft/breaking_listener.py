@@ -1,4 +1,4 @@
-"""Histories that break what the state machine above a replica is told."""
+"""Histories that break properties of what a replica tells its state machine."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from kraft.raft.roles import Resigned
 
 
 @breaks("ListenerInOrderInv")
-def a_snapshot_is_loaded_that_is_not_there():
+def a_snapshot_is_loaded_that_does_not_exist():
     hand = committed()
     hand.event(B, HandleLoadSnapshot(OffsetAndEpoch(5, 1)))
     return hand
 
 
 @breaks("ListenerLeaderProp")
-def two_leaders_of_one_epoch_are_told_of():
+def a_listener_is_told_of_two_leaders_of_one_epoch():
     hand = committed()
     hand.event(B, HandleLeaderChange(1, A.node_id))
     hand.event(B, HandleLeaderChange(1, C.node_id))
@@ -26,7 +26,7 @@ def two_leaders_of_one_epoch_are_told_of():
 
 
 @breaks("ListenerLeaderProp")
-def it_is_told_that_it_leads_after_it_resigned():
+def a_listener_is_told_that_it_leads_after_it_resigned():
     hand = committed()
     resigned = Resigned(1, A.node_id, frozenset(), (), 0)
     hand.event(A, HandleLeaderChange(1, A.node_id), role=resigned)

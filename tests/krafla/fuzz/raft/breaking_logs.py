@@ -1,4 +1,4 @@
-"""Histories that break what is said of logs and of what is flushed."""
+"""Histories that break properties of logs and of what is flushed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from kraft.rpc.fetch import FetchRequest, FetchResponse
 
 
 @breaks("LogMatchingInv")
-def two_batches_of_one_epoch_stand_at_one_offset():
+def one_epoch_has_two_batches_at_one_offset():
     hand = committed()
     hand.append(A, b"two")
     hand.event(B, AppendLog((data(2, 1, b"another"),)), FlushLog())
@@ -87,13 +87,13 @@ def a_leader_appends_to_an_old_epoch():
 
 
 def told(diverging):
-    """A, which leads epoch 4, answers C where their logs diverge."""
+    """A, which leads epoch 4, answers C that their logs diverge."""
     answer = FetchResponse(ErrorCode.NONE, 4, A.node_id, diverging=diverging)
     return ResponseReceived(0, 0, A.node_id, 5, answer)
 
 
 def told_to_diverge():
-    """C has a record of epoch 1 and two of epoch 3, follows A in epoch 4, and waits for it."""
+    """C has a record of epoch 1 and two of epoch 3, follows A in epoch 4, and awaits its answer."""
     hand = Hand()
     hand.elect(C, 1, B)
     hand.elect(C, 3, B)
@@ -105,7 +105,7 @@ def told_to_diverge():
 
 
 def diverging(end, epoch, leaves):
-    """C is told that A's log ends this epoch there, and cuts its own so that this is left."""
+    """C is told where A's log ends this epoch, and truncates its own to what is left."""
     hand = told_to_diverge()
     effects = [] if leaves == hand.states[C].log.end_offset else [TruncateLog(leaves)]
     hand.event(C, *effects, event=told(OffsetAndEpoch(end, epoch)), connections=Map())
@@ -113,22 +113,22 @@ def diverging(end, epoch, leaves):
 
 
 @breaks("PermittedLogChangesProp")
-def who_diverges_keeps_a_record_of_a_later_epoch():
+def a_diverging_follower_keeps_a_record_of_a_later_epoch():
     return diverging(end=2, epoch=1, leaves=2)
 
 
 @breaks("PermittedLogChangesProp")
-def who_diverges_keeps_all():
+def a_diverging_follower_keeps_all():
     return diverging(end=3, epoch=1, leaves=3)
 
 
 @breaks("PermittedLogChangesProp")
-def who_diverges_keeps_a_record_behind_that():
+def a_diverging_follower_keeps_a_record_behind_the_end_it_is_told():
     return diverging(end=1, epoch=3, leaves=2)
 
 
 @breaks("PermittedLogChangesProp")
-def a_start_finds_records_that_nobody_wrote():
+def a_start_finds_records_that_were_never_written():
     hand = committed()
     log = hand.states[B].log
     hand.start(B, follower(1, A), log.append((data(log.end_offset, 1, b"from nowhere"),)))
@@ -180,14 +180,14 @@ def a_leader_notes_a_log_that_is_not_its_own():
 
 
 @breaks("LeaderAppendOnlyProp")
-def a_leader_cuts_its_log():
+def a_leader_truncates_its_log():
     hand = committed()
     hand.event(A, TruncateLog(1))
     return hand
 
 
 @breaks("NoTruncationBelowHighWatermarkProp")
-def a_snapshot_takes_the_place_of_more_than_it_has():
+def a_snapshot_replaces_more_than_it_has():
     hand = committed()
     hand.event(B, high_watermark=2)
     older = OffsetAndEpoch(1, 1)
@@ -197,7 +197,7 @@ def a_snapshot_takes_the_place_of_more_than_it_has():
 
 
 @breaks("PermittedLogChangesProp")
-def who_follows_nobody_writes():
+def a_replica_without_a_leader_writes():
     hand = Hand()
     hand.elect(A, 1, B)
     hand.event(B, AppendLog(hand.states[A].log.read(0, 2**20)), FlushLog())
@@ -205,7 +205,7 @@ def who_follows_nobody_writes():
 
 
 @breaks("PermittedLogChangesProp")
-def a_log_is_cut_where_it_does_not_reach():
+def a_log_is_truncated_where_it_does_not_reach():
     hand = committed()
     hand.event(B, TruncateLog(9), log=hand.states[B].log)
     return hand

@@ -1,4 +1,4 @@
-"""Histories in which one vote, copy or fetch too few is taken for a majority."""
+"""Histories in which one vote, copy or fetch too few counts as a majority."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def two_voters_are_added_to_three_at_once():
 
 
 @breaks("CheckQuorumProp")
-def a_leader_of_four_from_which_one_voter_fetches_leads_on():
+def a_leader_of_four_stays_by_the_fetches_of_one_voter():
     hand = Hand(A, B, C, D)
     hand.elect(A, 1, B, C)
     for time in range(1, 40):

@@ -1,4 +1,4 @@
-"""Histories that break what is said of snapshots, listeners, disks and voters."""
+"""Histories that break properties of snapshots, listeners, disks and voters."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def a_log_begins_where_no_snapshot_ends():
 
 
 @breaks("SnapshotCommittedInv")
-def a_snapshot_holds_what_is_not_committed():
+def a_snapshot_holds_uncommitted_records():
     hand = committed()
     hand.append(A)
     hand.event(A, WriteSnapshot(OffsetAndEpoch(3, 1), snapshot(3, 1).data))
@@ -89,7 +89,7 @@ def a_leader_loads_a_snapshot():
 
 
 @breaks("LeaderNeverLoadsSnapshotProp")
-def a_state_machine_that_leads_is_given_a_snapshot():
+def a_state_machine_that_leads_loads_a_snapshot():
     hand = committed()
     log = hand.states[A].log
     hand.event(A, HandleCommit(log.read(0, 2**20)), HandleLeaderChange(1, A.node_id))
@@ -105,7 +105,7 @@ def commits_leave_a_gap():
 
 
 @breaks("ListenerInOrderInv")
-def a_commit_is_told_twice():
+def a_listener_is_told_of_a_commit_twice():
     hand = committed()
     for _ in range(2):
         hand.event(A, HandleCommit(hand.states[A].log.read(0, 2**20)))
@@ -113,7 +113,7 @@ def a_commit_is_told_twice():
 
 
 @breaks("ListenerInOrderInv")
-def a_commit_is_told_that_is_none():
+def a_listener_is_told_of_a_commit_that_is_none():
     hand = committed()
     hand.append(A)
     hand.event(A, HandleCommit(hand.states[A].log.read(0, 2**20)))
@@ -121,14 +121,14 @@ def a_commit_is_told_that_is_none():
 
 
 @breaks("ListenerLeaderProp")
-def a_leader_is_told_so_before_it_has_caught_up():
+def a_listener_is_told_that_it_leads_before_it_has_caught_up():
     hand = committed()
     hand.event(A, HandleLeaderChange(1, A.node_id))
     return hand
 
 
 @breaks("ListenerLeaderProp")
-def an_older_epoch_is_told_after_a_newer_one():
+def a_listener_is_told_of_an_older_epoch_after_a_newer_one():
     hand = committed()
     hand.event(B, HandleLeaderChange(1, A.node_id))
     hand.event(B, HandleLeaderChange(0, None))
@@ -175,7 +175,7 @@ def a_leader_is_elected_again_without_a_fault():
 
 
 @breaks("StableLeadershipProp")
-def a_sole_voter_steps_down_by_itself():
+def a_sole_voter_resigns_by_itself():
     hand = Hand(A)
     hand.event(A, role=prospective(0, A))
     hand.event(A, file(1, None, A), role=candidate(1, A))
@@ -194,14 +194,14 @@ def a_start_forgets_which_disk_got_the_vote():
 
 
 @breaks("AcknowledgedStaysProp")
-def an_acknowledged_value_is_gone():
+def an_acknowledged_value_is_lost():
     hand = committed()
     hand.checks.finish([Acknowledged(7, 1, 2, A, 0)])
     return hand
 
 
 def changing(*sets, begun=(), **noted):
-    """A leads {A, B, C} and has committed; then it appends these voter sets, one a step.
+    """A leads {A, B, C} and has committed; then it appends these voter sets, one in each step.
 
     Those at offsets in `begun` count as written with the record that begins an epoch.
     """
@@ -237,7 +237,7 @@ def a_leader_that_has_moved_writes_other_voters():
 
 
 @breaks("OverlappingMajoritiesInv")
-def two_voters_go_at_once():
+def two_voters_are_removed_at_once():
     hand = committed()
     first = changing(voters(A, B, C), b=2, c=2)
     first.copy(B, A)
@@ -255,7 +255,7 @@ def two_voters_go_at_once():
 
 
 @breaks("LatestVotersCountInv")
-def a_replica_goes_by_another_voter_set_than_its_log_says():
+def a_replica_uses_another_voter_set_than_its_log_has():
     hand = committed()
     state = hand.states[A]
     hand.event(
@@ -268,7 +268,7 @@ def a_replica_goes_by_another_voter_set_than_its_log_says():
 
 
 @breaks("LatestVotersCountInv")
-def a_replica_goes_by_the_only_voters_of_its_log_after_they_were_cut_off():
+def a_replica_uses_the_only_voters_of_its_log_after_they_were_truncated():
     hand = changing(voters(A, B), b=2, c=2)
     hand.copy(C, A)
     hand.event(C, TruncateLog(2))
@@ -276,7 +276,7 @@ def a_replica_goes_by_the_only_voters_of_its_log_after_they_were_cut_off():
 
 
 @breaks("LatestVotersCountInv")
-def a_replica_goes_by_voters_that_were_cut_off():
+def a_replica_uses_voters_that_were_truncated():
     hand = changing(voters(A, B, C), b=2, c=2)
     hand.copy(B, A)
     hand.note(A, 3, b=3)
@@ -292,7 +292,7 @@ def a_replica_goes_by_voters_that_were_cut_off():
 
 
 @breaks("VoterSetInv")
-def the_last_voter_goes():
+def the_last_voter_is_removed():
     hand = committed()
     state = hand.states[A]
     hand.event(

@@ -1,4 +1,4 @@
-"""Histories of a quorum written by hand, step by step: what the checks are tested with."""
+"""Histories of a quorum written by hand, step by step, to test the checks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def voters(*keys: ReplicaKey) -> VoterSet:
 
 
 def change(base: int, epoch: int, leader: ReplicaKey, *sets: VoterSet):
-    """The batch that begins an epoch, with the voters if need be."""
+    """Return the batch that begins an epoch, with voters if there are any."""
     records: list[Any] = [
         (2, {"version": 0, "leaderId": leader.node_id, "voters": [], "grantingVoters": []})
     ]
@@ -105,9 +105,9 @@ def file(
 
 
 class Hand:
-    """A cluster that does what it is told, and what the checks say of it.
+    """A quorum that does as it is told, and what the checks say of it.
 
-    `event` gives a replica the effects of one step and what it is afterwards; its log in memory
+    `event` gives a replica the effects of one step and its state afterwards; its log in memory
     follows from the effects.
     """
 
@@ -122,7 +122,7 @@ class Hand:
 
     @property
     def broken(self) -> str | None:
-        """The name of the property that does not hold any more."""
+        """The name of the broken property, if one is broken."""
         violation = self.checks.violation
         return None if violation is None else violation.property
 
@@ -153,7 +153,7 @@ class Hand:
         )
 
     def crash(self, key: ReplicaKey, *effects: Any, unfinished: tuple[Any, ...] = ()) -> None:
-        """A process dies within an event, after these effects and before the others, or in one."""
+        """Crash a process in the middle of a step, between two effects or within one."""
         self.step(
             "event",
             key,
@@ -175,7 +175,7 @@ class Hand:
         return log
 
     def elect(self, key: ReplicaKey, epoch: int, *voting: ReplicaKey) -> None:
-        """Make a replica the leader of an epoch, and begin that with its record, flushed."""
+        """Make a replica the leader of an epoch, and append and flush the record that begins it."""
         self.ask(key)
         self.event(key, file(epoch, None, key), role=candidate(epoch, key))
         for other in voting:
@@ -187,7 +187,7 @@ class Hand:
         self.event(key, FlushLog(), role=leader(epoch, key, log.end_offset))
 
     def ask(self, key: ReplicaKey) -> None:
-        """Make a replica prospective; a leader hears of the next epoch first."""
+        """Make a replica prospective; a leader first hears of the next epoch."""
         role = self.states[key].role
         if isinstance(role, Leader):
             self.event(key, file(role.epoch + 1), role=unattached(role.epoch + 1))
@@ -202,7 +202,7 @@ class Hand:
         self.event(key, file(epoch, of, voted), role=follower(epoch, of, voted))
 
     def copy(self, key: ReplicaKey, of: ReplicaKey, high_watermark: int | None = None) -> None:
-        """Let a follower append and flush all that its leader has."""
+        """Make a follower append and flush everything its leader has."""
         log, source = self.states[key].log, self.states[of].log
         missing = source.read(log.end_offset, 2**30)
         controls = self.states[of].controls
@@ -216,7 +216,7 @@ class Hand:
         self.event(key, FlushLog(), role=state.role)
 
     def note(self, key: ReplicaKey, high_watermark: int | None = None, **noted: int) -> None:
-        """Let a leader note how far others are, and commit."""
+        """Make a leader note how far the others are, and commit."""
         role = self.states[key].role
         known = leader(role.epoch, key, role.epoch_start, **noted)
         if high_watermark is None:

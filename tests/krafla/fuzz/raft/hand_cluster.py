@@ -1,7 +1,7 @@
-"""A cluster of replicas that is stepped by hand: each message, timer and crash when it is wanted.
+"""A cluster of replicas stepped by hand: each message, timer and crash comes on request.
 
-There is no simulator in between: what happens is what a test, or Hypothesis, says. Each step is
-held to every property. A disk is a value here: the file, the log, and how far that is flushed.
+There is no simulator in between: a test, or Hypothesis, says what happens. Every property is
+checked after each step. A disk is a value here: the file, the log, and the end of what is flushed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from kraft.sim.raft.steps import CLIENT, Envelope, SimStep
 CLUSTER = "a-cluster-by-hand"
 POLLS_MAXIMUM = 50
 COPY = 10**9
-"""Copies are numbered from here on: nobody waits for an answer to one."""
+"""Copies are numbered from here on: an answer to a copy is not awaited."""
 
 
 def key_of(node: int) -> ReplicaKey:
@@ -90,7 +90,7 @@ class Node:
 
 
 class HandCluster:
-    """So many voters, then observers; `messages` are in flight."""
+    """Voters and then observers; `messages` are in flight."""
 
     def __init__(self, voters: int, observers: int = 0) -> None:
         self.checks = Checks()
@@ -122,7 +122,7 @@ class HandCluster:
         self._conclude(node, "start", None, None, step)
 
     def crash(self, node: Node, *, keeps_tail: bool) -> None:
-        """End a process, and let its disk lose what it did not flush, unless it keeps it."""
+        """End a process; its disk loses what it did not flush, unless it keeps that."""
         self._observe("crash", node)
         if not keeps_tail:
             node.log = node.log.truncate(node.flushed)
@@ -154,14 +154,14 @@ class HandCluster:
         self.messages.append(message._replace(message_id=COPY + self.number))
 
     def fire_timer(self, node: Node) -> None:
-        """Let a replica's clock reach its next deadline, and let it do what is due."""
+        """Move a replica's clock to its next deadline, and do what is due."""
         deadline = next_deadline(node.state)
         if deadline < NEVER:
             node.now = max(node.now, deadline)
             self._event(node, Poll(node.now, self._chance()), None)
 
     def let_time_pass(self, node: Node, milliseconds: int) -> None:
-        """Let a replica's clock run on, and let it do all that is due then."""
+        """Move a replica's clock on, and do all that is due then."""
         node.now += milliseconds * MILLISECOND
         self.poll(node)
 
@@ -176,7 +176,7 @@ class HandCluster:
             self.poll(node)
 
     def snapshot(self, node: Node) -> None:
-        """Let the state machine make a snapshot of what it was told."""
+        """Make the state machine create a snapshot of what it was told."""
         if node.told:
             identity = OffsetAndEpoch(node.told, node.state.log.epoch_before(node.told))
             values = (node.fold.to_bytes(8, "big"),)
@@ -198,7 +198,7 @@ class HandCluster:
         self._ask(leader, RemoveRaftVoterRequest(CLUSTER, *old.key))
 
     def poll(self, node: Node) -> None:
-        """Let a replica do all that is due now."""
+        """Do all that is due now."""
         for _ in range(POLLS_MAXIMUM):
             if node.state is None or next_deadline(node.state) > node.now:
                 return

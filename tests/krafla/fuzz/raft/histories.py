@@ -1,4 +1,4 @@
-"""All histories that break a property: those of every module beside this one called breaking_*."""
+"""All histories that break a property, from every module here called breaking_*."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hypothesis decides what happens to a quorum; every property is held after each step."""
+"""Hypothesis decides what happens to a quorum; every property is checked after each step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from tests.krafla.fuzz.raft.hand_cluster import HandCluster
 
-# Delta from the end: what was sent last is delivered most often, as it would be.
+# Counted from the end: the latest message is delivered most often, as in a real network.
 CHOICE = st.integers(min_value=0, max_value=10**6)
 
 
@@ -90,7 +90,7 @@ class ElectionMachine(RuleBasedStateMachine):
 
 
 class ChangingMachine(ElectionMachine):
-    """Besides: observers, snapshots, cleaned logs, voters that come and go."""
+    """Also observers, snapshots, cleaned logs, and changes of the voters."""
 
     @initialize(voters=st.integers(min_value=1, max_value=3))
     def begin(self, voters):

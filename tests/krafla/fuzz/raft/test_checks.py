@@ -1,4 +1,4 @@
-"""Every property can be broken: each has a history by hand that breaks it, and no other."""
+"""Every property can be broken: a history by hand breaks each of them, and no other."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_every_property_is_in_the_documentation():
     assert [name for name in PROPERTIES if f"`{name}`" not in text] == []
 
 
-# By the table of roles: to which of them each may go within its epoch, and with a higher one.
+# From the table of roles: the roles it may take within its epoch, and with a higher epoch.
 WITHIN = {
     "Unattached": {"Unattached", "Prospective", "Follower"},
     "Prospective": {"Prospective", "Unattached", "Follower"},
@@ -78,7 +78,7 @@ HIGHER = {name: {"Unattached", "Follower"} for name in WITHIN} | {
 
 
 def role_of(name, epoch):
-    """Return a role of A in an epoch that A led, if any did, with a vote for itself."""
+    """Return a role of A in an epoch in which it voted for itself."""
     return {
         "Unattached": unattached(epoch, A, A.node_id),
         "Prospective": replace(prospective(epoch, A, A), leader_id=A.node_id),
@@ -92,7 +92,7 @@ def role_of(name, epoch):
 @pytest.mark.parametrize("rises", [False, True])
 @pytest.mark.parametrize("new", WITHIN)
 @pytest.mark.parametrize("old", WITHIN)
-def test_a_replica_goes_from_role_to_role_by_the_table(old, new, rises):
+def test_a_replica_changes_its_role_as_the_table_says(old, new, rises):
     hand = Hand()
     before, after = (hand.state(A, role_of(*each)) for each in ((old, 1), (new, 1 + rises)))
     history, replica = hand.checks.history, hand.checks.history.replica(A)
@@ -109,7 +109,7 @@ def test_a_replica_goes_from_role_to_role_by_the_table(old, new, rises):
 
 
 @pytest.mark.parametrize("loaded", [False, True])
-def test_what_was_cut_off_and_written_anew_is_compared_with_what_is_committed(loaded):
+def test_records_written_after_a_truncation_are_compared_with_the_committed_ones(loaded):
     hand = Hand()
     hand.elect(C, 1, B)
     hand.append(C, b"lost")
@@ -151,11 +151,11 @@ def test_a_leader_that_has_moved_may_write_the_same_voters_again():
 
 
 @pytest.mark.parametrize(("end", "epoch", "leaves"), [(2, 1, 1), (1, 3, 1), (9, 2, 1), (0, 2, 1)])
-def test_who_diverges_may_keep_what_is_before_that(end, epoch, leaves):
+def test_a_diverging_follower_may_keep_records_before_the_end_it_is_told(end, epoch, leaves):
     assert breaking_logs.diverging(end, epoch, leaves).broken is None
 
 
-def test_who_would_have_to_cut_what_is_committed_ends_instead():
+def test_a_follower_that_would_truncate_committed_records_may_end_instead():
     hand = breaking_logs.told_to_diverge()
     hand.checks.history.replica(C).damaged = True
     hand.event(C, Fatal("cut"), event=breaking_logs.told(OffsetAndEpoch(1, 1)), connections=Map())
@@ -163,7 +163,7 @@ def test_who_would_have_to_cut_what_is_committed_ends_instead():
 
 
 def test_only_the_first_violation_is_kept():
-    hand = breaking_elections.two_replicas_of_an_epoch_know_two_leaders()
+    hand = breaking_elections.two_replicas_know_different_leaders_of_one_epoch()
     first = hand.checks.violation
     hand.event(B, Fatal("later"))
     assert hand.checks.violation is first
@@ -189,7 +189,7 @@ def test_a_crash_may_take_what_was_not_flushed_and_may_leave_it():
 
 
 @pytest.mark.parametrize(("found", "broken"), [(2, None), (3, None), (1, "FlushedSurvivesInv")])
-def test_a_cut_in_which_a_crash_came_may_be_done_or_not_and_no_more_is_lost(found, broken):
+def test_an_interrupted_truncation_may_be_done_or_not_and_loses_no_more(found, broken):
     hand = committed()
     hand.append(A, b"two")
     hand.copy(C, A)
@@ -203,7 +203,7 @@ def test_a_cut_in_which_a_crash_came_may_be_done_or_not_and_no_more_is_lost(foun
         assert hand.broken == "FlushedSurvivesInv"
 
 
-def test_a_snapshot_whose_loading_a_crash_cut_short_may_have_taken_the_place_of_the_log():
+def test_a_snapshot_whose_loading_was_interrupted_may_have_replaced_the_log():
     hand = committed()
     hand.append(A, b"two")
     hand.copy(C, A)
@@ -212,7 +212,7 @@ def test_a_snapshot_whose_loading_a_crash_cut_short_may_have_taken_the_place_of_
     assert hand.checks.violation is None
 
 
-def test_a_cut_that_is_not_allowed_is_noticed_though_a_crash_came_in_it():
+def test_a_forbidden_truncation_is_noticed_even_if_a_crash_interrupts_it():
     hand = committed()
     hand.event(C, high_watermark=2)
     hand.crash(C, unfinished=(TruncateLog(1),))
@@ -230,14 +230,14 @@ def test_only_a_fault_that_damages_a_disk_ends_the_promises():
         assert bool(hand.checks.hazards) == excused, kind
 
 
-def test_a_start_on_a_full_disk_breaks_no_promise_and_another_refusal_does():
+def test_a_start_may_fail_on_a_full_disk_and_for_no_other_reason():
     for number, broken in ((errno.ENOSPC, None), (errno.EIO, "AlwaysRestartsInv")):
         hand = committed()
         hand.step("start", B, error=OSError(number, "no"))
         assert hand.broken == broken
 
 
-def test_once_all_faults_end_another_leader_may_come_though_nothing_went_wrong():
+def test_a_new_leader_may_be_elected_once_all_faults_end():
     for healed in (True, False):
         hand = committed(stable=True)
         if healed:
@@ -246,7 +246,7 @@ def test_once_all_faults_end_another_leader_may_come_though_nothing_went_wrong()
         assert hand.broken == (None if healed else "StableLeadershipProp")
 
 
-def test_a_voter_may_take_over_from_a_leader_that_it_has_not_heard_of():
+def test_a_voter_may_succeed_a_leader_that_it_has_not_heard_of():
     hand = Hand(stable=True)
     hand.elect(A, 1, B)
     hand.follow(C, A, 1)
@@ -254,14 +254,14 @@ def test_a_voter_may_take_over_from_a_leader_that_it_has_not_heard_of():
     assert hand.broken is None
 
 
-def test_a_disk_that_was_damaged_owes_nothing():
+def test_nothing_is_expected_of_a_damaged_disk():
     hand = committed()
     hand.step("fault", B, fault="old-image")
     hand.start(B, unattached(0))
     assert hand.checks.violation is None
 
 
-def test_a_sole_voter_may_lose_what_it_had_not_flushed_and_then_nothing_is_known():
+def test_a_sole_voter_may_lose_what_it_had_not_flushed_and_ends_the_checks_of_commits():
     hand = Hand(A)
     hand.event(A, role=prospective(0, A))
     hand.event(A, file(1, None, A), role=candidate(1, A))
@@ -277,7 +277,7 @@ def test_a_sole_voter_may_lose_what_it_had_not_flushed_and_then_nothing_is_known
     assert hand.checks.unpromised == 1
 
 
-def test_several_voters_may_not_lose_what_one_of_them_said_is_committed():
+def test_several_voters_may_not_lose_what_one_of_them_has_committed():
     hand = committed()
     hand.start(A, Resigned(1, A.node_id, frozenset(), (), 0), hand.states[A].log.truncate(1))
     assert not hand.checks.history.suspended

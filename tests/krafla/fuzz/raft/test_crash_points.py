@@ -1,8 +1,9 @@
-"""A crash at every operation of a disk: nothing acknowledged is lost, no vote given twice.
+"""A crash at every operation of a disk: nothing acknowledged is lost, no vote granted twice.
 
-The script is a run that elects, appends, takes snapshots and cleans; the 200 events from its first
-election on are looked at. It is run once for each operation on the disk of one machine there: the
-process ends, what was not flushed is lost, kept, or torn, and then the quorum must go on.
+The script is a run that elects, appends, takes snapshots and cleans; the tests look at the 200
+events from its first election on. It runs once for each operation on the disk of one machine in
+that part: the process ends, what was not flushed is lost, kept or torn, and then the quorum must go
+on.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from kraft.sim.raft.disk import SimulatedDisk
 from kraft.sim.raft.machines import Armed
 
 EVENTS = 200
-# By day one of so many operations; by night each.
+# By day one of this many operations is tested, by night each.
 STRIDE = 1 if os.environ.get("KRAFLA_NIGHTLY") else 23
 CONFIGURATION = QuorumConfiguration(
     voters=3, observers=0, calm=0, chaos=3_000 * MILLISECOND, kinds=()
@@ -36,7 +37,7 @@ DIRECTORY = DirectoryId(uuid_text(bytes(range(16))))
 
 
 class Luck:
-    """Chance that always says the same of what was not flushed: lost, kept, or torn."""
+    """Chance that always decides the same about unflushed data: lost, kept, or torn."""
 
     def __init__(self, outcome):
         self.outcome = outcome
@@ -86,7 +87,7 @@ def run(machine=None, operation=None):
 
 
 def operations_of(machine):
-    """Return how many operations a disk does until so many events after the first election."""
+    """Return the number of operations of a disk up to this many events after the first election."""
     simulation = Simulation(CONFIGURATION, SEED, (), KNOBS)
     node, began, elected = simulation.nodes[machine], False, 0
     while (step := simulation.step()) is not None and elected < EVENTS:

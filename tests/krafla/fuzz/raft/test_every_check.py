@@ -1,4 +1,4 @@
-"""Every place of the judge that reports a violation is reached by a history, and often asked."""
+"""A history reaches every place that reports a violation, and common runs check it often."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from krafla.fuzz.raft.checks import PROPERTIES
 from krafla.fuzz.raft.system import SYSTEM, raft_case_of
 
 JUDGE = Path(krafla.fuzz.raft.__file__).parent
-# What only is asked where something is wrong already: a replica does not start, a log is another
-# than its effects say, a leader has led without a majority for too long.
+# These are checked only where something is wrong already: a replica does not start, a log differs
+# from what its effects say, a leader has led without a majority for too long.
 ALARMS = {"AlwaysRestartsInv", "CheckQuorumProp", "PermittedLogChangesProp"}
 
 
 def places():
     """Return (file, first line) of each statement that raises Violated: its name, its condition.
 
-    The name is that of the property, the condition the first line of the ``if`` around it.
+    The name is the property's, the condition is the first line of the ``if`` around the statement.
     """
     found = {}
     for path in JUDGE.glob("*.py"):
@@ -43,7 +43,7 @@ def places():
 
 
 def _value(name, tree):
-    """Return the text of a constant, or of a name that the module gives one."""
+    """Return the text of a constant, or of a name to which the module assigns one."""
     if isinstance(name, ast.Constant):
         return name.value
     for node in tree.body:
@@ -70,7 +70,7 @@ def test_every_place_that_reports_a_violation_is_reached_by_a_history(monkeypatc
 
 
 def lines_of(examples):
-    """Return how often each line of the judge was come to while these runs were played."""
+    """Return how often each line of the judge ran while these runs were played."""
     lines = Counter()
     files = {str(path): path.name for path in JUDGE.glob("*.py")}
 
@@ -97,6 +97,6 @@ def test_every_property_is_asked_in_twenty_common_runs():
         asked[name] += lines[condition]
         assert lines[condition] or name in ALARMS, f"{name} is never asked at {condition}"
 
-    # This one is asked at the end of a run, of each value that a client was told is committed.
+    # This one is checked at the end of a run, for each value that a client was told is committed.
     assert set(PROPERTIES) - set(asked) == {"AcknowledgedStaysProp"}
     assert {name for name, times in asked.items() if not times} <= ALARMS

@@ -1,4 +1,4 @@
-"""What the judge of a run finds ends the run, and nothing makes it look away."""
+"""A finding of the judge ends the run, and no other fault or action makes it skip a step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUIET = replace(raft_case_of(3, 1), configuration=QuorumConfiguration(3, 0, kind
 
 
 class FindsAtStep100:
-    """A judge that has something against one step."""
+    """A judge that objects to one step."""
 
     def __init__(self, _simulation: Simulation) -> None:
         self.actions: Counter[str] = Counter()
@@ -39,7 +39,7 @@ def test_a_run_ends_where_its_judge_finds_something():
     assert (played.violation.property, played.judged) == ("Anything", 100)
 
 
-def test_a_step_that_the_spec_has_not_is_a_violation_of_the_run():
+def test_a_step_that_the_spec_forbids_is_a_violation_of_the_run():
     # Followers forget at once that they have fetched.
     right = kraft_core.KRAFT
 
@@ -61,7 +61,7 @@ def test_a_step_that_the_spec_has_not_is_a_violation_of_the_run():
     assert judge.judged > 1
 
 
-def test_what_the_judge_need_not_see_is_this_and_no_more():
+def test_only_these_faults_and_actions_are_left_to_no_judge():
     assert {
         "misdirected-write", "bit-rot", "old-image", "cloned-disk",
     } == lockstep_judge.NOT_IN_THE_SPEC  # fmt: skip

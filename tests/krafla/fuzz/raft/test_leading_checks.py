@@ -1,4 +1,4 @@
-"""What a leader may do without breaking what is said of it: the other side of its histories."""
+"""What a leader may do without breaking a property: the counterpart of its histories."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from kraft.rpc.fetch_snapshot import FetchSnapshotRequest
 from kraft.rpc.raft_voters import AddRaftVoterResponse
 
 
-def test_a_leader_may_lead_for_less_than_two_of_its_times_unheard():
+def test_a_leader_may_stay_without_a_fetch_for_less_than_two_periods():
     hand = committed()
     poll(hand, 2 * check_quorum(hand) - 1, times=40)
     assert hand.broken is None
@@ -52,7 +52,7 @@ def test_a_leader_may_first_answer_each_fetch_that_is_parked():
 
 
 @pytest.mark.parametrize("by_snapshot", [False, True])
-def test_one_voter_of_three_that_fetches_is_enough(by_snapshot):
+def test_a_leader_of_three_stays_if_one_other_voter_fetches(by_snapshot):
     hand = committed()
     for time in range(1, 40):
         now = time * check_quorum(hand)
@@ -65,7 +65,7 @@ def test_one_voter_of_three_that_fetches_is_enough(by_snapshot):
     assert hand.broken is None
 
 
-def test_polls_that_were_overdue_once_are_forgotten_with_the_next_fetch():
+def test_overdue_polls_are_forgotten_with_the_next_fetch():
     hand = committed()
     poll(hand, 2 * check_quorum(hand), times=14)
     fetch(hand, C, 2 * check_quorum(hand))
@@ -74,14 +74,14 @@ def test_polls_that_were_overdue_once_are_forgotten_with_the_next_fetch():
     assert hand.broken is None
 
 
-def test_a_sole_voter_needs_nobody():
+def test_a_sole_voter_stays_leader_without_a_fetch():
     hand = Hand(A)
     hand.elect(A, 1)
     poll(hand, 9 * check_quorum(hand), times=40)
     assert hand.broken is None
 
 
-def test_the_time_begins_anew_when_the_voters_are_others():
+def test_the_period_restarts_when_the_voters_change():
     hand = committed()
     now = 2 * check_quorum(hand) - 1
     poll(hand, now, controls=replace(hand.states[A].controls))
@@ -91,7 +91,7 @@ def test_the_time_begins_anew_when_the_voters_are_others():
     assert hand.broken == "CheckQuorumProp"
 
 
-def test_the_time_begins_anew_with_a_new_lead():
+def test_the_period_restarts_with_a_new_election():
     hand = committed()
     poll(hand, 2 * check_quorum(hand), times=14)
     hand.event(A, file(2), role=unattached(2))
@@ -101,11 +101,11 @@ def test_the_time_begins_anew_with_a_new_lead():
 
 
 @pytest.mark.parametrize("epoch", [1, 2])
-def test_who_hears_no_leader_may_say_yes_to_a_pre_vote(epoch):
+def test_a_replica_that_hears_no_leader_may_grant_a_pre_vote(epoch):
     hand = committed()
     event = asked(vote_request(C, epoch, (2, 1), pre_vote=True))
     if epoch == 2:
-        # A higher epoch has no leader yet, whoever leads this one.
+        # A higher epoch has no leader yet.
         hand.event(B, role=replace(follower(1, A, A), has_fetched=True))
         effects = (file(2), SendResponse(Source(C.node_id, 0), replace(YES, epoch=2)))
         hand.event(B, *effects, event=event, role=unattached(2))
@@ -122,7 +122,7 @@ def test_who_hears_no_leader_may_say_yes_to_a_pre_vote(epoch):
         {"voter_id": B.node_id, "voter_directory_id": B.directory_id},
     ],
 )
-def test_who_is_asked_himself_or_as_anybody_may_vote(asks):
+def test_a_replica_may_vote_if_the_request_names_it_or_no_replica(asks):
     hand = Hand()
     effects = (file(1, None, A), SendResponse(Source(A.node_id, 0), YES))
     event = asked(replace(vote_request(A, 1), **asks))
@@ -137,7 +137,7 @@ def test_an_old_answer_may_free_its_connection():
     assert hand.broken is None
 
 
-def test_a_step_that_takes_an_old_answer_may_tell_the_listener_what_it_should_know():
+def test_a_step_that_takes_an_old_answer_may_notify_the_listener():
     hand = Hand()
     hand.event(B, file(2), role=unattached(2))
     answer = FetchResponse(ErrorCode.UNKNOWN_LEADER_EPOCH, 1, A.node_id)
@@ -154,7 +154,7 @@ def test_an_answer_of_this_epoch_may_name_its_leader():
     assert hand.broken is None
 
 
-def test_a_change_may_wait_and_is_over_when_it_is_answered():
+def test_a_pending_change_ends_with_its_answer():
     hand = with_pending(committed())
     poll(hand, 0)
     answer = SendResponse(CLIENT, AddRaftVoterResponse(ErrorCode.REQUEST_TIMED_OUT, "too late"))

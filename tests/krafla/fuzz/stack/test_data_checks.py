@@ -1,4 +1,4 @@
-"""What is held against a leader that lacks what was acknowledged, and what excuses it."""
+"""What the check of data reports of a leader that lacks acknowledged data, and what it excuses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIRST, SECOND = "first-directory-of-one", "second-directory-of-1A"
 
 
 class Cluster:
-    """What the check hears of one partition on brokers 1, 2 and 3."""
+    """One partition on brokers 1, 2 and 3, as the check hears of it."""
 
     def __init__(self):
         self.committed_log = CommittedLog()
@@ -75,7 +75,7 @@ def test_a_leader_that_lacks_what_was_acknowledged_is_noticed():
         cluster.leads(2, 1, ReplicaLog(((0, 2),)))
 
 
-def test_a_leader_that_has_it_is_right():
+def test_a_leader_that_has_what_was_acknowledged_is_accepted():
     cluster = Cluster()
     cluster.acknowledges(1, 0, THREE)
     cluster.is_led_by(2, epoch=1, isr=(2, 3))
@@ -93,7 +93,7 @@ def test_what_a_deposed_leader_acknowledges_later_is_noticed():
         cluster.acknowledges(1, 0, THREE)
 
 
-def test_after_an_unclean_election_nothing_from_before_is_asked_for():
+def test_after_an_unclean_election_nothing_from_before_is_expected():
     for fields in ({"isr": (3,)}, {"isr": (3,), "leader_recovery_state": 1}):
         cluster = Cluster()
         cluster.acknowledges(1, 0, THREE)
@@ -102,7 +102,7 @@ def test_after_an_unclean_election_nothing_from_before_is_asked_for():
         assert cluster.may_lead(3, 1, EMPTY_LOG)
 
 
-def test_a_leader_whose_disk_was_lost_is_excused_until_it_was_let_in_again():
+def test_a_leader_whose_disk_was_lost_is_excused_until_it_rejoins_the_isr():
     for is_let_in in (False, True):
         cluster = Cluster()
         cluster.starts(2, FIRST)
@@ -124,7 +124,7 @@ def test_a_leader_whose_directory_failed_is_excused():
     assert cluster.may_lead(2, 1, EMPTY_LOG)
 
 
-def test_who_stayed_eligible_without_a_replica_is_excused_when_it_leads_and_nobody_else():
+def test_only_a_leader_that_stayed_eligible_without_a_replica_is_excused():
     for leader, is_excused in ((2, True), (3, False)):
         cluster = Cluster()
         cluster.is_led_by(1, epoch=1, isr=(1, 3), replicas=(1, 3), eligible_leader_replicas=(2,))
@@ -136,7 +136,7 @@ def test_who_stayed_eligible_without_a_replica_is_excused_when_it_leads_and_nobo
 
 
 @pytest.mark.parametrize("is_given_up", [False, True])
-def test_who_is_eligible_of_a_feature_that_was_given_up_is_excused_when_it_leads(is_given_up):
+def test_a_leader_that_was_eligible_when_the_feature_was_disabled_is_excused(is_given_up):
     cluster = Cluster()
     cluster.has_eligibility(1)
     cluster.is_led_by(1, epoch=1, isr=(1,), eligible_leader_replicas=(2,))
@@ -148,7 +148,7 @@ def test_who_is_eligible_of_a_feature_that_was_given_up_is_excused_when_it_leads
     assert cluster.may_lead(2, 2, EMPTY_LOG) is is_given_up
 
 
-def test_who_becomes_eligible_after_that_is_not_excused():
+def test_a_leader_that_becomes_eligible_after_that_is_not_excused():
     cluster = Cluster()
     cluster.has_eligibility(1)
     cluster.is_led_by(1, epoch=1, isr=(1, 3), eligible_leader_replicas=(2,))
@@ -160,7 +160,7 @@ def test_who_becomes_eligible_after_that_is_not_excused():
     assert not cluster.may_lead(3, 2, EMPTY_LOG)
 
 
-def test_who_was_eligible_without_a_replica_and_has_caught_up_since_is_not_excused():
+def test_a_leader_that_has_caught_up_since_it_was_eligible_without_a_replica_is_not_excused():
     cluster = Cluster()
     cluster.is_led_by(1, epoch=1, isr=(1, 3), replicas=(1, 3), eligible_leader_replicas=(2,))
     cluster.is_led_by(1, epoch=1, isr=(1, 2, 3))

@@ -1,4 +1,4 @@
-"""Properties of controllers and brokers that no seeded bug breaks first: histories by hand do."""
+"""Histories by hand that break properties which no seeded bug breaks first."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def process(number: int = 1) -> Any:
 
 
 def asked(image: MetadataImage, request: Any, response: Any) -> ListenerStep:
-    """Return the step in which a controller with all stable answers a request at once."""
+    """Return the step in which a controller whose log is all stable answers a request at once."""
     written = Memory(Written(image, end=END))
     state = SimpleNamespace(
         written=written, write_end=END, stable_end=END, deferred=(), claim_epoch=1
@@ -99,12 +99,12 @@ def altered(leader_epoch: int, code: ErrorCode, *members: int) -> tuple[Any, Any
     )
 
 
-def ahead_is_told_that_it_is_behind() -> None:
+def a_leader_ahead_is_told_that_it_is_behind() -> None:
     step = asked(LED_BY_ONE, *altered(4, ErrorCode.FENCED_LEADER_EPOCH, ONE))
     answers(LED_BY_ONE).check(process(), step)
 
 
-def granted_by_an_epoch_that_has_passed() -> None:
+def an_isr_is_granted_for_an_old_leader_epoch() -> None:
     step = asked(LED_BY_ONE, *altered(2, ErrorCode.NONE, ONE))
     answers(LED_BY_ONE).check(process(), step)
 
@@ -114,18 +114,18 @@ def joins_without_a_fetch() -> None:
     answers(LED_BY_ONE).check(process(), step)
 
 
-def told_another_isr_than_is_committed() -> None:
+def a_leader_is_told_another_isr_than_is_committed() -> None:
     step = asked(WITH_TWO, *altered(3, ErrorCode.NONE, ONE))
     answers(WITH_TWO).check(process(), step)
 
 
-def may_stop_in_sync() -> None:
+def a_broker_may_shut_down_while_in_sync() -> None:
     request = BrokerHeartbeatRequest(TWO, EPOCH, END, want_fence=False, want_shut_down=True)
     response = BrokerHeartbeatResponse(is_fenced=False, should_shut_down=True)
     answers(WITH_TWO).check(process(), asked(WITH_TWO, request, response))
 
 
-def two_claim_one_epoch() -> None:
+def two_processes_claim_one_epoch() -> None:
     controllers = ControllerChecks(CommittedLog())
     for number in (1, 2):
         before = first_state(Configuration(Defaults(NodeId(number))))
@@ -142,7 +142,7 @@ def appends_in_another_epoch() -> None:
     ControllerChecks(CommittedLog()).check(process(), listener)
 
 
-def commits_what_cannot_be_replayed() -> None:
+def a_committed_batch_cannot_be_replayed() -> None:
     record = PartitionChangeRecord(FIRST, TOPIC)
     CommittedLog().hear([events.CommittedBatch(Offset(0), 1, (record,), 1)])
 
@@ -160,14 +160,14 @@ def a_broker_shows_something_else() -> None:
 
 
 HISTORIES: dict[str, Callable[[], None]] = {
-    "AheadIsToldProp": ahead_is_told_that_it_is_behind,
-    "AlteredIsCommittedInv": told_another_isr_than_is_committed,
+    "AheadIsToldProp": a_leader_ahead_is_told_that_it_is_behind,
+    "AlteredIsCommittedInv": a_leader_is_told_another_isr_than_is_committed,
     "BrokerShowsCommittedInv": a_broker_shows_something_else,
-    "CommittedReplaysInv": commits_what_cannot_be_replayed,
-    "GrantedByNewestProp": granted_by_an_epoch_that_has_passed,
-    "GrantedIsOutProp": may_stop_in_sync,
+    "CommittedReplaysInv": a_committed_batch_cannot_be_replayed,
+    "GrantedByNewestProp": an_isr_is_granted_for_an_old_leader_epoch,
+    "GrantedIsOutProp": a_broker_may_shut_down_while_in_sync,
     "JoinsByOwnFetchProp": joins_without_a_fetch,
-    "OneClaimPerEpochInv": two_claim_one_epoch,
+    "OneClaimPerEpochInv": two_processes_claim_one_epoch,
     "OnlyActiveAppendsProp": appends_in_another_epoch,
 }
 

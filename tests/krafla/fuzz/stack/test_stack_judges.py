@@ -1,4 +1,4 @@
-"""Every judge of a cluster is asked, under its own names, and each name is explained."""
+"""Every judge of the stack is asked under its own names, and the docs explain each name."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_what_a_judge_finds_is_the_violation_of_the_run(judge, monkeypatch):
 
 
 @pytest.mark.parametrize("resigns", [True, False])
-def test_a_controller_that_steps_back_by_itself_has_to_make_raft_resign(resigns):
+def test_a_controller_that_steps_back_by_itself_must_make_raft_resign(resigns):
     mutant = find_mutant("steps-back-without-resigning", SYSTEM)
     bug = nullcontext() if resigns else mutant.applied()
     with bug:
@@ -68,7 +68,7 @@ def test_a_controller_that_steps_back_by_itself_has_to_make_raft_resign(resigns)
 
 
 def steps_back_by_itself():
-    """Have the first active controller step back as after an error; return what is found."""
+    """Make the first active controller step back as after an error; return what is found."""
     simulation = Simulation(
         CALM.configuration, CALM.seed, CALM.plan, CALM.knobs, workload=SYSTEM.workload(CALM)
     )
@@ -88,7 +88,7 @@ def steps_back_by_itself():
     return checks.violation
 
 
-def test_what_the_spec_of_raft_objects_to_is_the_finding_in_a_lockstep(monkeypatch):
+def test_a_step_that_the_spec_of_raft_forbids_is_the_finding_of_a_lockstep(monkeypatch):
     def objects(_judge, step):
         return Violation(REFINEMENT, "whatever it is", step.number, step.time, "somebody")
 
@@ -98,25 +98,25 @@ def test_what_the_spec_of_raft_objects_to_is_the_finding_in_a_lockstep(monkeypat
     assert violation.property == REFINEMENT
 
 
-def test_a_campaign_of_clusters_may_miss_three_actions_of_raft_and_no_others():
+def test_a_campaign_of_the_stack_may_miss_only_three_actions_of_raft():
     missed = set(raft_action_names()) - set(stack_action_names())
     assert missed == {"BecomeSoleLeader", "ForgetObserver", "LosePreVoteByName"}
 
 
-def test_the_log_of_a_cluster_is_excused_for_no_bug_of_older_releases():
+def test_the_log_of_a_run_is_excused_for_no_bug_of_older_releases():
     image = LogJudge()._history._state.image
     image.displaced = {0}
     assert not image.excused()
 
 
 def test_every_property_is_in_the_documentation():
-    text = (REPOSITORY / "docs/internals/cluster-fuzzing.md").read_text(encoding="utf-8")
+    text = (REPOSITORY / "docs/internals/stack-fuzzing.md").read_text(encoding="utf-8")
     own = [name for name in PROPERTIES if name not in {*RAFT_PROPERTIES, *REGISTRY}]
     assert len(own) > 40
     assert [name for name in own if f"`{name}`" not in text] == []
 
 
-def test_every_property_is_one_judges():
+def test_every_property_belongs_to_one_judge():
     assert {*RAFT_PROPERTIES, *(name for names in JUDGES.values() for name in names)} == {
         *PROPERTIES
     }

@@ -1,4 +1,4 @@
-"""The judge agrees to what the spec does, and to nothing else."""
+"""The judge agrees with every step of the spec, and with no other."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def judged(steps, judge=None):
 
 
 def with_contact(cluster, contact_time_ms):
-    """The cluster in which broker 1 was heard from at another time."""
+    """The cluster with another time at which broker 1 was last heard."""
     beats = cluster.controller.heartbeats
     state = replace(beats.brokers[1], contact_time_ms=contact_time_ms)
     beats = replace(beats, brokers=beats.brokers.set(1, state))
@@ -71,7 +71,7 @@ def test_every_step_until_a_broker_is_unfenced_is_an_action_of_the_spec():
     ]  # fmt: skip
 
 
-def test_the_spec_is_in_the_state_that_the_whole_cluster_maps_to():
+def test_the_spec_is_in_the_state_that_the_cluster_maps_to():
     steps = steps_of(*UNTIL_UNFENCED)
     judge = lease_spec.judge(SMALL)
     judged(steps, judge)
@@ -92,7 +92,7 @@ def test_a_wrong_state_is_a_divergence_that_names_the_variable_and_the_values():
     assert judge.finding is finding
 
 
-def test_an_action_the_spec_does_not_allow_is_a_divergence_that_names_the_conjunct():
+def test_an_action_that_the_spec_forbids_is_a_divergence_that_names_the_conjunct():
     *good, last = steps_of(*UNTIL_UNFENCED[:8])
     judge = lease_spec.judge(SMALL)
     judged(good, judge)
@@ -120,7 +120,7 @@ def test_a_state_that_changed_without_a_step_is_a_divergence():
     assert "log_end" in finding.variables
 
 
-def test_a_refusal_is_agreed_to_where_the_spec_has_no_step_either():
+def test_a_refusal_is_right_where_the_spec_has_no_step_either():
     assert judged(steps_of(choices.SendRegistration(FIRST), choices.Deliver(7))) == [
         Agreed(None),
         Agreed(None),
@@ -143,13 +143,13 @@ def test_a_refusal_that_changes_something_is_a_divergence():
     assert "log_end" in finding.variables
 
 
-def test_time_never_runs_backwards_in_the_spec_either():
+def test_a_tick_backwards_is_no_step_of_the_spec():
     assert judged(steps_of(choices.Tick(-1))) == [Agreed(None)]
 
 
 @pytest.mark.parametrize("name", ["NoOverlapInv", "OneServerPerIdInv"])
-def test_kafka_as_built_breaks_the_promise_of_brokers_that_fence_themselves(name):
-    """Unless asked to, the judge does not hold Kafka to it: a fenced broker goes on serving."""
+def test_kafka_as_built_breaks_the_properties_of_brokers_that_fence_themselves(name):
+    """The judge checks this only on request: in Kafka a fenced broker keeps serving."""
     crash_free = (*UNTIL_UNFENCED, choices.Tick(4), choices.FenceStaleBroker(1))
     assert all(isinstance(judgement, Agreed) for judgement in judged(steps_of(*crash_free)))
     second_runs = (
@@ -175,7 +175,7 @@ def test_kafka_as_built_breaks_the_promise_of_brokers_that_fence_themselves(name
     assert judgement.explanation.reasons
 
 
-def test_the_judge_holds_all_that_the_properties_module_defines():
+def test_the_judge_checks_every_property_that_the_module_defines():
     lease = lease_spec.load(SMALL)
     module = lease.spec.sources.find(MODULE)
     text = module.read_text(encoding="utf-8")
@@ -203,7 +203,7 @@ def test_a_module_without_properties_is_refused(tmp_path):
 
 
 class WrongMapping(LeaseMapping):
-    """A mapping that loses what the brokers have replayed."""
+    """A mapping that loses the offsets which the brokers have replayed."""
 
     def variables(self, cluster):
         values = super().variables(cluster)
@@ -221,8 +221,8 @@ def test_a_wrong_mapping_is_noticed():
     assert findings[0].variables == ("applied_offset",)
 
 
-def test_a_judge_without_properties_is_told_from_one_with_them():
-    """A red test of the property check itself: emptied lists would agree to a broken state."""
+def test_a_judge_without_properties_misses_what_one_with_them_finds():
+    """A red test of the check of properties: empty lists would accept a broken state."""
     whole = lease_spec.load(SMALL)
     emptied = JudgedSpec(
         whole.module, whole.constants, whole.spec, Properties((), (), ()), whole.mapping
@@ -246,7 +246,7 @@ def test_a_judge_without_properties_is_told_from_one_with_them():
         ("clock_lead", None),
     ],
 )
-def test_asking_only_what_a_change_can_break_overlooks_nothing(variable, value):
+def test_checking_only_what_a_change_can_break_overlooks_nothing(variable, value):
     lease = lease_spec.load(SMALL)
     if value is None:
         value = lease.initial[variable].updated(str(FIRST), 7)
@@ -263,7 +263,7 @@ def test_a_state_that_cannot_be_evaluated_keeps_no_property():
     assert lease.broken_by(lease.initial, nonsense, ("registrations",)) is not None
 
 
-def test_ages_stop_growing_one_past_the_timeout_and_nobody_measures_without_one():
+def test_ages_stop_growing_one_past_the_timeout_and_are_not_measured_without_one():
     steps = steps_of(*UNTIL_UNFENCED, choices.SendHeartbeat(FIRST, want_fence=False))
     cluster = replace(steps[-1].after, controller_time_ms=1_000)
     values = LeaseMapping(Vocabulary.of(SMALL)).variables(cluster)

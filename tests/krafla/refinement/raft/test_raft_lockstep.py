@@ -1,4 +1,4 @@
-"""Simulated quorums in lockstep with the spec: those that are right, and those with a mistake."""
+"""Raft in lockstep with the spec: correct runs, and runs with a mistake."""
 
 import re
 from collections import deque
@@ -35,7 +35,7 @@ def simulation(seed=1, *, kinds="", core=KRAFT, plan=None, **fields):
 
 
 def judged(simulated, most, **options):
-    """Return the judge of so many steps of a run, and its last judgement."""
+    """Return the judge of the first steps of a run, and its last judgement."""
     lockstep = RaftLockstep(quorum_of(simulated), **options)
     last = None
     for step in simulated.steps():
@@ -46,7 +46,7 @@ def judged(simulated, most, **options):
 
 
 def broken(mistake):
-    """Return the code of a replica with a mistake: a function of each step that it makes."""
+    """Return the code of a replica with a mistake, which is a function of each step it takes."""
 
     def on_event(state, event):
         return mistake(state, event, KRAFT.on_event(state, event))
@@ -70,7 +70,7 @@ def test_a_quorum_of_kraft_version_0_is_judged_with_static_voters():
     assert lockstep.coverage["BecomeLeader"] >= 1
 
 
-def test_what_the_network_does_to_messages_is_a_step_of_the_spec_too():
+def test_what_the_network_does_to_messages_is_a_step_of_the_spec():
     lockstep, last = judged(simulation(6, kinds="loss,duplication,delay,partition"), 1200)
 
     assert isinstance(last, Agreed)
@@ -103,7 +103,7 @@ def test_another_disk_of_a_node_is_another_replica():
     assert lockstep.spec_run.rows["n2b"].epoch > 0
 
 
-def test_a_leader_that_has_moved_writes_the_voters_again_and_a_follower_has_it_done():
+def test_a_moved_leader_rewrites_the_voters_and_a_moved_follower_has_it_done():
     moves = tuple(
         Fault(2 * SECOND + node * SECOND // 2, "new-port", node, 11 * node, SECOND // 20)
         for node in range(3)
@@ -120,7 +120,7 @@ def test_a_leader_that_has_moved_writes_the_voters_again_and_a_follower_has_it_d
     assert lockstep.coverage["UpdateVoter"] >= 1
 
 
-def test_a_disk_that_nobody_announced_is_an_error_and_no_verdict():
+def test_a_disk_that_was_not_announced_is_an_error_and_no_verdict():
     simulated = simulation(4, plan=(Fault(3 * SECOND, "other-disk", 2, 5, 6 * SECOND),))
     lockstep = RaftLockstep(replace(quorum_of(simulated), disks={0: 1, 1: 1, 2: 1, 3: 1}))
 
@@ -128,14 +128,14 @@ def test_a_disk_that_nobody_announced_is_an_error_and_no_verdict():
         deque(map(lockstep.judge, simulated.steps()), maxlen=0)
 
 
-def test_properties_are_asked_of_every_state_and_step():
+def test_properties_are_checked_in_every_state_and_step():
     lockstep, last = judged(simulation(2), 500, with_properties=True)
 
     assert isinstance(last, Agreed)
     assert lockstep.coverage["AppendFetched"] > 10
 
 
-def test_properties_are_told_of_every_variable_that_a_step_changed(monkeypatch):
+def test_the_check_of_properties_gets_every_variable_that_a_step_changed(monkeypatch):
     told = set()
     monkeypatch.setattr(
         RaftProperties, "broken_by", lambda _asked, _old, _new, changed: told.update(changed)
@@ -143,7 +143,7 @@ def test_properties_are_told_of_every_variable_that_a_step_changed(monkeypatch):
 
     judged(simulation(2), 600, with_properties=True)
 
-    # Those that only a snapshot, or a truncation of it, changes are not among the first steps.
+    # Variables that only a snapshot or its truncation changes do not change in the first steps.
     assert {"epoch", "voted", "log", "flushed", "high_watermark", "committed", "messages"} <= told
 
 
@@ -151,7 +151,7 @@ def test_properties_are_told_of_every_variable_that_a_step_changed(monkeypatch):
     ("known", "named", "action"),
     [(None, "n0", "DiscoverEpoch"), (0, "n0", "DiscoverEpoch"), (0, None, "IgnoreResponse")],
 )
-def test_who_came_back_with_the_leaders_name_alone_discovers_where_it_is(known, named, action):
+def test_a_replica_that_knows_only_the_leaders_id_discovers_its_address(known, named, action):
     simulated = simulation()
     lockstep, _ = judged(simulated, 3)
     started = next(step.after for step in simulation().steps() if step.kind == "start")
@@ -164,7 +164,7 @@ def test_who_came_back_with_the_leaders_name_alone_discovers_where_it_is(known, 
 
 
 def finding(mistake, most=4000):
-    """Return what is found of a mistake in a run without faults."""
+    """Return the finding of a mistake in a run without faults."""
     core = broken(mistake)
     lockstep, last = judged(simulation(core=core), most)
     assert isinstance(last, Divergence), "the mistake was not noticed"
@@ -172,7 +172,7 @@ def finding(mistake, most=4000):
     return last
 
 
-def test_a_vote_that_is_given_without_being_written_is_noticed():
+def test_a_vote_that_is_granted_without_being_written_is_noticed():
     def forget_to_vote(state, event, step):
         votes = isinstance(event, RequestReceived) and isinstance(event.request, VoteRequest)
         if votes and not event.request.pre_vote and step.state.role.epoch > state.role.epoch:
@@ -186,7 +186,7 @@ def test_a_vote_that_is_given_without_being_written_is_noticed():
     assert "voted" in found.variables
 
 
-def test_a_process_that_ends_itself_for_no_reason_of_kafkas_is_noticed():
+def test_a_process_that_ends_itself_where_kafkas_would_not_is_noticed():
     def give_up(_state, event, step):
         asked = isinstance(event, RequestReceived) and isinstance(event.request, VoteRequest)
         return Step(step.state, (Fatal("enough"),)) if asked else step
@@ -240,7 +240,7 @@ def test_a_follower_that_does_not_flush_is_noticed():
     assert found.variables == ("flushed",)
 
 
-def test_a_leader_that_counts_a_record_too_early_is_noticed():
+def test_a_leader_that_commits_a_record_too_early_is_noticed():
     def commit_all(_state, _event, step):
         if isinstance(step.state.role, Leader) and step.state.high_watermark is not None:
             end = step.state.log.end_offset
@@ -270,7 +270,7 @@ def test_a_leader_that_sends_an_old_high_watermark_is_noticed():
     assert found.variables == ("messages",)
 
 
-def test_a_step_that_no_action_is_is_noticed():
+def test_a_step_that_matches_no_action_is_noticed():
     def grow(state, _event, step):
         role = step.state.role
         quiet = not any(isinstance(e, WriteQuorumState | SendResponse) for e in step.effects)

@@ -1,4 +1,4 @@
-"""Records of partitions: what the code builds is what PartitionChange says, for any partition."""
+"""For any partition, the code builds the change records that PartitionChange builds."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _evaluate(operator: str, *arguments: Any) -> Value:
 
 
 def ask_value(ask: asks.PartitionAsk) -> Value:
-    """Return what is asked of a partition. Spec: PartitionChange!Unchanged."""
+    """Return the requested values of a partition. Spec: PartitionChange!Unchanged."""
     return record(
         replicas=ask.replicas,
         isr=frozenset(ask.isr),
@@ -68,7 +68,7 @@ def _some(draw: st.DrawFn, members: tuple[BrokerId, ...], least: int = 0) -> tup
 
 @st.composite
 def partitions(draw: st.DrawFn, *, elr: bool) -> Partition:
-    """Any partition that could be there; without ELR somebody is in sync."""
+    """Any possible partition; without ELR the ISR is not empty."""
     replicas = tuple(draw(st.permutations(BROKERS)))[: draw(st.integers(1, 4))]
     isr = _some(draw, replicas, 0 if elr else 1)
     leader = draw(st.sampled_from((NO_LEADER, *isr)))
@@ -87,7 +87,7 @@ def partitions(draw: st.DrawFn, *, elr: bool) -> Partition:
 
 @st.composite
 def questions(draw: st.DrawFn, partition: Partition) -> tuple[asks.PartitionAsk, Value]:
-    """Return something to ask for, as the code has it and as the spec has it."""
+    """Return a requested change, in the notation of the code and in that of the spec."""
     value = partition_value(partition)
     unclean = draw(st.booleans())
     kind = draw(st.sampled_from(("without", "isr", "leader", "assignment", "reverted")))
@@ -113,7 +113,7 @@ def questions(draw: st.DrawFn, partition: Partition) -> tuple[asks.PartitionAsk,
 
 @given(st.data())
 @settings(max_examples=max(150, settings.default.max_examples))
-def test_what_is_built_and_replayed_is_what_the_spec_says(data: st.DataObject) -> None:
+def test_records_are_built_and_replayed_as_the_spec_says(data: st.DataObject) -> None:
     partition = data.draw(partitions(elr=False))
     ask, expected = data.draw(questions(partition))
     assert ask_value(ask) == expected
@@ -131,7 +131,9 @@ def test_what_is_built_and_replayed_is_what_the_spec_says(data: st.DataObject) -
 
 @given(st.data())
 @settings(max_examples=max(150, settings.default.max_examples))
-def test_with_eligible_leader_replicas_too(data: st.DataObject) -> None:
+def test_records_with_elr_are_built_and_replayed_as_the_spec_says(
+    data: st.DataObject,
+) -> None:
     partition = data.draw(partitions(elr=True))
     ask, expected = data.draw(questions(partition))
     unclean_shutdown = frozenset(data.draw(st.sets(st.sampled_from(BROKERS), max_size=1)))
@@ -151,7 +153,7 @@ def test_with_eligible_leader_replicas_too(data: st.DataObject) -> None:
     assert eligibility_value(after) == _evaluate("ReplayElr", eligibility, built)
 
 
-def test_nothing_is_left_to_go_back_to_when_all_replicas_came_in() -> None:
+def test_a_reassignment_that_added_every_replica_cannot_be_reverted() -> None:
     one = Partition((BROKERS[0],), (UNASSIGNED,), (BROKERS[0],), adding_replicas=(BROKERS[0],))
     with pytest.raises(ControllerError, match="INVALID_REPLICA_ASSIGNMENT"):
         asks.reverted(one, unclean_enabled=True)

@@ -1,4 +1,4 @@
-"""Runs of whole clusters for the tests of their lockstep with MetadataLog."""
+"""Runs of the stack for the tests of its lockstep."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kraft.sim.raft.configuration import SECOND, Knobs, QuorumConfiguration
 from kraft.sim.stack.configuration import StackKnobs
 
 DROPPED = object()
-"""What an alteration returns for a step that is to be left out."""
+"""What an alteration returns for a step that is left out."""
 
 STORMY = Case(
     QuorumConfiguration(
@@ -30,11 +30,11 @@ STORMY = Case(
     ),
     StackKnobs(admin_every_ms=60, snapshot_bytes=2_000),
 )
-"""A short run in which leaders resign and processes end: it comes to every action."""
+"""A short run in which leaders resign and processes end, so that it takes every action."""
 
 
 class SeesNothing:
-    """An observer that holds nothing to any property."""
+    """An observer that checks no property."""
 
     def __init__(self) -> None:
         self.violation = None
@@ -42,14 +42,14 @@ class SeesNothing:
         self.unpromised = 0
 
     def observe(self, _step):
-        """Look away."""
+        """Do nothing."""
 
     def finish(self, _acknowledged):
-        """Look away."""
+        """Do nothing."""
 
 
 UNCHECKED = replace(SYSTEM, checks=lambda _stable: SeesNothing())
-"""A cluster that only a lockstep judges."""
+"""The stack, judged by a lockstep only."""
 
 
 def stormy_simulation():
@@ -60,13 +60,13 @@ def stormy_simulation():
 
 
 def stormy_run():
-    """Return what a judge of the run must know before, and all its steps."""
+    """Return the quorum of the run and all its steps."""
     simulation = stormy_simulation()
     return quorum_of(simulation), tuple(simulation.steps())
 
 
 def judged(run, alter=None, key=lambda listener: listener):
-    """Judge a run. `alter` may put another step in the place of the first whose `key` it knows."""
+    """Judge a run. `alter` may replace the first step whose `key` it knows."""
     quorum, steps = run
     lockstep = StackLockstep(quorum, STORMY.configuration.voters)
     altered = alter is None
@@ -83,8 +83,8 @@ def judged(run, alter=None, key=lambda listener: listener):
     return lockstep
 
 
-def who_asked_for_what_was_refused(steps):
-    """Return a step that appends for a request, and that of the same node in which Raft refuses."""
+def refused_append(steps):
+    """Return a step that appends for a request, and the step in which Raft refuses that."""
     last = {}
     for step in steps:
         if step.listener is None or step.listener.kind != "controller":

@@ -1,4 +1,4 @@
-"""MetadataLogSteps by itself: the actions that MetadataLog has not."""
+"""MetadataLogSteps by itself: the actions that MetadataLog does not have."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kraft.sim.metadata.cluster import Configuration
 from kraft.sim.metadata.values import SetValue
 
 
-def test_every_action_of_metadata_log_is_taken_by_runs_or_said_not_to_be():
+def test_every_action_of_metadata_log_is_taken_by_runs_or_listed_as_never_taken():
     spec = load(Configuration((0,), (1,), (SetValue(0, 1),))).spec
     of_metadata_log = {action.name for action in spec.actions}
     assert of_metadata_log <= {*ACTIONS, *SELDOM, *NEVER_TAKEN}
@@ -28,7 +28,7 @@ def changes(before, after):
 
 @pytest.fixture
 def written():
-    """A spec in which n0 has written two batches, both committed, and has a snapshot of the first.
+    """A spec in which n0 has written and committed two batches, and has a snapshot of the first.
 
     Broker n1 has read nothing.
     """
@@ -48,7 +48,7 @@ def written():
     return side
 
 
-def test_a_process_that_starts_has_nothing_in_memory_until_it_is_handed_its_snapshot(written):
+def test_a_process_that_starts_has_nothing_in_memory_until_it_loads_its_snapshot(written):
     written.take(Action("LoadSnapshot", ("n1", "n0")))
     written.take(Action("ReplayCommitted", ("n1", 3)))
     assert written.value("ViewOf", "n1").written.image == 2
@@ -59,7 +59,7 @@ def test_a_process_that_starts_has_nothing_in_memory_until_it_is_handed_its_snap
     assert written.value("ViewOf", "n1").written.image == 1
 
 
-def test_a_snapshot_that_is_no_longer_the_newest_of_its_writer_can_be_loaded(written):
+def test_a_snapshot_that_is_no_longer_its_writers_newest_can_be_loaded(written):
     written.take(Action("CreateSnapshot", ("n0",)))
     written.take(Action("LoadOlderSnapshot", ("n1", 2)))
     view = written.value("ViewOf", "n1")
@@ -68,7 +68,7 @@ def test_a_snapshot_that_is_no_longer_the_newest_of_its_writer_can_be_loaded(wri
         written.take(Action("LoadOlderSnapshot", ("n0", 2)))
 
 
-def test_only_who_is_not_active_sends_writes_away(written):
+def test_only_a_controller_that_is_not_active_refuses_writes(written):
     request = record(id=1, records=changes(2, 3), result="answer 1")
     written.take(Action("Ask", (request,)))
     with pytest.raises(RefusalError) as refused:

@@ -1,6 +1,6 @@
-"""Whole clusters in lockstep with MetadataLog: those that are right, and those with a mistake.
+"""The stack in lockstep with MetadataLogSteps: a correct run, and runs with a mistake.
 
-Nothing else judges here: what is found, the lockstep has found.
+Nothing else judges here, so every finding is the lockstep's.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from tests.krafla.refinement.stack.stack_runs import (
     STORMY,
     UNCHECKED,
     judged,
+    refused_append,
     stormy_run,
     stormy_simulation,
-    who_asked_for_what_was_refused,
 )
 
 from krafla.fuzz.engine.machine_run import play
@@ -43,7 +43,7 @@ from kraft.image.metadata_image import EMPTY_IMAGE
 from kraft.raft.effects import HandleCommit
 from kraft.records.lease import NoOpRecord
 
-# Each is found in the first example of seed 0, and by this.
+# The seeded bugs that the first example of seed 0 finds, with the action that is refused.
 NOTICED = {
     "answers-before-commit": "HandleWrite",
     "unchanged-answered-at-once": "AnswerUnchanged",
@@ -63,11 +63,11 @@ NOTICED = {
 
 @pytest.fixture(scope="module")
 def run():
-    """What a judge of the stormy run must know before, and all its steps."""
+    """The quorum of the stormy run, and all its steps."""
     return stormy_run()
 
 
-def test_a_run_that_is_right_is_judged_to_its_end_and_comes_to_every_action(run):
+def test_a_correct_run_is_judged_to_its_end_and_takes_every_action(run):
     lockstep = judged(run)
     assert lockstep.finding is None, lockstep.finding
     assert lockstep.steps == len(run[1]) > 5_000
@@ -86,7 +86,7 @@ def test_a_seeded_bug_is_noticed_without_any_other_check(name, action):
     assert f": {action}(" in str(played.violation)
 
 
-# What a broker or a controller could do that no seeded bug does. Each alters one step of the run.
+# Mistakes of a broker or a controller that are no seeded bugs. Each alters one step of the run.
 
 
 def hears_of_commits(listener):
@@ -99,7 +99,7 @@ def hears_of_commits(listener):
 
 
 def ignores_a_commit(listener):
-    """A broker keeps what it had when it is handed committed batches."""
+    """A broker keeps its state when it receives committed batches."""
     if listener.kind == "broker" and isinstance(listener.event, HandleCommit):
         view = listener.after
         if view.memory.end > 20:
@@ -111,7 +111,7 @@ def ignores_a_commit(listener):
 
 
 def shows_what_was_never_written(listener):
-    """A broker comes to an image that the log does not have there."""
+    """A broker shows an image that the log does not have there."""
     if listener.kind == "broker" and listener.after.memory.image.topics:
         memory = listener.after.memory
         image = structs.replace(memory.image, topics=EMPTY_IMAGE.topics)
@@ -123,7 +123,7 @@ def shows_what_was_never_written(listener):
 
 
 def reads_ahead(listener):
-    """A broker replays a batch more than it was handed."""
+    """A broker replays one batch more than it received."""
     if listener.kind == "broker" and isinstance(listener.event, HandleCommit):
         memory = listener.after.memory
         ahead = after_batch(memory, (NoOpRecord(),), memory.end, memory.epoch)
@@ -132,14 +132,14 @@ def reads_ahead(listener):
 
 
 def standby_keeps_its_state(listener):
-    """A standby does nothing with committed batches."""
+    """A standby ignores committed batches."""
     if not hears_of_commits(listener) or is_active(listener.before):
         return None
     return listener._replace(after=listener.before)
 
 
 def commits_what_nobody_wrote(listener):
-    """Raft hands over a batch that is not the one that was appended."""
+    """Raft delivers another batch than the one that was appended."""
     if hears_of_commits(listener):
         batches = listener.event.batches
         if batches[-1].records:
@@ -149,7 +149,7 @@ def commits_what_nobody_wrote(listener):
 
 
 def appends_other_records(listener):
-    """The active controller appends something else than it replays."""
+    """The active controller appends other records than it replays."""
     appended = [one for one in listener.effects if isinstance(one, Append)]
     if not appended or not is_active(listener.before):
         return None
@@ -161,21 +161,21 @@ def appends_other_records(listener):
 
 
 def claims_without_being_told(listener):
-    """A standby takes itself for active when it hears that another leads."""
+    """A standby becomes active when it hears that another node leads."""
     if isinstance(listener.event, LeaderChanged) and not is_active(listener.after):
         return listener._replace(after=replace(listener.after, claim_epoch=listener.event.epoch))
     return None
 
 
 def answers_nobody(listener):
-    """Who has parked an answer gives one to somebody who did not ask."""
+    """A controller answers a request that was never made."""
     if not hears_of_commits(listener) or not listener.effects:
         return None
     return listener._replace(effects=(*listener.effects, Reply(10**9, None)))
 
 
 def answers_something_else(listener):
-    """A parked answer is another by the time it is given."""
+    """A deferred answer has changed by the time it is sent."""
     if not hears_of_commits(listener) or not listener.effects:
         return None
     effects = tuple(replace(one, response="other") for one in listener.effects)
@@ -191,13 +191,13 @@ def says_nothing_to_a_reader(listener):
 
 
 def answers_a_reader_something_else(listener):
-    """A read is answered, and not of what the node shows."""
+    """A read is answered with something else than the node shows."""
     said = says_nothing_to_a_reader(listener)
     return said and said._replace(effects=(Reply(listener.event.token, "other"),))
 
 
 def snapshot_lacks_a_record(listener):
-    """A snapshot does not say all that its controller shows."""
+    """A snapshot lacks a record of what its controller shows."""
     effects = tuple(
         replace(one, records=one.records[:-1]) if isinstance(one, CreateSnapshot) else one
         for one in listener.effects
@@ -206,26 +206,26 @@ def snapshot_lacks_a_record(listener):
 
 
 def stays_active_when_refused(listener):
-    """Raft has refused a batch, and its controller keeps what it made of it."""
+    """Raft has refused a batch, and its controller keeps the state with it."""
     if isinstance(listener.event, AppendRefused) and is_active(listener.before):
         return listener._replace(after=listener.before, effects=())
     return None
 
 
 def appends_when_raft_does_not_lead(listener):
-    """Raft takes a batch of a controller that it does not lead for any more."""
+    """Raft accepts a batch of a controller for which it no longer leads."""
     return DROPPED if stays_active_when_refused(listener) else None
 
 
 def loads_another_snapshot(listener):
-    """A node is handed a snapshot, and keeps what it had."""
+    """A node receives a snapshot and keeps what it had."""
     if isinstance(listener.event, SnapshotLoaded) and listener.event.records:
         return listener._replace(after=listener.before)
     return None
 
 
 class RemembersItsPast:
-    """A broker process that starts has in memory what the one before had."""
+    """A new broker process has in memory what the previous one had."""
 
     def __init__(self):
         self.memories = {}
@@ -243,7 +243,7 @@ class RemembersItsPast:
 
 
 def resigns_for_nothing(listener):
-    """Raft is made to resign by a controller that stays active."""
+    """A controller makes Raft resign and stays active."""
     if listener.kind == "controller" and is_active(listener.after) and listener.effects:
         resigns = Resign(listener.after.claim_epoch)
         return listener._replace(effects=(*listener.effects, resigns))
@@ -251,7 +251,7 @@ def resigns_for_nothing(listener):
 
 
 def tells_two_answers(listener):
-    """Somebody is told something else, and then what is right."""
+    """A wrong answer is sent before the right one."""
     if not hears_of_commits(listener) or not listener.effects:
         return None
     wrong = replace(listener.effects[0], response="other")
@@ -259,7 +259,7 @@ def tells_two_answers(listener):
 
 
 def parks_an_answer_twice(listener):
-    """An answer waits twice."""
+    """An answer is deferred twice."""
     if listener.kind == "controller" and listener.after.deferred:
         parked = listener.after.deferred
         return listener._replace(after=replace(listener.after, deferred=(*parked, parked[-1])))
@@ -267,7 +267,7 @@ def parks_an_answer_twice(listener):
 
 
 def says_that_it_is_no_controller(listener):
-    """The active controller sends somebody away whose request changes nothing."""
+    """The active controller answers NOT_CONTROLLER to a request that changes nothing."""
     event, effects = listener.event, listener.effects
     if not isinstance(event, RequestReceived) or not is_active(listener.before):
         return None
@@ -289,7 +289,7 @@ def appends_in_another_epoch(listener):
 
 
 def is_refused_while_raft_leads(listener):
-    """Raft refuses something to a controller that it leads for, which steps back."""
+    """Raft refuses an append although it leads, and its controller steps back."""
     if not is_active_controller(listener) or listener.effects:
         return None
     refused = AppendRefused(listener.event.now_ms, listener.before.claim_epoch)
@@ -304,8 +304,8 @@ def any_of(kind, listener):
     return any(isinstance(one, kind) for one in listener.effects)
 
 
-def test_whoever_asked_for_what_raft_refuses_is_told_so_once_and_only_that(run):
-    appends, refused = who_asked_for_what_was_refused(run[1])
+def test_a_request_whose_append_raft_refuses_gets_that_one_answer(run):
+    appends, refused = refused_append(run[1])
     asked = appends.event.token
     says_yes = (*appends.effects, Reply(asked, "yes"))
     says_nothing = tuple(
@@ -346,16 +346,16 @@ def test_whoever_asked_for_what_raft_refuses_is_told_so_once_and_only_that(run):
     ],
     ids=lambda one: getattr(one, "__name__", "" if isinstance(one, str) else "remembers"),
 )
-def test_a_step_that_is_none_of_the_spec_is_found_at_once(run, alter, said):
+def test_a_step_that_the_spec_forbids_is_found_at_once(run, alter, said):
     lockstep = judged(run, alter)
     assert lockstep.finding is not None
     assert said in str(lockstep.finding)
 
 
-# Where the judgement ends.
+# Where the judging ends.
 
 
-def test_a_disk_with_another_past_ends_the_judgement(run):
+def test_a_disk_with_an_old_image_ends_the_judging(run):
     judge = VisibleJudge(stormy_simulation())
     steps = run[1]
     half = len(steps) // 2
@@ -363,13 +363,13 @@ def test_a_disk_with_another_past_ends_the_judgement(run):
         assert judge.judge(step) is None
     judged_before = judge.judged
     assert judge.judge(steps[half]._replace(kind="fault", fault="old-image")) is None
-    # Nothing that comes then is what the spec would have.
+    # The steps after the fault are not those of the spec.
     for step in steps[half + 200 :]:
         assert judge.judge(step) is None
     assert judge.judged == judged_before > 0
 
 
-def test_a_sole_voter_that_lost_what_only_it_had_ends_the_judgement(run):
+def test_a_sole_voter_that_lost_what_only_it_had_ends_the_judging(run):
     quorum, steps = run
     lockstep = StackLockstep(quorum, STORMY.configuration.voters)
     for step in steps:

@@ -112,7 +112,7 @@ def test_an_impossible_configuration_is_refused_by_its_field(field, value):
 
 
 def test_the_page_on_the_simulator_has_every_kind_with_its_remaining_promises():
-    page = (Path(__file__).parents[4] / "docs/internals/quorum-simulator.md").read_text()
+    page = (Path(__file__).parents[4] / "docs/internals/raft-simulator.md").read_text()
     for kind in KINDS.values():
         off = "" if kind.is_default else " (off)"
         assert f"| `{kind.name}`{off} | {kind.sentence[:-1]} | {kind.promised} |" in page
