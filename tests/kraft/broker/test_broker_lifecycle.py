@@ -1,4 +1,4 @@
-"""A broker process: its states, its one request in flight, and its own idea of its lease."""
+"""A broker process: its states, its one request in flight, and its view of its lease."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_refused_process_stays_without_an_epoch_and_may_ask_again():
     assert not can_send_heartbeat(state, want_fence=True)
 
 
-def test_answers_lead_from_starting_over_recovery_to_running():
+def test_responses_lead_from_starting_through_recovery_to_running():
     state = answered(registered(), CAUGHT_UP, want_fence=True)
     assert state.state is BrokerState.RECOVERY
     state = answered(state, UNFENCED)
@@ -84,14 +84,14 @@ def test_answers_lead_from_starting_over_recovery_to_running():
         (BrokerState.PENDING_CONTROLLED_SHUTDOWN, UNFENCED),
     ],
 )
-def test_other_answers_leave_a_process_in_its_state(state, response):
+def test_other_responses_leave_the_state_unchanged(state, response):
     before = registered(state)
     after = answered(before, response, want_fence=state is BrokerState.STARTING)
     assert after == replace(before, next_correlation_id=1)
 
 
 @pytest.mark.parametrize("state", [BrokerState.RUNNING, BrokerState.PENDING_CONTROLLED_SHUTDOWN])
-def test_a_stale_epoch_does_not_move_a_process(state):
+def test_a_stale_epoch_leaves_the_state_unchanged(state):
     refusal = replace(STALE, is_caught_up=True, is_fenced=False, should_shut_down=True)
     assert answered(registered(state), refusal).state is state
 
@@ -114,7 +114,7 @@ def test_a_process_wants_to_be_fenced_until_it_is_ready(state, wants):
     assert able == wants
 
 
-def test_a_heartbeat_reports_the_offset_replayed_and_asks_for_leave_only_when_told_to_stop():
+def test_a_heartbeat_reports_the_replayed_offset_and_asks_to_stop_only_when_told():
     state = replay_metadata(registered(BrokerState.RUNNING), 7).state
     sent = send_heartbeat(state, want_fence=False, now_ms=0).effects[0].request
     assert sent == BrokerHeartbeatRequest(1, 5, 7, want_fence=False, want_shut_down=False)
@@ -123,7 +123,7 @@ def test_a_heartbeat_reports_the_offset_replayed_and_asks_for_leave_only_when_to
     assert sent.want_shut_down
 
 
-def test_a_running_broker_waits_for_leave_and_then_goes_with_nothing_in_memory():
+def test_a_running_broker_waits_for_permission_to_stop_and_then_loses_its_memory():
     stopping = request_shutdown(registered(BrokerState.RUNNING, applied_offset=9)).state
     assert stopping.state is BrokerState.PENDING_CONTROLLED_SHUTDOWN
     assert not can_request_shutdown(stopping)
@@ -134,7 +134,7 @@ def test_a_running_broker_waits_for_leave_and_then_goes_with_nothing_in_memory()
 
 
 @pytest.mark.parametrize("state", [BrokerState.STARTING, BrokerState.RECOVERY])
-def test_a_broker_that_does_not_run_yet_goes_without_asking(state):
+def test_a_broker_that_is_not_running_yet_stops_without_asking(state):
     step = request_shutdown(registered(state))
     assert step.state.state is BrokerState.SHUTTING_DOWN
     assert step.effects == (Disconnect(),)
@@ -147,7 +147,7 @@ def test_a_process_has_one_request_in_flight():
     assert not can_send_registration(replace(waiting, broker_epoch=-1))
 
 
-def test_the_answer_to_a_request_that_was_given_up_is_ignored():
+def test_the_response_to_a_timed_out_request_is_ignored():
     waiting = send_heartbeat(registered(), want_fence=True, now_ms=0).state
     given_up = on_request_timeout(waiting)
     assert given_up.effects == (Disconnect(),)
@@ -178,7 +178,7 @@ def test_a_refused_heartbeat_renews_no_lease():
     assert answered(state, STALE, sent_ms=40).lease_start_ms == 3
 
 
-def test_a_process_without_memory_keeps_only_what_it_was_configured_with():
+def test_a_process_without_memory_keeps_only_its_configuration():
     state = registered(
         BrokerState.RUNNING,
         broker_timeout_ms=100,

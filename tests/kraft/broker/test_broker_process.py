@@ -1,4 +1,4 @@
-"""A broker process with its timers: when it speaks, what it says, and when it gives up."""
+"""A broker process with its timers: when it sends, what it sends, and when a request times out."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ STALE = BrokerHeartbeatResponse(ErrorCode.STALE_BROKER_EPOCH)
 
 
 def answer(process, response, now_ms, chance=MIDDLE):
-    """Answer the request that the process waits on."""
+    """Answer the request that the process awaits."""
     handler = on_heartbeat_response if is_registered(process) else on_registration_response
     return handler(process, process.lifecycle.request.correlation_id, response, now_ms, chance)
 
 
 def due(process):
-    """Let the time pass until something is to be done, and do it."""
+    """Let time pass until something is due, and do it."""
     now_ms = next_deadline(process)
     return on_due(process, now_ms, MIDDLE), now_ms
 
@@ -77,7 +77,7 @@ def sent(turn):
     return send.request
 
 
-def test_a_registration_says_all_that_the_settings_say():
+def test_a_registration_has_everything_in_the_settings():
     assert sent(start(NEW, 0)) == BrokerRegistrationRequest(
         1,
         "first-process-of-one-A",
@@ -104,14 +104,14 @@ def test_a_process_that_is_not_registered_within_a_minute_shuts_down():
     assert on_due(process, 70_000, 0).process == process
 
 
-def test_a_process_once_registered_has_no_such_timeout():
+def test_a_registered_process_has_no_registration_timeout():
     process = registered()
     assert process.registration_deadline_ms is None
     again = due(register_again(process, 100))[0].process
     assert on_due(again, 59_000, MIDDLE).process.lifecycle.state is BrokerState.STARTING
 
 
-def test_a_broker_starts_recovers_and_runs_as_the_answers_say():
+def test_responses_take_a_broker_through_start_and_recovery_to_running():
     process = due(registered())[0].process
     process = answer(process, BEHIND, 4).process
     assert process.lifecycle.state is BrokerState.STARTING
@@ -132,7 +132,7 @@ def test_a_broker_starts_recovers_and_runs_as_the_answers_say():
     assert next_deadline(process) == 2_060
 
 
-def test_a_running_broker_waits_for_leave_to_stop():
+def test_a_running_broker_waits_for_permission_to_stop():
     turn, now_ms = due(begin_controlled_shutdown(running(), 7).process)
     assert now_ms == 7
     assert sent(turn).want_shut_down
@@ -148,13 +148,13 @@ def test_a_running_broker_waits_for_leave_to_stop():
     assert ended.effects == (Disconnect(),)
 
 
-def test_a_broker_that_does_not_run_yet_stops_at_once():
+def test_a_broker_that_is_not_running_yet_stops_at_once():
     ended = begin_controlled_shutdown(start(NEW, 0).process, 1)
     assert ended.process.lifecycle.state is BrokerState.SHUTTING_DOWN
     assert begin_controlled_shutdown(ended.process, 2).effects == ()
 
 
-def test_one_request_is_in_flight_and_a_wish_to_send_sooner_is_remembered():
+def test_one_request_is_in_flight_and_the_next_follows_at_once_if_wanted():
     process = start(NEW, 0).process
     process = set_ready_to_unfence(process, 1)
     assert process.wants_sooner
@@ -164,7 +164,7 @@ def test_one_request_is_in_flight_and_a_wish_to_send_sooner_is_remembered():
     assert next_deadline(answer(process, CAUGHT_UP, 5).process) == 5
 
 
-def test_after_a_failure_nothing_is_sent_at_once():
+def test_a_failure_leads_to_a_back_off():
     process = due(registered())[0].process
     process = set_ready_to_unfence(process, 1)
     failed = answer(process, STALE, 5).process
@@ -172,7 +172,7 @@ def test_after_a_failure_nothing_is_sent_at_once():
     assert next_deadline(failed) == 105
 
 
-def test_a_stale_epoch_is_reported_for_ever_and_never_leads_to_a_registration():
+def test_a_process_with_a_stale_epoch_sends_heartbeats_for_ever_and_never_registers():
     process, now_ms = running(), 0
     for delay_ms in (100, 200, 400, 800, 1_600, 3_200, 6_400, 9_000, 9_000, 9_000):
         turn, now_ms = due(process)
@@ -184,7 +184,7 @@ def test_a_stale_epoch_is_reported_for_ever_and_never_leads_to_a_registration():
     assert (process.failed_attempts, next_deadline(process)) == (0, now_ms + 2_000)
 
 
-def test_a_request_without_an_answer_is_given_up_and_its_answer_ignored():
+def test_a_request_times_out_and_its_late_response_is_ignored():
     process = start(NEW, 0).process
     given_up = on_due(process, 9_000, MIDDLE)
     assert given_up.effects == (Disconnect(),)
@@ -208,7 +208,7 @@ def test_failed_directories_are_in_every_heartbeat_from_then_on():
     assert on_due(process, 40_000, MIDDLE).process.lifecycle.state is BrokerState.RUNNING
 
 
-def test_a_directory_that_failed_behind_the_heartbeats_back_is_in_the_next_one():
+def test_a_directory_that_fails_during_a_heartbeat_is_in_the_next_one():
     waiting = due(running())[0].process
     process = on_directory_failure(waiting, "second-directory-of-1A", 2_010)
     process = answer(process, UNFENCED, 2_020).process
@@ -217,7 +217,7 @@ def test_a_directory_that_failed_behind_the_heartbeats_back_is_in_the_next_one()
     assert (now_ms, sent(turn).offline_log_dirs) == (2_020, ("second-directory-of-1A",))
 
 
-def test_a_broker_halts_that_cannot_report_a_failed_directory_in_time():
+def test_a_broker_that_cannot_report_a_failed_directory_in_time_halts():
     process, now_ms = on_directory_failure(running(), "second-directory-of-1A", 10), 10
     effects = ()
     while not any(isinstance(one, Halt) for one in effects):
@@ -240,7 +240,7 @@ def test_a_directory_that_fails_before_the_registration_waits_for_it():
     assert sent(due(process)[0]).offline_log_dirs == ("second-directory-of-1A",)
 
 
-def test_whoever_has_no_directories_recorded_registers_again_as_the_same_incarnation():
+def test_a_broker_without_recorded_directories_registers_again_as_the_same_incarnation():
     turn, now_ms = due(register_again(running(), 8))
     assert (now_ms, sent(turn).incarnation_id) == (8, "first-process-of-one-A")
     assert turn.process.broker_epoch == 5
@@ -254,7 +254,7 @@ def test_whoever_has_no_directories_recorded_registers_again_as_the_same_incarna
     ("level", "directories", "needed"),
     [(17, (), True), (16, (), False), (17, ("first-directory-of-one",), False), (None, (), False)],
 )
-def test_a_registration_is_refreshed_only_for_directories_that_it_may_have(
+def test_a_registration_is_refreshed_only_to_add_directories_that_the_metadata_version_allows(
     level, directories, needed
 ):
     registration = BrokerRegistration(5, "first-process-of-one-A", directories=directories)
@@ -262,19 +262,19 @@ def test_a_registration_is_refreshed_only_for_directories_that_it_may_have(
     assert not needs_registration_again(level, None)
 
 
-def test_heartbeats_tell_how_far_the_metadata_is_replayed():
+def test_heartbeats_report_the_replayed_offset():
     process = replay_metadata(replay_metadata(registered(), 12), 11)
     assert sent(due(process)[0]).current_metadata_offset == 12
 
 
-def test_a_process_that_ended_wants_nothing_any_more():
+def test_an_ended_process_has_no_deadline():
     ended = begin_controlled_shutdown(start(NEW, 0).process, 1).process
     assert register_again(ended, 2) == ended
     assert set_ready_to_unfence(ended, 2) == replace(ended, ready_to_unfence=True)
     assert next_deadline(ended) is None
 
 
-def test_the_back_off_doubles_and_strays_by_two_hundredths_at_most():
+def test_the_back_off_doubles_with_a_jitter_of_at_most_two_hundredths():
     middle = [backoff_ms(100, 9_000, attempts, MIDDLE) for attempts in range(9)]
     assert middle == [100, 200, 400, 800, 1_600, 3_200, 6_400, 9_000, 9_000]
     assert backoff_ms(100, 9_000, 3, 0) == 784

@@ -1,4 +1,4 @@
-"""The replicas of a broker, as the metadata has them lead, follow, begin and go."""
+"""The replicas of a broker lead, follow, open and drop as the metadata says."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def test_a_broker_leads_and_follows_as_the_metadata_says():
     assert said(changes) == [(OPENED, KEY), (LEADS, KEY), (OPENED, SECOND)]
 
 
-def test_a_broker_that_starts_goes_on_with_what_its_disks_have():
+def test_a_starting_broker_continues_with_the_logs_on_its_disks():
     own, _, changes = begun({KEY: LED}, {ONE: {KEY: LOG}})
     assert own.replicas[KEY].log == LOG
     assert [change.log for change in changes] == [LOG, LOG]
     assert own.replicas[KEY].role.epoch_start == 3
 
 
-def test_what_is_no_replica_any_more_is_stray():
+def test_a_log_that_is_no_longer_a_replica_is_stray():
     moved = replace(LED, replicas=(2,), directories=(OTHER,), isr=(2,), leader=2)
     for partitions in ({}, {KEY: moved}, {(AGAIN, 0): LED}):
         own, stray = load(1, image_of(partitions), {ONE: {KEY: LOG}})
@@ -76,7 +76,7 @@ def test_what_is_no_replica_any_more_is_stray():
         assert not own.replicas
 
 
-def test_of_two_copies_the_one_counts_that_the_metadata_names():
+def test_of_two_copies_the_one_in_the_assigned_directory_counts():
     for named, other in ((ONE, OTHER), (OTHER, ONE)):
         partition = replace(LED, directories=(named, OTHER))
         own, stray = load(1, image_of({KEY: partition}), {ONE: {KEY: LOG}, OTHER: {KEY: LOG}})
@@ -98,7 +98,7 @@ def test_without_a_leader_nothing_is_fetched():
     assert fetches(own) == {}
 
 
-def test_what_is_older_than_the_answer_of_the_controller_is_passed_over():
+def test_metadata_older_than_the_controllers_answer_is_ignored():
     own, image, _ = begun({KEY: LED})
     replica = own.replicas[KEY]
     view = changed(replica.role.view, isr=(1,), partition_epoch=7, pending=(1, 2))
@@ -120,14 +120,14 @@ def test_a_deleted_topic_and_a_replica_that_has_moved_are_dropped():
     assert not own.replicas
 
 
-def test_a_topic_that_was_created_again_begins_with_nothing():
+def test_a_topic_that_was_created_again_starts_empty():
     own, image, _ = begun({KEY: LED}, {ONE: {KEY: LOG}})
     own, changes, _ = after(own, image, {(AGAIN, 0): LED})
     assert said(changes) == [(DROPPED, KEY), (OPENED, (AGAIN, 0)), (LEADS, (AGAIN, 0))]
     assert own.replicas[AGAIN, 0].log.end_offset == 0
 
 
-def test_a_replica_begins_where_the_metadata_says_or_where_there_is_least():
+def test_a_new_replica_is_in_its_assigned_directory_or_in_the_emptiest():
     elsewhere = replace(LED, directories=(UNASSIGNED, ONE))
     own, _, _ = begun({KEY: LED, SECOND: elsewhere})
     assert own.replicas[KEY].directory == ONE
@@ -143,13 +143,13 @@ def test_the_replicas_of_a_failed_directory_neither_lead_nor_follow():
     assert changes == ()
 
 
-def test_a_broker_that_starts_does_not_begin_elsewhere_what_is_in_a_failed_directory():
+def test_a_starting_broker_does_not_recreate_replicas_of_a_failed_directory():
     own, _, changes = begun({KEY: LED}, directories=(OTHER,), failed=(ONE,))
     assert own.offline == Map({KEY: ONE})
     assert changes == ()
 
 
-def test_what_may_be_in_a_failed_directory_is_not_begun_elsewhere():
+def test_a_replica_that_may_be_in_a_failed_directory_is_not_created_elsewhere():
     migrating = replace(LED, directories=(MIGRATING, OTHER))
     own, _, _ = begun({KEY: migrating}, directories=(OTHER,), failed=(ONE,))
     assert not own.replicas
@@ -158,24 +158,24 @@ def test_what_may_be_in_a_failed_directory_is_not_begun_elsewhere():
     assert own.replicas[KEY].directory == OTHER
 
 
-def test_what_was_in_a_directory_that_is_not_there_begins_anew():
+def test_a_replica_of_a_missing_directory_starts_anew():
     own, _, _ = begun({KEY: replace(LED, directories=(GONE, OTHER))})
     assert own.replicas[KEY].directory == ONE
 
 
-def test_a_broker_tells_where_its_replicas_are_if_the_metadata_says_otherwise():
+def test_a_broker_reports_replicas_whose_directory_differs_from_the_metadata():
     own, image, _ = begun({KEY: replace(LED, directories=(UNASSIGNED, OTHER)), SECOND: LED})
     assert unassigned(own, image) == ((own.replicas[KEY].directory, *KEY),)
     assert unassigned(own, image_of({})) == ()
 
 
-def test_before_directories_are_known_nothing_is_told():
+def test_before_metadata_has_directories_nothing_is_reported():
     own, image, _ = begun({KEY: replace(LED, directories=(MIGRATING, MIGRATING))})
     assert unassigned(own, image)
     assert unassigned(own, image_of(image.partitions, 16)) == ()
 
 
-def test_what_failed_before_the_metadata_knew_its_place_is_lost():
+def test_a_replica_that_failed_before_its_directory_was_recorded_is_lost():
     own, image, _ = begun({KEY: replace(LED, directories=(UNASSIGNED, OTHER))})
     own = lose_directory(own, own.replicas[KEY].directory)
     assert unassigned(own, image) == ((LOST, *KEY),)

@@ -1,4 +1,4 @@
-"""Replicas with data: what a leader appends and commits, what followers fetch and cut off."""
+"""Replicas with data: leaders append and commit, followers fetch and truncate."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ VIEW = PartitionLeader(4, 7, (1, 2, 3), (1, 2))
 LOG = ReplicaLog(((1, 3), (2, 5)))
 
 
-def nobody(_one, _known):
+def no_follower(_one, _known):
     return False
 
 
@@ -82,7 +82,7 @@ def histories(draw):
     return found
 
 
-def test_a_log_knows_its_records_by_epoch_and_offset():
+def test_a_log_identifies_records_by_epoch_and_offset():
     log = append(append(EMPTY_LOG, 1, 3), 2, 2)
     assert log == LOG
     assert (log.end_offset, log.last_epoch) == (5, 2)
@@ -105,7 +105,7 @@ def test_an_epoch_ends_where_the_next_one_begins(epoch, end):
 
 
 @given(histories(), st.data())
-def test_a_follower_that_cuts_its_log_back_ends_with_the_leaders(found, data):
+def test_a_follower_that_truncates_ends_with_the_leaders_log(found, data):
     leading = append(data.draw(st.sampled_from(found)), 9, 1)
     following = data.draw(st.sampled_from(found))
     while diverging := diverging_epoch(leading, following.end_offset, following.last_epoch):
@@ -117,14 +117,14 @@ def test_a_follower_that_cuts_its_log_back_ends_with_the_leaders(found, data):
 
 
 @given(histories(), st.data())
-def test_a_log_holds_what_it_begins_with_and_nothing_more(found, data):
+def test_a_log_holds_its_prefixes_and_nothing_more(found, data):
     log = data.draw(st.sampled_from(found))
     part = truncate(log, data.draw(st.integers(0, log.end_offset)))
     assert holds(log, part)
     assert holds(part, log) == (part == log)
 
 
-def test_a_follower_gets_what_it_lacks_and_no_more_than_it_may():
+def test_a_follower_gets_its_missing_records_up_to_the_maximum():
     leads, answer = fetch(leader(), 1, 1)
     assert answer.records == ((1, 3), (2, 5))
     assert leads.role.followers[2].end_offset == 1
@@ -132,7 +132,7 @@ def test_a_follower_gets_what_it_lacks_and_no_more_than_it_may():
     assert few.records == ((1, 2),)
 
 
-def test_what_is_fetched_is_at_the_end_of_the_followers_log():
+def test_fetched_records_are_appended_to_the_followers_log():
     follower = become_follower(Replica(DIRECTORY, ReplicaLog(((1, 2),))), 1, 4)
     asked = ask(follower)
     leads, answer = on_fetch(leader(), asked, 2, 9, 10, 100)
@@ -141,7 +141,7 @@ def test_what_is_fetched_is_at_the_end_of_the_followers_log():
     assert on_fetched(follower, asked, answer) is follower
 
 
-def test_a_follower_is_told_where_its_log_leaves_the_leaders_and_is_not_reckoned_with():
+def test_a_diverging_follower_is_told_where_and_its_fetch_does_not_count():
     follower = become_follower(Replica(DIRECTORY, ReplicaLog(((1, 4), (3, 7))), 7), 1, 4)
     asked = ask(follower)
     leads, answer = on_fetch(leader(), asked, 2, 9, 10, 100)
@@ -168,13 +168,13 @@ def test_an_answer_of_another_leader_epoch_changes_nothing():
         (4, 8, ErrorCode.UNKNOWN_LEADER_EPOCH),
     ],
 )
-def test_a_fetch_of_another_epoch_or_by_no_replica_is_refused(epoch, by, code):
+def test_a_fetch_under_another_epoch_or_from_a_non_replica_is_refused(epoch, by, code):
     leads, answer = fetch(leader(), 0, -1, by=by, epoch=epoch)
     assert answer.error_code is code
     assert leads.role.followers == leader().role.followers
 
 
-def test_who_does_not_lead_answers_no_fetch_and_takes_no_records():
+def test_a_replica_that_does_not_lead_refuses_fetches_and_appends():
     follower = become_follower(Replica(DIRECTORY), 1, 4)
     assert fetch(follower, 0)[1].error_code is ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert append_to_leader(follower, 1, 1) == (follower, ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -185,31 +185,31 @@ def test_a_fetch_of_an_earlier_process_of_a_follower_is_refused():
     assert fetch(leads, 0, under=8)[1].error_code is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
-def test_committed_is_what_all_in_sync_have():
+def test_the_high_watermark_is_the_lowest_end_of_the_in_sync_replicas():
     leads, _ = fetch(leader(), 3)
-    leads = advance_high_watermark(1, leads, 1, nobody)
+    leads = advance_high_watermark(1, leads, 1, no_follower)
     assert leads.high_watermark == 3
 
 
-def test_a_leader_commits_nothing_before_it_has_heard_of_all_in_sync():
-    assert advance_high_watermark(1, leader(), 1, nobody).high_watermark == 0
+def test_a_leader_commits_nothing_before_all_in_sync_replicas_have_fetched():
+    assert advance_high_watermark(1, leader(), 1, no_follower).high_watermark == 0
 
 
-def test_a_leader_reckons_with_the_replica_that_it_asked_for():
+def test_a_replica_in_the_pending_isr_counts_for_the_high_watermark():
     view = changed(VIEW, pending=(1, 2, 3))
     leads, _ = fetch(leader(view), 5)
-    assert advance_high_watermark(1, leads, 1, nobody).high_watermark == 0
+    assert advance_high_watermark(1, leads, 1, no_follower).high_watermark == 0
     leads, _ = fetch(leads, 4, by=3)
-    assert advance_high_watermark(1, leads, 1, nobody).high_watermark == 4
+    assert advance_high_watermark(1, leads, 1, no_follower).high_watermark == 4
 
 
-def test_a_leader_reckons_with_a_replica_that_it_asked_to_leave_out():
+def test_a_replica_that_a_pending_isr_removes_still_counts():
     view = changed(VIEW, pending=(1,))
     leads, _ = fetch(leader(view), 3)
-    assert advance_high_watermark(1, leads, 1, nobody).high_watermark == 3
+    assert advance_high_watermark(1, leads, 1, no_follower).high_watermark == 3
 
 
-def test_a_leader_waits_for_a_replica_that_is_about_to_join():
+def test_the_high_watermark_waits_for_a_replica_about_to_join():
     leads, _ = fetch(leader(), 5)
     leads, _ = fetch(leads, 4, by=3)
     assert advance_high_watermark(1, leads, 1, anybody).high_watermark == 4
@@ -218,7 +218,7 @@ def test_a_leader_waits_for_a_replica_that_is_about_to_join():
 def test_nothing_is_appended_or_committed_with_too_few_in_sync():
     leads, _ = fetch(leader(), 5)
     assert append_to_leader(leads, 1, 3)[1] is ErrorCode.NOT_ENOUGH_REPLICAS
-    assert advance_high_watermark(1, leads, 3, nobody).high_watermark == 0
+    assert advance_high_watermark(1, leads, 3, no_follower).high_watermark == 0
 
 
 def test_a_partition_of_few_replicas_needs_all_of_them_and_no_more():
@@ -226,7 +226,7 @@ def test_a_partition_of_few_replicas_needs_all_of_them_and_no_more():
     assert append_to_leader(leader(view), 1, 3)[1] is ErrorCode.NONE
 
 
-def test_a_new_leader_epoch_begins_at_the_end_of_the_log_and_forgets_who_has_what():
+def test_a_new_leader_epoch_begins_at_the_end_of_the_log_and_resets_the_followers():
     leads, _ = fetch(leader(), 5)
     again = become_leader(leads, changed(VIEW, partition_epoch=8), 50)
     assert again.role.followers == leads.role.followers
@@ -235,26 +235,26 @@ def test_a_new_leader_epoch_begins_at_the_end_of_the_log_and_forgets_who_has_wha
     assert later.role.followers[2] == FollowerState(caught_up_ms=50)
 
 
-def test_who_has_not_what_the_leader_had_as_its_epoch_began_is_not_in_sync():
+def test_a_follower_behind_the_start_of_the_leader_epoch_is_not_in_sync():
     leads, _ = fetch(leader(), 4, by=3)
     assert not is_follower_in_sync(leads, leads.role.followers[3])
     leads, _ = fetch(leads, 5, by=3)
     assert is_follower_in_sync(leads, leads.role.followers[3])
 
 
-def test_a_follower_that_has_caught_up_is_let_in_if_it_may():
+def test_an_eligible_follower_that_has_caught_up_joins_the_isr():
     leads, _ = fetch(leader(), 5, by=3)
     assert wanted_isr(1, leads, 10, LAG_MS, anybody) == (1, 2, 3)
-    assert wanted_isr(1, leads, 10, LAG_MS, nobody) is None
+    assert wanted_isr(1, leads, 10, LAG_MS, no_follower) is None
 
 
-def test_a_follower_that_is_silent_for_the_time_of_a_lag_is_left_out():
+def test_a_follower_silent_for_the_lag_time_leaves_the_isr():
     leads = leader()
-    assert wanted_isr(1, leads, LAG_MS, LAG_MS, nobody) is None
-    assert wanted_isr(1, leads, LAG_MS + 1, LAG_MS, nobody) == (1,)
+    assert wanted_isr(1, leads, LAG_MS, LAG_MS, no_follower) is None
+    assert wanted_isr(1, leads, LAG_MS + 1, LAG_MS, no_follower) == (1,)
 
 
-def test_who_fetches_what_the_leader_had_a_while_ago_was_caught_up_then():
+def test_a_follower_that_reaches_the_leaders_earlier_end_was_caught_up_then():
     leads, _ = fetch(leader(), 3, now_ms=100)
     leads, _ = append_to_leader(leads, 4, 1)
     leads, _ = fetch(leads, 5, now_ms=900)
@@ -265,9 +265,9 @@ def test_who_fetches_what_the_leader_had_a_while_ago_was_caught_up_then():
     assert leads.role.followers[2].caught_up_ms == 1_600
 
 
-def test_who_has_all_is_in_sync_however_long_nothing_is_fetched():
+def test_a_follower_with_the_whole_log_stays_in_sync_without_fetching():
     leads, _ = fetch(leader(), 5)
-    assert wanted_isr(1, leads, 10 * LAG_MS, LAG_MS, nobody) is None
+    assert wanted_isr(1, leads, 10 * LAG_MS, LAG_MS, no_follower) is None
 
 
 @pytest.mark.parametrize(
@@ -281,13 +281,13 @@ def test_who_has_all_is_in_sync_however_long_nothing_is_fetched():
         (None, 9, False),
     ],
 )
-def test_in_sync_may_be_who_is_unfenced_and_the_process_that_fetched(registration, heard, eligible):
+def test_only_the_unfenced_process_that_fetched_can_join_the_isr(registration, heard, eligible):
     brokers = Map() if registration is None else Map({2: registration})
     image = MetadataImage(brokers=brokers)
     assert is_isr_eligible(image, 2, FollowerState(5, 5, 0, 0, heard)) is eligible
 
 
-def test_who_never_fetched_is_not_eligible():
+def test_a_follower_that_never_fetched_is_not_eligible():
     image = MetadataImage(brokers=Map({2: BrokerRegistration(9, "i", fenced=False)}))
     assert not is_isr_eligible(image, 2, FollowerState(caught_up_ms=0))
 
@@ -297,11 +297,11 @@ def appended(min_isr=1):
     return produce_purgatory.produce(Map({KEY: leader()}), request, 7, lambda _key: min_isr, 100)
 
 
-def test_a_producer_is_answered_once_all_of_its_records_are_committed():
+def test_a_producer_gets_its_response_once_all_records_are_committed():
     replicas, delayed = appended()
     assert not delayed.is_done
     leads, _ = fetch(replicas[KEY], 7, 4)
-    leads = advance_high_watermark(1, leads, 1, nobody)
+    leads = advance_high_watermark(1, leads, 1, no_follower)
     delayed = produce_purgatory.look_again(delayed, Map({KEY: leads}), lambda _key: 1)
     assert delayed.is_done
     first, second = delayed.response.partitions
@@ -315,7 +315,7 @@ def test_a_producer_hears_that_its_records_were_not_committed_in_time():
     assert delayed.response.partitions[0].error_code is ErrorCode.REQUEST_TIMED_OUT
 
 
-def test_a_producer_hears_that_its_leader_leads_no_more():
+def test_a_producer_hears_that_its_leader_no_longer_leads():
     replicas, delayed = appended()
     follows = Map({KEY: become_follower(replicas[KEY], 2, 5)})
     assert isinstance(follows[KEY].role, Following)
@@ -326,7 +326,7 @@ def test_a_producer_hears_that_its_leader_leads_no_more():
 def test_a_producer_hears_that_too_few_were_in_sync_when_its_records_were_committed():
     replicas, delayed = appended()
     leads, _ = fetch(replicas[KEY], 7, 4)
-    leads = advance_high_watermark(1, leads, 1, nobody)
+    leads = advance_high_watermark(1, leads, 1, no_follower)
     after = produce_purgatory.look_again(delayed, Map({KEY: leads}), lambda _key: 3)
     code = after.response.partitions[0].error_code
     assert code is ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND

@@ -1,4 +1,4 @@
-"""A controller of all metadata to drive by hand: what is written, the time, what the last did."""
+"""A controller of all metadata to drive by hand, with its state, its time and its last records."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ FEATURES = (
 
 
 def incarnation(broker: int, process: int = 1) -> IncarnationId:
-    """Return the incarnation of a process of a broker."""
+    """Return the incarnation of a broker process."""
     return IncarnationId(f"{broker}x{process}".rjust(21, "P") + "A")
 
 
 class ClusterDriver:
-    """The active controller of a log that says only which versions there are."""
+    """The active controller of a log that only sets feature levels."""
 
     def __init__(
         self, *, metadata_version: int = LATEST, min_isr: int | None = None, **defaults: Any
@@ -103,7 +103,7 @@ class ClusterDriver:
         return self
 
     def fence_stale(self) -> bool:
-        """Fence the broker that was silent longest, if for too long."""
+        """Fence the broker that was silent longest, if its session ran out."""
         return self._take(
             maybe_fence_stale_broker(self.written, self.heartbeats, self.defaults, self.now_ms)
         )
@@ -133,7 +133,7 @@ class ClusterDriver:
         self.write(*records)
 
     def write(self, *records: TypedRecord) -> None:
-        """Write records that no operation on brokers came to."""
+        """Write records that no operation on brokers generated."""
         self.written, self.heartbeats = replay_with_heartbeats(
             self.written, self.heartbeats, records, self.written.end
         )
@@ -159,13 +159,13 @@ class ClusterDriver:
         return generated.result.response
 
     def registration(self, broker: int = 1) -> BrokerRegistration:
-        """What the image says of a broker."""
+        """Return a broker's registration in the image."""
         return self.written.image.brokers[BrokerId(broker)]
 
     def partition(self, index: int = 0) -> Partition:
-        """What the image says of a partition."""
+        """Return a partition of the image."""
         return self.written.image.partitions[TOPIC_ID, PartitionId(index)]
 
     def soft(self, broker: int = 1) -> HeartbeatState:
-        """What the controller keeps of a broker in memory."""
+        """Return the soft state of a broker."""
         return heartbeat_state(self.heartbeats, BrokerId(broker))

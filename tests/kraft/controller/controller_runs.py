@@ -1,4 +1,4 @@
-"""A controller that is played with by hand, over a Raft that commits when it is told to."""
+"""A controller to drive by hand, over a Raft that commits on demand."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CONFIGURATION = Configuration(Defaults(ME), (VERSION,))
 
 @dataclass(frozen=True)
 class Put:
-    """Write values, one record each; refuse if there is another than `expected` for the first."""
+    """Write values, one record each; refuse if the first has another value than `expected`."""
 
     values: tuple[tuple[str, str], ...]
     expected: str | None = None
@@ -74,7 +74,7 @@ PLAIN = Operations(
 
 @dataclass
 class Player:
-    """`log` are the batches that its Raft took, of which `committed` are handed over."""
+    """Drives a controller. `log` has its appended batches, of which `committed` are handed over."""
 
     state: ControllerState = field(default_factory=lambda: first_state(CONFIGURATION))
     operations: Operations = PLAIN
@@ -113,7 +113,7 @@ class Player:
         return self.commit(len(self.log) - self.committed)
 
     def lead(self, epoch: int = 1) -> tuple[Effect, ...]:
-        """Write and commit the record that begins an epoch, and tell of it."""
+        """Write and commit the record that begins an epoch, and tell the controller of it."""
         self.write(epoch, (), 1)
         self.commit_all()
         return self.handle(events.LeaderChanged(self.now_ms, epoch, ME))
@@ -137,13 +137,13 @@ def active() -> Player:
 
 
 def replies(effects: tuple[Effect, ...]) -> list[tuple[Any, Any]]:
-    """Return who was answered what, in order; an error by its code."""
+    """Return the tokens and answers in order; an error as its code."""
     found = [(one.token, one.response) for one in effects if isinstance(one, Reply)]
     return [(token, getattr(response, "error_code", response)) for token, response in found]
 
 
 def reason(effects: tuple[Effect, ...]) -> str:
-    """Return the reason of the one effect, which is Fatal."""
+    """Return the reason of the only effect, which is Fatal."""
     (fatal,) = effects
     assert isinstance(fatal, Fatal)
     return fatal.reason

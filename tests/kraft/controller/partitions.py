@@ -1,4 +1,4 @@
-"""A cluster's image with one partition, as the scenarios of the controller write it down."""
+"""An image with one partition, for the scenarios of the controller."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def image_of(
 ) -> MetadataImage:
     """Return an image with the brokers and the one partition; by default its first replica leads.
 
-    `min_isr` turns the eligible leader replicas on. `fields` are those of the partition's record.
+    `min_isr` enables eligible leader replicas. `fields` are those of the partition's record.
     """
     members = replicas if isr is None else isr
     records: list[Any] = [FeatureLevelRecord(METADATA_VERSION, metadata_version)]
@@ -71,10 +71,10 @@ def image_of(
 
 
 def directory(broker_id: int) -> DirectoryId:
-    """Return the one directory of a broker."""
+    """Return the only directory of a broker."""
     return DirectoryId(f"{broker_id}".rjust(21, "D") + "A")
 
 
 def after(image: MetadataImage, records: Any) -> Partition:
-    """Return the partition after records."""
+    """Return the partition after the records."""
     return replay(image, records).partitions[KEY]

@@ -1,4 +1,4 @@
-"""Access control and credentials of SCRAM: scenarios 140 and 141 of Kafka's controller."""
+"""Access control and SCRAM credentials: scenarios 140 and 141 of Kafka's controller."""
 
 from __future__ import annotations
 
@@ -43,25 +43,25 @@ TOPIC_TYPE, GROUP_TYPE, READ, WRITE = 2, 3, 3, 4
 
 def entry(name="foo", *, resource=TOPIC_TYPE, pattern=LITERAL, user="User:alice",
           operation=READ, permission=ALLOW):  # fmt: skip
-    """Return an entry of access control."""
+    """Return an access control entry."""
     return AclBinding(resource, name, pattern, user, "*", operation, permission)
 
 
 def created(image, *entries, start=0):
-    """Return the errors of a creation, and the records."""
+    """Return the errors of a creation, and its records."""
     ids = tuple(Uuid(f"{start + number}".rjust(21, "C") + "A") for number in range(len(entries)))
     result = create_acls(image, CreateAclsRequest(entries), ids)
     return [one.error_code for one in result.response.results], result.records
 
 
 def deleted(image, *filters):
-    """Return the results of a deletion, and the records."""
+    """Return the results of a deletion, and its records."""
     result = delete_acls(image, DeleteAclsRequest(filters))
     return result.response.filter_results, result.records
 
 
 def image_with(*entries):
-    """Return an image that has entries."""
+    """Return an image with entries."""
     return replay(IMAGE, created(IMAGE, *entries)[1])
 
 
@@ -89,13 +89,13 @@ def test_an_entry_that_is_created_twice_is_written_once():
         entry(user="alice"),
     ],
 )
-def test_an_entry_that_cannot_be_is_refused_and_the_others_are_not(bad):
+def test_an_invalid_entry_is_refused_and_the_others_are_created(bad):
     codes, records = created(IMAGE, bad, entry())
     assert codes == [ErrorCode.INVALID_REQUEST, ErrorCode.NONE]
     assert len(records) == 1
 
 
-def test_an_entry_that_two_filters_meet_is_removed_once():
+def test_an_entry_that_two_filters_match_is_removed_once():
     image = image_with(entry(), entry("bar"))
     results, records = deleted(image, AclFilter(resource_name="foo"), AclFilter())
     assert [len(one.matching_acls) for one in results] == [1, 2]
@@ -104,7 +104,7 @@ def test_an_entry_that_two_filters_meet_is_removed_once():
     assert deleted(replay(image, records), AclFilter())[1] == ()
 
 
-def test_a_removal_for_each_filter_would_not_be_replayed():
+def test_a_second_removal_of_an_entry_cannot_be_replayed():
     # KAFKA-13892: a second removal of one entry ends the process that replays it.
     image = image_with(entry())
     removals = [RemoveAccessControlEntryRecord(one) for one in image.access_control_entries] * 2
@@ -121,7 +121,7 @@ def test_a_removal_for_each_filter_would_not_be_replayed():
         AclFilter(permission_type=7),
     ],
 )
-def test_a_filter_that_is_not_understood_is_refused_alone(asked):
+def test_only_the_filter_with_unknown_values_is_refused(asked):
     image = image_with(entry())
     results, records = deleted(image, asked, AclFilter())
     assert [one.error_code for one in results] == [ErrorCode.INVALID_REQUEST, ErrorCode.NONE]
@@ -143,7 +143,7 @@ def test_a_filter_that_is_not_understood_is_refused_alone(asked):
         (AclFilter(permission_type=2), set()),
     ],
 )
-def test_a_filter_meets_what_it_says(asked, met):
+def test_a_filter_matches_the_entries_that_it_describes(asked, met):
     image = image_with(
         entry(),
         entry("fo", pattern=PREFIXED, operation=WRITE),
@@ -154,7 +154,7 @@ def test_a_filter_meets_what_it_says(asked, met):
     assert {one.resource_name for one in result.matching_acls} == met
 
 
-def test_more_entries_than_a_batch_has_room_for_are_refused(monkeypatch):
+def test_more_entries_than_fit_into_a_batch_are_refused(monkeypatch):
     monkeypatch.setattr(access_control, "MAX_RECORDS_PER_USER_OP", 1)
     with pytest.raises(ControllerError, match="INVALID_REQUEST"):
         deleted(image_with(entry(), entry("bar")), AclFilter())
@@ -164,7 +164,7 @@ def test_more_entries_than_a_batch_has_room_for_are_refused(monkeypatch):
 
 
 def upsertion(name="alice", mechanism=SCRAM_SHA_256, iterations=4096, password=b"salted"):
-    """Return a credential as it should be."""
+    """Return a valid credential."""
     return ScramCredentialUpsertion(name, mechanism, iterations, b"salt", password)
 
 
@@ -215,18 +215,18 @@ def test_the_keys_are_those_of_the_example_in_rfc_7677():
         ),
     ],
 )  # fmt: skip
-def test_a_credential_that_cannot_be_is_refused_and_the_others_are_not(changes, user, code):
+def test_an_invalid_credential_is_refused_and_the_others_are_set(changes, user, code):
     upsert = [*changes.get("upsert", ()), upsertion("bob")]
     errors, records = credentials(IMAGE, delete=changes.get("delete", ()), upsert=upsert)
     assert errors == {user: code, "bob": ErrorCode.NONE}
     assert [one.name for one in records] == ["bob"]
 
 
-def test_who_is_deleted_and_set_in_one_request_keeps_what_there_was():
+def test_a_user_deleted_and_set_in_one_request_keeps_the_old_credential():
     image = replay(IMAGE, credentials(IMAGE, upsert=[upsertion()])[1])
     errors, records = credentials(image, delete=[("alice", 1)], upsert=[upsertion()])
     assert (errors, records) == ({"alice": ErrorCode.DUPLICATE_RESOURCE}, ())
-    # The first refusal is the answer, whatever follows.
+    # The first refusal is the answer.
     errors, _ = credentials(IMAGE, delete=[("alice", 1), ("alice", 0)], upsert=[upsertion()])
     assert errors == {"alice": ErrorCode.RESOURCE_NOT_FOUND}
 

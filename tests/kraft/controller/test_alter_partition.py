@@ -16,7 +16,7 @@ BUMPING = 11
 
 
 def asking(isr, *, sender=0, epoch=None, topic_id=TOPIC_ID, index=0, **fields):
-    """Return a request by a leader for an ISR whose members it knows rightly."""
+    """Return a leader's request for an ISR with correct epochs."""
     members = tuple(BrokerState(one, epoch_of(one)) for one in isr)
     values = {"leader_epoch": 0, "partition_epoch": 0, "new_isr_with_epochs": members} | fields
     asked = AlterPartitionData(topic_id, PartitionId(index), **values)
@@ -24,7 +24,7 @@ def asking(isr, *, sender=0, epoch=None, topic_id=TOPIC_ID, index=0, **fields):
 
 
 def answer_to(image, request):
-    """Return the answer for the one partition, and the records."""
+    """Return the answer for the only partition, and the records."""
     result = alter_partition(image, DEFAULTS, request)
     (answer,) = result.response.partitions
     return answer, result.records
@@ -58,7 +58,7 @@ def test_an_isr_grows_under_the_same_leader_epoch(metadata_version):
     assert (partition.isr, partition.leader_epoch, partition.partition_epoch) == (THREE, 0, 1)
 
 
-def test_who_does_not_lead_may_not_ask():
+def test_only_the_leader_may_ask_for_an_isr():
     assert refusal(image_of(THREE), asking((0, 1), sender=1)) is ErrorCode.INVALID_REQUEST
 
 
@@ -71,14 +71,14 @@ def test_who_does_not_lead_may_not_ask():
         ({"partition_epoch": 8}, ErrorCode.NOT_CONTROLLER),
     ],
 )
-def test_an_epoch_that_is_not_the_present_one_is_refused(epochs, code):
+def test_a_request_with_another_epoch_is_refused(epochs, code):
     image = image_of(THREE, leader_epoch=4, partition_epoch=7)
     request = asking((0, 1), **({"leader_epoch": 4, "partition_epoch": 7} | epochs))
     assert refusal(image, request) is code
 
 
 @pytest.mark.parametrize(("sender", "epoch"), [(0, BrokerEpoch(1)), (9, BrokerEpoch(109))])
-def test_a_stale_or_unknown_sender_is_refused_altogether(sender, epoch):
+def test_the_whole_request_of_a_stale_or_unknown_sender_is_refused(sender, epoch):
     result = alter_partition(image_of(THREE), DEFAULTS, asking((0, 1), sender=sender, epoch=epoch))
     assert result.records == ()
     assert result.response.error_code is ErrorCode.STALE_BROKER_EPOCH
@@ -86,11 +86,11 @@ def test_a_stale_or_unknown_sender_is_refused_altogether(sender, epoch):
 
 
 @pytest.mark.parametrize("isr", [(0, 5), (0, 1, 1), (1, 2), ()])
-def test_an_isr_of_strangers_of_twins_or_without_the_leader_is_refused(isr):
+def test_an_isr_with_a_foreign_or_repeated_member_or_without_the_leader_is_refused(isr):
     assert refusal(image_of(THREE), asking(isr)) is ErrorCode.INVALID_REQUEST
 
 
-def test_a_leader_that_recovers_is_alone_and_nobody_begins_to_recover():
+def test_a_recovering_leader_is_alone_in_its_isr_and_no_request_begins_a_recovery():
     recovering = image_of(THREE, (0,), leader_recovery_state=RECOVERING)
     two = asking((0, 1), leader_recovery_state=RECOVERING)
     assert refusal(recovering, two) is ErrorCode.INVALID_REQUEST
@@ -115,7 +115,7 @@ def test_a_leader_ends_its_recovery():
     ],
     ids=["fenced", "shutting down", "unregistered"],
 )
-def test_a_member_that_may_not_be_in_sync_is_refused(image):
+def test_an_ineligible_member_is_refused(image):
     assert refusal(image, asking(THREE)) is ErrorCode.INELIGIBLE_REPLICA
 
 
@@ -124,7 +124,7 @@ def test_a_shrink_that_names_a_fenced_survivor_is_refused():
     assert refusal(image, asking((0, 1))) is ErrorCode.INELIGIBLE_REPLICA
 
 
-def test_a_member_known_as_another_process_is_refused_and_one_not_known_is_not():
+def test_a_member_under_another_broker_epoch_is_refused_and_one_under_an_unknown_epoch_is_not():
     image = image_of(THREE, (0, 1))
     stale = (BrokerState(0, epoch_of(0)), BrokerState(2, BrokerEpoch(1)))
     unknown = (BrokerState(0, NO_BROKER_EPOCH), BrokerState(2, NO_BROKER_EPOCH))
@@ -134,20 +134,20 @@ def test_a_member_known_as_another_process_is_refused_and_one_not_known_is_not()
     assert after(image, records).isr == (0, 2)
 
 
-def test_topics_and_partitions_that_are_not_there_have_their_errors():
+def test_unknown_topics_and_partitions_have_their_errors():
     image = image_of(THREE)
     strange = asking((0, 1), topic_id=TopicId("X" * 21 + "Q"))
     assert refusal(image, strange) is ErrorCode.UNKNOWN_TOPIC_ID
     assert refusal(image, asking((0, 1), index=7)) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def test_what_is_asked_for_and_there_already_writes_nothing():
+def test_a_request_for_the_present_isr_writes_nothing():
     answer, records = answer_to(image_of(THREE), asking(THREE))
     assert records == ()
     assert (answer.error_code, answer.partition_epoch) == (ErrorCode.NONE, 0)
 
 
-def test_one_bad_partition_does_not_keep_a_good_one_from_changing():
+def test_a_refused_partition_does_not_affect_the_others():
     image = image_of(THREE)
     good, bad = asking((0, 1)).partitions[0], asking((0, 1), index=7).partitions[0]
     request = AlterPartitionRequest(0, epoch_of(0), (bad, good))

@@ -1,4 +1,4 @@
-"""Bugs that Kafka had with brokers: each put back in, and noticed by a scenario that names it."""
+"""Kafka's former bugs with brokers: each is put back, and a scenario notices it."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def all_at_once(written, beats, defaults, now_ms):
 
 
 def shutting_down_may_lead(image, broker_id):
-    """Say that whoever is not fenced may lead."""
+    """Return True for every broker that is not fenced."""
     registration = image.brokers.get(broker_id)
     return registration is not None and not registration.fenced
 
 
-def forgetting_the_fenced(lease, timeout_ms, now_ms):
-    """Activate and know of unfenced brokers only."""
+def activation_without_fenced_brokers(lease, timeout_ms, now_ms):
+    """Activate with the unfenced brokers only."""
     beats = _fresh_heartbeats(lease, timeout_ms, now_ms)
     unfenced = {
         one: state for one, state in beats.brokers.items() if not lease.registrations[one].fenced
@@ -60,15 +60,15 @@ def forgetting_the_fenced(lease, timeout_ms, now_ms):
     return Heartbeats(timeout_ms, type(beats.brokers)(unfenced))
 
 
-def nobody_is_watched(lease, timeout_ms, now_ms):
-    """Activate and give nobody a session."""
+def activation_without_sessions(lease, timeout_ms, now_ms):
+    """Activate without any session."""
     beats = _fresh_heartbeats(lease, timeout_ms, now_ms)
     states = dict.fromkeys(beats.brokers, HeartbeatState())
     return Heartbeats(timeout_ms, type(beats.brokers)(states))
 
 
 def amending(**changes: Any):
-    """Return the registration of a process that registered before, with a mistake."""
+    """Return the amended registration of a process, with a mistake."""
 
     def register_broker(lease, beats, request, now_ms):
         result = _lease_registration(lease, beats, request, now_ms)
@@ -83,13 +83,13 @@ def amending(**changes: Any):
 
 
 def no_directory_is_online_of_a_broker_without(image, broker_id, where):
-    """Say that a broker without directories has none that works."""
+    """Say that a broker without directories has no working one."""
     registration = image.brokers.get(broker_id)
     return registration is not None and where in registration.directories
 
 
 def caught_up_with_the_log(lease, beats, request):
-    """Ask a broker to have replayed all there is before it is unfenced."""
+    """Unfence a broker only after it has replayed the whole log."""
     state = heartbeats.next_broker_state(lease, beats, request)
     behind = request.current_metadata_offset < lease.log_end - 1
     if state is heartbeats.BrokerControlState.UNFENCED and behind:
@@ -98,7 +98,7 @@ def caught_up_with_the_log(lease, beats, request):
 
 
 def leaderships_stay(_image, _defaults, record, _index, *, clean):
-    """Register a new process, and leave the partitions to the old one."""
+    """Register a new process, and leave the partitions of the old one unchanged."""
     assert clean in {True, False}
     return (record,)
 
@@ -135,10 +135,10 @@ def a_restart_takes_the_old_process_out_of_the_isr():
 
 
 def a_late_heartbeat_keeps_a_broker_alive():
-    heard.test_a_heartbeat_that_waited_too_long_renews_the_session_and_nothing_else()
+    heard.test_a_heartbeat_that_waited_too_long_only_renews_the_session()
 
 
-def who_shuts_down_leads_nothing_whoever_comes():
+def a_broker_in_shutdown_leads_nothing():
     driver = heard.with_topic((1,))
     driver.heartbeat(1, want_shut_down=True)
     driver.unfenced(4)
@@ -146,24 +146,24 @@ def who_shuts_down_leads_nothing_whoever_comes():
 
 
 def other_levels_only(supported, level):
-    """Check a feature that a broker names, and none that it does not."""
+    """Check only the features that a broker names."""
     if supported.maximum > 0:
         _check_feature(supported, level)
 
 
 def session_without_end(beats, broker_id, _now_ms):
-    """Say that whoever was heard of once is there."""
+    """Count every session as valid, however old."""
     return heartbeats.heartbeat_state(beats, broker_id).contact_time_ms is not None
 
 
 def _missing_feature():
-    registering.test_a_broker_supports_each_feature_at_its_level_or_does_not_register(
+    registering.test_a_broker_must_support_each_feature_at_its_finalized_level(
         1, None, ErrorCode.UNSUPPORTED_VERSION
     )
 
 
 def _same_process():
-    registering.test_the_same_process_registers_again_and_stays_what_it_was()
+    registering.test_a_process_that_registers_again_keeps_its_state()
 
 
 def _failover_sessions():
@@ -171,11 +171,11 @@ def _failover_sessions():
 
 
 def _displaced_after_a_session():
-    registering.test_a_live_session_keeps_others_from_the_id_to_its_last_millisecond()
+    registering.test_a_session_protects_the_broker_id_until_its_last_millisecond()
 
 
 def touching_moves_the_shutdown(beats, broker_id, offset, now_ms):
-    """Renew a session, and let all wait for the end of the log again."""
+    """Renew a session, and make the shutdown wait for the end of the log again."""
     touched = heartbeats.touch(beats, broker_id, offset, now_ms)
     if not heartbeats.is_shutting_down(touched, broker_id):
         return touched
@@ -184,7 +184,7 @@ def touching_moves_the_shutdown(beats, broker_id, offset, now_ms):
 
 
 def no_contact(_written, beats, _defaults, _request, _now_ms):
-    """Forget a heartbeat that waited too long."""
+    """Ignore a heartbeat that waited too long."""
     response = broker_heartbeats._TIMED_OUT
     return Generated(Result((), response, is_atomic=False), beats)
 
@@ -192,14 +192,14 @@ def no_contact(_written, beats, _defaults, _request, _now_ms):
 BUGS = {
     "KAFKA-13173": (
         "tests.kraft.controller.cluster_driver", "maybe_fence_stale_broker", all_at_once,
-        heard.test_silent_brokers_are_fenced_one_by_one_and_each_sees_what_became_of_the_last,
+        heard.test_silent_brokers_are_fenced_one_by_one_after_the_changes_of_the_last,
     ),
     "KAFKA-13916": (
         leader_eligibility.__name__, "is_active", shutting_down_may_lead,
-        who_shuts_down_leads_nothing_whoever_comes,
+        a_broker_in_shutdown_leads_nothing,
     ),
     "KAFKA-13841": (
-        broker_heartbeats.__name__, "fresh_heartbeats", forgetting_the_fenced,
+        broker_heartbeats.__name__, "fresh_heartbeats", activation_without_fenced_brokers,
         brokers_that_are_fenced_are_known_after_a_failover,
     ),
     "KAFKA-13959": (
@@ -208,7 +208,7 @@ BUGS = {
     ),
     "KAFKA-14292": (
         broker_heartbeats.__name__, "touch", touching_moves_the_shutdown,
-        heard.test_a_broker_goes_when_all_who_stay_have_seen_its_shutdown,
+        heard.test_a_broker_stops_once_all_staying_brokers_have_replayed_its_shutdown,
     ),
     "KAFKA-16952": (
         cluster_control.__name__, "register_broker",
@@ -233,7 +233,8 @@ BUGS = {
         a_late_heartbeat_keeps_a_broker_alive,
     ),
     "KAFKA-18138": (
-        broker_heartbeats.__name__, "fresh_heartbeats", nobody_is_watched, _failover_sessions,
+        broker_heartbeats.__name__, "fresh_heartbeats", activation_without_sessions,
+        _failover_sessions,
     ),
     "KAFKA-18106": (
         leadership.__name__, "register_broker", leaderships_stay,

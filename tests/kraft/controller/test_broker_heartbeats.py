@@ -1,4 +1,4 @@
-"""Brokers are heard from, or not: scenarios 28 to 50 of Kafka's controller, and the partitions."""
+"""Heartbeats, silent brokers and their partitions: scenarios 28 to 50 of Kafka's controller."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from kraft.rpc import BrokerHeartbeatResponse
 
 
 def registered(broker=1):
-    """Return a driver of which one broker is registered, and fenced."""
+    """Return a driver with one broker, registered and fenced."""
     driver = ClusterDriver()
     driver.register(broker)
     return driver
@@ -62,7 +62,7 @@ def test_a_broker_that_replayed_its_registration_is_unfenced():
     assert not driver.registration().fenced
 
 
-def test_the_offset_counts_of_the_registration_and_not_the_epoch():
+def test_the_registrations_offset_counts_and_not_its_epoch():
     driver = with_topic((1, 2))
     driver.now_ms += SESSION_TIMEOUT_MS + 1
     driver.register(1, 2)
@@ -72,7 +72,7 @@ def test_the_offset_counts_of_the_registration_and_not_the_epoch():
     assert not driver.heartbeat(current_metadata_offset=offset).is_fenced
 
 
-def test_a_broker_that_wants_to_stay_fenced_does():
+def test_a_broker_that_wants_to_stay_fenced_stays_fenced():
     driver = registered()
     assert driver.heartbeat(want_fence=True) == answer(fenced=True)
     assert driver.appended == ()
@@ -103,7 +103,7 @@ def test_an_unfenced_broker_that_leads_nothing_may_shut_down_at_once():
     assert (change.isr, fence) == ((2,), fencing(driver))
 
 
-def test_a_leader_that_wants_to_shut_down_says_so_before_others_lead():
+def test_the_record_of_a_controlled_shutdown_comes_before_the_new_leaders():
     driver = with_topic((1, 2))
     assert driver.heartbeat(want_shut_down=True) == answer()
     first, second = driver.appended
@@ -112,7 +112,7 @@ def test_a_leader_that_wants_to_shut_down_says_so_before_others_lead():
     assert driver.soft().controlled_shutdown_offset == driver.written.end - 1
 
 
-def test_a_broker_goes_when_all_who_stay_have_seen_its_shutdown():
+def test_a_broker_stops_once_all_staying_brokers_have_replayed_its_shutdown():
     driver = with_topic((1, 2))
     driver.heartbeat(want_shut_down=True)
     offset = driver.soft().controlled_shutdown_offset
@@ -129,7 +129,7 @@ def test_a_broker_goes_when_all_who_stay_have_seen_its_shutdown():
     assert driver.soft().controlled_shutdown_offset == NO_OFFSET
 
 
-def test_who_lags_holds_nobody_up_once_fenced():
+def test_a_lagging_broker_delays_no_shutdown_once_it_is_fenced():
     driver = with_topic((1, 2))
     driver.heartbeat(want_shut_down=True)
     driver.heartbeat(2)
@@ -139,7 +139,7 @@ def test_who_lags_holds_nobody_up_once_fenced():
     assert driver.heartbeat(want_shut_down=True).should_shut_down
 
 
-def test_the_only_broker_leads_nothing_in_its_shutdown_and_may_go():
+def test_the_only_broker_leads_nothing_in_its_shutdown_and_may_stop():
     driver = ClusterDriver().unfenced(1)
     driver.create((1,))
     driver.heartbeat(want_shut_down=True)
@@ -179,7 +179,7 @@ def test_a_heartbeat_before_any_registration_is_refused(expired):
     assert len(driver.heartbeats.brokers) == 0
 
 
-def test_silent_brokers_are_fenced_one_by_one_and_each_sees_what_became_of_the_last():
+def test_silent_brokers_are_fenced_one_by_one_after_the_changes_of_the_last():
     driver = with_topic((1, 2, 3), (3, 2, 1))
     for broker in (3, 1, 2):
         driver.now_ms += 1
@@ -194,14 +194,14 @@ def test_silent_brokers_are_fenced_one_by_one_and_each_sees_what_became_of_the_l
         assert (driver.partition(index).leader, driver.partition(index).isr) == (NO_LEADER, (2,))
 
 
-def test_of_two_silent_equally_long_the_lesser_id_is_fenced_first():
+def test_of_two_brokers_silent_equally_long_the_lower_id_is_fenced_first():
     driver = ClusterDriver().unfenced(2, 1)
     driver.now_ms += SESSION_TIMEOUT_MS + 1
     assert driver.fence_stale()
     assert driver.appended[-1].broker_id == 1
 
 
-def test_nobody_is_fenced_at_the_last_millisecond_of_the_session():
+def test_a_session_is_valid_at_its_last_millisecond():
     driver = ClusterDriver().unfenced(1)
     driver.now_ms = SESSION_TIMEOUT_MS
     assert not driver.fence_stale()
@@ -209,7 +209,7 @@ def test_nobody_is_fenced_at_the_last_millisecond_of_the_session():
     assert driver.fence_stale()
 
 
-def test_a_heartbeat_that_waited_too_long_renews_the_session_and_nothing_else():
+def test_a_heartbeat_that_waited_too_long_only_renews_the_session():
     driver = registered()
     driver.now_ms = 7
     response = driver.heartbeat(expired=True)
@@ -238,7 +238,7 @@ def test_a_failover_gives_each_unfenced_broker_a_whole_session():
 
 
 @pytest.mark.parametrize("from_snapshot", [False, True])
-def test_a_new_controller_does_not_know_who_was_shutting_down(from_snapshot):
+def test_a_new_controller_does_not_know_which_brokers_were_shutting_down(from_snapshot):
     driver = with_topic((1, 2))
     driver.heartbeat(want_shut_down=True)
     driver.fail_over(from_snapshot=from_snapshot)
@@ -246,7 +246,7 @@ def test_a_new_controller_does_not_know_who_was_shutting_down(from_snapshot):
     assert driver.heartbeat(want_shut_down=True) == answer(fenced=True, shut_down=True)
 
 
-def test_after_a_snapshot_registrations_are_as_late_as_it():
+def test_after_a_snapshot_its_last_offset_counts_for_all_registrations():
     driver = ClusterDriver()
     driver.register(1)
     driver.create((1,))
@@ -256,7 +256,7 @@ def test_after_a_snapshot_registrations_are_as_late_as_it():
     assert not driver.heartbeat(current_metadata_offset=last).is_fenced
 
 
-def test_before_3_3_iv2_fencing_and_unfencing_have_records_of_their_own():
+def test_before_3_3_iv2_fencing_and_unfencing_have_separate_records():
     driver = ClusterDriver(metadata_version=5)
     driver.register(1)
     driver.heartbeat()
@@ -267,7 +267,7 @@ def test_before_3_3_iv2_fencing_and_unfencing_have_records_of_their_own():
     assert driver.appended == (FenceBrokerRecord(1, epoch),)
 
 
-def test_before_3_3_iv3_a_shutdown_moves_leaders_and_says_nothing_of_itself():
+def test_before_3_3_iv3_a_controlled_shutdown_moves_leaders_without_a_record_of_its_own():
     driver = with_topic((1, 2), metadata_version=6)
     assert driver.heartbeat(want_shut_down=True) == answer()
     (change,) = driver.appended
@@ -275,7 +275,7 @@ def test_before_3_3_iv3_a_shutdown_moves_leaders_and_says_nothing_of_itself():
     assert driver.soft().controlled_shutdown_offset == driver.written.end - 1
 
 
-def test_who_is_unfenced_leads_what_nobody_leads_and_joins_no_isr():
+def test_an_unfenced_broker_leads_leaderless_partitions_and_joins_no_isr():
     driver = with_topic((1, 2), (2, 1), (3,))
     for broker in (1, 2):
         driver.heartbeat(broker, want_fence=True)
@@ -297,7 +297,7 @@ def test_an_unclean_election_marks_its_partition():
     assert (change.leader, change.isr, change.leader_recovery_state) == (2, (2,), 1)
 
 
-def test_with_an_elr_the_isr_may_be_emptied_and_the_eligible_lead_when_they_return():
+def test_with_an_elr_the_isr_may_become_empty_and_eligible_replicas_lead_when_they_return():
     driver = ClusterDriver(min_isr=2).unfenced(1, 2)
     driver.create((1, 2))
     driver.heartbeat(2, want_fence=True)
@@ -312,7 +312,7 @@ def test_with_an_elr_the_isr_may_be_emptied_and_the_eligible_lead_when_they_retu
 
 
 def on_disks():
-    """Return a driver whose broker 1 leads a partition on the first of its two directories."""
+    """Return a driver whose broker 1 leads a partition in the first of its two directories."""
     driver = ClusterDriver()
     driver.register(1, log_dirs=(directory(1), directory(8)))
     driver.heartbeat(1)
@@ -323,7 +323,7 @@ def on_disks():
     return driver
 
 
-def test_what_is_on_a_directory_that_failed_is_led_by_others():
+def test_partitions_on_a_failed_directory_get_other_leaders():
     driver = on_disks()
     driver.heartbeat(offline_log_dirs=(directory(1), directory(5)))
     change, registration = driver.appended
@@ -333,7 +333,7 @@ def test_what_is_on_a_directory_that_failed_is_led_by_others():
     assert driver.appended == ()
 
 
-def test_a_directory_that_failed_in_a_broker_that_is_fenced_changes_a_partition_once():
+def test_a_failed_directory_of_a_broker_being_fenced_changes_a_partition_once():
     driver = on_disks()
     driver.heartbeat(offline_log_dirs=(directory(1),), want_fence=True)
     change, fence, registration = driver.appended
@@ -341,7 +341,7 @@ def test_a_directory_that_failed_in_a_broker_that_is_fenced_changes_a_partition_
     assert registration.log_dirs == (directory(8),)
 
 
-def test_a_broker_that_is_unfenced_leads_nothing_in_a_directory_that_it_says_has_failed():
+def test_an_unfenced_broker_leads_nothing_in_a_directory_that_it_reports_as_failed():
     driver = on_disks()
     driver.heartbeat(want_fence=True)
     driver.heartbeat(2, want_fence=True)
@@ -349,13 +349,13 @@ def test_a_broker_that_is_unfenced_leads_nothing_in_a_directory_that_it_says_has
     assert driver.partition().leader == -1
 
 
-def test_before_3_7_iv2_nobody_asks_for_directories():
+def test_before_3_7_iv2_failed_directories_are_ignored():
     driver = with_topic((1, 2), metadata_version=16)
     driver.heartbeat(offline_log_dirs=(directory(1),))
     assert driver.appended == ()
 
 
-def test_the_lease_sees_in_all_metadata_what_it_asks_for():
+def test_the_lease_view_shows_what_the_metadata_has():
     driver = with_topic((1, 2))
     driver.register(4)
     lease = WrittenLease(driver.written)
@@ -366,7 +366,7 @@ def test_the_lease_sees_in_all_metadata_what_it_asks_for():
     assert lease.log_end == driver.written.end
 
 
-def test_soft_state_after_a_batch_is_that_after_its_records_one_by_one():
+def test_the_soft_state_after_a_batch_equals_that_after_its_single_records():
     driver = with_topic((1, 2))
     driver.heartbeat(1, want_shut_down=True)
     epochs = {broker: driver.registration(broker).epoch for broker in (1, 2)}
@@ -384,7 +384,7 @@ def test_soft_state_after_a_batch_is_that_after_its_records_one_by_one():
     assert batch == one_by_one
 
 
-def test_without_brokers_nobody_is_fenced():
+def test_without_brokers_no_broker_is_fenced():
     driver = ClusterDriver()
     generated = maybe_fence_stale_broker(driver.written, driver.heartbeats, DEFAULTS, 10**9)
     assert (generated.result.records, generated.result.response) == ((), False)

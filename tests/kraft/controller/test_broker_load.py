@@ -1,4 +1,4 @@
-"""A controller with much to do: many partitions, and heartbeats that wait."""
+"""A controller under load: many partitions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kraft.rpc import BrokerHeartbeatRequest, BrokerRegistrationRequest
 
 
 class Unscanned:
-    """Partitions that can be looked up, and not gone through."""
+    """Partitions that can be looked up but not scanned."""
 
     def __init__(self, partitions):
         self._partitions = partitions
@@ -54,7 +54,7 @@ class Unscanned:
 
 
 @pytest.mark.parametrize("wish", [{}, {"want_fence": True}, {"want_shut_down": True}])
-def test_no_heartbeat_goes_through_all_partitions(wish):
+def test_no_heartbeat_scans_all_partitions(wish):
     driver = ClusterDriver().unfenced(1, 2, 3)
     driver.create((1, 2), (2, 3), (3, 1))
     driver.heartbeat(3, want_fence=True)
@@ -93,7 +93,7 @@ def test_no_heartbeat_goes_through_all_partitions(wish):
     ("directories", "where"),
     [((), MIGRATING), ((directory(1),), directory(1)), ((directory(1), directory(8)), UNASSIGNED)],
 )
-def test_a_new_replica_is_in_the_one_directory_or_the_broker_chooses(directories, where):
+def test_a_new_replica_is_in_the_only_directory_or_the_broker_chooses(directories, where):
     driver = ClusterDriver(metadata_version=LATEST if directories else 16)
     driver.register(1, log_dirs=directories)
     assert default_directory(driver.written.image, 1) == where

@@ -1,4 +1,4 @@
-"""Brokers register, and are forgotten: scenarios 1 to 24 of Kafka's controller."""
+"""Brokers register and are unregistered: scenarios 1 to 24 of Kafka's controller."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FIRST_FREE = DirectoryId(uuid_text((100).to_bytes(16, "big")))
 
 
 def code_of(driver, broker=1, process=1, **fields):
-    """Return the error code of a registration, which writes nothing if there is one."""
+    """Return the error code of a registration; an error writes nothing."""
     end = driver.written.end
     response = driver.register(broker, process, **fields)
     assert (response.error_code is ErrorCode.NONE) is (driver.written.end > end)
@@ -68,13 +68,13 @@ def test_a_broker_of_another_cluster_is_refused():
     assert code_of(driver, cluster_id="another") is ErrorCode.INCONSISTENT_CLUSTER_ID
 
 
-def test_the_cluster_is_asked_about_before_the_session():
+def test_the_cluster_id_is_checked_before_the_session():
     driver = ClusterDriver().unfenced(1)
     assert code_of(driver, 1, 2, cluster_id="another") is ErrorCode.INCONSISTENT_CLUSTER_ID
     assert code_of(driver, 1, 2, log_dirs=()) is ErrorCode.DUPLICATE_BROKER_REGISTRATION
 
 
-def test_a_live_session_keeps_others_from_the_id_to_its_last_millisecond():
+def test_a_session_protects_the_broker_id_until_its_last_millisecond():
     driver = ClusterDriver().unfenced(1)
     driver.now_ms += SESSION_TIMEOUT_MS
     assert code_of(driver, 1, 2) is ErrorCode.DUPLICATE_BROKER_REGISTRATION
@@ -102,13 +102,13 @@ def test_a_broker_in_controlled_shutdown_has_a_session_too():
     assert code_of(driver, 1, 2) is ErrorCode.DUPLICATE_BROKER_REGISTRATION
 
 
-def test_a_broker_that_was_never_heard_of_is_displaced_at_once():
+def test_a_broker_without_a_session_is_displaced_at_once():
     driver = ClusterDriver()
     driver.register(1)
     assert code_of(driver, 1, 2) is ErrorCode.NONE
 
 
-def test_the_same_process_registers_again_and_stays_what_it_was():
+def test_a_process_that_registers_again_keeps_its_state():
     driver = ClusterDriver().unfenced(1, 2)
     driver.create((1, 2))
     epoch, end = driver.registration().epoch, driver.written.end
@@ -120,7 +120,7 @@ def test_the_same_process_registers_again_and_stays_what_it_was():
     assert driver.partition().leader == 1
 
 
-def test_the_same_process_in_controlled_shutdown_stays_in_it():
+def test_a_process_that_registers_again_in_controlled_shutdown_stays_in_it():
     driver = ClusterDriver().unfenced(1, 2)
     driver.create((1, 2))
     driver.heartbeat(1, want_shut_down=True)
@@ -134,7 +134,7 @@ def test_the_same_process_in_controlled_shutdown_stays_in_it():
     [(), (LAST_RESERVED,), (LOST,), (MIGRATING,), (UNASSIGNED,), (directory(1),) * 2],
     ids=["none", "reserved", "lost", "migrating", "unassigned", "twice"],
 )
-def test_directories_have_to_be_named_real_and_different(log_dirs):
+def test_directories_must_be_named_and_neither_reserved_nor_repeated(log_dirs):
     driver = ClusterDriver()
     assert code_of(driver, log_dirs=log_dirs) is ErrorCode.INVALID_REGISTRATION
     assert code_of(driver, log_dirs=(FIRST_FREE,)) is ErrorCode.NONE
@@ -143,7 +143,7 @@ def test_directories_have_to_be_named_real_and_different(log_dirs):
     assert old.registration().directories == ()
 
 
-def test_a_directory_has_one_owner_until_that_is_unregistered():
+def test_a_directory_has_one_owner_until_the_owner_is_unregistered():
     driver = ClusterDriver()
     driver.register(1)
     assert code_of(driver, 2, log_dirs=(directory(1),)) is ErrorCode.INVALID_REGISTRATION
@@ -164,14 +164,14 @@ def test_a_directory_has_one_owner_until_that_is_unregistered():
         (0, None, ErrorCode.NONE),
     ],
 )
-def test_a_broker_supports_each_feature_at_its_level_or_does_not_register(level, supported, code):
+def test_a_broker_must_support_each_feature_at_its_finalized_level(level, supported, code):
     driver = ClusterDriver()
     driver.write(FeatureLevelRecord(FEATURE, level))
     named = () if supported is None else (SupportedFeature(FEATURE, *supported),)
     assert code_of(driver, features=FEATURES + named) is code
 
 
-def test_the_metadata_version_has_to_be_named_and_supported():
+def test_the_metadata_version_must_be_named_and_supported():
     driver = ClusterDriver()
     unnamed = tuple(one for one in FEATURES if one.name != METADATA_VERSION)
     assert code_of(driver, features=unnamed) is ErrorCode.INVALID_REGISTRATION
@@ -179,7 +179,7 @@ def test_the_metadata_version_has_to_be_named_and_supported():
     assert code_of(driver, features=old) is ErrorCode.UNSUPPORTED_VERSION
 
 
-def test_the_version_of_raft_has_to_be_supported_once_it_is_not_0():
+def test_a_kraft_version_above_0_must_be_supported():
     driver = ClusterDriver()
     names = {one.name: one for one in FEATURES}
     both = (*names.values(), SupportedFeature("kraft.version", 0, 1))
@@ -194,7 +194,7 @@ def test_the_version_of_raft_has_to_be_supported_once_it_is_not_0():
         assert generated.result.response.error_code is code
 
 
-def test_a_broker_of_zookeeper_does_not_register():
+def test_a_broker_that_migrates_from_zookeeper_is_refused():
     driver = ClusterDriver()
     code = code_of(driver, is_migrating_zk_broker=True, log_dirs=())
     assert code is ErrorCode.BROKER_ID_NOT_REGISTERED
@@ -210,7 +210,7 @@ def test_a_broker_of_zookeeper_does_not_register():
     ],
     ids=["protocol", "port 0", "port too large", "no host"],
 )
-def test_a_listener_that_cannot_be_ends_the_controller(listener):
+def test_an_invalid_listener_is_a_fault_of_the_controller(listener):
     driver = ClusterDriver()
     with pytest.raises(ControllerFaultError):
         driver.register(1, listeners=(listener,))
@@ -220,7 +220,7 @@ def test_a_listener_that_cannot_be_ends_the_controller(listener):
     ("metadata_version", "register", "partition", "change"),
     [(6, 0, 0, 0), (7, 1, 0, 1), (8, 2, 0, 1), (17, 3, 1, 2), (23, 3, 2, 2)],
 )
-def test_the_metadata_version_says_in_which_version_each_record_is_written(
+def test_the_metadata_version_determines_the_version_of_each_record(
     metadata_version, register, partition, change
 ):
     driver = ClusterDriver(metadata_version=metadata_version).unfenced(1, 2)
@@ -262,7 +262,7 @@ def test_partitions_change_before_a_new_process_is_registered(min_isr):
 @pytest.mark.parametrize(
     ("told", "eligible"), [(0, (1,)), (1, ()), (None, ())], ids=["right", "wrong", "not said"]
 )
-def test_a_clean_shutdown_is_known_by_the_epoch_and_keeps_its_broker_eligible(told, eligible):
+def test_the_previous_epoch_shows_a_clean_shutdown_which_keeps_the_broker_eligible(told, eligible):
     driver = ClusterDriver(min_isr=2).unfenced(1, 2)
     driver.create((1, 2))
     driver.heartbeat(1, want_fence=True)
@@ -283,11 +283,11 @@ def test_a_clean_process_still_in_the_isr_leaves_it_and_is_eligible():
     assert partition.eligible_leader_replicas == (1,)
 
 
-def test_nobody_is_unregistered_who_is_not_registered():
+def test_an_unregistered_broker_cannot_be_unregistered():
     assert ClusterDriver().unregister(1) is ErrorCode.BROKER_ID_NOT_REGISTERED
 
 
-def test_who_is_unregistered_leads_nothing_and_is_heard_no_more():
+def test_an_unregistered_broker_leads_nothing_and_its_heartbeats_are_refused():
     driver = ClusterDriver().unfenced(1, 2)
     driver.create((1, 2))
     epoch = driver.registration().epoch
@@ -302,7 +302,7 @@ def test_who_is_unregistered_leads_nothing_and_is_heard_no_more():
     assert 1 not in driver.heartbeats.brokers
 
 
-def test_where_the_unregistered_was_eligible_a_leader_is_looked_for_last():
+def test_a_partition_where_the_unregistered_broker_was_eligible_gets_an_election():
     driver = ClusterDriver(min_isr=2).unfenced(1, 2, 3)
     driver.create((1, 2), (2, 1))
     driver.heartbeat(1, want_fence=True)
@@ -312,11 +312,11 @@ def test_where_the_unregistered_was_eligible_a_leader_is_looked_for_last():
     change, end = driver.appended
     assert (change.partition_id, change.leader) == (0, 2)
     assert isinstance(end, UnregisterBrokerRecord)
-    # As Kafka does it: nothing takes the id out of the eligible.
+    # As in Kafka: the id stays among the eligible replicas.
     assert driver.partition(0).eligible_leader_replicas == (1,)
 
 
-def test_a_broker_with_more_partitions_than_a_request_may_change_is_not_unregistered():
+def test_a_broker_with_too_many_partitions_for_one_request_is_not_unregistered():
     driver = ClusterDriver().unfenced(1, 2)
     driver.create(*[(1, 2)] * 10_000)
     end = driver.written.end
@@ -326,7 +326,7 @@ def test_a_broker_with_more_partitions_than_a_request_may_change_is_not_unregist
     assert driver.unregister(3) is ErrorCode.NONE
 
 
-def test_the_same_registration_twice_differs_in_its_offset_only():
+def test_a_repeated_registration_changes_only_its_offset():
     driver = ClusterDriver()
     driver.register(1)
     image, (record,) = driver.written.image, driver.appended

@@ -1,4 +1,4 @@
-"""Whatever brokers ask for, in whatever order: partitions stay sound, and the index true."""
+"""Any sequence of operations on brokers: partitions stay sound, and the index stays correct."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OPERATIONS = st.one_of(
 
 
 def do(driver, operation, *arguments):
-    """Do what an operation is, whatever it comes to."""
+    """Perform an operation."""
     driver.appended = ()
     match operation, arguments:
         case "register", (broker, process, is_clean):
@@ -72,7 +72,7 @@ def expand(driver, index):
 
 
 def check_partitions(driver):
-    """P1 to P6 and P11 to P13 of what is known to hold of Kafka's partitions."""
+    """Check P1 to P6 and P11 to P13 of the known invariants of Kafka's partitions."""
     image = driver.written.image
     for partition in image.partitions.values():
         isr, leader = partition.isr, partition.leader
@@ -91,7 +91,7 @@ def check_partitions(driver):
 
 
 def check_brokers(driver):
-    """What is kept of brokers beside the image is of those that are registered."""
+    """Check that the soft state and the index belong to the registered brokers."""
     written = driver.written
     index = brokers_to_partitions(written.image)
     assert written.index == index
@@ -128,7 +128,7 @@ def test_partitions_are_sound_after_each_operation_on_brokers(min_isr, unclean, 
 
 
 @given(st.lists(OPERATIONS, max_size=10))
-def test_a_new_epoch_is_greater_than_all_there_were_and_no_two_are_equal(operations):
+def test_each_new_epoch_is_greater_than_all_earlier_ones(operations):
     driver = ClusterDriver().unfenced(*BROKERS)
     driver.create(*PARTITIONS)
     seen: dict[int, tuple[int, str]] = {}
@@ -142,7 +142,7 @@ def test_a_new_epoch_is_greater_than_all_there_were_and_no_two_are_equal(operati
             assert seen[registration.epoch] == owner
 
 
-def test_a_partition_that_anybody_may_join_is_joined_by_all():
+def test_a_leader_adds_all_active_replicas_to_its_isr():
     driver = ClusterDriver().unfenced(*BROKERS)
     driver.create((1, 2, 3), isr=(2,))
     expand(driver, 0)

@@ -24,7 +24,7 @@ BYTES = "producer_byte_rate"
 
 
 def altered(image, *alterations, **options):
-    """Return the error of each entity, and the records; an alteration is whom, and the quotas."""
+    """Return the error of each entity, and the records; an alteration is an entity and quotas."""
     entries = tuple(ClientQuotaAlteration(entity, ops) for entity, ops in alterations)
     result = alter_client_quotas(image, AlterClientQuotasRequest(entries, **options))
     replay(image, result.records)
@@ -54,7 +54,7 @@ def test_a_quota_is_set_once_and_removed_once(entity, name, value):
     assert altered(IMAGE, (entity, ((name, None),))) == ([ErrorCode.NONE], ())
 
 
-def test_an_entity_is_the_same_in_whatever_order_it_is_said():
+def test_the_order_of_an_entitys_parts_does_not_matter():
     pair = ("user", "alice"), ("client-id", "c")
     image = replay(IMAGE, altered(IMAGE, (pair, ((BYTES, 5.0),)))[1])
     assert altered(image, (pair[::-1], ((BYTES, 5.0),)))[1] == ()
@@ -81,26 +81,26 @@ def test_an_entity_is_the_same_in_whatever_order_it_is_said():
         ((("ip", None),), "connection_creation_rate", 2.0**31),
     ],
 )
-def test_a_quota_that_cannot_be_is_refused_and_the_others_are_not(entity, name, value):
+def test_an_invalid_quota_is_refused_and_the_others_are_set(entity, name, value):
     good = (("user", "good"),), ((BYTES, 5.0),)
     codes, records = altered(IMAGE, (entity, (("request_percentage", None), (name, value))), good)
     assert codes == [ErrorCode.INVALID_REQUEST, ErrorCode.NONE]
     assert [one.entity[0].entity_name for one in records] == ["good"]
 
 
-def test_of_one_entity_all_quotas_are_set_or_none():
+def test_the_quotas_of_one_entity_are_atomic():
     both = ALICE, ((BYTES, 5.0), ("no.such", 5.0))
     assert altered(IMAGE, both) == ([ErrorCode.INVALID_REQUEST], ())
     twice = ALICE, ((BYTES, 5.0), (BYTES, 6.0))
     assert altered(IMAGE, twice) == ([ErrorCode.INVALID_REQUEST], ())
 
 
-def test_an_entity_that_comes_twice_is_refused_but_its_first_quotas_are_written():
+def test_an_entity_that_occurs_twice_is_refused_but_its_first_quotas_are_written():
     codes, records = altered(IMAGE, (ALICE, ((BYTES, 5.0),)), (ALICE, ((BYTES, 6.0),)))
     assert (codes, [one.value for one in records]) == ([ErrorCode.INVALID_REQUEST], [5.0])
 
 
-def test_more_quotas_than_a_batch_has_room_for_are_refused_altogether():
+def test_a_request_with_more_quotas_than_fit_into_a_batch_is_refused():
     many = [((("user", f"u{number}"),), ((BYTES, 5.0),)) for number in range(10_001)]
     with pytest.raises(ControllerError, match="POLICY_VIOLATION"):
         altered(IMAGE, *many)
@@ -114,7 +114,7 @@ def allocated(image, broker_id=1, epoch=None):
     return result.response, result.records
 
 
-def test_no_producer_id_is_given_twice():
+def test_no_producer_id_is_allocated_twice():
     image, given = IMAGE, []
     for broker_id in (1, 2, 1):
         answer, records = allocated(image, broker_id)
@@ -128,12 +128,12 @@ def test_no_producer_id_is_given_twice():
 
 
 @pytest.mark.parametrize(("broker_id", "epoch"), [(1, 7), (9, 109)])
-def test_who_is_not_registered_so_gets_no_producer_ids(broker_id, epoch):
+def test_a_broker_under_another_epoch_gets_no_producer_ids(broker_id, epoch):
     answer, records = allocated(IMAGE, broker_id, epoch)
     assert (answer.error_code, records) == (ErrorCode.STALE_BROKER_EPOCH, ())
 
 
-def test_producer_ids_end_before_their_number_would():
+def test_producer_ids_run_out_before_their_type_overflows():
     last = replay(IMAGE, [ProducerIdsRecord(1, 101, 2**63 - 1 - 1000)])
     answer, records = allocated(last)
     assert (answer.error_code, records[0].next_producer_id) == (ErrorCode.NONE, 2**63 - 1)

@@ -1,4 +1,4 @@
-"""Configurations: scenario 139 of Kafka's controller, and 116 where topics are created with one."""
+"""Configurations: scenario 139 of Kafka's controller, and 116 for new topics."""
 
 from __future__ import annotations
 
@@ -61,25 +61,25 @@ def altered(image, *resources, defaults=DEFAULTS, **options):
 
 
 def error_of(image, resource, *changes, defaults=DEFAULTS):
-    """Return why the changes of one resource are refused; nothing is written."""
+    """Return why the changes of one resource are refused; they write nothing."""
     (code,), records = altered(image, asked(resource, *changes), defaults=defaults)
     assert records == ()
     return code
 
 
 def replaced(image, resource, *configs, defaults=DEFAULTS, **options):
-    """Return the error of what a resource is to have and nothing else, and the records."""
+    """Return the error of a legacy change, and its records."""
     request = AlterConfigsRequest((ReplacedConfigs(*resource, configs),), **options)
     result = legacy_alter_configs(image, defaults, request)
     return result.response.responses[0].error_code, result.records
 
 
 def values_of(records):
-    """Return what records set, by name."""
+    """Return the values that records set, by name."""
     return {one.name: one.value for one in records}
 
 
-def test_what_is_set_is_written_once_and_what_is_set_already_not_at_all():
+def test_a_new_value_is_written_once_and_a_present_value_is_not_written():
     image = image_of((0,))
     codes, records = altered(image, asked(OF_TOPIC, ("retention.ms", "5")))
     assert (codes, records) == (
@@ -92,7 +92,7 @@ def test_what_is_set_is_written_once_and_what_is_set_already_not_at_all():
     assert altered(image_of((0,)), asked(OF_TOPIC, ("retention.ms", None, DELETE)))[1] == ()
 
 
-def test_of_a_broker_also_what_stays_the_same_is_written():
+def test_an_unchanged_value_of_a_broker_is_written():
     image = replay(image_of((0,)), [ConfigRecord(BROKER_RESOURCE, "1", "ssl.keystore", "a")])
     same = asked((BROKER_RESOURCE, "1"), ("ssl.keystore", "a"))
     assert values_of(altered(image, same)[1]) == {"ssl.keystore": "a"}
@@ -119,7 +119,7 @@ def test_a_list_is_appended_to_and_subtracted_from(present, operation, value, be
     assert values_of(records) == ({} if becomes is None else {"cleanup.policy": becomes})
 
 
-def test_a_list_of_a_broker_is_appended_to_by_its_own_default():
+def test_appending_to_an_unset_list_starts_from_its_default():
     _, records = altered(
         image_of((0,)), asked((BROKER_RESOURCE, ""), ("log.cleanup.policy", "compact", APPEND))
     )
@@ -157,7 +157,7 @@ def test_a_list_of_a_broker_is_appended_to_by_its_own_default():
         ((CLIENT_METRICS_RESOURCE, "m"), ("match", "rack=a"), ErrorCode.INVALID_CONFIG),
     ],
 )
-def test_a_resource_that_cannot_change_so_has_its_error(resource, change, code):
+def test_an_invalid_change_of_a_resource_has_its_error(resource, change, code):
     image = image_of((0,), configs={"min.compaction.lag.ms": "2"})
     if code is ErrorCode.NONE:
         assert altered(image, asked(resource, change))[0] == [code]
@@ -169,14 +169,14 @@ def test_a_resource_that_cannot_change_so_has_its_error(resource, change, code):
 @pytest.mark.parametrize(
     ("name", "value"), [("min.insync.replicas", "none"), ("unclean.leader.election.enable", "si")]
 )
-def test_what_the_controller_reads_of_brokers_must_be_readable(broker, name, value):
+def test_the_broker_settings_that_the_controller_reads_must_be_valid(broker, name, value):
     # Found by `krafla fuzz cluster --seed 100`: each active controller ended in turn.
     image = image_of((1, 2))
     change = name, value, SET
     assert error_of(image, (BROKER_RESOURCE, broker), change) is ErrorCode.INVALID_CONFIG
 
 
-def test_a_topic_cannot_have_a_least_lag_of_compaction_above_its_most():
+def test_a_topics_minimum_compaction_lag_cannot_exceed_its_maximum():
     image = image_of((0,), configs={"min.compaction.lag.ms": "9"})
     assert error_of(image, OF_TOPIC, ("max.compaction.lag.ms", "8")) is ErrorCode.INVALID_CONFIG
 
@@ -198,7 +198,7 @@ def test_a_topic_cannot_have_a_least_lag_of_compaction_above_its_most():
         ("internal.segment.bytes", ["-5"], ["x"]),
     ],
 )
-def test_a_value_is_what_its_type_and_its_bounds_say(name, good, bad):
+def test_a_value_must_match_its_type_and_its_bounds(name, good, bad):
     for value in good:
         validate_values(TOPIC_CONFIGS, {name: value})
     for value in bad:
@@ -206,14 +206,14 @@ def test_a_value_is_what_its_type_and_its_bounds_say(name, good, bad):
             validate_values(TOPIC_CONFIGS, {name: value})
 
 
-def test_every_default_of_a_topic_is_a_value_that_it_may_have():
+def test_every_default_of_a_topic_is_a_valid_value():
     defaults = {name: one.default for name, one in TOPIC_CONFIGS.items()}
     del defaults["internal.segment.bytes"]
     validate_values(TOPIC_CONFIGS, defaults)
     assert len(TOPIC_CONFIGS) == 34
 
 
-def test_groups_and_subscriptions_to_metrics_need_not_be_there():
+def test_groups_and_metrics_subscriptions_need_not_exist():
     _, records = altered(
         image_of((0,)),
         asked((GROUP_RESOURCE, "g"), ("consumer.session.timeout.ms", "50000")),
@@ -232,7 +232,7 @@ def test_a_controller_of_the_quorum_is_a_node_with_a_configuration():
     assert altered(image_of((0,)), change, defaults=defaults)[0] == [ErrorCode.NONE]
 
 
-def test_of_one_resource_everything_changes_or_nothing_and_others_do_not_mind():
+def test_the_changes_of_one_resource_are_atomic_and_do_not_affect_others():
     codes, records = altered(
         image_of((0,)),
         asked(OF_TOPIC, ("retention.ms", "5"), ("segment.ms", "0")),
@@ -242,7 +242,7 @@ def test_of_one_resource_everything_changes_or_nothing_and_others_do_not_mind():
     assert values_of(records) == {"a": "b"}
 
 
-def test_a_resource_or_a_configuration_that_comes_twice_is_refused():
+def test_a_repeated_resource_or_configuration_is_refused():
     image = image_of((0,))
     twice = asked(OF_TOPIC, ("retention.ms", "5"))
     assert altered(image, twice, twice) == ([ErrorCode.INVALID_REQUEST], ())
@@ -250,7 +250,7 @@ def test_a_resource_or_a_configuration_that_comes_twice_is_refused():
     assert error_of(image, OF_TOPIC, *both) is ErrorCode.INVALID_REQUEST
 
 
-def test_the_operators_policy_may_refuse_and_sees_only_what_was_asked_for():
+def test_the_operators_policy_can_refuse_and_sees_only_requested_changes():
     seen = []
 
     def policy(resource_type, name, configs):
@@ -265,11 +265,11 @@ def test_the_operators_policy_may_refuse_and_sees_only_what_was_asked_for():
     code, records = replaced(image, OF_TOPIC, ("retention.ms", "5"), defaults=defaults)
     assert code is ErrorCode.NONE
     assert values_of(records) == {"retention.ms": "5", "flush.ms": None}
-    # What is deleted because it is not named, the policy does not see (KAFKA-14195).
+    # The policy does not see deletions of unnamed configurations (KAFKA-14195).
     assert seen[-1] == (*OF_TOPIC, {"retention.ms": "5"})
 
 
-def test_what_is_replaced_has_what_is_given_and_nothing_else():
+def test_a_legacy_change_replaces_the_whole_configuration():
     image = image_of((0,), configs={"flush.ms": "1", "retention.ms": "5"})
     code, records = replaced(image, OF_TOPIC, ("retention.ms", "5"), ("segment.ms", "9"))
     assert code is ErrorCode.NONE
@@ -280,18 +280,18 @@ def test_what_is_replaced_has_what_is_given_and_nothing_else():
     assert replaced(image, OF_TOPIC, ("segment.ms", "9"), validate_only=True)[1] == ()
 
 
-def test_what_is_only_to_be_validated_writes_nothing():
+def test_a_request_to_validate_only_writes_nothing():
     change = asked(OF_TOPIC, ("retention.ms", "5"))
     assert altered(image_of((0,)), change, validate_only=True) == ([ErrorCode.NONE], ())
 
 
-def test_more_records_than_a_batch_has_room_for_are_refused_altogether():
+def test_a_request_with_more_records_than_fit_into_a_batch_is_refused():
     many = [(f"name.{number}", "x") for number in range(10_001)]
     with pytest.raises(ControllerError, match="POLICY_VIOLATION"):
         altered(image_of((0,)), asked((BROKER_RESOURCE, ""), *many))
 
 
-def test_another_minimum_of_the_isr_forgets_the_eligible_leader_replicas():
+def test_another_minimum_isr_clears_the_eligible_leader_replicas():
     image = image_of((1, 2, 3), (1,), min_isr=2, eligible_leader_replicas=(2,))
     _, records = altered(image, asked(OF_TOPIC, ("min.insync.replicas", "1")))
     assert records[-1] == ClearElrRecord(TOPIC)
@@ -304,7 +304,7 @@ def test_another_minimum_of_the_isr_forgets_the_eligible_leader_replicas():
     assert len(altered(plain, asked(OF_TOPIC, ("min.insync.replicas", "1")))[1]) == 1
 
 
-def test_with_eligible_leader_replicas_all_brokers_have_one_minimum_of_the_isr():
+def test_with_eligible_leader_replicas_all_brokers_have_one_minimum_isr():
     image, name = image_of((1, 2, 3), min_isr=2), "min.insync.replicas"
     assert error_of(image, (BROKER_RESOURCE, "1"), (name, "1")) is ErrorCode.INVALID_CONFIG
     assert error_of(image, (BROKER_RESOURCE, ""), (name, None, DELETE)) is ErrorCode.INVALID_CONFIG
@@ -314,14 +314,14 @@ def test_with_eligible_leader_replicas_all_brokers_have_one_minimum_of_the_isr()
 
 
 def created(image, *configs, defaults=DEFAULTS):
-    """Return the error of a topic with a configuration, and the records."""
+    """Return the error of a new topic with a configuration, and the records."""
     request = CreateTopicsRequest((CreatableTopic("bar", 1, 1, configs=configs),))
     result = create_topics(image, defaults, request, (TopicId("N" * 21 + "A"),))
     replay(image, result.records)
     return result.response.topics[0].error_code, result.records
 
 
-def test_a_new_topic_has_only_a_configuration_that_it_may_have():
+def test_a_new_topic_needs_a_valid_configuration():
     image = image_of((1, 2, 3), min_isr=2)
     for bad in (("no.such", "1"), ("retention.ms", "long"), ("segment.ms", None)):
         assert created(image, bad) == (ErrorCode.INVALID_CONFIG, ())
@@ -337,7 +337,7 @@ def test_a_new_topic_has_only_a_configuration_that_it_may_have():
 
 
 def test_a_validation_that_writes_is_seen(monkeypatch):
-    # KAFKA-13324: the same questions, asked of an operation that forgets the flag.
+    # KAFKA-13324: the same test of an operation that ignores the flag.
     def forgetful(image, resources, changes, *, validate_only):
         assert validate_only
         return original(image, resources, changes, validate_only=False)
@@ -345,4 +345,4 @@ def test_a_validation_that_writes_is_seen(monkeypatch):
     original = configurations._alter
     monkeypatch.setattr(configurations, "_alter", forgetful)
     with pytest.raises(AssertionError):
-        test_what_is_only_to_be_validated_writes_nothing()
+        test_a_request_to_validate_only_writes_nothing()

@@ -1,4 +1,4 @@
-"""Delegation tokens of Kafka's controller: who gets them, for how long, and who ends them."""
+"""Delegation tokens: who gets them, for how long, and how they expire."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ALICE, BOB, EVE = "User:alice", "User:bob", "User:eve"
 
 def created(image=IMAGE, defaults=DEFAULTS, *, token_id=TOKEN_ID, now_ms=50, principal=ALICE,
             **fields):  # fmt: skip
-    """Return the answer to who asks for a token, and the records."""
+    """Return the answer to a request for a token, and the records."""
     request = CreateDelegationTokenRequest(**fields)
     result = create_delegation_token(image, defaults, request, principal, token_id, now_ms)
     return result.response, result.records
@@ -50,20 +50,20 @@ def with_token(**options):
 
 
 def renewed(image, secret, *, period=-1, principal=ALICE, now_ms=60, defaults=DEFAULTS):
-    """Return the error and the new end of a token that is renewed, and the records."""
+    """Return the error and the new expiry of a renewed token, and the records."""
     request = RenewDelegationTokenRequest(secret, period)
     result = renew_delegation_token(image, defaults, request, principal, now_ms)
     return result.response.error_code, result.response.expiry_timestamp_ms, result.records
 
 
 def expired(image, secret, *, period=-1, principal=ALICE, now_ms=60, defaults=DEFAULTS):
-    """Return the error and the new end of a token that is to expire, and the records."""
+    """Return the error and new expiry of a token after a request to expire it, and the records."""
     request = ExpireDelegationTokenRequest(secret, period)
     result = expire_delegation_token(image, defaults, request, principal, now_ms)
     return result.response.error_code, result.response.expiry_timestamp_ms, result.records
 
 
-def test_a_token_is_its_owners_and_good_until_it_must_be_renewed():
+def test_a_new_token_belongs_to_its_owner_and_expires_unless_renewed():
     response, records = created(owner=BOB, renewers=(EVE,))
     assert (response.owner, response.requester, response.token_id) == (BOB, ALICE, TOKEN_ID)
     assert (response.issue_timestamp_ms, response.expiry_timestamp_ms) == (50, 150)
@@ -75,13 +75,13 @@ def test_a_token_is_its_owners_and_good_until_it_must_be_renewed():
 
 
 @pytest.mark.parametrize(("asked", "last"), [(-1, 1050), (70, 120), (5000, 1050), (0, 1050)])
-def test_a_token_lives_no_longer_than_the_controller_allows(asked, last):
+def test_a_token_has_at_most_the_configured_lifetime(asked, last):
     response, _ = created(max_lifetime_ms=asked)
     assert response.max_timestamp_ms == last
     assert response.expiry_timestamp_ms == min(last, 150)
 
 
-def test_no_end_is_later_than_a_record_can_say():
+def test_no_expiry_exceeds_what_a_record_can_hold():
     endless = Defaults(delegation_token_secret_key="key",
                        delegation_token_max_lifetime_ms=2**63 - 1)  # fmt: skip
     assert created(defaults=endless)[0].max_timestamp_ms == 2**63 - 1
@@ -109,33 +109,33 @@ def test_before_3_6_there_are_no_tokens():
 
 
 @pytest.mark.parametrize("operation", [renewed, expired])
-def test_a_token_is_found_by_its_secret_and_kept_from_others(operation):
+def test_only_its_owner_and_renewers_can_change_a_token(operation):
     image, secret = with_token()
     assert operation(image, b"wrong") == (ErrorCode.DELEGATION_TOKEN_NOT_FOUND, -1, ())
     mismatch = ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH, -1, ()
     assert operation(image, secret, principal=EVE) == mismatch
     assert operation(image, secret, principal=BOB)[0] is ErrorCode.NONE
-    # Who asked for it in another's name has no right to it.
+    # The requester of another owner's token has no right to it.
     response, records = created(owner=BOB)
     assert operation(replay(IMAGE, records), response.hmac) == mismatch
 
 
 @pytest.mark.parametrize(("period", "until"), [(-1, 160), (30, 90), (500, 160)])
-def test_a_token_is_renewed_for_a_while(period, until):
+def test_a_token_is_renewed_for_the_requested_period(period, until):
     image, secret = with_token()
     code, end, records = renewed(image, secret, period=period)
     assert (code, end) == (ErrorCode.NONE, until)
     assert replay(image, records).delegation_tokens[TOKEN_ID].expiration_timestamp == until
 
 
-def test_a_token_is_not_renewed_beyond_its_own_end_nor_after_it_has_expired():
+def test_a_token_is_not_renewed_beyond_its_lifetime_or_after_its_expiry():
     image, secret = with_token(max_lifetime_ms=80)
     assert renewed(image, secret)[1] == 130
     assert renewed(image, secret, now_ms=130)[0] is ErrorCode.NONE
     assert renewed(image, secret, now_ms=131) == (ErrorCode.DELEGATION_TOKEN_EXPIRED, -1, ())
 
 
-def test_a_token_ends_at_once_or_after_a_while():
+def test_a_token_expires_at_once_or_after_the_requested_period():
     image, secret = with_token()
     code, end, records = expired(image, secret)
     assert (code, end, records) == (ErrorCode.NONE, 60, (RemoveDelegationTokenRecord(TOKEN_ID),))
@@ -144,11 +144,11 @@ def test_a_token_ends_at_once_or_after_a_while():
     assert expired(image, secret, period=0)[1] == 60
     late = expired(image, secret, period=5, now_ms=2000)
     assert late == (ErrorCode.DELEGATION_TOKEN_EXPIRED, -1, ())
-    # What has expired may still be removed.
+    # An expired token may still be removed.
     assert expired(image, secret, now_ms=2000)[0] is ErrorCode.NONE
 
 
-def test_expired_tokens_are_swept_some_at_a_time():
+def test_a_sweep_removes_a_limited_number_of_expired_tokens():
     image = IMAGE
     for number in range(3):
         token_id = Uuid(f"{number}".rjust(21, "T") + "A")

@@ -1,4 +1,4 @@
-"""Directories that fail, and replicas that are assigned to them: scenarios 122 to 124."""
+"""Failed directories, and assignments of replicas to directories: scenarios 122 to 124."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FAILED, OTHER = directory(1), directory(8)
 
 
 def image_on_disks():
-    """Return three replicas, each in a directory; broker 1 has another one."""
+    """Return an image with three replicas in directories; broker 1 has a second directory."""
     image = image_of(THREE)
     partition = replace(image.partitions[KEY], directories=tuple(map(directory, THREE)))
     first = replace(image.brokers[1], directories=(FAILED, OTHER))
@@ -38,7 +38,7 @@ def image_on_disks():
 
 
 def assigned(image, where, *, broker=1, epoch=None, key=KEY):
-    """Return the answer to a broker that says where its replica is, and the records."""
+    """Return the answer to a broker that reports a replica's directory, and the records."""
     request = AssignReplicasToDirsRequest(
         broker, epoch_of(broker) if epoch is None else epoch, ((where, *key),)
     )
@@ -46,7 +46,7 @@ def assigned(image, where, *, broker=1, epoch=None, key=KEY):
     return result.response, result.records
 
 
-def test_a_leader_whose_directory_fails_is_succeeded_and_the_directory_is_gone():
+def test_a_failed_directory_is_removed_and_its_partitions_get_other_leaders():
     image = image_on_disks()
     records = directories_offline(image, DEFAULTS, 1, {FAILED})
     image = replay(image, records)
@@ -55,7 +55,7 @@ def test_a_leader_whose_directory_fails_is_succeeded_and_the_directory_is_gone()
     assert image.brokers[1].directories == (OTHER,)
 
 
-def test_a_directory_that_is_not_registered_or_holds_nothing_moves_nobody():
+def test_an_unregistered_or_empty_directory_moves_no_leader_when_it_fails():
     image = image_on_disks()
     assert directories_offline(image, DEFAULTS, 1, {directory(4)}) == ()
     (only,) = directories_offline(image, DEFAULTS, 1, {OTHER})
@@ -71,7 +71,7 @@ def test_a_directory_that_is_not_registered_or_holds_nothing_moves_nobody():
         (UNASSIGNED, ErrorCode.NONE),
     ],
 )
-def test_nobody_leads_from_a_directory_that_is_not_online(where, code):
+def test_no_replica_leads_from_an_offline_directory(where, code):
     image = image_on_disks()
     partition = replace(
         image.partitions[KEY], leader=2, directories=(where, directory(2), directory(3))
@@ -93,7 +93,7 @@ def test_a_replica_is_assigned_to_another_directory_and_stays_in_sync():
 
 
 @pytest.mark.parametrize("where", [LOST, directory(4)])
-def test_a_replica_in_a_directory_that_is_not_online_leaves_the_isr(where):
+def test_a_replica_assigned_to_an_offline_directory_leaves_the_isr(where):
     image = image_on_disks()
     _, records = assigned(image, where)
     moved, left = records
@@ -104,7 +104,7 @@ def test_a_replica_in_a_directory_that_is_not_online_leaves_the_isr(where):
     assert partition.partition_epoch == image.partitions[KEY].partition_epoch + 2
 
 
-def test_who_moves_to_a_good_directory_may_lead_from_the_next_change_on():
+def test_a_replica_moved_to_a_working_directory_may_lead_from_the_next_change_on():
     image = image_on_disks()
     alone = replace(
         image.partitions[KEY],
@@ -116,7 +116,7 @@ def test_who_moves_to_a_good_directory_may_lead_from_the_next_change_on():
     assert (partition.directories[0], partition.leader) == (OTHER, NO_LEADER)
 
 
-def test_who_may_not_assign_is_told_why():
+def test_an_invalid_assignment_has_its_error():
     image = image_on_disks()
     assert assigned(image, OTHER, broker=5)[0].partitions == (ErrorCode.NOT_LEADER_OR_FOLLOWER,)
     strange = TopicId("X" * 21 + "Q"), PartitionId(0)
@@ -131,7 +131,7 @@ def test_who_may_not_assign_is_told_why():
     assert (old.error_code, records) == (ErrorCode.UNSUPPORTED_VERSION, ())
 
 
-def test_a_reassignment_keeps_the_directories_it_knows_and_gives_new_ones_theirs():
+def test_a_reassignment_keeps_known_directories_and_gives_new_replicas_default_ones():
     image = image_on_disks()
     asked = ReassignablePartition("foo", PartitionId(0), (4, 3, 1))
     result = alter_partition_reassignments(
@@ -142,7 +142,7 @@ def test_a_reassignment_keeps_the_directories_it_knows_and_gives_new_ones_theirs
     assert partition.directories == (directory(4), directory(3), directory(1), directory(2))
 
 
-def test_before_3_7_nobody_writes_directories():
+def test_before_3_7_no_record_has_directories():
     image = image_of(THREE, metadata_version=15)
     asked = ReassignablePartition("foo", PartitionId(0), (4, 3, 1))
     result = alter_partition_reassignments(

@@ -1,4 +1,4 @@
-"""Features and registrations of controllers: scenarios 25, 26 and 138 of Kafka's controller."""
+"""Features and controller registrations: scenarios 25, 26 and 138 of Kafka's controller."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ SAFE, UNSAFE = UpgradeType.SAFE_DOWNGRADE, UpgradeType.UNSAFE_DOWNGRADE
 
 
 def supported(ranges):
-    """Return features as a controller says that it supports them."""
+    """Return the features of a controller's request."""
     return tuple(SupportedFeature(one.name, one.minimum, one.maximum) for one in ranges)
 
 
 def registered(image, controller_id=3001, ranges=ALL, incarnation="C"):
-    """Return an image after a controller has registered."""
+    """Return the image after a controller has registered."""
     request = ControllerRegistrationRequest(
         ControllerId(controller_id), IncarnationId(incarnation * 21 + "A"),
         listeners=(Listener("CONTROLLER", "host", 9093),), features=supported(ranges),
@@ -83,7 +83,7 @@ def updated(image, *updates, defaults=DEFAULTS, **options):
     return result.response.error_code, result.records
 
 
-def test_features_go_up_down_and_away():
+def test_feature_levels_can_be_raised_lowered_and_removed():
     image = cluster()
     code, records = updated(image, (GROUP_VERSION, 1), (TRANSACTION_VERSION, 2))
     assert code is ErrorCode.NONE
@@ -116,13 +116,13 @@ def test_features_go_up_down_and_away():
         (METADATA_VERSION, 22, UNSAFE),
     ],
 )
-def test_a_level_that_cannot_be_is_refused_with_all_of_the_request(update):
+def test_an_invalid_level_refuses_the_whole_request(update):
     image = cluster(levels=[(TRANSACTION_VERSION, 2)])
     code, records = updated(image, (ELIGIBLE_LEADER_REPLICAS, 1), update)
     assert (code, records) == (ErrorCode.INVALID_UPDATE_VERSION, ())
 
 
-def test_a_metadata_version_goes_up_and_down_where_nothing_is_lost():
+def test_the_metadata_version_can_change_where_no_metadata_is_lost():
     image = cluster(metadata_version=22)
     code, records = updated(image, (METADATA_VERSION, 27))
     assert code is ErrorCode.NONE
@@ -149,8 +149,8 @@ def test_every_registered_node_must_support_a_level(where, ranges):
     assert updated(image, (GROUP_VERSION, 0))[0] is ErrorCode.NONE
 
 
-def test_a_node_that_is_not_asked_is_seen(monkeypatch):
-    # KAFKA-17305 and its like: a node that says nothing of a feature does not support it.
+def test_ignoring_a_node_is_detected(monkeypatch):
+    # As in KAFKA-17305: a node that does not name a feature does not support it.
     monkeypatch.setattr(features, "_NOT_SUPPORTED", (0, 99))
     with pytest.raises(AssertionError):
         test_every_registered_node_must_support_a_level("brokers", ())
@@ -161,14 +161,14 @@ def test_every_voter_must_have_registered_where_controllers_register():
     refused = ErrorCode.INVALID_UPDATE_VERSION, ()
     assert updated(image, (GROUP_VERSION, 1)) == refused
     assert updated(registered(image), (GROUP_VERSION, 1))[0] is ErrorCode.NONE
-    # What this controller registered does not count: it knows what it supports.
+    # This controller's registration does not count: it knows its own features.
     assert updated(registered(image, 3000, ()), (GROUP_VERSION, 1)) == refused
     both = registered(registered(image, 3000, ()))
     assert updated(both, (GROUP_VERSION, 1))[0] is ErrorCode.NONE
     assert updated(cluster(metadata_version=14), (METADATA_VERSION, 15))[0] is ErrorCode.NONE
 
 
-def test_with_eligible_leader_replicas_the_minimum_of_the_isr_becomes_one_for_all():
+def test_enabling_eligible_leader_replicas_sets_one_minimum_isr_for_all_brokers():
     name = "min.insync.replicas"
     image = replay(
         cluster(), [ConfigRecord(BROKER_RESOURCE, one, name, "3") for one in ("10", "2")]
@@ -188,7 +188,7 @@ def test_with_eligible_leader_replicas_the_minimum_of_the_isr_becomes_one_for_al
     assert len(updated(after, (ELIGIBLE_LEADER_REPLICAS, 0, SAFE))[1]) == 1
 
 
-def test_what_is_only_to_be_validated_writes_nothing():
+def test_a_request_to_validate_only_writes_nothing():
     image = cluster()
     update = ELIGIBLE_LEADER_REPLICAS, 1
     assert updated(image, update, validate_only=True) == (ErrorCode.NONE, ())
@@ -236,7 +236,7 @@ def test_a_controller_registers_from_3_7_on():
     assert list(registered(image_of((0,), metadata_version=15)).controllers) == [3001]
 
 
-def test_of_two_incarnations_of_a_controller_the_last_wins():
+def test_the_last_incarnation_of_a_controller_replaces_earlier_ones():
     image = image_of((0,))
     first = registered(image, ranges=ALL[:1], incarnation="A")
     second = registered(first, incarnation="B")
@@ -249,7 +249,7 @@ def test_of_two_incarnations_of_a_controller_the_last_wins():
     assert replay(EMPTY_IMAGE, snapshot_records(second)) == second
 
 
-def test_nobody_migrates_from_zookeeper_any_more():
+def test_no_controller_registers_as_migrating_from_zookeeper():
     request = ControllerRegistrationRequest(
         ControllerId(3001), IncarnationId("C" * 21 + "A"), zk_migration_ready=True
     )

@@ -1,4 +1,4 @@
-"""Brokers come and go, and who leads changes: scenarios 67 to 94 of Kafka's controller."""
+"""Leaders change as brokers come and go: scenarios 67 to 94 of Kafka's controller."""
 
 from __future__ import annotations
 
@@ -57,18 +57,18 @@ def state(image):
 
 
 def elected(image, election_type, *, everything=False):
-    """Return the error codes of an election of the one partition, and the image after it."""
+    """Return the error codes of an election of the only partition, and the image after it."""
     asked = None if everything else ((TOPIC, PartitionId(0)),)
     result = elect_leaders(image, DEFAULTS, ElectLeadersRequest(election_type, asked))
     codes = [one.error_code for one in result.response.replica_election_results]
     return codes, replay(image, result.records)
 
 
-def test_a_fenced_leader_is_succeeded_under_a_new_epoch():
+def test_fencing_a_leader_elects_another_one_under_a_new_epoch():
     assert state(moved(image_of(THREE), fence_broker, 1)) == (2, (2, 3), 1)
 
 
-def test_a_fenced_follower_leaves_the_isr_and_no_epoch_changes():
+def test_fencing_a_follower_shrinks_the_isr_under_the_same_leader_epoch():
     assert state(moved(image_of(THREE), fence_broker, 2)) == (1, (1, 3), 0)
 
 
@@ -78,7 +78,7 @@ def test_the_isr_changes_before_the_broker_is_fenced():
     assert last == BrokerRegistrationChangeRecord(1, epoch_of(1), fenced=FENCE)
 
 
-def test_the_last_of_the_isr_stays_in_it_and_nobody_leads():
+def test_the_last_in_sync_replica_stays_in_the_isr_without_a_leader():
     image = image_of(THREE)
     for broker_id in (1, 2, 3):
         image = moved(image, fence_broker, broker_id)
@@ -97,14 +97,14 @@ def test_the_unfencing_comes_before_what_it_elects():
     assert second.leader == 1
 
 
-def test_unclean_elections_take_anybody_alive_and_mark_it():
+def test_an_unclean_election_takes_any_live_replica_and_marks_the_partition():
     image = moved(image_of((1, 2), (1,), configs=UNCLEAN), fence_broker, 1)
     partition = image.partitions[KEY]
     assert (partition.leader, partition.isr) == (2, (2,))
     assert partition.leader_recovery_state == RECOVERING
 
 
-def test_an_operator_may_have_an_unclean_leader_whatever_the_topic_says():
+def test_an_operator_can_request_an_unclean_election_whatever_the_topic_allows():
     image = image_of((1, 2), (1,), leader=NO_LEADER, fenced=(1,))
     codes, image = elected(image, UNCLEAN_ELECTION)
     assert codes == [ErrorCode.NONE]
@@ -114,11 +114,11 @@ def test_an_operator_may_have_an_unclean_leader_whatever_the_topic_says():
     assert elected(dead, UNCLEAN_ELECTION)[0] == [ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE]
 
 
-def test_an_unclean_election_is_not_needed_where_somebody_leads():
+def test_a_partition_with_a_leader_needs_no_unclean_election():
     assert elected(image_of(THREE), UNCLEAN_ELECTION)[0] == [ErrorCode.ELECTION_NOT_NEEDED]
 
 
-def test_the_preferred_leader_is_elected_out_of_the_isr_only():
+def test_the_preferred_leader_is_elected_only_from_the_isr():
     assert elected(image_of(THREE), PREFERRED_ELECTION)[0] == [ErrorCode.ELECTION_NOT_NEEDED]
     second = image_of(THREE, leader=2)
     codes, image = elected(second, PREFERRED_ELECTION)
@@ -136,14 +136,14 @@ def test_the_preferred_leader_is_never_unclean():
     assert image.partitions[KEY].leader == NO_LEADER
 
 
-def test_an_election_of_all_partitions_leaves_out_those_that_need_none():
+def test_an_election_of_all_partitions_skips_those_that_need_none():
     assert elected(image_of(THREE), PREFERRED_ELECTION, everything=True)[0] == []
     assert elected(image_of(THREE, leader=2), PREFERRED_ELECTION, everything=True)[0] == [
         ErrorCode.NONE
     ]
 
 
-def test_elections_of_what_is_not_there_or_of_no_kind_have_their_errors():
+def test_elections_of_unknown_partitions_or_kinds_have_their_errors():
     image = image_of(THREE)
     request = ElectLeadersRequest(0, (("bar", PartitionId(0)), (TOPIC, PartitionId(9))))
     results = elect_leaders(image, DEFAULTS, request).response.replica_election_results
@@ -152,7 +152,7 @@ def test_elections_of_what_is_not_there_or_of_no_kind_have_their_errors():
     assert unknown.response.error_code is ErrorCode.INVALID_REQUEST
 
 
-def test_balancing_moves_what_can_be_moved_and_says_whether_there_is_more():
+def test_balancing_moves_leaders_up_to_a_limit_and_reports_whether_more_may_remain():
     image = image_of(THREE, leader=2)
     result = balance_partition_leaders(image, DEFAULTS)
     assert [one.leader for one in result.records] == [1]
@@ -177,7 +177,9 @@ def test_balancing_moves_what_can_be_moved_and_says_whether_there_is_more():
     ],
     ids=["topic", "node", "cluster", "static", "none", "the topic's word counts"],
 )
-def test_the_unclean_sweep_asks_topic_node_cluster_and_static(configs, resource, static, elects):
+def test_the_unclean_sweep_reads_topic_node_cluster_and_static_settings(
+    configs, resource, static, elects
+):
     image = image_of((1, 2), (1,), leader=NO_LEADER, fenced=(1,), configs=configs)
     if resource is not None:
         record = ConfigRecord(BROKER_RESOURCE, resource, "unclean.leader.election.enable", "true")
@@ -186,7 +188,7 @@ def test_the_unclean_sweep_asks_topic_node_cluster_and_static(configs, resource,
     assert bool(elect_unclean_leaders(image, defaults).records) is elects
 
 
-def test_a_leader_that_shuts_down_says_so_first_and_others_lead():
+def test_a_controlled_shutdown_is_written_before_the_leaders_change():
     first, second = begin_controlled_shutdown(image_of(THREE), DEFAULTS, 1)
     assert first.in_controlled_shutdown == 1
     assert (second.leader, second.isr) == (2, (2, 3))
@@ -201,18 +203,18 @@ def test_the_only_replica_leads_nothing_once_it_shuts_down():
     assert state(image)[:2] == (NO_LEADER, (1,))
 
 
-def test_fencing_who_is_in_no_isr_is_one_record():
+def test_fencing_a_broker_in_no_isr_is_one_record():
     assert len(fence_broker(image_of(THREE), DEFAULTS, 5)) == 1
     assert take_out_of_isr(image_of(THREE), DEFAULTS, 5) == ()
 
 
-def test_before_3_3_brokers_are_fenced_and_unfenced_by_records_of_their_own():
+def test_before_3_3_fencing_and_unfencing_have_separate_records():
     old = image_of(THREE, metadata_version=5)
     assert fence_broker(old, DEFAULTS, 5) == (FenceBrokerRecord(5, epoch_of(5)),)
     assert unfence_broker(old, DEFAULTS, 5) == (UnfenceBrokerRecord(5, epoch_of(5)),)
 
 
-def test_who_is_unregistered_leads_nothing_and_stays_a_replica():
+def test_an_unregistered_broker_leads_nothing_and_stays_a_replica():
     image = image_of(THREE)
     records = unregister_broker(image, DEFAULTS, 1)
     assert records[-1] == UnregisterBrokerRecord(1, epoch_of(1))
@@ -221,13 +223,13 @@ def test_who_is_unregistered_leads_nothing_and_stays_a_replica():
     assert after_it.partitions[KEY].replicas == THREE
 
 
-def test_who_falls_out_of_a_small_isr_is_eligible():
+def test_a_replica_that_leaves_a_small_isr_is_eligible():
     image = moved(image_of(THREE, (1, 2), min_isr=2), fence_broker, 2)
     partition = image.partitions[KEY]
     assert (partition.isr, partition.eligible_leader_replicas) == ((1,), (2,))
 
 
-def test_an_isr_may_be_empty_and_the_last_leader_is_remembered():
+def test_an_isr_may_be_empty_and_the_last_leader_is_recorded():
     gone = image_of(THREE, (1,), min_isr=2, eligible_leader_replicas=(2,), fenced=(2, 3))
     image = moved(gone, fence_broker, 1)
     partition = image.partitions[KEY]
@@ -245,7 +247,7 @@ def test_an_eligible_replica_is_elected_cleanly_and_leads_alone():
     assert partition.leader_recovery_state == RECOVERED
 
 
-def test_the_last_leader_is_elected_if_it_lives_and_nobody_is_known_to_have_more():
+def test_the_last_known_leader_is_elected_if_it_is_alive_and_no_replica_is_eligible():
     gone = {"leader": NO_LEADER, "min_isr": 2, "last_known_elr": (1,)}
     dead = image_of(THREE, (), fenced=THREE, **gone)
     assert moved(dead, unfence_broker, 2).partitions[KEY].leader == NO_LEADER
@@ -254,7 +256,7 @@ def test_the_last_leader_is_elected_if_it_lives_and_nobody_is_known_to_have_more
     assert partition.last_known_elr == ()
 
 
-def test_who_registers_anew_is_eligible_no_more_and_that_comes_first():
+def test_a_new_process_is_not_eligible_and_that_record_comes_before_its_registration():
     image = image_of(THREE, (1,), min_isr=2, eligible_leader_replicas=(2, 3), fenced=(2,))
     record = RegisterBrokerRecord(2, IncarnationId("N" * 21 + "A"), BrokerEpoch(200))
     records = register_broker(image, DEFAULTS, record)
@@ -262,7 +264,7 @@ def test_who_registers_anew_is_eligible_no_more_and_that_comes_first():
     assert after(image, records).eligible_leader_replicas == (3,)
 
 
-def test_who_registers_anew_leaves_the_isr_of_its_last_process_first():
+def test_a_new_process_leaves_the_isr_of_its_predecessor_first():
     image = image_of(THREE)
     record = RegisterBrokerRecord(2, IncarnationId("N" * 21 + "A"), BrokerEpoch(200))
     change, registration = register_broker(image, DEFAULTS, record)
@@ -271,14 +273,14 @@ def test_who_registers_anew_leaves_the_isr_of_its_last_process_first():
     assert register_broker(fenced, DEFAULTS, record) == (record,)
 
 
-def test_more_replicas_in_sync_are_wanted_than_there_are_so_all_are_enough():
+def test_a_minimum_isr_above_the_number_of_replicas_means_all_replicas():
     image = moved(image_of((1, 2), min_isr=5), fence_broker, 2)
     assert image.partitions[KEY].eligible_leader_replicas == (2,)
     full = image_of((1, 2), min_isr=5)
     assert take_out_of_isr(full, DEFAULTS, 5) == ()
 
 
-def test_without_the_feature_a_change_clears_what_was_eligible():
+def test_without_the_feature_a_change_clears_the_eligible_replicas():
     image = image_of(THREE, eligible_leader_replicas=(4,), last_known_elr=(4,))
     partition = moved(image, fence_broker, 2).partitions[KEY]
     assert (partition.eligible_leader_replicas, partition.last_known_elr) == ((), ())

@@ -1,4 +1,4 @@
-"""Whatever is asked of the managers one after the other: what they write adds up."""
+"""Any sequence of manager requests: their records are consistent."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ BOOLEANS = st.booleans()
 
 
 def several(strategy, most=3):
-    """Draw some of them, in a tuple."""
+    """Draw a tuple of some."""
     return st.lists(strategy, max_size=most).map(tuple)
 
 
@@ -161,7 +161,7 @@ TOKENS = {
 
 
 def answered(image, request, now):
-    """Return what a manager makes of a request at some time, which is also what is random."""
+    """Return the answer of a manager to a request at a time, which is also the chance."""
     kind, principal = type(request), ("User:alice", "User:bob")[now % 2]
     ids = tuple(TOKEN_IDS[3 * now : 3 * now + 3])
     if kind in PLAIN:
@@ -176,7 +176,7 @@ def answered(image, request, now):
 
 
 def secret_in(image):
-    """Return the secret of the first token there is, or of none."""
+    """Return the secret of the first token, or an invalid one."""
     for token_id in sorted(image.delegation_tokens):
         request = CreateDelegationTokenRequest()
         return create_delegation_token(image, DEFAULTS, request, "", token_id, 0).response.hmac
@@ -195,7 +195,7 @@ def errors_of(response):
 
 @given(several(REQUESTS, 8))
 @settings(max_examples=50)
-def test_what_managers_write_is_replayed_and_a_refusal_or_a_look_writes_nothing(requests):
+def test_every_written_record_can_be_replayed_and_refusals_and_validations_write_nothing(requests):
     image = cluster(metadata_version=27)
     for now, drawn in enumerate(requests):
         has_secret = type(drawn) in TOKENS
@@ -214,14 +214,14 @@ def test_what_managers_write_is_replayed_and_a_refusal_or_a_look_writes_nothing(
         assert replay(EMPTY_IMAGE, snapshot_records(image)) == image
         if isinstance(request, AllocateProducerIdsRequest | CreateDelegationTokenRequest):
             continue
-        # Whoever asks again gets what is there already, or a refusal.
+        # A repeated request changes nothing, or is refused.
         again = answered(image, request, now)
         assert replay(image, again.records) == image
         if isinstance(request, CreateAclsRequest | DeleteAclsRequest | AlterClientQuotasRequest):
             assert again.records == ()
 
 
-def test_a_sweep_ends_what_is_left_of_tokens():
+def test_a_late_sweep_removes_all_tokens():
     image = cluster()
     image = replay(image, answered(image, CreateDelegationTokenRequest(), 0).records)
     assert image.delegation_tokens

@@ -1,4 +1,4 @@
-"""A controller becomes active: what it writes first, and when it must not go on."""
+"""A controller becomes active: its first records, and when it must not go on."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_many_bootstrap_records_without_transactions_are_too_many_for_a_batch() 
     assert not is_active(player.state)
 
 
-def test_bootstrap_records_in_several_batches_are_seen_together() -> None:
+def test_bootstrap_records_in_several_batches_become_visible_together() -> None:
     many = replace(CONFIGURATION, max_records_per_batch=2)
     many = replace(many, bootstrap=(VERSION, config("a", "1"), config("b", "1")))
     player = Player(first_state(many))
@@ -141,7 +141,7 @@ def test_an_open_transaction_under_a_version_without_transactions_is_fatal() -> 
     assert not is_active(player.state)
 
 
-def test_with_eligible_leader_replicas_all_must_agree_on_the_min_isr() -> None:
+def test_bootstrapping_eligible_leader_replicas_sets_the_cluster_wide_minimum_isr() -> None:
     elr = FeatureLevelRecord(ELIGIBLE_LEADER_REPLICAS, 1)
     configuration = Configuration(
         Defaults(NodeId(1), min_insync_replicas=2), bootstrap=(VERSION, elr)
@@ -151,7 +151,7 @@ def test_with_eligible_leader_replicas_all_must_agree_on_the_min_isr() -> None:
     assert isinstance(records[-1], EndTransactionRecord)
 
 
-def test_what_was_asked_before_waits_behind_the_activation() -> None:
+def test_a_request_during_the_activation_is_written_after_it() -> None:
     player = Player()
     player.lead()
     assert replies(player.ask(put(a="1"))) == []
@@ -167,7 +167,7 @@ def test_a_new_claim_gives_every_unfenced_broker_a_session() -> None:
     assert player.state.heartbeats.session_timeout_ms == 9_000
 
 
-def test_another_leader_makes_a_standby_nothing_else() -> None:
+def test_a_standby_stays_a_standby_when_another_node_leads() -> None:
     player = active()
     player.follow(2)
     before = player.state
@@ -175,7 +175,7 @@ def test_another_leader_makes_a_standby_nothing_else() -> None:
     assert player.state == before
 
 
-def test_who_leads_on_in_a_later_epoch_goes_on_in_that() -> None:
+def test_a_reelected_controller_stays_active_under_the_new_epoch() -> None:
     player = active()
     player.handle(events.LeaderChanged(0, 5, NodeId(1)))
     player.ask(put(a="1"))
@@ -188,7 +188,7 @@ def test_a_controller_that_is_not_active_has_nothing_to_do() -> None:
 
 
 @pytest.mark.parametrize("record", [AbortTransactionRecord(), EndTransactionRecord()])
-def test_the_end_of_no_transaction_is_fatal(record: AbortTransactionRecord) -> None:
+def test_an_end_without_a_transaction_is_fatal(record: AbortTransactionRecord) -> None:
     player = Player()
     player.write(1, (VERSION, record))
     assert "offset 1" in reason(player.commit_all())

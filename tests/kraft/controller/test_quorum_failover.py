@@ -37,7 +37,7 @@ _BROKER = RegisterBrokerRecord(
 )
 
 
-def test_who_waits_is_told_not_controller_in_order_and_the_future_is_forgotten() -> None:
+def test_waiting_requests_get_not_controller_in_order_and_uncommitted_state_is_dropped() -> None:
     player = active()
     stable = player.state.stable_end
     player.ask(put(a="1"), "first")
@@ -64,7 +64,7 @@ def test_a_refused_append_makes_the_controller_step_back() -> None:
     assert not is_active(player.state)
 
 
-def test_the_refusal_of_an_append_in_another_epoch_is_old_news() -> None:
+def test_a_refused_append_of_another_epoch_is_ignored() -> None:
     player = active()
     before = player.state
     assert player.handle(events.AppendRefused(0, 0)) == ()
@@ -77,7 +77,7 @@ def test_a_controller_steps_back_when_asked_to_and_once() -> None:
     assert player.handle(events.RenounceRequested(0)) == ()
 
 
-def test_a_prefix_that_is_committed_stays_when_the_rest_is_forgotten() -> None:
+def test_a_committed_prefix_stays_when_the_rest_is_dropped() -> None:
     player = active()
     player.ask(put(a="1"), "first")
     player.ask(put(a="2"), "second")
@@ -86,7 +86,7 @@ def test_a_prefix_that_is_committed_stays_when_the_rest_is_forgotten() -> None:
     assert value_of(player.state.written.image, "a") == "1"
 
 
-def test_a_batch_whose_asker_was_told_not_controller_may_yet_be_committed() -> None:
+def test_a_batch_can_be_committed_after_its_request_got_not_controller() -> None:
     player = active()
     player.ask(put(a="1"))
     player.follow(2)
@@ -104,7 +104,7 @@ def test_a_control_batch_moves_nothing_of_an_active_controller_that_can_still_go
     assert player.state.written == before.written
 
 
-def test_a_control_batch_shows_a_standby_nothing_new() -> None:
+def test_a_control_batch_changes_nothing_visible_on_a_standby() -> None:
     player = active()
     player.follow(2)
     image = player.image
@@ -116,7 +116,7 @@ def test_a_control_batch_shows_a_standby_nothing_new() -> None:
     assert player.image == image
 
 
-def test_a_standby_keeps_a_transaction_to_itself_until_it_ends() -> None:
+def test_a_standby_hides_a_transaction_until_it_ends() -> None:
     player = active()
     player.follow(2)
     stable = player.log_end
@@ -131,7 +131,7 @@ def test_a_standby_keeps_a_transaction_to_itself_until_it_ends() -> None:
     assert value_of(player.image, "a") == "1"
 
 
-def test_an_aborted_transaction_leaves_nothing_even_with_records_behind_it() -> None:
+def test_an_aborted_transaction_leaves_nothing_even_if_records_follow_it() -> None:
     player = active()
     player.follow(2)
     player.write(2, (BeginTransactionRecord(), _BROKER))
@@ -196,7 +196,7 @@ def test_a_transaction_in_a_transaction_is_fatal() -> None:
     assert "in the transaction begun at 1" in reason(player.commit_all())
 
 
-def test_a_batch_that_was_handed_over_before_is_fatal() -> None:
+def test_a_batch_that_was_already_handed_over_is_fatal() -> None:
     player = active()
     player.follow(2)
     player.committed = 0
@@ -217,7 +217,7 @@ def test_the_soft_state_follows_the_records_and_ends_with_the_claim() -> None:
     assert heartbeat_state(player.state.heartbeats, BrokerId(4)).contact_time_ms == 9
 
 
-def test_several_batches_at_once_are_as_good_as_one_after_another() -> None:
+def test_several_batches_at_once_equal_the_same_batches_one_by_one() -> None:
     player, other = active(), active()
     for one in (player, other):
         for value in "123":
@@ -228,7 +228,7 @@ def test_several_batches_at_once_are_as_good_as_one_after_another() -> None:
     assert player.state == other.state
 
 
-def test_nothing_is_changed_behind_the_back_of_an_earlier_state() -> None:
+def test_an_earlier_state_never_changes() -> None:
     player = active()
     before = player.state
     first = on_event(before, events.RequestReceived(0, "t", put(a="1")), player.operations)
@@ -248,7 +248,7 @@ def test_a_deposed_controller_goes_back_to_each_batch_that_is_committed() -> Non
         assert list(left.timeline) == [left.stable_end]
 
 
-def test_an_offset_that_cannot_be_gone_back_to_is_fatal() -> None:
+def test_a_committed_end_without_kept_state_is_fatal() -> None:
     player = active()
     player.ask(put(a="1"))
     player.state = replace(player.state, committed_end=Offset(player.log_end + 1))

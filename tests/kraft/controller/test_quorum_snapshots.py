@@ -48,13 +48,13 @@ def test_a_snapshot_has_the_fewest_records_and_ends_before_the_next_batch() -> N
     assert snapshot.records == (VERSION, config("a", "1"))
 
 
-def test_there_is_no_second_snapshot_of_the_same() -> None:
+def test_the_same_state_gets_no_second_snapshot() -> None:
     player = active()
     assert len(player.handle(_SNAPSHOT)) == 1
     assert player.handle(_SNAPSHOT) == ()
 
 
-def test_a_snapshot_is_of_no_half_of_a_transaction() -> None:
+def test_a_snapshot_contains_no_part_of_an_open_transaction() -> None:
     player = active()
     player.follow(2)
     begins = player.log_end
@@ -66,7 +66,7 @@ def test_a_snapshot_is_of_no_half_of_a_transaction() -> None:
     assert snapshot.records == (VERSION,)
 
 
-def test_no_snapshot_is_cut_in_the_middle_of_a_batch() -> None:
+def test_no_snapshot_ends_in_the_middle_of_a_batch() -> None:
     player = active()
     player.follow(2)
     player.handle(_SNAPSHOT)
@@ -82,7 +82,7 @@ def test_no_snapshot_is_cut_in_the_middle_of_a_batch() -> None:
     assert snapshot.snapshot_id == OffsetAndEpoch(player.log_end, 2)
 
 
-def test_an_active_controller_shows_what_stood_before_a_transaction_in_its_batch() -> None:
+def test_an_active_controller_shows_the_records_before_a_transaction_in_the_same_batch() -> None:
     begin, end = BeginTransactionRecord(), EndTransactionRecord()
     operations = Operations(
         {int: lambda asked: Result((config("a", "1"), begin) if asked.request else (end,), None)},
@@ -124,14 +124,14 @@ def test_a_snapshot_is_due_after_some_time_if_there_is_news() -> None:
     assert next_deadline(player.state) == NEVER
 
 
-def test_no_snapshot_is_due_by_time_if_that_is_turned_off() -> None:
+def test_no_snapshot_is_due_by_time_if_its_interval_is_0() -> None:
     player = Player(first_state(replace(CONFIGURATION, max_snapshot_interval_ms=0)))
     player.lead()
     player.commit_all()
     assert next_deadline(player.state) == NEVER
 
 
-def test_a_snapshot_replaces_all_that_there_was() -> None:
+def test_a_snapshot_replaces_all_state() -> None:
     player = active()
     player.follow(2)
     player.write(2, (_TOPIC, config("a", "1"), _BROKER))
@@ -145,7 +145,7 @@ def test_a_snapshot_replaces_all_that_there_was() -> None:
     assert state.committed_end == state.stable_end == state.write_end == state.snapshot_end == 40
 
 
-def test_a_broker_of_a_snapshot_is_registered_at_its_last_offset() -> None:
+def test_a_broker_in_a_snapshot_counts_as_registered_at_its_last_offset() -> None:
     player = Player()
     player.load(40, VERSION, _BROKER)
     assert dict(player.state.written.written.registration_offsets) == {BrokerId(4): 39}
@@ -159,7 +159,7 @@ def test_a_broker_of_a_snapshot_is_registered_at_its_last_offset() -> None:
         ((_TOPIC, _TOPIC), "TopicRecord: "),
     ],
 )
-def test_a_snapshot_that_cannot_be_is_fatal(records: tuple[TopicRecord, ...], said: str) -> None:
+def test_an_invalid_snapshot_is_fatal(records: tuple[TopicRecord, ...], said: str) -> None:
     assert said in reason(Player().load(40, *records))
 
 
@@ -167,13 +167,13 @@ def test_a_snapshot_is_fatal_for_the_active_controller() -> None:
     assert "active in epoch 1" in reason(active().load(40, VERSION))
 
 
-def test_a_snapshot_of_the_past_is_fatal() -> None:
+def test_a_snapshot_older_than_the_committed_log_is_fatal() -> None:
     player = active()
     player.follow(2)
     assert "is older than" in reason(player.load(1, VERSION))
 
 
-def test_a_controller_of_a_snapshot_can_follow_and_lead() -> None:
+def test_a_controller_that_loaded_a_snapshot_can_follow_and_lead() -> None:
     player = active()
     player.ask(put(a="1"))
     player.commit_all()
@@ -196,7 +196,7 @@ def _with_tasks() -> Player:
     return player
 
 
-def test_an_idle_controller_writes_a_record_that_says_nothing() -> None:
+def test_an_idle_controller_writes_a_no_op_record() -> None:
     player = _with_tasks()
     assert next_deadline(player.state) == 500
     assert player.handle(events.Poll(499)) == ()
@@ -214,7 +214,7 @@ def test_under_an_old_metadata_version_nothing_is_written_by_an_idle_controller(
     assert next_deadline(player.state) == 1_000
 
 
-def test_a_task_that_left_something_comes_again_soon_and_each_has_its_turn() -> None:
+def test_a_task_with_more_to_do_runs_again_soon_and_other_tasks_run_in_between() -> None:
     tasks = (
         Task("slow", lambda _: Result((), response=True), lambda _: 100),
         Task("fast", lambda _: Result((NoOpRecord(),), response=False), lambda _: 100),
@@ -244,7 +244,7 @@ def test_a_task_that_fails_makes_the_controller_step_back() -> None:
     assert dict(player.state.tasks) == {}
 
 
-def test_records_are_the_same_after_the_way_through_their_bytes() -> None:
+def test_records_survive_their_encoding() -> None:
     player = active()
     player.ask(put(a="1"))
     for batch in player.log:
@@ -262,7 +262,7 @@ def test_bytes_that_are_no_record_are_refused_with_their_offset() -> None:
         decode_records((b"\x01\x7f\x00",), 7)
 
 
-def test_a_record_that_a_metadata_version_cannot_say_is_not_written() -> None:
+def test_a_record_that_the_metadata_version_lacks_is_not_written() -> None:
     with pytest.raises(ValueError, match="version 0"):
         encode_records((_shutting_down(),), 1)
 

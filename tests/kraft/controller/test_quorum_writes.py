@@ -1,4 +1,4 @@
-"""Requests: what is written, who waits, who is answered, and what goes wrong."""
+"""Requests: their records, when they are answered, and failures."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_write_is_checked_against_what_is_not_committed_yet() -> None:
     assert value_of(player.image, "a") == "2"
 
 
-def test_a_write_without_records_waits_for_the_highest_that_is_pending() -> None:
+def test_a_write_without_records_waits_for_the_last_pending_write() -> None:
     player = active()
     player.ask(put(a="1"), "first")
     player.ask(put(b="1"), "second")
@@ -57,7 +57,7 @@ def test_a_write_without_records_is_answered_at_once_if_nothing_is_pending() -> 
     assert replies(active().ask(Put(()))) == [("t", "done")]
 
 
-def test_a_refusal_that_rests_on_what_is_not_committed_waits_for_it() -> None:
+def test_a_refusal_based_on_uncommitted_state_waits_for_its_commit() -> None:
     player = active()
     player.ask(put(a="1"), "first")
     assert replies(player.ask(Put((("a", "2"),), expected="0"), "refused")) == []
@@ -66,7 +66,9 @@ def test_a_refusal_that_rests_on_what_is_not_committed_waits_for_it() -> None:
     assert is_active(player.state)
 
 
-def test_a_refusal_is_answered_at_once_if_nothing_is_pending_and_nobody_steps_back() -> None:
+def test_a_refusal_is_answered_at_once_if_nothing_is_pending_and_the_controller_stays_active() -> (
+    None
+):
     player = active()
     effects = player.ask(Put((("a", "2"),), expected="0"))
     assert replies(effects) == [("t", ErrorCode.INVALID_REQUEST)]
@@ -74,7 +76,7 @@ def test_a_refusal_is_answered_at_once_if_nothing_is_pending_and_nobody_steps_ba
     assert not any(isinstance(one, Append | Resign) for one in effects)
 
 
-def test_a_read_sees_nothing_that_could_be_lost() -> None:
+def test_a_read_sees_only_stable_state() -> None:
     player = active()
     player.ask(put(a="1"))
     assert replies(player.ask(Get("a"))) == [("t", None)]
@@ -129,7 +131,7 @@ def test_a_large_result_is_answered_with_its_last_batch() -> None:
     assert replies(player.commit()) == [("t", "done")]
 
 
-def test_a_mistake_of_an_operation_makes_the_controller_step_back() -> None:
+def test_an_exception_in_an_operation_makes_the_controller_step_back() -> None:
     player = active()
     effects = player.ask(Put((), fails=True))
     assert [type(one) for one in effects] == [Resign, Reply]
@@ -137,7 +139,7 @@ def test_a_mistake_of_an_operation_makes_the_controller_step_back() -> None:
     assert not is_active(player.state)
 
 
-def test_a_record_that_its_own_controller_cannot_replay_is_fatal() -> None:
+def test_a_generated_record_that_cannot_be_replayed_is_fatal() -> None:
     wrong = UnregisterBrokerRecord(BrokerId(9), BrokerEpoch(0))
     operations = Operations({Put: lambda _: Result((config("a", "1"), wrong), None)}, {})
     player = active()
@@ -148,7 +150,7 @@ def test_a_record_that_its_own_controller_cannot_replay_is_fatal() -> None:
     assert player.state == before
 
 
-def test_a_request_that_nobody_knows_is_refused() -> None:
+def test_an_unknown_request_is_refused() -> None:
     assert replies(active().ask(object())) == [("t", ErrorCode.UNSUPPORTED_VERSION)]
 
 
@@ -163,7 +165,7 @@ def test_a_batch_begins_where_raft_says_after_control_records() -> None:
     assert replies(player.commit_all()) == [("t", "done")]
 
 
-def test_requests_of_kafka_find_their_operations() -> None:
+def test_every_request_of_kafka_finds_its_operation() -> None:
     player = active()
     player.operations = OPERATIONS
     request = CreateTopicsRequest((CreatableTopic("t", assignments=((0, (BrokerId(1),)),)),))
@@ -201,7 +203,7 @@ def test_offsets_keep_their_order() -> None:
     assert state.stable_end == state.committed_end == state.write_end
 
 
-def test_what_a_controller_replayed_when_it_wrote_is_not_replayed_again() -> None:
+def test_a_controller_does_not_replay_its_own_committed_records_again() -> None:
     player = active()
     player.ask(put(a="1"))
     written = player.state.written
@@ -209,7 +211,7 @@ def test_what_a_controller_replayed_when_it_wrote_is_not_replayed_again() -> Non
     assert player.state.written is written
 
 
-def test_a_batch_of_another_on_an_active_controller_is_fatal() -> None:
+def test_a_committed_batch_of_another_controller_is_fatal_while_active() -> None:
     player = active()
     player.write(1, (config("a", "1"),))
     assert "did not append" in reason(player.commit())

@@ -38,14 +38,14 @@ def reassigned(image, target, **options):
 
 
 def moving(image, target):
-    """Return the image after a reassignment that is accepted."""
+    """Return the image after an accepted reassignment."""
     code, image = reassigned(image, target)
     assert code is ErrorCode.NONE
     return image
 
 
 def joined(image, isr):
-    """Return the error code, and the image, once the leader has asked for an ISR."""
+    """Return the error code, and the image, after the leader has asked for an ISR."""
     partition = image.partitions[KEY]
     members = tuple(BrokerState(one, epoch_of(one)) for one in isr)
     asked = AlterPartitionData(*KEY, partition.leader_epoch, partition.partition_epoch, members)
@@ -55,26 +55,26 @@ def joined(image, isr):
 
 
 def listed(image, topics=None):
-    """Return the reassignments that are under way, by name and index."""
+    """Return the reassignments in progress, by name and index."""
     found = list_partition_reassignments(image, ListPartitionReassignmentsRequest(topics))
     return [(one.name, one.partition_index) for one in found.topics]
 
 
-def test_another_order_is_there_at_once_and_raises_no_leader_epoch():
+def test_reordering_replicas_completes_at_once_under_the_same_leader_epoch():
     image = moving(image_of(THREE), (3, 2, 1))
     partition = image.partitions[KEY]
     assert (partition.replicas, partition.leader, partition.leader_epoch) == ((3, 2, 1), 1, 0)
     assert listed(image) == []
 
 
-def test_who_leaves_is_dropped_at_once_where_all_who_stay_are_in_sync():
+def test_removed_replicas_go_at_once_if_all_staying_replicas_are_in_sync():
     partition = moving(image_of(THREE), (1, 2)).partitions[KEY]
     assert (partition.replicas, partition.isr) == ((1, 2), (1, 2))
     assert partition.removing_replicas == ()
     assert (partition.leader, partition.leader_epoch) == (1, 1)
 
 
-def test_who_leaves_waits_for_those_who_stay_to_be_in_sync():
+def test_removed_replicas_stay_until_all_staying_replicas_are_in_sync():
     image = moving(image_of(THREE, (1, 3)), (1, 2))
     partition = image.partitions[KEY]
     assert (partition.replicas, partition.removing_replicas) == ((1, 2, 3), (3,))
@@ -90,7 +90,7 @@ def test_a_swap_ends_when_the_leader_has_the_new_one_in_sync():
     assert listed(image) == []
 
 
-def test_a_leader_that_is_moved_away_learns_of_its_successor():
+def test_a_leader_moved_away_learns_that_another_replica_leads():
     image = moving(image_of((3, 2, 1)), (0, 2, 1))
     code, image = joined(image, (3, 2, 1, 0))
     assert code is ErrorCode.NEW_LEADER_ELECTED
@@ -114,7 +114,7 @@ def test_a_target_changed_midway_removes_what_the_first_one_added():
     assert partition.adding_replicas == (4, 5)
 
 
-def test_a_cancellation_takes_out_what_came_in_and_keeps_the_order_of_now():
+def test_a_cancellation_removes_added_replicas_and_keeps_the_present_order():
     image = moving(image_of(THREE), (3, 4))
     assert image.partitions[KEY].replicas == (3, 4, 1, 2)
     image = moving(image, None)
@@ -123,12 +123,12 @@ def test_a_cancellation_takes_out_what_came_in_and_keeps_the_order_of_now():
     assert (partition.adding_replicas, partition.removing_replicas) == ((), ())
 
 
-def test_there_must_be_something_to_cancel():
+def test_a_cancellation_needs_a_reassignment_in_progress():
     code, _ = reassigned(image_of(THREE), None)
     assert code is ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
 
 
-def test_a_cancellation_that_leaves_nobody_in_sync_needs_the_topics_leave():
+def test_a_cancellation_without_an_in_sync_original_replica_needs_unclean_elections():
     fields = {"adding_replicas": (4,), "leader": 4}
     strict = image_of((4, 1, 2), (4,), **fields)
     code, image = reassigned(strict, None)
@@ -139,12 +139,12 @@ def test_a_cancellation_that_leaves_nobody_in_sync_needs_the_topics_leave():
 
 
 @pytest.mark.parametrize("target", [(), (1, 1), (1, 9)], ids=["empty", "twice", "unregistered"])
-def test_a_target_must_be_brokers_each_once(target):
+def test_a_target_names_registered_brokers_each_once(target):
     code, _ = reassigned(image_of(THREE), target)
     assert code is ErrorCode.INVALID_REPLICA_ASSIGNMENT
 
 
-def test_what_is_not_there_cannot_move_and_keeps_nothing_else_from_moving():
+def test_an_unknown_partition_is_refused_and_does_not_affect_the_others():
     asked = (
         ReassignablePartition("bar", PartitionId(0), (1,)),
         ReassignablePartition(TOPIC, PartitionId(9), (1,)),
@@ -159,7 +159,7 @@ def test_what_is_not_there_cannot_move_and_keeps_nothing_else_from_moving():
     assert len(result.records) == 1
 
 
-def test_the_number_of_replicas_stays_if_that_is_asked_for():
+def test_the_replication_factor_stays_if_the_request_forbids_a_change():
     image = image_of(THREE)
     code, _ = reassigned(image, (1, 2), allow_replication_factor_change=False)
     assert code is ErrorCode.INVALID_REPLICATION_FACTOR
@@ -178,12 +178,12 @@ def test_the_number_of_replicas_stays_if_that_is_asked_for():
         ((3,), (1, 4), ErrorCode.INVALID_REPLICATION_FACTOR),
     ],
 )
-def test_a_change_midway_keeps_the_number_that_the_reassignment_leads_to(under_way, target, code):
+def test_a_change_midway_keeps_the_replication_factor_of_the_target(under_way, target, code):
     image = moving(image_of((1, 2)), under_way)
     assert reassigned(image, target, allow_replication_factor_change=False)[0] is code
 
 
-def test_a_fenced_target_is_waited_for_and_may_join_once_it_is_back():
+def test_a_reassignment_waits_for_a_fenced_replica_which_can_join_once_unfenced():
     image = moving(image_of((1, 2), fenced=(4,)), (1, 4))
     assert joined(image, (1, 2, 4))[0] is ErrorCode.INELIGIBLE_REPLICA
     image = replay(image, unfence_broker(image, DEFAULTS, 4))
@@ -192,7 +192,7 @@ def test_a_fenced_target_is_waited_for_and_may_join_once_it_is_back():
     assert (code, image.partitions[KEY].replicas) == (ErrorCode.NONE, (1, 4))
 
 
-def test_a_leader_that_leaves_without_a_successor_leads_no_more():
+def test_a_removed_leader_is_replaced_by_a_staying_replica():
     image = moving(image_of((1, 2), (1, 2)), (2, 3))
     image = replay(image, fence_broker(image, DEFAULTS, 2))
     image = replay(image, unfence_broker(image, DEFAULTS, 2))
@@ -222,7 +222,7 @@ def test_a_reassignment_is_in_the_image_and_so_survives_its_controller():
     assert listed(image) == [(TOPIC, 0)]
 
 
-def test_names_that_nobody_knows_are_passed_over_in_a_list():
+def test_unknown_names_are_ignored_in_a_list():
     image = moving(image_of(THREE), (1, 2, 4))
     index = PartitionId(0)
     asked = ((TOPIC, (index, PartitionId(5))), ("bar", (index,)))

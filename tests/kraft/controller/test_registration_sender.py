@@ -60,7 +60,7 @@ def test_a_request_says_where_it_listens_and_what_it_supports():
     assert on_due(sender, 1, MIDDLE) == (sender, None)
 
 
-def test_failures_are_answered_with_ever_longer_waits_of_two_minutes_at_most():
+def test_failures_lead_to_growing_back_offs_of_at_most_two_minutes():
     (sender, _), now_ms, waits = sent(), 0, []
     for _ in range(13):
         correlation_id = sender.pending.correlation_id
@@ -74,7 +74,7 @@ def test_failures_are_answered_with_ever_longer_waits_of_two_minutes_at_most():
     assert waits == [100 * 2**one for one in range(11)] + [120_000, 120_000]
 
 
-def test_success_without_a_record_is_no_registration():
+def test_a_successful_response_without_a_record_is_no_registration():
     sender, _ = sent()
     sender = on_registration_response(sender, 0, DONE, 10, MIDDLE)
     assert next_deadline(sender) == 110
@@ -82,7 +82,7 @@ def test_success_without_a_record_is_no_registration():
     assert next_deadline(on_metadata_update(sender, image, 20)) is None
 
 
-def test_a_record_of_another_incarnation_is_answered_with_a_request_at_once():
+def test_a_record_of_another_incarnation_triggers_a_request_at_once():
     image = registering(at_level(15), 3, "first-process-of-3-AAA")
     sender = on_metadata_update(NEW, image, 0)
     assert next_deadline(sender) is None
@@ -90,7 +90,7 @@ def test_a_record_of_another_incarnation_is_answered_with_a_request_at_once():
     assert next_deadline(on_metadata_update(sender, image, 30)) == 30
 
 
-def test_a_request_without_an_answer_is_given_up_and_sent_again():
+def test_a_request_without_a_response_times_out_and_is_sent_again():
     sender, _ = sent()
     assert next_deadline(sender) == 60_000
     sender, request = on_due(sender, 60_000, MIDDLE)
@@ -98,7 +98,7 @@ def test_a_request_without_an_answer_is_given_up_and_sent_again():
     assert on_registration_response(sender, 0, FAILED, 60_001, MIDDLE) == sender
 
 
-def test_the_last_process_that_asks_is_registered():
+def test_the_last_process_to_ask_is_registered():
     image = registering(at_level(15), 3, "first-process-of-3-AAA")
     image = registering(image, 3, "other-process-of-3-AAA")
     assert image.controllers[3].incarnation_id == "other-process-of-3-AAA"

@@ -1,4 +1,4 @@
-"""Scenarios of Kafka's controller with brokers and records that no other file has."""
+"""The scenarios of Kafka's controller about brokers and records that no other file has."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BROKER = RegisterBrokerRecord(4, incarnation(4), 3, fenced=False, log_dirs=(dire
 
 
 def with_broker(*records):
-    """Return an active controller of a cluster that has broker 4, and what else is written."""
+    """Return an active controller of a cluster with broker 4 and further records."""
     bootstrap = (VERSION, BROKER, *records)
     player = Player(first_state(replace(CONFIGURATION, bootstrap=bootstrap)), OPERATIONS)
     player.lead()
@@ -47,7 +47,7 @@ def with_broker(*records):
     ],
     ids=["epoch", "unknown", "meaning"],
 )
-def test_a_record_about_a_broker_that_cannot_be_is_fatal_for_who_replays_it(record, said):
+def test_an_impossible_record_about_a_broker_is_fatal_in_replay(record, said):
     player = with_broker()
     player.follow(2)
     player.write(2, (record,))
@@ -56,7 +56,7 @@ def test_a_record_about_a_broker_that_cannot_be_is_fatal_for_who_replays_it(reco
     assert said in told
 
 
-def test_a_broker_that_is_unregistered_is_a_replica_still_and_of_no_new_topic():
+def test_an_unregistered_broker_stays_a_replica_but_gets_no_new_ones():
     driver = ClusterDriver().unfenced(1, 2)
     driver.create((1, 2))
     by_hand = CreateTopicsRequest((CreatableTopic("bar", assignments=((0, (2, 1)),)),))
@@ -70,7 +70,7 @@ def test_a_broker_that_is_unregistered_is_a_replica_still_and_of_no_new_topic():
     assert after.records == ()
 
 
-def test_a_heartbeat_before_any_registration_makes_no_controller_step_back():
+def test_a_heartbeat_before_any_registration_does_not_make_the_controller_step_back():
     player = with_broker()
     request = BrokerHeartbeatRequest(9, 0, 0, want_fence=False, want_shut_down=False)
     effects = player.ask(request)
@@ -79,7 +79,7 @@ def test_a_heartbeat_before_any_registration_makes_no_controller_step_back():
     assert is_active(player.state)
 
 
-def test_nobody_is_heard_or_judged_who_is_not_registered():
+def test_the_rules_of_the_lease_refuse_an_unregistered_broker():
     driver = ClusterDriver()
     request = BrokerHeartbeatRequest(9, 0, 0, want_fence=False, want_shut_down=False)
     with pytest.raises(KeyError):
@@ -88,7 +88,7 @@ def test_nobody_is_heard_or_judged_who_is_not_registered():
         touch(Heartbeats(9_000), 9, 0, 0)
 
 
-def test_a_request_of_too_many_records_is_refused_and_makes_no_controller_step_back():
+def test_a_request_of_too_many_records_is_refused_without_a_step_back():
     player = with_broker()
     effects = player.ask(CreateTopicsRequest((CreatableTopic("bar", 10_000, 1),)))
     assert replies(effects) == [("t", ErrorCode.POLICY_VIOLATION)]
@@ -99,7 +99,7 @@ def test_a_request_of_too_many_records_is_refused_and_makes_no_controller_step_b
     assert response.topics[0].error_code is ErrorCode.NONE
 
 
-def test_a_snapshot_drops_the_controllers_that_it_does_not_have():
+def test_controllers_missing_from_a_snapshot_are_dropped():
     registered = RegisterControllerRecord(3, incarnation(3), False, (), ())
     player = with_broker(registered)
     player.follow(2)
@@ -110,7 +110,7 @@ def test_a_snapshot_drops_the_controllers_that_it_does_not_have():
 
 
 @pytest.mark.parametrize("following", [2_000, 1_999])
-def test_producer_ids_that_do_not_grow_are_fatal_for_who_replays_them(following):
+def test_producer_ids_that_do_not_grow_are_fatal_in_replay(following):
     player = with_broker(ProducerIdsRecord(4, 3, 2_000))
     player.follow(2)
     player.write(2, (ProducerIdsRecord(4, 3, following),))

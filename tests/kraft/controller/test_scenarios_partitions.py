@@ -1,4 +1,4 @@
-"""Scenarios of Kafka's controller with partitions that no other file has."""
+"""The scenarios of Kafka's controller about partitions that no other file has."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from kraft.records.topics import NO_LEADER, RemoveTopicRecord
 THREE = (1, 2, 3)
 
 
-def test_balancing_leaves_alone_whose_preferred_leader_is_not_active():
+def test_balancing_skips_partitions_with_an_inactive_preferred_leader():
     dead = image_of(THREE, leader=2, fenced=(1,))
     assert balance_partition_leaders(dead, DEFAULTS).records == ()
     alive = image_of(THREE, leader=2)
     assert [one.leader for one in balance_partition_leaders(alive, DEFAULTS).records] == [1]
 
 
-def test_an_isr_that_is_large_enough_again_forgets_who_was_eligible():
+def test_an_isr_that_reaches_the_minimum_again_clears_the_eligible_replicas():
     image = image_of(
         THREE, (1,), min_isr=2, eligible_leader_replicas=(2,), last_known_elr=(3,)
     )  # fmt: skip
@@ -37,14 +37,14 @@ def test_an_isr_that_is_large_enough_again_forgets_who_was_eligible():
     assert (partition.eligible_leader_replicas, partition.last_known_elr) == ((), ())
 
 
-def test_who_joins_an_isr_that_stays_too_small_leaves_the_others_eligible():
+def test_a_replica_that_joins_an_isr_below_the_minimum_leaves_the_others_eligible():
     image = image_of((1, 2, 3, 4), (1,), min_isr=3, eligible_leader_replicas=(2, 3))
     _, image = joined(image, (1, 4))
     partition = image.partitions[KEY]
     assert (partition.isr, partition.eligible_leader_replicas) == ((1, 4), (2, 3))
 
 
-def test_a_topic_that_is_deleted_has_nobody_eligible():
+def test_a_deleted_topic_has_no_eligible_replicas():
     driver = ClusterDriver(min_isr=2).unfenced(1, 2)
     driver.create((1, 2))
     driver.heartbeat(1, want_fence=True)
@@ -53,7 +53,7 @@ def test_a_topic_that_is_deleted_has_nobody_eligible():
     assert not driver.written.index.elr.get(1)
 
 
-def test_a_leader_that_leaves_when_nobody_who_stays_can_lead_leads_no_more():
+def test_a_removed_leader_leads_no_more_even_if_no_staying_replica_can_lead():
     partition = moving(image_of(THREE, fenced=(2, 3)), (2, 3)).partitions[KEY]
     assert (partition.replicas, partition.isr) == ((2, 3), (2, 3))
     assert (partition.leader, partition.leader_epoch) == (NO_LEADER, 1)
@@ -74,7 +74,7 @@ def test_a_reassignment_goes_on_under_the_next_controller():
     assert listed(replay(EMPTY_IMAGE, snapshot_records(done))) == []
 
 
-def test_a_replica_that_comes_in_may_be_fenced_meanwhile_and_ends_the_move_when_it_joins():
+def test_an_added_replica_may_be_fenced_meanwhile_and_completes_the_reassignment_when_it_joins():
     image = moving(image_of((1, 2)), (1, 4))
     image = replay(image, fence_broker(image, DEFAULTS, 4))
     assert image.partitions[KEY].adding_replicas == (4,)

@@ -31,7 +31,7 @@ BROKERS = (0, 1, 2, 3, 4, 5)
 
 
 def created(image, *topics, defaults=DEFAULTS, **options):
-    """Return the answers of a creation, and the records."""
+    """Return the answers of a creation, and its records."""
     request = CreateTopicsRequest(topics, **options)
     result = create_topics(image, defaults, request, NEW[: len(topics)])
     assert result.is_atomic
@@ -39,7 +39,7 @@ def created(image, *topics, defaults=DEFAULTS, **options):
 
 
 def error_of(image, topic):
-    """Return why a topic is refused; nothing is written."""
+    """Return why a topic is refused; it writes nothing."""
     (answer,), records = created(image, topic)
     assert records == ()
     assert answer.error_message
@@ -70,7 +70,7 @@ def test_a_topic_its_configuration_and_its_partitions_are_written_in_that_order(
         assert (partition.leader_epoch, partition.partition_epoch) == (0, 0)
 
 
-def test_numbers_that_are_not_given_are_the_controllers():
+def test_omitted_numbers_default_to_the_controllers_settings():
     defaults = Defaults(num_partitions=3, default_replication_factor=2)
     (answer,), _ = created(image_of((0,)), CreatableTopic("bar"), defaults=defaults)
     assert (answer.num_partitions, answer.replication_factor) == (3, 2)
@@ -101,7 +101,7 @@ def test_more_replicas_than_brokers_or_none_unfenced_is_refused():
         (CreatableTopic("bar", -1, 1, assignments=((0, (1,)),)), ErrorCode.INVALID_REQUEST),
     ],
 )
-def test_what_is_wrong_with_a_topic_has_its_error(topic, code):
+def test_an_invalid_topic_has_its_error(topic, code):
     assert error_of(image_of((0,)), topic) is code
 
 
@@ -118,13 +118,13 @@ def test_what_is_wrong_with_a_topic_has_its_error(topic, code):
     ],
     ids=["gap", "twice", "empty", "one broker twice", "unregistered", "other factor", "inactive"],
 )
-def test_an_assignment_by_hand_that_cannot_be_is_refused(assignments):
+def test_an_invalid_manual_assignment_is_refused(assignments):
     image = image_of((0,), fenced=(5,))
     topic = CreatableTopic("bar", assignments=assignments)
     assert error_of(image, topic) is ErrorCode.INVALID_REPLICA_ASSIGNMENT
 
 
-def test_by_hand_who_is_fenced_is_a_replica_and_neither_in_sync_nor_leader():
+def test_a_manually_assigned_fenced_broker_is_a_replica_outside_the_isr():
     image = image_of((0,), fenced=(1,), shutting_down=(2,))
     topic = CreatableTopic("bar", assignments=((0, (1, 2, 3)),))
     _, records = created(image, topic)
@@ -132,38 +132,38 @@ def test_by_hand_who_is_fenced_is_a_replica_and_neither_in_sync_nor_leader():
     assert (partition.replicas, partition.isr, partition.leader) == ((1, 2, 3), (3,), 3)
 
 
-def test_two_names_that_metrics_cannot_tell_apart_collide():
+def test_names_that_metrics_cannot_tell_apart_collide():
     image = image_of((0,))
     answers, records = created(image, CreatableTopic("a.b", 1, 1))
     assert error_of(replay(image, records), CreatableTopic("a_b", 1, 1)) is (
         ErrorCode.INVALID_TOPIC_EXCEPTION
     )
-    # Kafka compares with topics that are there, not with those of the same request.
+    # Kafka compares with existing topics, not with those of the same request.
     answers, _ = created(image, CreatableTopic("a.b", 1, 1), CreatableTopic("a_b", 1, 1))
     assert [one.error_code for one in answers] == [ErrorCode.NONE, ErrorCode.NONE]
     answers, _ = created(image, CreatableTopic("bar", 1, 1), CreatableTopic("bar", 1, 1))
     assert answers[1].error_code is ErrorCode.TOPIC_ALREADY_EXISTS
 
 
-def test_what_is_only_to_be_validated_writes_nothing():
+def test_a_request_to_validate_only_writes_nothing():
     (answer,), records = created(image_of((0,)), CreatableTopic("bar", 2, 2), validate_only=True)
     assert (answer.error_code, answer.num_partitions, records) == (ErrorCode.NONE, 2, ())
 
 
-def test_a_request_of_too_many_records_is_refused_altogether():
+def test_a_request_of_too_many_records_is_refused():
     with pytest.raises(ControllerError, match="POLICY_VIOLATION"):
         created(image_of((0,)), CreatableTopic("bar", 10_000, 1))
     answers, records = created(image_of((0,)), CreatableTopic("bar", 9_999, 1))
     assert (answers[0].num_partitions, len(records)) == (9_999, 10_000)
 
 
-def test_a_request_of_too_many_records_is_refused_also_if_it_is_to_be_looked_at_only():
+def test_a_request_of_too_many_records_is_refused_even_if_it_only_validates():
     request = CreateTopicsRequest((CreatableTopic("bar", 10_000, 1),), validate_only=True)
     with pytest.raises(ControllerError, match="POLICY_VIOLATION"):
         create_topics(image_of((0,)), Defaults(), request, NEW[:1])
 
 
-def test_a_topic_whose_partitions_are_too_many_for_the_batch_does_not_get_them_and_others_do():
+def test_a_topic_with_too_many_new_partitions_for_the_batch_is_refused_and_others_are_not():
     request = CreatePartitionsRequest(
         (
             CreatePartitionsTopic(TOPIC, 10_002, None),
@@ -178,13 +178,13 @@ def test_a_topic_whose_partitions_are_too_many_for_the_batch_does_not_get_them_a
 
 
 def grown(image, count, assignments=None, name=TOPIC, **options):
-    """Return the answer of a request for more partitions, and the records."""
+    """Return the answer to a request for more partitions, and the records."""
     asked = CreatePartitionsTopic(name, count, assignments)
     result = create_partitions(image, CreatePartitionsRequest((asked,), **options))
     return result.response.results[0].error_code, result.records
 
 
-def test_more_partitions_go_on_counting_with_as_many_replicas():
+def test_new_partitions_continue_the_numbering_with_the_same_replication_factor():
     image = image_of((0, 1))
     code, records = grown(image, 3)
     assert code is ErrorCode.NONE
@@ -210,13 +210,13 @@ def test_partitions_that_cannot_be_added_have_their_error(count, assignments, co
     assert grown(image, count, assignments) == (code, ())
 
 
-def test_partitions_cannot_be_added_to_what_is_not_there_nor_on_nobody():
+def test_partitions_cannot_be_added_to_an_unknown_topic_or_without_active_brokers():
     assert grown(image_of((0,)), 2, name="bar")[0] is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     fenced = image_of((0, 1), fenced=BROKERS)
     assert grown(fenced, 2)[0] is ErrorCode.INVALID_REPLICATION_FACTOR
 
 
-def test_a_topic_that_is_deleted_takes_its_configuration_along_and_may_come_again():
+def test_a_deleted_topic_loses_its_configuration_and_can_be_created_again():
     image = image_of((0,), configs={"retention.ms": "5"})
     gone = replay(image, delete_topics(image, (TOPIC_ID,)).records)
     assert not gone.configurations
@@ -226,7 +226,7 @@ def test_a_topic_that_is_deleted_takes_its_configuration_along_and_may_come_agai
     assert replay(gone, records).topic_ids[TOPIC] == NEW[0]
 
 
-def test_a_new_replica_is_in_the_one_directory_or_the_broker_chooses():
+def test_a_new_replica_is_in_the_only_directory_or_the_broker_chooses():
     image = image_of((0,))
     two = replace(image.brokers[1], directories=(directory(1), directory(7)))
     none = replace(image.brokers[2], directories=())
@@ -237,21 +237,21 @@ def test_a_new_replica_is_in_the_one_directory_or_the_broker_chooses():
     assert created(old, topic)[1][-1].directories == ()
 
 
-def test_the_one_unfenced_broker_among_many_leads_always():
+def test_the_only_unfenced_broker_always_leads():
     image = image_of((0,), fenced=(0, 1, 2, 4, 5))
     placed = place(image, 12, 3, chance=0)
     assert {replicas[0] for replicas in placed} == {3}
 
 
-def test_the_leaders_rack_is_passed_over_once_and_the_walk_begins_where_the_first_rack_is():
-    # Rack a has nobody who could lead; b leads for it, and a is asked next.
+def test_the_leaders_rack_is_skipped_once_and_the_walk_begins_at_the_rack_whose_turn_it_is():
+    # Rack a has no broker that may lead: b leads for it, and a is next.
     image = racked("abccb", fenced=(0,))
     placed = [place(image, 1, 4, chance)[0] for chance in range(40)]
     walks = {"".join("abccb"[one] for one in replicas) for replicas in placed}
     assert walks == {"bacb", "bcab", "cabc"}
 
 
-def test_who_led_first_leads_not_again_before_all_unfenced_ones_had_the_chance():
+def test_no_broker_leads_twice_before_every_unfenced_broker_has_led():
     image = racked("aaaa")
     for chance in range(10):
         leaders = [replicas[0] for replicas in place(image, 8, 1, chance)]
@@ -259,7 +259,7 @@ def test_who_led_first_leads_not_again_before_all_unfenced_ones_had_the_chance()
 
 
 @pytest.mark.parametrize(("partitions", "replicas"), [(0, 0), (-2, 0), (1, 0)])
-def test_the_number_of_replicas_is_looked_at_before_that_of_partitions(partitions, replicas):
+def test_the_replication_factor_is_checked_before_the_number_of_partitions(partitions, replicas):
     assert error_of(image_of((0,)), CreatableTopic("bar", partitions, replicas)) is (
         ErrorCode.INVALID_REPLICATION_FACTOR
     )
@@ -277,7 +277,7 @@ def test_three_racks_get_a_replica_each_and_lead_in_turn():
     racks=st.lists(st.sampled_from([None, "a", "b", "c"]), min_size=1, max_size=8),
     data=st.data(),
 )
-def test_replicas_are_distinct_spread_over_racks_and_led_by_somebody_unfenced(racks, data):
+def test_replicas_are_distinct_spread_over_racks_and_led_by_an_unfenced_broker(racks, data):
     everybody = range(len(racks))
     fenced = data.draw(st.sets(st.sampled_from(everybody)))
     leaving = data.draw(st.sets(st.sampled_from(everybody)))

@@ -1,4 +1,4 @@
-"""A simulated cluster does what is chosen, refuses what cannot be, and is the same each time."""
+"""Runs of the cluster simulation: possible choices, refused ones, and repeatability."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NEXT = CONFIGURATION.processes[1].incarnation_id
 
 
 def played(*chosen, cluster=None):
-    """Return the cluster after choices, all of them possible."""
+    """Return the cluster after choices that are all possible."""
     cluster = first_cluster(CONFIGURATION) if cluster is None else cluster
     for choice in chosen:
         result = step(cluster, choice)
@@ -41,7 +41,7 @@ def played(*chosen, cluster=None):
 
 
 def answer(cluster):
-    """Return the answer that is under way."""
+    """Return the response in flight."""
     (envelope,) = [one for one in cluster.network if one.response is not None]
     return envelope
 
@@ -53,7 +53,7 @@ REGISTERED = (
     choices.Commit(FIRST),
     choices.Deliver(1),
 )
-"""The first broker is registered, and knows it."""
+"""The first broker is registered and knows it."""
 RUNNING = (
     *REGISTERED,
     choices.ReplayMetadata(ONE),
@@ -65,7 +65,7 @@ RUNNING = (
     choices.Commit(FIRST),
     choices.Deliver(5),
 )
-"""It runs, and leads what nobody led."""
+"""It runs and leads the leaderless partition."""
 
 
 def test_a_broker_starts_and_leads():
@@ -75,13 +75,13 @@ def test_a_broker_starts_and_leads():
     assert not cluster.committed.image.brokers[BrokerId(1)].fenced
 
 
-def test_nobody_is_answered_before_the_commit():
+def test_no_request_is_answered_before_the_commit():
     written = played(*REGISTERED[:3])
     assert not written.network
     assert answer(played(choices.Commit(FIRST), cluster=written)).response.broker_epoch == 0
 
 
-def test_a_lost_registration_leaves_its_epoch_to_another_one():
+def test_the_epoch_of_a_lost_registration_is_used_again():
     lost = played(*REGISTERED[:3], choices.ElectLeader(SECOND, 0), choices.Renounce(FIRST))
     assert not lost.network
     again = played(
@@ -94,7 +94,7 @@ def test_a_lost_registration_leaves_its_epoch_to_another_one():
     assert answer(again).response.broker_epoch == 1
 
 
-def test_what_survives_is_committed_and_nobody_is_answered():
+def test_surviving_batches_are_committed_without_an_answer():
     cluster = played(*REGISTERED[:3], choices.ElectLeader(SECOND, 1), choices.Renounce(FIRST))
     assert BrokerId(1) in cluster.committed.image.brokers
     assert not cluster.network
@@ -107,7 +107,7 @@ def test_two_controllers_are_active_until_the_first_hears_of_the_other():
     assert active_controllers(one) == (SECOND,)
 
 
-def test_the_next_process_waits_until_the_session_is_over():
+def test_the_next_process_waits_for_the_end_of_the_session():
     asked = (choices.StartBroker(NEXT), choices.SendRegistration(NEXT), choices.Deliver(6, FIRST))
     refused = played(*RUNNING, *asked)
     assert answer(refused).response.error_code is ErrorCode.DUPLICATE_BROKER_REGISTRATION
@@ -150,7 +150,7 @@ def test_the_next_process_waits_until_the_session_is_over():
     ],
     ids=repr,
 )
-def test_what_is_not_possible_is_refused_and_changes_nothing(choice):
+def test_an_impossible_choice_is_refused_and_changes_nothing(choice):
     cluster = played(*RUNNING)
     result = step(cluster, choice)
     assert isinstance(result.outcome, Refused)
@@ -185,7 +185,7 @@ def cluster_from_json(text):
     return from_json(text, Configuration, choices.Choice, "a cluster")
 
 
-def test_a_recording_comes_back_as_it_was():
+def test_a_recording_survives_json():
     chosen = tuple(one.choice for one in play(CONFIGURATION, random.Random(5), 200))
     recording = Recording(CONFIGURATION, chosen)
     assert cluster_from_json(to_json(recording)) == recording

@@ -1,4 +1,4 @@
-"""A controller to drive by hand: it keeps the state, the time, and what came of the last event."""
+"""A controller of the lease to drive by hand, with its state, its time and its last step."""
 
 from __future__ import annotations
 
@@ -107,9 +107,9 @@ class LeaseDriver:
         return appends[0].records if appends else ()
 
     def registration(self, broker: int = 1) -> BrokerRegistration:
-        """What the image says of a broker."""
+        """Return a broker's registration in the image."""
         return self.state.image.registrations[BrokerId(broker)]
 
     def soft(self, broker: int = 1) -> HeartbeatState:
-        """What the controller keeps of a broker in memory."""
+        """Return the soft state of a broker."""
         return heartbeat_state(self.state.heartbeats, BrokerId(broker))

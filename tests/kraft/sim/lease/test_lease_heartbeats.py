@@ -1,4 +1,4 @@
-"""Heartbeats: who is unfenced, fenced, let go; and what expiry and failover make of sessions."""
+"""Heartbeats unfence, fence and stop brokers; sessions run out and survive failovers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_broker_that_did_not_replay_its_registration_stays_fenced(controller):
     assert controller.appended == ()
 
 
-def test_a_broker_that_wants_to_be_fenced_stays_so_and_has_a_session(controller):
+def test_a_broker_that_wants_to_be_fenced_stays_fenced_and_has_a_session(controller):
     controller.register()
     controller.now_ms = 500
     assert answers(controller.heartbeat(want_fence=True)) == (True, True, False)
@@ -57,7 +57,7 @@ def test_a_fenced_broker_may_shut_down_at_once_and_is_fenced_again(controller):
     assert controller.appended == (BrokerRegistrationChangeRecord(1, 0, fenced=FENCE),)
 
 
-def test_an_unfenced_broker_that_wants_to_be_fenced_is(controller):
+def test_an_unfenced_broker_that_wants_to_be_fenced_is_fenced(controller):
     controller.leading()
     assert answers(controller.heartbeat(want_fence=True)) == (True, True, False)
     assert controller.step.decision is Decision.FENCE_ON_REQUEST
@@ -104,13 +104,13 @@ def test_a_broker_waits_for_one_that_lags_behind_its_shutdown(controller):
     assert controller.appended == ()
 
 
-def test_a_lagging_broker_that_is_fenced_holds_nobody_up(controller):
+def test_a_lagging_broker_delays_no_shutdown_once_fenced(controller):
     leaving_while_another_stays(controller, others_offset=-1)
     controller.heartbeat(2, want_fence=True)
     assert controller.heartbeat(1, want_shut_down=True).should_shut_down
 
 
-def test_a_broker_that_nobody_outlives_leaves_at_once(controller):
+def test_the_last_broker_leaves_at_once(controller):
     controller.leading()
     controller.heartbeat(want_shut_down=True)
     assert lowest_active_offset(controller.state.image, controller.state.heartbeats) is None
@@ -131,7 +131,7 @@ def test_a_controlled_shutdown_ignores_what_the_heartbeat_wants(controller):
     assert answers(response) == (True, False, False)
 
 
-def test_fencing_ends_a_controlled_shutdown_and_the_next_heartbeat_may_go(controller):
+def test_fencing_ends_a_controlled_shutdown_and_the_next_heartbeat_may_stop_the_broker(controller):
     leaving_while_another_stays(controller, others_offset=-1)
     controller.now_ms += SESSION_TIMEOUT_MS + 1
     controller.fence_stale(1)
@@ -180,7 +180,7 @@ def test_a_fenced_broker_that_falls_silent_is_fenced_again_and_its_session_ends(
     assert controller.soft().contact_time_ms is None
 
 
-def test_a_late_heartbeat_saves_a_broker_that_nobody_fenced_yet(controller):
+def test_a_late_heartbeat_saves_a_broker_that_is_not_fenced_yet(controller):
     controller.unfenced()
     controller.now_ms = 2 * SESSION_TIMEOUT_MS
     assert not controller.heartbeat().is_fenced
@@ -205,7 +205,7 @@ def test_a_failover_gives_each_unfenced_broker_a_whole_session_and_fenced_ones_n
     assert overdue_brokers(controller.state.heartbeats, controller.now_ms) == ()
 
 
-def test_a_new_controller_does_not_know_who_was_shutting_down(controller):
+def test_a_new_controller_does_not_know_which_brokers_were_shutting_down(controller):
     leaving_while_another_stays(controller, others_offset=-1)
     controller.fail_over()
     assert controller.registration(1).in_controlled_shutdown

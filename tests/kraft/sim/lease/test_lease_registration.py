@@ -1,4 +1,4 @@
-"""Registering, registering again, and being refused."""
+"""Registrations, amended registrations, and refusals."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_session_is_valid_up_to_and_including_its_timeout(controller, silence_
     assert controller.register(incarnation_id=SECOND).error_code is error_code
 
 
-def test_a_newcomer_gets_a_greater_epoch_and_takes_over_nothing(controller):
+def test_a_new_incarnation_gets_a_greater_epoch_and_inherits_nothing(controller):
     controller.leading()
     old = controller.registration()
     controller.now_ms += SESSION_TIMEOUT_MS + 1

@@ -1,4 +1,4 @@
-"""Replay is the one function that changes an image, and it refuses what cannot have happened."""
+"""Replay alone changes an image, and it refuses impossible records."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_replaying_a_registration_again_changes_only_its_offset():
         RegisterBrokerRecord(1, "another-process-of-1-A", 3),
     ],
 )
-def test_whoever_may_not_lead_leads_nothing(record):
+def test_a_broker_that_may_not_lead_leads_nothing(record):
     image = replay_log([REGISTER, *UNFENCE_AND_ELECT])
     assert image.leads == {1}
     assert replay(image, record, 3).leads == frozenset()

@@ -1,4 +1,4 @@
-"""Configurations: what is refused, and that each profile is what its name says."""
+"""Configurations: impossible ones are refused, and each profile is what its name says."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from kraft.sim.lease.configuration import (
         ({"max_skew_ms": 1}, "max_skew_ms: 1, but brokers that do not fence themselves"),
     ],
 )
-def test_a_cluster_that_cannot_be_is_refused_with_the_field_and_its_value(fields, message):
+def test_an_impossible_configuration_is_refused_with_the_field_and_its_value(fields, message):
     with pytest.raises(ConfigurationError, match=message):
         Configuration(**{"processes": processes(1, 1), **fields})
 
@@ -48,7 +48,7 @@ def test_every_profile_has_as_many_processes_as_asked_for(profile):
     assert len(configuration.processes) == 6
 
 
-def test_only_the_profile_self_fencing_promises_that_nobody_serves_who_was_fenced():
+def test_only_the_profile_self_fencing_promises_that_no_fenced_broker_serves():
     keep = [name for name in sorted(PROFILES) if promises_no_overlap(PROFILES[name]())]
     assert keep == ["self-fencing"]
 

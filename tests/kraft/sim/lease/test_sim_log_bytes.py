@@ -33,7 +33,7 @@ def written_and_read(record, offset):
     return lease_record(read.api_key, read.fields)
 
 
-def test_replaying_what_was_read_back_gives_the_image_of_the_run():
+def test_replaying_the_decoded_log_gives_the_image_of_the_run():
     last = run(kafka_4_1(), seed=2, steps=800).last
     image = replay_log(())
     for offset, record in enumerate(last.log):

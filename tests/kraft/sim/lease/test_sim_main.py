@@ -27,7 +27,7 @@ def test_it_shows_a_run_of_no_steps(capsys):
     assert "0 steps" in capsys.readouterr().out
 
 
-def test_it_keeps_a_run_that_can_be_played_again(tmp_path, capsys):
+def test_it_records_a_run_that_can_be_played_again(tmp_path, capsys):
     path = tmp_path / "run.json"
     options = ["--seed", "3", "--steps", "400", "--profile", "self-fencing"]
     assert main([*options, "--record", str(path)]) == 0
@@ -44,7 +44,7 @@ def test_it_keeps_a_run_that_can_be_played_again(tmp_path, capsys):
         (["--record", "no/such/folder/run.json"], "No such file or directory\n"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line(options, message, capsys, tmp_path, monkeypatch):
+def test_an_error_is_one_line(options, message, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(options) == 2
     error = capsys.readouterr().err
@@ -52,7 +52,7 @@ def test_what_cannot_be_done_is_said_in_one_line(options, message, capsys, tmp_p
     assert error.count("\n") == 1
 
 
-def test_a_number_that_is_none_is_refused(capsys):
+def test_an_invalid_number_is_refused(capsys):
     with pytest.raises(SystemExit) as caught:
         main(["--steps", "-5"])
     assert caught.value.code == 2

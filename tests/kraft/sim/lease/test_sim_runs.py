@@ -1,4 +1,4 @@
-"""Whole runs: deterministic, replayable, and full of what they are to show."""
+"""Whole runs: deterministic, replayable, and covering every action."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_recording_survives_its_file_and_reproduces_the_run():
         (b'{"configuration":{"processes":[],"speed":1},"choices":[]}', "unknown field `speed`"),
     ],
 )
-def test_what_is_no_recording_is_refused_with_its_place(text, reason):
+def test_an_invalid_recording_is_refused_with_its_place(text, reason):
     with pytest.raises(RecordingError, match=reason):
         lease_from_json(text)
 
@@ -98,13 +98,13 @@ def test_what_is_no_recording_is_refused_with_its_place(text, reason):
         (b'{"choice":"FailOver","again":1}', "unknown field `again`"),
     ],
 )
-def test_what_is_no_choice_is_refused_with_its_place(choice, reason):
+def test_an_invalid_choice_is_refused_with_its_place(choice, reason):
     text = to_json(Recording(kafka_4_1(1, 1), ())).replace(b'"choices":[]', b'"choices":[%s]')
     with pytest.raises(RecordingError, match=reason):
         lease_from_json(text % choice)
 
 
-def test_a_scheduled_run_chooses_only_what_is_possible():
+def test_a_scheduled_run_makes_only_possible_choices():
     for seed in range(8):
         refused = [
             result
@@ -136,6 +136,6 @@ def test_the_image_is_the_replay_of_the_log_after_every_step():
         assert result.after.controller.image == replay_log(result.after.log)
 
 
-def test_no_seed_is_another_seed():
+def test_different_seeds_give_different_runs():
     digests = {digest(run(kafka_4_1(), seed, 300).last) for seed in range(20)}
     assert len(digests) == 20

@@ -92,7 +92,7 @@ def test_a_broker_comes_up_from_nothing_to_running():
         ((), Tick(5, (("no-such-process------A", 5),))),
     ],
 )
-def test_what_is_not_possible_is_refused_and_changes_nothing(before, choice):
+def test_an_impossible_choice_is_refused_and_changes_nothing(before, choice):
     cluster = play(*before) if before else first_cluster(kafka_4_1(2, 2))
     result = step(cluster, choice)
     assert isinstance(result.outcome, Refused), result.outcome
@@ -100,7 +100,7 @@ def test_what_is_not_possible_is_refused_and_changes_nothing(before, choice):
     assert result.after is cluster
 
 
-def test_an_answer_nobody_waits_for_finds_a_closed_connection():
+def test_a_response_that_is_not_awaited_is_lost():
     cluster = play(*REGISTERED[:3], RequestTimeout(ONE))
     assert cluster.network == ()
     cluster = play(*REGISTERED[:2], RequestTimeout(ONE), Deliver(0))
@@ -108,7 +108,7 @@ def test_an_answer_nobody_waits_for_finds_a_closed_connection():
     assert 1 in cluster.controller.image.registrations
 
 
-def test_what_a_crashed_process_sent_is_still_under_way():
+def test_the_messages_of_a_crashed_process_stay_in_flight():
     cluster = play(*REGISTERED[:2], Crash(ONE), Deliver(0))
     assert status(cluster.processes[ONE]) == "CRASHED"
     assert cluster.controller.image.registrations[1].incarnation_id == ONE
@@ -125,14 +125,14 @@ def test_a_lost_answer_makes_the_process_register_again_under_its_epoch():
     assert cluster.controller.image.registrations[1].record_offset == 1
 
 
-def test_the_answer_to_a_copy_reaches_nobody():
+def test_the_response_to_a_duplicate_is_lost():
     cluster = play(*REGISTERED[:2], DuplicateMessage(0), Deliver(1), Deliver(0), Deliver(2))
     assert cluster.network == ()
     assert len(cluster.log) == 2
     assert cluster.processes[ONE].lifecycle.broker_epoch == 0
 
 
-def test_a_network_that_keeps_order_drops_what_a_later_request_overtook():
+def test_a_network_that_keeps_order_drops_overtaken_requests():
     again = (StartBroker(ONE), SendRegistration(ONE), RequestTimeout(ONE), SendRegistration(ONE))
     ordered = play(*again, configuration=self_fencing(1, 1))
     assert [envelope.message_id for envelope in ordered.network] == [1]
@@ -142,7 +142,7 @@ def test_a_network_that_keeps_order_drops_what_a_later_request_overtook():
     assert isinstance(result.outcome, Refused)
 
 
-def test_two_processes_of_one_id_meet_at_the_session():
+def test_the_session_separates_two_processes_of_one_id():
     second = (StartBroker(TWO), SendRegistration(TWO), Deliver(6), Deliver(7))
     cluster = play(*RUNNING, *second)
     assert cluster.controller.image.registrations[1].incarnation_id == ONE
@@ -154,7 +154,7 @@ def test_two_processes_of_one_id_meet_at_the_session():
     assert answer.error_code is ErrorCode.STALE_BROKER_EPOCH
 
 
-def test_a_failover_keeps_the_log_and_nothing_else():
+def test_a_failover_keeps_only_the_log():
     before = play(*RUNNING, ElectLeader(1), Tick(9_001))
     after = step(before, FailOver()).after
     image = after.controller.image
@@ -164,7 +164,7 @@ def test_a_failover_keeps_the_log_and_nothing_else():
     assert isinstance(step(after, FenceStaleBroker(1)).outcome, Refused)
 
 
-def test_a_silent_broker_is_fenced_and_does_not_know():
+def test_a_silent_broker_is_fenced_without_knowing_it():
     cluster = play(*RUNNING, ElectLeader(1), Tick(9_001), FenceStaleBroker(1))
     assert cluster.controller.image.registrations[1].fenced
     assert not cluster.controller.image.leads
@@ -190,6 +190,6 @@ def test_a_process_that_ended_may_be_listed_with_the_controllers_time_and_stays_
     assert status(ended.processes[TWO]) == "NOT_RUNNING"
 
 
-def test_equal_clusters_have_one_digest_and_others_another():
+def test_only_equal_clusters_have_equal_digests():
     assert digest(play(*RUNNING)) == digest(play(*RUNNING))
     assert digest(play(*RUNNING)) != digest(play(*RUNNING, Tick(1)))

@@ -1,4 +1,4 @@
-"""Simulated controllers over one log: a run can be made again, the impossible is refused."""
+"""Runs of controllers over one log: they can be repeated, and impossible choices are refused."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def test_the_choices_of_a_run_make_it_again():
     assert digest(cluster) == digest(expected)
 
 
-def test_what_is_no_recording_is_refused():
+def test_an_invalid_recording_is_refused():
     with pytest.raises(RecordingError, match="not a recording of a metadata log"):
         from_json("{}", Configuration, choices.Choice, "a metadata log")
 
 
-def test_a_change_is_shown_by_a_broker_when_it_is_committed_and_handed_over():
+def test_a_broker_shows_a_change_once_it_is_committed_and_handed_over():
     asked = _after(*_LED, choices.Ask(_ONE, SetValue(0, 1)), choices.HandOver(_BROKER, 1))
     assert SetValue(0, 1) not in asked.answers
     told = asked
@@ -75,7 +75,7 @@ def test_a_change_is_shown_by_a_broker_when_it_is_committed_and_handed_over():
     assert (value_of(image, LEFT), value_of(image, RIGHT)) == (1, 1)
 
 
-def test_what_a_deposed_controller_wrote_is_lost_with_the_election_of_another():
+def test_the_election_of_another_controller_drops_uncommitted_batches():
     deposed = (
         choices.Ask(_ONE, SetValue(0, 1)),
         choices.Elect(_TWO, 2, 0),
@@ -120,20 +120,20 @@ def test_what_a_deposed_controller_wrote_is_lost_with_the_election_of_another():
     ],
     ids=repr,
 )
-def test_what_is_not_possible_is_refused_and_changes_nothing(choice):
+def test_an_impossible_choice_is_refused_and_changes_nothing(choice):
     cluster = _after(*_LED)
     result = step(cluster, choice)
     assert isinstance(result.outcome, Refused)
     assert result.after == cluster
 
 
-def test_nothing_of_a_later_leader_is_handed_over_to_one_who_believes_to_lead():
+def test_a_node_that_believes_to_lead_gets_no_batches_of_a_later_leader():
     cluster = _after(*_LED, choices.Elect(_TWO, 2, 0))
     assert isinstance(step(cluster, choices.HandOver(_ONE, 1)).outcome, Refused)
     assert isinstance(step(cluster, choices.HandOver(_BROKER, 2)).outcome, Done)
 
 
-def test_a_snapshot_is_not_loaded_by_one_who_leads():
+def test_a_leader_does_not_load_a_snapshot():
     ahead = (choices.HandOver(_BROKER, 1), choices.CreateSnapshot(_BROKER))
     cluster = _after(choices.Elect(_ONE, 1, 0), *ahead)
     assert isinstance(step(cluster, choices.LoadSnapshot(_ONE, _BROKER)).outcome, Refused)
@@ -143,7 +143,7 @@ def test_a_snapshot_is_not_loaded_by_one_who_leads():
     assert again.nodes[_TWO].committed_end == 1
 
 
-def test_who_waits_for_a_process_that_ends_is_disconnected():
+def test_requests_to_a_process_that_ends_are_disconnected():
     cluster = _after(*_LED, choices.Ask(_ONE, SetValue(0, 1)), choices.Restart(_ONE))
     assert cluster.answers[SetValue(0, 1)] == "DISCONNECTED"
     assert cluster.nodes[_ONE].committed_end == 0
@@ -157,7 +157,7 @@ def test_a_controller_that_cannot_go_on_ends_the_run():
     assert handle(cluster, _BROKER, RenounceRequested(0)).cluster == cluster
 
 
-def test_an_end_counts_the_batches_before_it():
+def test_an_end_of_the_spec_counts_batches():
     log = _after(*_LED, choices.Ask(_ONE, SetValue(0, 1)), choices.Commit(1)).committed
     assert [one.end for one in log] == [1, 3]
     assert [count_before(log, end) for end in (0, 1, 2, 3, 9)] == [0, 1, 1, 2, 2]

@@ -1,4 +1,4 @@
-"""What the tests of runs share: short configurations, and an observer that no promise may break."""
+"""Helpers of the tests of runs: short configurations, and an observer of broken promises."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHORT = QuorumConfiguration(voters=3, observers=1, calm=2 * SECOND, chaos=5 * SE
 
 
 def only(kind: str, every_ms: int = 700, **changes) -> tuple[QuorumConfiguration, Knobs]:
-    """A short run in which one kind of fault happens again and again."""
+    """Return a short run in which one kind of fault happens again and again."""
     configuration = replace(SHORT, kinds=tuple(KINDS), **changes)
     knobs = Knobs(
         rates=((kind, every_ms * MILLISECOND),),
@@ -30,7 +30,7 @@ def only(kind: str, every_ms: int = 700, **changes) -> tuple[QuorumConfiguration
 
 
 class Witness:
-    """Sees two leaders of one epoch, and two different records committed at one offset."""
+    """Notices two leaders of one epoch, and two different records committed at one offset."""
 
     def __init__(self):
         self.leaders = {}

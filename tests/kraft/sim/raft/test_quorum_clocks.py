@@ -16,7 +16,7 @@ CHANGES = st.lists(
 
 
 @given(CHANGES)
-def test_no_clock_runs_back(changes):
+def test_no_clock_runs_backwards(changes):
     clock, now, latest = Clock(10**12), 0, 10**12
     for step, what, by in changes:
         now += step

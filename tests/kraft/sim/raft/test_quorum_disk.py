@@ -30,7 +30,7 @@ def outcomes(prepare) -> set[bytes | None]:
     return found
 
 
-def test_what_is_flushed_survives_and_what_is_not_is_lost_kept_or_torn():
+def test_flushed_data_survives_and_other_data_is_lost_kept_or_torn():
     def prepare():
         disk = safe_disk(a=b"12345678")
         disk.append("a", b"abcd")
@@ -105,7 +105,7 @@ def test_a_flushed_rename_stays():
     assert outcomes(prepare) == {b"new"}
 
 
-def test_a_cut_that_is_not_flushed_can_come_back():
+def test_an_unflushed_truncation_can_be_undone():
     def prepare():
         disk = safe_disk(a=b"123456")
         disk.truncate("a", 2)
@@ -208,7 +208,7 @@ def test_rot_flips_one_bit():
     assert sum(byte.bit_count() for byte in content) == 1
 
 
-def test_an_image_is_put_back_whole_and_safe():
+def test_a_restored_image_is_complete_and_safe():
     disk = safe_disk(a=b"1")
     image = disk.image()
     disk.append("a", b"2")
@@ -231,7 +231,7 @@ def test_files_of_a_directory_are_named_with_it():
         disk.read("z")
 
 
-def test_flushes_take_their_time():
+def test_flushes_add_up_their_latency():
     disk = SimulatedDisk("machine-0", 500)
     disk.append("a", b"1")
     disk.flush("a")

@@ -1,4 +1,4 @@
-"""What is due is said twice: by `next_deadline`, and by what a Poll does. The two must agree."""
+"""`next_deadline` and a Poll must agree on what is due."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kraft.sim.raft.configuration import Knobs, QuorumConfiguration
 from kraft.sim.raft.kraft_core import KRAFT
 
 SECOND = 10**9
-# Of these few each comes often: leaders are told to resign, elections are won, voters change.
+# Each of these few is frequent: leaders resign, elections are won, voters change.
 FEW = tuple(
     (kind, gap * SECOND // 10)
     for kind, gap in (
@@ -22,7 +22,7 @@ FEW = tuple(
 
 
 def asked_at_every_step(seen):
-    """Return the code of a replica that is also polled in vain after each event."""
+    """Return the code of a replica that also gets a Poll without effect after each event."""
 
     def agrees(state, now):
         is_due = KRAFT.next_deadline(state) <= now
@@ -44,7 +44,7 @@ def asked_at_every_step(seen):
     return KRAFT._replace(on_event=on_event)
 
 
-def test_a_poll_does_something_if_and_only_if_something_is_due():
+def test_a_poll_has_an_effect_if_and_only_if_something_is_due():
     seen = Counter()
     for seed in range(4):
         configuration = QuorumConfiguration(

@@ -1,4 +1,4 @@
-"""What counts as progress of the core: a leader, and each of its members beyond the target."""
+"""Progress of the core: a leader, and each of its members beyond the target."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECOND = 10**9
 
 
 def at_the_end(kinds=""):
-    """Return a simulation whose core has been healed and has come through, and what was then."""
+    """Return a simulation after its liveness phase, and the highest earlier high watermark."""
     configuration = QuorumConfiguration(
         voters=3, observers=0, calm=4 * SECOND, chaos=4 * SECOND, kinds=kinds_of(kinds)
     )
@@ -37,14 +37,14 @@ def ended():
     return at_the_end("kill")
 
 
-def test_the_core_must_come_further_than_anybody_ever_knew(ended):
+def test_the_core_must_pass_every_known_high_watermark(ended):
     simulation, highest = ended
     assert simulation.liveness.target == highest > 0
     assert simulation.liveness.verdict().kind == "progress"
 
 
 def again(simulation, change):
-    """Return whether there would be progress if the processes of the core were others."""
+    """Return whether there would be progress with other processes of the core."""
     liveness = simulation.liveness
     right, took = liveness._sim, liveness.took
     nodes = [SimpleNamespace(process=SimpleNamespace(state=m.process.state)) for m in right.nodes]
@@ -76,7 +76,7 @@ def one_is_down(members, _target):
     members[-1].process = None
 
 
-def nobody_leads(members, _target):
+def no_member_leads(members, _target):
     follower = next(
         m.process.state.role for m in members if not isinstance(m.process.state.role, Leader)
     )
@@ -96,7 +96,7 @@ def nothing_else(_members, _target):
         (one_only_reaches, False),
         (one_knows_nothing, False),
         (one_is_down, False),
-        (nobody_leads, False),
+        (no_member_leads, False),
     ],
 )
 def test_progress_is_a_leader_and_every_member_beyond_the_target(ended, change, reached):

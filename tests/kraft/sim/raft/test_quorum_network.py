@@ -26,7 +26,7 @@ def test_a_heavy_tail_is_one_message_in_64():
     assert 50 < sum(delay > 6 * MILLISECOND for delay in delays) < 160
 
 
-def test_the_fate_of_a_message_depends_on_its_link_and_its_place_there_only():
+def test_the_fate_of_a_message_depends_only_on_its_link_and_position():
     alone, busy = Network(5, Latency()), Network(5, Latency())
     expected = arrivals(alone, 20, (2, 3))
     found = []
@@ -38,7 +38,7 @@ def test_the_fate_of_a_message_depends_on_its_link_and_its_place_there_only():
     assert found == expected
 
 
-def test_a_fault_that_is_taken_out_moves_no_other_message():
+def test_removing_a_fault_shifts_no_other_message():
     calm, lossy = Network(5, Latency()), Network(5, Latency())
     lossy.add((0, 0), Rule("loss", loss=300_000, salt=1))
     pairs = list(zip(arrivals(calm), arrivals(lossy), strict=True))
@@ -55,7 +55,7 @@ def test_copies_come_after_the_message():
     assert all(fate.copy >= fate.arrival for fate in arrivals(network))
 
 
-def test_what_is_held_comes_when_the_clog_ends():
+def test_held_messages_arrive_when_the_clog_ends():
     network = Network(5, Latency())
     network.add((0, 0), Rule("clog", held=frozenset((1,)), until=SECOND))
 
@@ -71,7 +71,7 @@ def test_a_rule_that_has_ended_does_nothing():
     assert arrivals(network) == arrivals(calm)
 
 
-def test_a_core_is_healed_and_hears_of_others_only_if_it_may():
+def test_a_healed_core_hears_others_only_if_allowed():
     for hears in (False, True):
         network = Network(5, Latency())
         network.add((0, 0), Rule("partition", cut=frozenset(((0, 1),))))
@@ -113,7 +113,7 @@ def test_a_bridge_reaches_both_groups():
         assert all((a < 2) != (b < 2) for a, b in cut)
 
 
-def test_isolation_of_the_leader_needs_one():
+def test_isolating_the_leader_needs_a_leader():
     assert all(1 in link for link in links_of("isolation", -1))
     assert links_of("isolation", -1)
     assert links_of("isolation", -1, leader=None) == set()

@@ -36,7 +36,7 @@ def test_a_plan_without_a_kind_has_all_other_faults_unchanged():
         ("one-way-partition", 43, "nodes 0, 1, 3 and 5"),
     ],
 )
-def test_whom_a_fault_is_about_is_said_in_words(kind, target, said):
+def test_the_target_of_a_fault_is_named_in_words(kind, target, said):
     assert whom(Fault(0, kind, target, 0)) == said
 
 
@@ -63,7 +63,7 @@ def test_many_kinds_make_each_rarer():
     assert 4.9 < max(a_second) < 5.1, "one fault each 200 ms, if a seed likes them most"
 
 
-def test_lists_of_kinds_are_names_rooms_and_profiles():
+def test_lists_of_kinds_are_names_groups_and_profiles():
     assert kinds_of("default") == DEFAULT_KINDS
     assert kinds_of("all") == tuple(KINDS)
     assert kinds_of("kill, loss") == ("loss", "kill")
@@ -79,10 +79,10 @@ def test_lists_of_kinds_are_names_rooms_and_profiles():
 
 
 OF_CLUSTERS = {"broker-shutdown", "lost-directory", "quick-restart"}
-"""They break no promise, and mean nothing where there are no brokers."""
+"""Kinds that keep all promises, and have no effect without brokers."""
 
 
-def test_only_what_breaks_no_promise_is_a_default():
+def test_only_kinds_that_keep_all_promises_are_defaults():
     kinds = {name: kind for name, kind in KINDS.items() if name not in OF_CLUSTERS}
     assert not any(KINDS[name].is_default for name in OF_CLUSTERS)
     assert {name for name, kind in kinds.items() if not kind.is_default} == {
@@ -106,12 +106,12 @@ def test_only_what_breaks_no_promise_is_a_default():
         ("kinds", ("kill", "earthquake")),
     ],
 )
-def test_a_configuration_that_no_quorum_can_have_is_refused_by_name(field, value):
+def test_an_impossible_configuration_is_refused_by_its_field(field, value):
     with pytest.raises(QuorumConfigurationError, match=f"^{field}: "):
         QuorumConfiguration(**{field: value})
 
 
-def test_the_page_on_the_simulator_has_every_kind_with_what_stays_promised():
+def test_the_page_on_the_simulator_has_every_kind_with_its_remaining_promises():
     page = (Path(__file__).parents[4] / "docs/internals/raft-simulator.md").read_text()
     for kind in KINDS.values():
         off = "" if kind.is_default else " (off)"

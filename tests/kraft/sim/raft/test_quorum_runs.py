@@ -23,7 +23,7 @@ from kraft.sim.raft.kraft_core import KRAFT
 from kraft.sim.raft.runs import run
 
 OF_CLUSTERS = {"broker-shutdown", "lost-directory", "quick-restart"}
-"""Faults that mean nothing where there are no brokers."""
+"""Kinds of faults without effect where there are no brokers."""
 PROGRAM = """
 from kraft.sim.raft.configuration import QuorumConfiguration
 from kraft.sim.raft.runs import run
@@ -80,7 +80,7 @@ def test_a_plan_without_one_of_its_faults_changes_nothing_before_it():
 
 @pytest.mark.by_day(16)
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - OF_CLUSTERS))
-def test_a_kind_of_fault_takes_effect_and_breaks_no_more_than_it_may(kind):
+def test_each_kind_of_fault_takes_effect_and_keeps_its_remaining_promises(kind):
     configuration, knobs = only(kind)
     total = seed = 0
     while total == 0 and seed < 4:
@@ -155,7 +155,7 @@ def test_a_crash_can_leave_a_log_that_is_truncated_in_part():
     assert in_part > 0
 
 
-def test_a_newcomer_that_hears_nobody_stands_and_knows_its_leader_by_name_only():
+def test_an_isolated_new_voter_stands_and_knows_only_the_id_of_its_leader():
     configuration, knobs = only("newcomer-isolation", 3_000, observers=2)
     stands = 0
     for seed in range(4):
@@ -167,7 +167,7 @@ def test_a_newcomer_that_hears_nobody_stands_and_knows_its_leader_by_name_only()
     assert stands > 0
 
 
-def test_acknowledged_values_are_committed_where_their_client_was_told():
+def test_acknowledged_values_have_distinct_committed_offsets():
     configuration, knobs = only("isolation")
     witness = Witness()
     simulation = Simulation(configuration, 2, None, knobs)
@@ -208,7 +208,7 @@ def deaf_to_votes(state, event):
     return KRAFT.on_event(state, event)
 
 
-def test_a_quorum_that_elects_nobody_is_stuck_and_says_why():
+def test_a_quorum_without_a_leader_is_stuck_and_says_why():
     result = run(SHORT, 1, plan=(), core=KRAFT._replace(on_event=deaf_to_votes))
 
     assert result.liveness.kind == "stuck"
@@ -235,7 +235,7 @@ def test_a_handler_that_is_always_due_is_caught():
         run(SHORT, 7, core=core, knobs=Knobs(own_time=1))
 
 
-def test_lost_disks_spare_a_majority_unless_they_need_not():
+def test_lost_disks_spare_a_majority_unless_configured_otherwise():
     kept = lost = 0
     for seed in range(4):
         configuration, knobs = only("lost-disk", 300)
@@ -266,7 +266,7 @@ def test_a_core_is_a_majority_of_the_voters_and_the_rest_stays_broken():
     assert {0, 1, 2, 3} - core <= down
 
 
-def test_lost_messages_are_told_once_each():
+def test_each_lost_message_is_reported_once():
     configuration, knobs = only("loss")
     simulation = Simulation(configuration, 1, None, knobs)
     sent, lost, taken = set(), [], set()

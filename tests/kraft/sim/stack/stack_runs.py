@@ -1,4 +1,4 @@
-"""What the tests of whole clusters share: short runs, and who is what in them."""
+"""Helpers of the tests of the stack: short runs, and access to its processes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BUSY = StackKnobs(admin_every_ms=60, topics=3, partitions=3)
 
 
 def only(kind, every_ms=900):
-    """The knobs of a run in which one kind of fault happens again and again."""
+    """Return the knobs of a run in which one kind of fault happens again and again."""
     return Knobs(rates=((kind, every_ms * MILLISECOND),), down=500 * MILLISECOND)
 
 
@@ -31,7 +31,7 @@ def simulate(seed, quorum_knobs=CALM, knobs=BUSY, configuration=SHORT):
 
 
 def play(simulation):
-    """Play a run to its end; return how often each sort of step was taken by what is above Raft."""
+    """Play a run to its end; return how often each kind of step above Raft was taken."""
     taken = Counter()
     for step in simulation.steps():
         if step.listener is not None:
@@ -42,7 +42,7 @@ def play(simulation):
 
 
 def until(simulation, holds):
-    """Play a run until something holds; the step at which it does."""
+    """Play a run until a condition holds; return that step."""
     for step in simulation.steps():
         if holds():
             return step

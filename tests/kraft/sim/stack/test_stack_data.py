@@ -1,4 +1,4 @@
-"""The data of partitions in a whole cluster: producers, followers, disks, and what must stay."""
+"""The data of partitions in the stack: producers, followers, disks, and acknowledged records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def acknowledged(step):
 
 
 def with_data(seed):
-    """A cluster in which somebody was told that several records stay, and a follower has some."""
+    """Return a stack with several acknowledged records, some of them on a follower."""
     simulation = simulate(seed)
     until(simulation, lambda: len(running(simulation)) == 3)
     for step in simulation.steps():
@@ -31,7 +31,7 @@ def test_followers_have_what_leaders_acknowledge():
     assert any(len(ends) > 1 and min(ends) > 0 for ends in longest.values())
 
 
-def test_what_a_broker_has_on_its_disk_is_there_when_it_comes_back():
+def test_a_broker_comes_back_with_the_data_on_its_disk():
     simulation = with_data(2)
     broker = next(one for one in running(simulation) if one.replicas.leads)
     had = {key: one.log.end_offset for key, one in broker.replicas.own.replicas.items()}
@@ -56,7 +56,7 @@ def test_a_failed_directory_takes_the_data_in_it():
     assert not any(key in broker.replicas.own.replicas for key in gone)
 
 
-def test_producers_begin_soon_after_somebody_leads():
+def test_producers_begin_soon_after_the_first_leader():
     assert BUSY.produce_every_ms > 0
     simulation = simulate(4)
     until(simulation, lambda: any(host.replicas.leads for host in hosts(simulation, "broker")))

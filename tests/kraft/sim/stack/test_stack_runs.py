@@ -64,7 +64,7 @@ def test_in_a_calm_cluster_all_brokers_run_and_one_controller_is_active():
     assert not any(broker.fenced for broker in image.brokers.values())
 
 
-def test_all_nodes_come_to_the_same_image():
+def test_all_nodes_reach_the_same_image():
     simulation = simulate(2)
     play(simulation)
     images = {}
@@ -77,7 +77,7 @@ def test_all_nodes_come_to_the_same_image():
     assert all(image == each[0] for each in shared for image in each)
 
 
-def test_operators_are_answered_and_a_standby_says_that_it_is_none():
+def test_operators_get_answers_and_a_standby_answers_not_controller():
     simulation = simulate(3)
     play(simulation)
     answers = [one.response for one in simulation.workload.asked.values()]
@@ -86,7 +86,7 @@ def test_operators_are_answered_and_a_standby_says_that_it_is_none():
     assert len(simulation.workload.acknowledged) > 20
 
 
-def test_a_broker_that_stops_in_order_may_go_and_comes_back_under_another_epoch():
+def test_a_broker_completes_its_controlled_shutdown_and_returns_under_another_epoch():
     simulation = simulate(4)
     until(simulation, lambda: len(running(simulation)) == 3)
     broker = running(simulation)[0]
@@ -102,7 +102,7 @@ def test_a_broker_that_stops_in_order_may_go_and_comes_back_under_another_epoch(
     assert again.life.broker_epoch > epoch
 
 
-def test_what_was_clean_once_is_not_clean_for_the_process_after_that():
+def test_a_clean_shutdown_counts_for_one_start_only():
     simulation = simulate(4)
     until(simulation, lambda: len(running(simulation)) == 3)
     broker = running(simulation)[0]
@@ -110,14 +110,14 @@ def test_what_was_clean_once_is_not_clean_for_the_process_after_that():
 
 
 @pytest.mark.parametrize("kind", BROKER_KINDS)
-def test_each_fault_of_brokers_has_an_effect_and_the_cluster_goes_on(kind):
+def test_each_fault_of_brokers_has_an_effect_and_the_cluster_continues(kind):
     simulation = simulate(5, only(kind))
     result = watch(simulation)
     assert result.faults[kind] > 0
     assert result.liveness.kind == "progress"
 
 
-def test_a_failed_directory_is_told_and_its_replicas_lead_no_more():
+def test_a_failed_directory_is_reported_and_its_replicas_no_longer_lead():
     simulation = simulate(6)
     until(simulation, lambda: len(running(simulation)) == 3)
     broker = running(simulation)[0]
@@ -144,11 +144,11 @@ def test_the_last_directory_of_a_broker_does_not_fail():
     assert not running(simulation)[0].lose_directory(0)
 
 
-def test_the_knobs_of_seeds_differ():
+def test_seeds_draw_different_knobs():
     assert len({draw_stack_knobs(seed) for seed in range(20)}) > 15
 
 
-def test_brokers_alone_are_no_voters():
+def test_brokers_are_never_voters():
     simulation = simulate(8, only("add-voter", 300))
     play(simulation)
     voters = {
