@@ -80,7 +80,6 @@ def command(
     On simulated machines, disks, clocks and networks: raft, a quorum; stack, controllers, brokers
     and operators above it. Properties are checked after every event; after 30 seconds of faults a
     core is healed and must make progress. With --lockstep the specs judge every step as well.
-
     A failing run is shrunk and shown; --save keeps it, --replay plays it again.
 
     Exit status: 0 if everything held, every action was taken and every witness reached; 1: found;
@@ -99,16 +98,14 @@ def command(
     beside = {
         "--examples": examples, "--seconds": seconds, "--workers": workers, "--faults": faults,
         "--chaos": chaos, "--lockstep": lockstep, "--steps": steps, "--profile": profile,
-        "--save": save, "--mutants": mutants, "--json": as_json or None,
-    }  # fmt: skip
+        "--save": save, "--mutants": mutants, "--json": as_json or None}  # fmt: skip
     if "list" in (faults, mutants):
         return _list(chosen, is_of_faults=faults == "list")
     if replay is not None:
         _refuse_beside("--replay", beside, allowed=("--json",))
         return _replay(chosen, replay, as_json=as_json)
     if mutants is not None:
-        allowed = ("--examples", "--seconds", "--save", "--mutants")
-        _refuse_beside("--mutants", beside, allowed=allowed)
+        _refuse_beside("--mutants", beside, ("--examples", "--seconds", "--save", "--mutants"))
         from krafla.cli.fuzz_mutants import search_all
 
         return search_all(chosen, mutants, (seed, examples, seconds), save, quiet=quiet)

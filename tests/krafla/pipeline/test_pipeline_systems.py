@@ -16,7 +16,7 @@ from tests.krafla.pipeline.executors import Here
 from krafla.fuzz.engine import run_source
 from krafla.fuzz.engine.campaign import Campaign
 from krafla.fuzz.engine.campaign import run_campaign as fuzz
-from krafla.fuzz.engine.choice_system import ChoiceFailure
+from krafla.fuzz.engine.choice_failure import ChoiceFailure
 from krafla.fuzz.engine.mutant import find_mutant
 from krafla.fuzz.engine.run_source import RunResult, judging_digest
 from krafla.fuzz.engine.system import NAMES, RunOptions, find_system

@@ -6,31 +6,21 @@ A run is a configuration and a list of choices. One spec judges every step from 
 from __future__ import annotations
 
 import hashlib
-import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
 from krafla.collector import gc_paused
-from krafla.files import write_bytes
-from krafla.fuzz.engine.choice_run import Profile, Run, play, play_seed, trace_of
-from krafla.fuzz.engine.choice_shrink import Shrinker, shrink
+from krafla.fuzz.engine.choice_failure import ChoiceFailure, step_lines
+from krafla.fuzz.engine.choice_run import Profile, Run, play, play_seed
+from krafla.fuzz.engine.choice_shrink import Shrinker
 from krafla.fuzz.engine.coverage import Coverage
-from krafla.fuzz.engine.run_file import VERSION, Replay, format_of, read_bytes, system_of
-from krafla.fuzz.engine.run_source import (
-    Failure,
-    Kept,
-    RunResult,
-    RunSource,
-    missed,
-    missed_doubts,
-)
+from krafla.fuzz.engine.run_file import Replay, read_bytes, system_of
+from krafla.fuzz.engine.run_source import RunResult, RunSource, missed, missed_doubts
 from krafla.fuzz.engine.system import NAMES, System, find_system, named
 from krafla.oracle.jvm import settle, start
-from krafla.traces import step_changes, write
-from krafla.values import fmt
 from krafla.verdict import KraflaError, Verdict
 from kraft.sim.common.recording import Recording, RecordingError, from_json, to_json
 from kraft.sim.lease.configuration import ConfigurationError
@@ -40,17 +30,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from krafla.fuzz.engine.mutant import Mutant
-    from krafla.fuzz.engine.run_source import Seen
+    from krafla.fuzz.engine.run_source import Failure, Seen
     from krafla.fuzz.engine.system import RunOptions
     from krafla.refinement.common.lockstep import Judge
     from krafla.traces import Trace
 
-__all__ = [
-    "DEFAULT_STEPS", "ChoiceSystem", "find_profile", "play_file", "step_lines", "system_of_trace",
-]  # fmt: skip
+__all__ = ["DEFAULT_STEPS", "ChoiceSystem", "play_file", "system_of_trace"]
 
 DEFAULT_STEPS: Final = 600
-_HUNT_STEPS: Final = 300
+_SEARCH_STEPS: Final = 300
 
 
 def _no_conditions(_configuration: Any, _choices: Sequence[Any]) -> tuple[str, ...]:
@@ -143,18 +131,10 @@ class ChoiceSystem(System):
         """Play run ``number`` of the search for a seeded bug, in the profile the bug asks for."""
         profile = self.profile(mutant.profile or self.default_profiles[0])
         own = str(number) if seed == 0 else f"{seed} {number}"
-        run = play_seed(profile, own, _HUNT_STEPS)
+        run = play_seed(profile, own, _SEARCH_STEPS)
         if run.finding is None:
             return None
         return ChoiceFailure(number, profile.name, run, run, own)
-
-
-def find_profile(name: str) -> Profile:
-    """Return the profile of this name, of any system; ``KraflaError`` if there is none."""
-    for system in map(find_system, NAMES):
-        if isinstance(system, ChoiceSystem) and name in _profile_names(system.name):
-            return system.profile(name)
-    raise KraflaError(f"no system has a profile {name!r}")
 
 
 def play_file(path: Path) -> Run:
@@ -364,81 +344,3 @@ def _most_first(item: tuple[str, int]) -> tuple[int, str]:
 
 def _share(counts: Mapping[str, int]) -> str:
     return f"{len(counts) - len(missed(counts))}/{len(counts)}"
-
-
-@dataclass(frozen=True, slots=True)
-class ChoiceFailure(Failure):
-    """A run of choices with a finding, and the smallest one known; ``seed`` made the first."""
-
-    number: int
-    profile: str
-    run: Run
-    smallest: Run
-    seed: str
-
-    @property
-    def found_by(self) -> str:
-        """Return the action at which the two came apart, or the property that was violated."""
-        assert self.run.finding is not None
-        return str(self.run.finding.kind[1])
-
-    @property
-    def detail(self) -> str:
-        """Return the finding of the smallest run."""
-        return str(self.smallest.finding)
-
-    def shrunk(self, progress: Callable[[str], object]) -> Failure:
-        """Return the failure with the shortest run found."""
-        with gc_paused():
-            result = shrink(self.run, lambda steps: progress(f"found; shrinking: {steps} steps"))
-        return replace(self, smallest=result.result)
-
-    def lines(self) -> Iterator[str]:
-        """Yield the steps of the smallest run, the finding, and the recording."""
-        yield (
-            f"run {self.number} ({self.profile}): found at step {self.run.steps}, "
-            f"shrunk to {self.smallest.steps}"
-        )
-        yield from step_lines(self.smallest)
-        yield from (f"  {text}" for text in self.detail.splitlines())
-        yield f"  plan  {to_json(self.smallest.recording).decode()}"
-
-    def document(self) -> dict[str, Any]:
-        """Return the same as JSON data."""
-        return {
-            "run": self.number,
-            "profile": self.profile,
-            "steps": self.run.steps,
-            "shrunk_steps": self.smallest.steps,
-            "finding": self.detail,
-            "recording": json.loads(to_json(self.smallest.recording)),
-        }
-
-    def save(self, folder: Path, mutant: str = "") -> Kept:
-        """Write the smallest run into a folder, as a trace and as a recording."""
-        finding, system = self.smallest.finding, self.smallest.system.name
-        assert finding is not None
-        name = f"{mutant or f'{self.profile}-{self.number}'}-{finding.kind[1]}"
-        stem = "".join(letter if letter.isalnum() else "-" for letter in name)[:80]
-        trace, recording = folder / f"{stem}.ndjson", folder / f"{stem}.json"
-        write(trace_of(self.smallest, profile=self.profile, seed=self.seed), trace)
-        header = msgspec.json.encode({"format": format_of(system), "version": VERSION})
-        write_bytes(recording, [header[:-1], b",", to_json(self.smallest.recording)[1:]])
-        return Kept(
-            self.number,
-            self.profile,
-            self.run.steps,
-            self.detail,
-            (trace.name, recording.name),
-            ("krafla replay", f"krafla fuzz {system} --replay"),
-            shrunk_steps=self.smallest.steps,
-        )
-
-
-def step_lines(run: Run) -> Iterator[str]:
-    """Yield each step of a run and what it changed, and nothing else."""
-    trace = trace_of(run)
-    for index, step in enumerate(trace.steps[1:], start=1):
-        parameters = ", ".join(map(fmt, step.parameters or ()))
-        yield f"  step {index}  {step.action}({parameters})"
-        yield from (f"      {change}" for change in step_changes(trace, index))

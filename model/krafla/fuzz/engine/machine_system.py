@@ -13,23 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from krafla.fuzz.engine import machine_file
+from krafla.fuzz.engine.machine_failure import MachineFailure, case_lines, sizes
 from krafla.fuzz.engine.machine_run import Case, Played, play
-from krafla.fuzz.engine.machine_shrink import shrink
 from krafla.fuzz.engine.mutant import find_mutant
-from krafla.fuzz.engine.run_file import Replay, write
-from krafla.fuzz.engine.run_source import (
-    Failure,
-    Kept,
-    RunResult,
-    RunSource,
-    missed,
-    missed_doubts,
-)
+from krafla.fuzz.engine.run_file import Replay
+from krafla.fuzz.engine.run_source import RunResult, RunSource, missed, missed_doubts
 from krafla.fuzz.engine.system import System, find_system, named
 from krafla.verdict import KraflaError, Verdict
 from kraft.raft.configuration import MILLISECOND
 from kraft.sim.raft.configuration import draw_knobs
-from kraft.sim.raft.faults import whom
 from kraft.sim.raft.kinds import ALL_PROMISES, KINDS, kinds_of
 
 if TYPE_CHECKING:
@@ -37,7 +29,7 @@ if TYPE_CHECKING:
 
     from krafla.fuzz.engine.machine_run import MachineJudge, Observer
     from krafla.fuzz.engine.mutant import Mutant
-    from krafla.fuzz.engine.run_source import Seen
+    from krafla.fuzz.engine.run_source import Failure, Seen
     from krafla.fuzz.engine.system import RunOptions
     from kraft.sim.raft.cluster import Simulation
     from kraft.sim.raft.workload import Workload
@@ -94,7 +86,7 @@ class MachineSystem(System):
             # A run that held before is another run now: this says nothing of the one in the file.
             verdict = Verdict.INCONCLUSIVE
         lines = [f"  with the seeded bug {kept.mutant}"] if kept.mutant else []
-        lines += [*_case_lines(played.case), *([] if finding is None else [f"  {finding}"])]
+        lines += [*case_lines(played.case), *([] if finding is None else [f"  {finding}"])]
         sentence = f"{played.events:,} events, {played.simulated / _SECOND:,.3f} simulated s; "
         sentence += "the same run as in the file" if is_same else "not the run in the file"
         return Replay(
@@ -117,7 +109,7 @@ class MachineSystem(System):
         played = self.play(case)
         if played.violation is None:
             return None
-        return MachineFailure(self.name, seed, number, _sizes(case), played, played)
+        return MachineFailure(self.name, seed, number, played, played)
 
     def fault_lines(self) -> Iterator[str]:
         """Yield every kind of fault by its room; ``*`` marks those that runs draw by default."""
@@ -144,10 +136,6 @@ class MachineSystem(System):
                     f"no fault is called {word!r}; {words} {hint}", "--faults"
                 ) from None
         return kinds_of(text)
-
-
-def _sizes(case: Case) -> str:
-    return f"{case.configuration.voters} voters, {case.configuration.observers} observers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +189,7 @@ class MachineRuns(RunSource):
 
     def profile_of(self, number: int) -> str:
         """Return the sizes that run ``number`` draws."""
-        return _sizes(self._case_of(number))
+        return sizes(self._case_of(number))
 
     def load(self, *, brief: bool) -> None:
         """Start a JVM in this process, unless one runs or no spec is asked."""
@@ -211,13 +199,17 @@ class MachineRuns(RunSource):
             start(brief=brief)
             settle()
 
-    def play(self, number: int, reached: Collection[str] = ()) -> RunResult:  # noqa: ARG002 - none
+    def play(
+        self,
+        number: int,
+        reached: Collection[str] = (),  # noqa: ARG002 - no witnesses are looked for
+    ) -> RunResult:
         """Return the result of run ``number``."""
         played = self._played(number)
         expected = dict.fromkeys(self._system.actions(), 0) if self.lockstep else {}
         return RunResult(
             number=number,
-            profile=_sizes(played.case),
+            profile=sizes(played.case),
             steps=played.events,
             finding=() if played.violation is None else ("property", played.violation.property),
             detail="" if played.violation is None else str(played.violation),
@@ -240,10 +232,7 @@ class MachineRuns(RunSource):
         """Return the failure of run ``number``."""
         played = self._played(number)
         assert played.violation is not None, f"run {number} has no finding"
-        sizes = _sizes(played.case)
-        return MachineFailure(
-            self.name, self.seed, number, sizes, played, played, lockstep=self.lockstep
-        )
+        return MachineFailure(self.name, self.seed, number, played, played, lockstep=self.lockstep)
 
     def _played(self, number: int) -> Played:
         return self._system.play(self._case_of(number), lockstep=self.lockstep)
@@ -334,90 +323,3 @@ class MachineRuns(RunSource):
 
 def _most_first(item: tuple[str, int]) -> tuple[int, str]:
     return -item[1], item[0]
-
-
-def _case_lines(case: Case) -> Iterator[str]:
-    """Yield the size of a run, and each fault of its plan."""
-    configuration, above = case.configuration, case.above
-    yield f"  {_sizes(case)}, kraft.version {configuration.kraft_version}, seed {case.seed}"
-    if above is not None:
-        elr = ", eligible leader replicas" if above.eligible_leader_replicas else ""
-        yield f"  a cluster of metadata version {above.metadata_version}{elr}"
-    for fault in case.plan or ():
-        lasts = f" for {fault.duration / _SECOND:.3f} s" if fault.duration else ""
-        yield f"  {fault.time / _SECOND:>9.3f} s  {fault.kind} of {whom(fault)}{lasts}"
-
-
-@dataclass(frozen=True, slots=True)
-class MachineFailure(Failure):
-    """A run on machines that broke a property, and the same with as few faults as were found."""
-
-    system: str
-    seed: int
-    number: int
-    profile: str
-    played: Played
-    smallest: Played
-    lockstep: bool = False
-
-    @property
-    def found_by(self) -> str:
-        """Return the name of the property."""
-        assert self.smallest.violation is not None
-        return self.smallest.violation.property
-
-    @property
-    def detail(self) -> str:
-        """Return the violation of the smallest run."""
-        return str(self.smallest.violation)
-
-    def shrunk(self, progress: Callable[[str], object]) -> Failure:
-        """Return the failure with as few faults as can be found."""
-        system = find_system(self.system)
-        assert isinstance(system, MachineSystem)
-
-        def again(case: Case) -> Played:
-            return system.play(case, lockstep=self.lockstep)
-
-        left = shrink(self.played, again, lambda count: progress(f"found; {count} faults are left"))
-        return replace(self, smallest=left)
-
-    @property
-    def _faults(self) -> tuple[int, int]:
-        return len(self.played.case.plan or ()), len(self.smallest.case.plan or ())
-
-    def lines(self) -> Iterator[str]:
-        """Yield how many faults are left, each of them, and the violation."""
-        planned, left = self._faults
-        yield f"run {self.number}: {planned} faults planned, {left} are left"
-        yield from _case_lines(self.smallest.case)
-        yield f"  {self.detail}"
-
-    def document(self) -> dict[str, Any]:
-        """Return the same as JSON data."""
-        planned, left = self._faults
-        return {
-            "run": self.number,
-            "property": self.found_by,
-            "text": self.detail,
-            "faults": planned,
-            "faults_left": left,
-        }
-
-    def save(self, folder: Path, mutant: str = "") -> Kept:
-        """Write the smallest run into a folder, as one file."""
-        name = f"krafla-{self.system}-{mutant or f'{self.seed}-{self.number}'}.json"
-        kept = machine_file.kept(self.system, self.smallest, mutant, lockstep=self.lockstep)
-        write(kept, folder / name)
-        assert self.played.violation is not None
-        planned, left = self._faults
-        return Kept(
-            self.number,
-            self.profile,
-            self.played.violation.step,
-            self.detail,
-            (name,),
-            (f"krafla fuzz {self.system} --replay",),
-            faults=planned,
-            faults_left=left,
-        )

@@ -13,8 +13,8 @@ from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from krafla.fuzz.engine.choice_failure import step_lines
 from krafla.fuzz.engine.choice_run import Player
-from krafla.fuzz.engine.choice_system import step_lines
 from krafla.fuzz.lease.profiles import conditions_met
 from krafla.fuzz.lease.system import SYSTEM
 from kraft.ids import Offset
