@@ -1,4 +1,4 @@
-"""A run of choices with a finding: its steps, the smallest run alike, and the files that keep it."""
+"""A run of choices with a finding: its steps, the smallest run alike, and its files."""
 
 from __future__ import annotations
 
