@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krafla.fuzz.engine.choice_run import play_seed, trace_of
-from krafla.fuzz.engine.choice_system import find_profile
+from krafla.fuzz.lease.system import SYSTEM
 from krafla.manifest import find_specs
 from krafla.match.trace_check import check_trace
 from krafla.tlc.jar import find_jar
@@ -45,7 +45,7 @@ PROFILE = "kafka-4.1"
 
 def traces(count: int, kind: str) -> list[Trace]:
     """Return new traces of 30 steps: twelve processes of three brokers, in milliseconds."""
-    profile = find_profile(PROFILE)
+    profile = SYSTEM.profile(PROFILE)
     return [trace_of(play_seed(profile, f"{kind} {number}", STEPS)) for number in range(count)]
 
 
@@ -159,7 +159,7 @@ def beside_tlc() -> bool:
 
 def is_linear() -> bool:
     """Print what a step of a long and of a longer trace costs; return whether it is the same."""
-    profile = find_profile(PROFILE)
+    profile = SYSTEM.profile(PROFILE)
     costs = []
     for steps in (LONG, LONGER):
         trace = trace_of(play_seed(profile, f"long {steps}", steps))

@@ -11,7 +11,6 @@ from tests.krafla.fuzz.fuzz_runs import ALL, CHOICE_DRIVEN, ON_MACHINES, fuzz
 from krafla.fuzz.engine.campaign import Campaign, run_campaign
 from krafla.fuzz.engine.choice_run import play, play_seed, trace_of
 from krafla.fuzz.engine.choice_runs import ChoiceRuns
-from krafla.fuzz.engine.choice_system import find_profile
 from krafla.fuzz.engine.machine_runs import MachineRuns
 from krafla.fuzz.engine.report import document, text_lines
 from krafla.fuzz.engine.seen import TALLIES
@@ -59,7 +58,7 @@ def test_a_run_replays_from_its_recording_alone(example):
 
 @pytest.mark.parametrize(("word", "name"), PROFILES)
 def test_the_trace_of_a_run_is_a_behaviour_of_the_spec(word, name):
-    run = play_seed(find_profile(name), 1, 120)
+    run = play_seed(find_system(word).profile(name), 1, 120)
     assert run.finding is None, str(run.finding)
     trace = loads(dumps(trace_of(run)))
     assert trace.spec in find_system(word).modules
@@ -218,7 +217,7 @@ def test_what_was_found_before_ctrl_c_is_kept(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     (lease, *_) = CHOICE_DRIVEN
-    monkeypatch.setattr("krafla.fuzz.engine.choice_system.shrink", interrupted)
+    monkeypatch.setattr("krafla.fuzz.engine.choice_failure.shrink", interrupted)
     with lease.broken():
         result = fuzz(*lease.arguments, "--save", str(tmp_path))
     assert result.exit_code == 1
@@ -237,7 +236,7 @@ def test_a_profile_of_another_system_is_refused():
 
 
 def test_requests_out_of_order_break_what_is_promised_only_of_those_in_order():
-    profile = replace(find_profile("restless"), also=("RegistrationIsKnownInv",))
+    profile = replace(find_system("lease").profile("restless"), also=("RegistrationIsKnownInv",))
     findings = (play_seed(profile, seed, 300).finding for seed in range(200))
     first = next(finding for finding in findings if finding is not None)
     assert first.kind[:2] == ("property", "RegistrationIsKnownInv")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from krafla.traces import Trace
 
 __all__ = [
-    "ChoiceSystem", "find_profile", "play_file", "system_of_trace",
+    "ChoiceSystem", "play_file", "system_of_trace",
 ]  # fmt: skip
 
 _HUNT_STEPS: Final = 300
@@ -137,14 +137,6 @@ class ChoiceSystem(System):
         if run.finding is None:
             return None
         return ChoiceFailure(number, profile.name, run, run, own)
-
-
-def find_profile(name: str) -> Profile:
-    """Return the profile of this name, of any system; ``KraflaError`` if there is none."""
-    for system in map(find_system, NAMES):
-        if isinstance(system, ChoiceSystem) and name in _profile_names(system.name):
-            return system.profile(name)
-    raise KraflaError(f"no system has a profile {name!r}")
 
 
 def play_file(path: Path) -> Run:
