@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("EXPECTATIONS", "KINDS", "TIERS", "Manifest", "Model"),
-    *("find_specs", "load", "meant", "model_of", "on_these_specs", "read_toml", "rooms_of"),
+    *("find_specs", "load", "meant", "on_these_specs", "read_toml", "rooms_of"),
 ]
 
 MANIFEST_NAME = "manifest.toml"
@@ -198,19 +198,6 @@ def rooms_of(folder: Path) -> tuple[Path, ...]:
     """Return the folders of the rooms, in the manifest's order, that are there."""
     rooms = read_toml(folder / MANIFEST_NAME)[1].get("rooms", [])
     return tuple(path for room in rooms if (path := folder / str(room)).is_dir())
-
-
-def model_of(module: Path, config: Path, **fields: Any) -> Model:
-    """Return a model of two files that no manifest lists; nothing is expected of its counts."""
-    module, config = module.resolve(), config.resolve()
-    return Model(
-        name=fields.pop("name", config.stem),
-        module=module,
-        config=config,
-        search_path=fields.pop("search_path", (module.parent,)),
-        spec=fields.pop("spec", module.stem),
-        **fields,
-    )
 
 
 def search_path(folder: Path, module: Path) -> tuple[Path, ...]:

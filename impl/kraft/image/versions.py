@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kraft.records.cluster import RegisterControllerRecord
-from kraft.records.lease import UNCHANGED, BrokerRegistrationChangeRecord, RegisterBrokerRecord
+from kraft.records.lease import BrokerRegistrationChangeRecord, RegisterBrokerRecord
 from kraft.records.topics import PartitionChangeRecord, PartitionRecord
 
 if TYPE_CHECKING:
@@ -80,25 +80,6 @@ def record_version(record: type[TypedRecord], metadata_version: int) -> int:
     if versions is None:
         return 0
     return sum(metadata_version >= since for since in versions)
-
-
-def written_version(record: TypedRecord, metadata_version: int) -> int:
-    """Return the version in which an active controller writes a record.
-
-    The version of a registration change follows from its fields: each change is written in the
-    version that introduced it. The version of other records follows from the metadata version.
-
-    Raises ValueError if the metadata version does not have the record, as `record_version` does.
-    Kafka: ReplicationControlManager.handleBrokerFenced, .handleBrokerInControlledShutdown,
-    .handleDirectoriesOffline.
-    """
-    if isinstance(record, BrokerRegistrationChangeRecord):
-        shuts_down = record.in_controlled_shutdown != UNCHANGED
-        # A record without a change is about directories, the last of which failed.
-        if record.log_dirs or not (shuts_down or record.fenced != UNCHANGED):
-            return 2
-        return int(shuts_down)
-    return record_version(type(record), metadata_version)
 
 
 _SINCE: Final[dict[type[TypedRecord], tuple[int, ...]]] = {

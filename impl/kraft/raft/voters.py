@@ -108,13 +108,3 @@ class VoterSet:
         Kafka: VoterSet.voterNodeNeedsUpdate.
         """
         return self.is_voter(voter.key) and self.get(voter.key.node_id) != voter
-
-    def has_overlapping_majority(self, other: VoterSet) -> bool:
-        """Return whether at most one replica left and at most one was added: Kafka's check.
-
-        Majorities then overlap, unless one left and one was added at once: those of {1, 2, 3} and
-        {1, 2, 4} need not. Kafka: VoterSet.hasOverlappingMajority.
-        """
-        ours = {voter.key for voter in self.voters}
-        theirs = {voter.key for voter in other.voters}
-        return len(ours - theirs) <= 1 and len(theirs - ours) <= 1

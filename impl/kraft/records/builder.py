@@ -14,7 +14,6 @@ from kraft.records.batch import (
     CRC_START,
     HEADER,
     HEADER_BYTES,
-    LENGTH_OFFSET,
     LOG_OVERHEAD,
     MAGIC,
 )
@@ -98,9 +97,3 @@ def with_crc(raw: bytes) -> bytes:
     """Return the batch `raw` with its CRC made right."""
     crc: int = google_crc32c.value(raw[ATTRIBUTES_START:])
     return raw[:CRC_START] + crc.to_bytes(4, "big") + raw[ATTRIBUTES_START:]
-
-
-def with_length(raw: bytes) -> bytes:
-    """Return the batch `raw` with its length made right; the CRC does not cover it."""
-    length = (len(raw) - LOG_OVERHEAD).to_bytes(4, "big")
-    return raw[:LENGTH_OFFSET] + length + raw[LENGTH_OFFSET + 4 :]

@@ -166,8 +166,8 @@ class Image:
         """Return the brokers that may lead although they are inactive.
 
         Before eligible leader replicas (KIP-966), a new incarnation could replace an unfenced one
-        without a change of its partitions; they change when the broker is next fenced or unfenced.
-        Kafka: KAFKA-18106.
+        without a change of its partitions; they change when the broker is next fenced or unfenced
+        (KAFKA-18106).
         """
         excuses = self._excuses and not self.elr_enabled
         return frozenset(self.displaced) if excuses else frozenset()

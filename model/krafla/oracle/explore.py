@@ -111,11 +111,6 @@ class Exploration:
         content = b"".join(fingerprint.to_bytes(8, "big") for fingerprint in ordered)
         return hashlib.sha256(content).hexdigest()
 
-    def deadlocks(self) -> list[int]:
-        """Return the states without any step, by index."""
-        live = set(self.sources)
-        return [index for index in range(self.expanded) if index not in live]
-
     def satisfying(self, predicate: str) -> bytes:
         """Return for each state 1 if a state predicate of the spec holds there, else 0."""
         if self.spec.is_constant(predicate):

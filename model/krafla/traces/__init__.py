@@ -3,7 +3,6 @@
 from krafla.traces.changes import changes, step_changes
 from krafla.traces.errors import TraceFormatError, TruncatedTraceError
 from krafla.traces.lines import FORMAT_VERSION
-from krafla.traces.names import unknown_names
 from krafla.traces.ndjson import dumps, loads, loads_any, read, read_any, write
 from krafla.traces.partial import Observation, PartialTrace, partial
 from krafla.traces.trace import Claim, ClaimKind, Conjunct, Event, Origin, Step, Trace
@@ -29,6 +28,5 @@ __all__ = [
     "read",
     "read_any",
     "step_changes",
-    "unknown_names",
     "write",
 ]

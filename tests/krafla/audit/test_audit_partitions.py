@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.krafla.audit.editing import CHANGE_PARTITION, LOG, METADATA, NO_OP
+from tests.kraft.records.lengths import with_length
 
 from krafla.audit.partition_state import PartitionChange, PartitionState
 from krafla.audit.partitions import ChangeReader, Partitions, key_of
@@ -106,7 +107,7 @@ def raw_record(index, value, *, attributes=b"\x00", delta=0, overlong=False):
 def batch_of(*records):
     """Return a batch with exactly these bytes of records."""
     from kraft.records.batch import HEADER_BYTES
-    from kraft.records.builder import with_crc, with_length
+    from kraft.records.builder import with_crc
 
     shell = encode_batch(0, 1, TIME, [b"\x01\x14\x00\x00"] * len(records))
     return parse_batch(with_crc(with_length(shell[:HEADER_BYTES] + b"".join(records))))

@@ -6,11 +6,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from tests.krafla.unlisted_models import model_of
 
 from krafla.graph import Question, behaviour, build, step_words, way_to
 from krafla.graph.behaviour import violation_trace
 from krafla.graph.paths import answer
-from krafla.manifest import model_of
 from krafla.traces import ClaimKind
 from krafla.verdict import KraflaError
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.krafla.unlisted_models import model_of
 
 from krafla.graph import Question, build, dead_ends
 from krafla.graph.judge import judge
-from krafla.manifest import model_of
 from krafla.tlc.config import read_config
 from krafla.verdict import KraflaError, Verdict
 

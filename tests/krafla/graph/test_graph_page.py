@@ -7,11 +7,11 @@ import re
 
 import pytest
 from tests.browser import dom
+from tests.krafla.unlisted_models import model_of
 
 from krafla.graph import Question, build, dead_ends
 from krafla.graph.judge import judge
 from krafla.graph.page import page
-from krafla.manifest import model_of
 from krafla.traces import loads
 
 # What a reader does, one thing after another: the page redraws itself in between.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.krafla.unlisted_models import model_of
 
 from krafla.graph import build, dead_ends
 from krafla.graph.judge import judge
-from krafla.manifest import model_of
 from krafla.verdict import Verdict
 
 UPPER = r"""---- MODULE Upper ----

@@ -6,8 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-
-from krafla.manifest import model_of
+from tests.krafla.unlisted_models import model_of
 
 SPECS = Path(__file__).with_name("specs")
 CONSTANTS = "CONSTANTS Limit = 3 Nil = Nil\nCONSTRAINT Bounded\nCHECK_DEADLOCK FALSE\n"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from tests.krafla.unlisted_models import model_of
 
-from krafla.manifest import model_of
 from krafla.tlc.outcome import Finished, InvariantViolated, SpecError
 from krafla.tlc.probe import parse_probe, probe_module
 from krafla.tlc.run import run

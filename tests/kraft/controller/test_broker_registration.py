@@ -10,6 +10,7 @@ from tests.kraft.controller.cluster_driver import (
     incarnation,
 )
 from tests.kraft.controller.partitions import LATEST, TOPIC_ID, directory
+from tests.kraft.image.written_versions import written_version
 
 from kraft.controller.operations.broker_registration import register_broker
 from kraft.controller.operations.errors import ControllerFaultError
@@ -17,7 +18,6 @@ from kraft.errors import ErrorCode
 from kraft.ids import DirectoryId, PartitionId, uuid_text
 from kraft.image.entries import LOST, MIGRATING, UNASSIGNED
 from kraft.image.metadata_image import METADATA_VERSION
-from kraft.image.versions import written_version
 from kraft.records.cluster import FeatureLevelRecord
 from kraft.records.lease import (
     BrokerRegistrationChangeRecord,

@@ -9,11 +9,12 @@ import cramjam
 import lz4.frame
 import pytest
 import zstandard
+from tests.kraft.records.lengths import with_length
 from tests.kraft.records.samples import every_record, leader_change, no_ops
 
 from kraft.errors import CorruptRecordError, LimitExceededError, UnsupportedVersionError
 from kraft.records.batch import HEADER_BYTES, parse_batch
-from kraft.records.builder import control_batch, encode_batch, metadata_batch, with_crc, with_length
+from kraft.records.builder import control_batch, encode_batch, metadata_batch, with_crc
 from kraft.records.compression import Compression, compress, decompress
 from kraft.records.limits import DEFAULT_LIMITS, Limits
 from kraft.records.record import encode_record

@@ -14,11 +14,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.kraft.records.lengths import with_length
 from tests.kraft.records.samples import every_record, leader_change, no_ops
 
 from kraft.errors import CorruptRecordError
 from kraft.records.batch import HEADER_BYTES, parse_batch
-from kraft.records.builder import control_batch, metadata_batch, with_crc, with_length
+from kraft.records.builder import control_batch, metadata_batch, with_crc
 from kraft.records.compression import Compression
 from kraft.records.limits import Limits
 

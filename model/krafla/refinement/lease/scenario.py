@@ -4,31 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from krafla.refinement.lease.mapping import LeaseMapping
 from krafla.refinement.lease.vocabulary import Vocabulary
-from krafla.traces.trace import INITIAL
 from krafla.values import Function, fmt, sorted_values
 from krafla.verdict import KraflaError
 from kraft.ids import BrokerId, IncarnationId, uuid_bytes
 from kraft.sim.lease import choices
-from kraft.sim.lease.cluster import first_cluster
 from kraft.sim.lease.configuration import (
     Configuration,
     ConfigurationError,
     ProcessIdentity,
     processes,
 )
-from kraft.sim.lease.step import step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from krafla.refinement.lease.mapping import LeaseMapping
     from krafla.traces import Step, Trace
     from krafla.values import Value
     from kraft.sim.lease.choices import Choice
     from kraft.sim.lease.cluster import Cluster
 
-__all__ = ["NotPossible", "choice_of", "choices_of", "vocabulary_of"]
+__all__ = ["NotPossible", "choice_of", "vocabulary_of"]
 
 _OF_PROCESS: Final = {
     kind.__name__: kind
@@ -86,24 +81,12 @@ class NotPossible(KraflaError):  # noqa: N818 - a verdict on the implementation,
     """The implementation lacks what a step needs, and cannot follow the trace any further."""
 
 
-def choices_of(trace: Trace, vocabulary: Vocabulary) -> Iterator[Choice]:
-    """Yield the choices that make the implementation take the steps of a trace.
-
-    ``NotPossible`` if a step delivers a message that the implementation did not send;
-    ``KraflaError`` if a step has no known parameters, or names a node that the trace does not have.
-    """
-    mapping = LeaseMapping(vocabulary)
-    cluster = first_cluster(vocabulary.configuration)
-    for index, one in enumerate(trace.steps):
-        if one.action == INITIAL:
-            continue
-        choice = choice_of(mapping, cluster, index, one)
-        yield choice
-        cluster = step(cluster, choice).after
-
-
 def choice_of(mapping: LeaseMapping, cluster: Cluster, index: int, one: Step) -> Choice:
-    """Return the choice that makes a cluster take a step. Raises what ``choices_of`` raises."""
+    """Return the choice that makes a cluster take a step.
+
+    ``NotPossible`` if the step delivers a message that the implementation did not send;
+    ``KraflaError`` if it has no known parameters, or names a node that the trace does not have.
+    """
     place = f"step {index}, {one.action}"
     if one.parameters is None:
         raise KraflaError("its parameters are not known", place)
