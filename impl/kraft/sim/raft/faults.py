@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kraft.chance import Stream
 from kraft.raft.configuration import MILLISECOND
+from kraft.sim.raft.kinds import KINDS
 
 if TYPE_CHECKING:
     from kraft.sim.raft.configuration import Knobs, QuorumConfiguration
@@ -35,59 +36,8 @@ class Fault(NamedTuple):
 
 Plan = tuple[Fault, ...]
 
-# Mean and least duration of each lasting kind, in milliseconds. A crashed machine is down for the
-# duration of the fault.
-_DURATIONS_MS: Final = {
-    "loss": (2_000, 50),
-    "duplication": (3_000, 50),
-    "delay": (2_000, 50),
-    "partition": (4_000, 200),
-    "one-way-partition": (4_000, 200),
-    "isolation": (4_000, 200),
-    "bridge": (4_000, 200),
-    "partial-mesh": (5_000, 200),
-    "clog": (500, 20),
-    "swizzle-clog": (3_000, 500),
-    "pause": (1_500, 50),
-    "newcomer-isolation": (6_000, 2_000),
-    "slow-disk": (2_000, 100),
-    "full-disk": (3_000, 100),
-    "other-disk": (6_000, 1_000),
-    "duplicate-node-id": (6_000, 1_000),
-    "cloned-disk": (6_000, 1_000),
-    "old-image": (6_000, 500),
-}
-_DOWN: Final = frozenset(
-    (
-        "kill",
-        "power-loss",
-        "crash-point",
-        "crash-truncating",
-        "cluster-power-loss",
-        "shutdown",
-        "lost-disk",
-        "bit-rot",
-        "new-port",
-        "broker-shutdown",
-    )
-)
-# How many of five draws hit the leader instead of a random machine.
 LEADER: Final = -1
-_AIMED: Final = {
-    "isolation": 2,
-    "clog": 1,
-    "kill": 2,
-    "power-loss": 2,
-    "crash-point": 2,
-    # The present leader is cut off, and truncates later.
-    "crash-truncating": 4,
-    "pause": 2,
-    "resign": 5,
-    "slow-disk": 2,
-    "clock-jump": 2,
-    "shutdown": 2,
-}
-_GROUPS: Final = frozenset(("partition", "one-way-partition", "bridge", "partial-mesh"))
+"""The target of a fault that hits whichever machine leads at its time."""
 
 
 def draw_plan(seed: int, configuration: QuorumConfiguration, knobs: Knobs) -> Plan:
@@ -105,7 +55,7 @@ def draw_plan(seed: int, configuration: QuorumConfiguration, knobs: Knobs) -> Pl
 
 def whom(fault: Fault) -> str:
     """Return the target of a fault in words."""
-    if fault.kind not in _GROUPS:
+    if not KINDS[fault.kind].hits_groups:
         return "the leader" if fault.target == LEADER else f"node {fault.target}"
     nodes = [str(bit) for bit in range(fault.target.bit_length()) if fault.target >> bit & 1]
     if len(nodes) < 2:
@@ -113,17 +63,18 @@ def whom(fault: Fault) -> str:
     return f"nodes {', '.join(nodes[:-1])} and {nodes[-1]}"
 
 
-def _fault(time: int, kind: str, machines: int, knobs: Knobs, chance: Stream) -> Fault:
-    if kind in _GROUPS:
+def _fault(time: int, name: str, machines: int, knobs: Knobs, chance: Stream) -> Fault:
+    kind = KINDS[name]
+    if kind.hits_groups:
         target = chance.below(1 << machines)
     else:
         target = chance.below(machines)
-        if chance.below(5) < _AIMED.get(kind, 0):
+        if chance.below(5) < kind.aimed:
             target = LEADER
     duration = 0
-    if kind in _DOWN:
+    if kind.is_down:
         duration = 10 * MILLISECOND + chance.exponential(knobs.down)
-    elif kind in _DURATIONS_MS:
-        mean, least = _DURATIONS_MS[kind]
+    elif kind.lasts_ms is not None:
+        mean, least = kind.lasts_ms
         duration = least * MILLISECOND + chance.exponential(mean * MILLISECOND)
-    return Fault(time, kind, target, chance.word(), duration)
+    return Fault(time, name, target, chance.word(), duration)
