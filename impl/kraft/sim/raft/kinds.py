@@ -14,9 +14,10 @@ class FaultKind:
 
     `gaps_ms` are the mean times between two such faults that a seed chooses from. `is_default`
     marks the kinds of a Raft simulation that keep all its promises; `promised` says what remains
-    with the others. `lasts_ms` are the mean and the least duration. While a fault with `is_down`
-    lasts, the process does not run. `aimed` says how many of five such faults hit the leader
-    instead of a random machine. `hits_groups` marks the kinds whose target is a set of machines.
+    with the others. A kind that came later is off as well: seeds keep their runs. `lasts_ms` are
+    the mean and the least duration. While a fault with `is_down` lasts, the process does not run.
+    `aimed` says how many of five such faults hit the leader instead of a random machine.
+    `hits_groups` marks the kinds whose target is a set of machines.
     """
 
     name: str
@@ -102,6 +103,15 @@ _ALL: Final = (
         _OFTEN,
         lasts_ms=(500, 20),
         aimed=1,
+    ),
+    FaultKind(
+        "gray-link",
+        "network",
+        "One machine hears another only now and then, and is heard by it.",
+        _SOMETIMES,
+        is_default=False,
+        lasts_ms=(4_000, 200),
+        aimed=2,
     ),
     FaultKind(
         "swizzle-clog",

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _SHARES: Final = (20_000, 100_000, 300_000)
 """Of a million messages, how many a fault of all links affects."""
+_GRAY: Final = (500_000, 900_000, 990_000)
+"""Of a million messages, how many a gray link loses."""
 
 
 def network_rules(fault: Fault, machines: int, leader: int | None) -> tuple[Rule, ...]:
@@ -38,12 +40,14 @@ def network_rules(fault: Fault, machines: int, leader: int | None) -> tuple[Rule
         return (Rule(kind, delay=chance.choice(_SHARES), extra=extra, salt=fault.chance),)
     if kind == "swizzle-clog":
         return _swizzled(fault, machines, chance)
-    if kind in ("isolation", "clog"):
+    if kind in ("isolation", "clog", "gray-link"):
         target = leader if fault.target == LEADER else fault.target % machines
         if target is None:
             return ()
         if kind == "clog":
             return (Rule(kind, held=frozenset((target,)), until=fault.time + fault.duration),)
+        if kind == "gray-link":
+            return _gray(fault, target, machines, chance)
         return (Rule(kind, cut=between((target,), everybody, chance.below(3))),)
     group = [machine for machine in everybody if fault.target >> machine & 1]
     others = [machine for machine in everybody if not fault.target >> machine & 1]
@@ -73,6 +77,15 @@ def between(group: Iterable[int], others: Iterable[int], way: int) -> frozenset[
             if way != 2:
                 links.add((other, member))
     return frozenset(links)
+
+
+def _gray(fault: Fault, target: int, machines: int, chance: Stream) -> tuple[Rule, ...]:
+    """Return the rule of one link to or from the target; none if there is no other machine."""
+    if machines < 2:
+        return ()
+    other = (target + 1 + chance.below(machines - 1)) % machines
+    link = (target, other) if chance.below(2) else (other, target)
+    return (Rule(fault.kind, link=link, loss=chance.choice(_GRAY), salt=fault.chance),)
 
 
 def _swizzled(fault: Fault, machines: int, chance: Stream) -> tuple[Rule, ...]:

@@ -23,9 +23,9 @@ class Rule:
     """A network fault while it lasts: its links, and what it does to messages.
 
     `cut` are ordered pairs of machines between which no message passes from `since` on. `held` are
-    machines whose messages from then on wait until `until`. The other fields apply to every link:
-    `loss`, `duplication` and `delay` are per million messages, and a delay adds `extra` nanoseconds
-    on average. `salt` is the fault's own chance.
+    machines whose messages from then on wait until `until`. The other fields apply to `link`, or to
+    every link without one: `loss`, `duplication` and `delay` are per million messages, and a delay
+    adds `extra` nanoseconds on average. `salt` is the fault's own chance.
     """
 
     kind: str
@@ -38,6 +38,7 @@ class Rule:
     delay: int = 0
     extra: int = 0
     salt: int = 0
+    link: tuple[int, int] | None = None
 
 
 class Fate(NamedTuple):
@@ -141,6 +142,8 @@ class Network:
                 if holds and (link[0] in rule.held or link[1] in rule.held):
                     self.counts[kind] += 1
                     arrival = rule.until + (arrival & 0xFFFFF)
+                continue
+            if rule.link is not None and rule.link != link:
                 continue
             luck = mix(word ^ rule.salt)
             if (luck & 0xFFFFF) * _MILLION >> 20 < rule.loss:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from kraft.sim.raft.configuration import (
 )
 from kraft.sim.raft.faults import Fault, draw_plan, whom
 from kraft.sim.raft.kinds import ALL_PROMISES, DEFAULT_KINDS, KINDS, kinds_of
+from kraft.sim.raft.links import network_rules
+from kraft.sim.raft.network import Latency, Network
 
 ALL = QuorumConfiguration(kinds=tuple(KINDS))
 SECOND = 10**9
@@ -78,8 +81,8 @@ def test_lists_of_kinds_are_names_groups_and_profiles():
         kinds_of("loss,earthquake")
 
 
-OF_CLUSTERS = {"broker-shutdown", "lost-directory", "quick-restart"}
-"""Kinds that keep all promises, and have no effect without brokers."""
+OF_CLUSTERS = {"broker-shutdown", "gray-link", "lost-directory", "quick-restart"}
+"""Kinds that keep all promises and are off: without brokers they do nothing, or came later."""
 
 
 def test_only_kinds_that_keep_all_promises_are_defaults():
@@ -92,6 +95,27 @@ def test_only_kinds_that_keep_all_promises_are_defaults():
         "cloned-disk",
     }
     assert all((kind.promised == ALL_PROMISES) == kind.is_default for kind in kinds.values())
+
+
+def test_a_gray_link_loses_most_messages_of_one_direction_and_no_other():
+    ways = set()
+    for chance in range(40):
+        (rule,) = network_rules(Fault(0, "gray-link", 2, chance, SECOND), 4, None)
+        ways.add(rule.link.index(2))
+        network = Network(5, Latency())
+        network.add((0, 0), rule)
+        lost = {
+            link: sum(network.fate(0, *link).arrival is None for _ in range(200))
+            for link in permutations(range(4), 2)
+        }
+        assert lost.pop(rule.link) > 60
+        assert not any(lost.values())
+    assert ways == {0, 1}
+
+
+def test_a_gray_link_of_the_leader_needs_a_leader_and_another_machine():
+    assert network_rules(Fault(0, "gray-link", -1, 1, SECOND), 4, None) == ()
+    assert network_rules(Fault(0, "gray-link", 0, 1, SECOND), 1, None) == ()
 
 
 @pytest.mark.parametrize(
