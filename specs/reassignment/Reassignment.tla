@@ -139,8 +139,8 @@ TypeOK ==
 
 Registered(b) == registrations[b].registered
 
-(* A broker that may lead and be in sync. Kafka: ClusterControlManager.      *)
-(* isActive.                                                                 *)
+(* A broker that may lead and be in sync. Kafka: ClusterControlManager,      *)
+(* brokerRegistrations and isActive.                                         *)
 Active(b) ==
   /\ Registered(b)
   /\ ~registrations[b].fenced

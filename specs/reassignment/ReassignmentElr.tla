@@ -23,7 +23,8 @@ CONSTANT MinIsr   \* min.insync.replicas of the topic.
 
 ASSUME MinIsr \in Nat \ {0}
 
-VARIABLE eligibility   \* The ELR and the last known leader, in the log.
+VARIABLE eligibility   \* The ELR and the last known leader, in the log. Kafka:
+                       \* PartitionRegistration, elr and lastKnownElr.
 
 elr_vars == <<vars, eligibility>>
 

@@ -20,8 +20,10 @@
 (*  - AbstractFetcherThread.truncateOnFetchResponse -> TruncateLog         *)
 (*  - Partition.maybeIncrementLeaderHW -> AdvanceHighWatermark             *)
 (*  - Partition.maybeExpandIsr -> ExpandIsr                                *)
-(*  - Partition.maybeShrinkIsr -> ShrinkIsr The other actions are steps of *)
-(*    Reassignment; its header has their handlers.                         *)
+(*  - Partition.maybeShrinkIsr -> ShrinkIsr                                *)
+(*                                                                         *)
+(* The other actions are steps of Reassignment; its header has their       *)
+(* handlers.                                                               *)
 (*                                                                         *)
 (* What is not modelled                                                    *)
 (*  - Values: a record is the epoch of the leader that wrote it. One       *)
@@ -40,8 +42,9 @@
 EXTENDS Reassignment
 
 VARIABLES
-  log,         \* [Broker -> sequence of leader epochs]: what each broker holds.
-  following,   \* [Broker -> [leader, leader_epoch] or Nil]: the leader it fetches from.
+  log,         \* [Broker -> sequence of leader epochs]: its disk. Kafka: UnifiedLog.
+  following,   \* [Broker -> [leader, leader_epoch] or Nil]: the leader it fetches from. Kafka:
+               \* ReplicaFetcherThread.
   replica_state, \* [Broker -> state or Nil]: what a leader remembers of its replicas.
   consumed     \* The committed records that clients were told. History: no guard reads it.
 
