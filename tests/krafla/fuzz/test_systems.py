@@ -54,6 +54,7 @@ def test_a_run_replays_from_its_recording_alone(example):
     again = play(system, recording.configuration, recording.choices)
     assert (recording, again.recording) == (run.recording, run.recording)
     assert again.finding is None
+    assert trace_of(again) == trace_of(run)
 
 
 @pytest.mark.parametrize(("word", "name"), PROFILES)
