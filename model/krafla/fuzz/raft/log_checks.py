@@ -14,6 +14,7 @@ from kraft.ids import ReplicaKey
 from kraft.log.image import LogImage, Snapshot
 from kraft.raft.effects import AppendLog, CleanLog, Fatal, TruncateLog, TruncateToSnapshot
 from kraft.raft.roles import Follower, Leader
+from kraft.raft.snapshot_file import read_snapshot
 from kraft.rpc.fetch import FetchResponse
 
 if TYPE_CHECKING:
@@ -249,8 +250,6 @@ def note_snapshot(
 
 def _values_digest(data: bytes) -> int:
     """Return a digest of the values in a snapshot, without the time of writing."""
-    from kraft.raft.snapshot_file import read_snapshot
-
     return hash(read_snapshot(data).values)
 
 

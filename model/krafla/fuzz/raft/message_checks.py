@@ -116,7 +116,7 @@ def check_awaited(
 def _only_frees(before: RaftState, node: NodeId, step: SimStep) -> bool:
     """Return whether a step changes one connection only; any step may tell the listener."""
     after = step.after
-    assert after is not None, "it is asked of steps that come to their end"
+    assert after is not None, "only complete steps are checked"
     connections = after.connections
     other = {each for each in before.connections if each != node}
     return (

@@ -76,7 +76,7 @@ class RaftAgreement(ActionLockstep[RaftSpecRun]):
         properties = self._properties
         broken = None if properties is None else properties.broken_by(before, reached, changed)
         if broken is not None:
-            return PropertyViolated(self.steps, self.spec_run.spoken(actions[-1]), *broken)
+            return PropertyViolated(self.steps, self.spec_run.spec_action(actions[-1]), *broken)
         self.coverage.update(action.name for action in actions)
         return Agreed(SpecAction(actions[0].name, ()))
 

@@ -151,7 +151,7 @@ class RaftLockstep(RaftAgreement):
             if message is None:
                 return self._own(name, event, before, after, effects, step.incarnation)
             return self._take_request(name, step, message, effects, lost)
-        exchange = self.exchanges.asked(step.incarnation, envelope.correlation_id)
+        exchange = self.exchanges.awaited(step.incarnation, envelope.correlation_id)
         if exchange is None or after is before:
             return []
         message = exchange.message
@@ -202,7 +202,7 @@ class RaftLockstep(RaftAgreement):
         actions = self.reader.own(name, event, before, after, effects)
         for effect in effects:
             if isinstance(effect, SendRequest) and isinstance(effect.request, FetchSnapshotRequest):
-                carried = self.exchanges.asked(incarnation, CARRIED)
+                carried = self.exchanges.awaited(incarnation, CARRIED)
                 if carried is None:
                     actions.append(Action("SendFetchSnapshot", (name,)))
         return actions
@@ -256,7 +256,7 @@ class RaftLockstep(RaftAgreement):
             request = effect.request
             carried = None
             if isinstance(request, FetchSnapshotRequest):
-                carried = self.exchanges.asked(incarnation, CARRIED)
+                carried = self.exchanges.awaited(incarnation, CARRIED)
             if carried is not None:
                 self.exchanges.forget(carried)
                 message = carried.message
@@ -297,7 +297,7 @@ class RaftLockstep(RaftAgreement):
             exchange = None
             crash = crash_in(cut, whole, after)
             if crash is not None and cut.received is not None:
-                exchange = self.exchanges.asked(cut.incarnation, cut.received.correlation_id)
+                exchange = self.exchanges.awaited(cut.incarnation, cut.received.correlation_id)
             if crash is not None and exchange is not None and exchange.message is not None:
                 message = exchange.message
                 actions.append(Action(crash, (message, after.log.end_offset)))

@@ -109,7 +109,7 @@ class RaftSpecRun(SpecRun):
             changed.append("committed")
         return before, expected, tuple(changed)
 
-    def spoken(self, action: Action) -> SpecAction:
+    def spec_action(self, action: Action) -> SpecAction:
         """Return an action with its parameters as plain values."""
         to_python = self.spec.converter.to_python
         return SpecAction(
@@ -132,7 +132,7 @@ class RaftSpecRun(SpecRun):
             old = self.spec.converter.to_python(self.state.lookup(self._variables[variable]))
             details += differences(variable, old, value)
         return Explanation(
-            f"replica {name} changed in a step that no action is", (), tuple(details)
+            f"replica {name} changed in a step that is no action", (), tuple(details)
         )
 
     def _enter(self, name: str, row: Row | None, reached: Any, has_new_log: bool) -> list[str]:
