@@ -117,8 +117,8 @@ def check_diverged(replica: Replica, event: ResponseReceived, step: SimStep) -> 
     """Check that a replica keeps nothing behind the end of an epoch that its leader names.
 
     It must not keep anything of a later epoch either; about what it has of an earlier one it asks
-    next. If truncating would remove committed records, the process ends instead. Spec:
-    KRaft!TruncateDiverging.
+    next. If truncating would remove committed records, the process ends instead.
+    Spec: KRaft!TruncateDiverging.
     """
     answer, after, before = event.response, step.after, step.before
     if not isinstance(answer, FetchResponse) or answer.diverging is None:

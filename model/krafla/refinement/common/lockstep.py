@@ -91,7 +91,7 @@ class Judge:
             return None
         variables = self.mapping.variables(cluster)
         if any(not same(self.state[name], value) for name, value in variables.items()):
-            return self._elsewhere(variables)
+            return self._wrong_beginning(variables)
         self._variables = variables
         # Later steps check only what they change, so the first state is checked in full.
         broken = self.judged.all_broken_by(self.state, self.state)
@@ -158,7 +158,7 @@ class Judge:
         broken = self.judged.all_broken_by(self.state, reached)
         return Divergence(self.steps, action, explanation, variables_of(details), broken)
 
-    def _elsewhere(self, variables: dict[str, Value]) -> Divergence:
+    def _wrong_beginning(self, variables: dict[str, Value]) -> Divergence:
         details = self._differences(variables)
         explanation = Explanation("the step does not begin in the spec's state", (), details)
         return Divergence(self.steps, SpecAction("Init", ()), explanation, variables_of(details))

@@ -95,7 +95,7 @@ class StackReader:
 
     # What Raft delivers
 
-    def hear(self, batches: Iterable[events.CommittedBatch]) -> list[Action]:
+    def read_commits(self, batches: Iterable[events.CommittedBatch]) -> list[Action]:
         """Return what happens to the log when a node first hears of committed batches.
 
         A batch that differs from what its leader appended is read as an impossible step: it commits
@@ -170,7 +170,7 @@ class StackReader:
             actions += refused.actions
         match event:
             case events.BatchesCommitted():
-                actions += self.hear(event.batches)
+                actions += self.read_commits(event.batches)
                 actions += self._commits(name, before, event)
             case events.LeaderChanged():
                 actions += self._told_leader(name, before, event, appended)

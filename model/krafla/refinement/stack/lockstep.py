@@ -145,14 +145,14 @@ class StackLockstep(ActionLockstep[StackSpecRun]):
 
     def _controller(self, name: str, listener: ListenerStep) -> Judgement:
         reading = self.reader.controller(name, listener)
-        strange = _strange_epochs(listener)
-        if strange:
+        wrong = _epochs_not_active(listener)
+        if wrong:
             return self._divergence(None, Explanation(
-                f"node {name} appends in epoch {strange[0]} but is active in another", (), ()
+                f"node {name} appends in epoch {wrong[0]} but is active in another", (), ()
             ))  # fmt: skip
         if reading.is_pending:
             return Agreed(None)
-        taken = self._all(reading.actions)
+        taken = self._take_all(reading.actions)
         is_same = self._last.get(name) is listener.after
         self._last[name] = listener.after
         if is_same and not reading.actions and not reading.answers:
@@ -168,7 +168,7 @@ class StackLockstep(ActionLockstep[StackSpecRun]):
         memory = listener.after.memory
         actions: list[Action] = []
         if isinstance(listener.event, HandleCommit):
-            actions += self.reader.hear(_decoded(listener.event, self.log))
+            actions += self.reader.read_commits(_decoded(listener.event, self.log))
             actions += self.reader.committed(name, listener.event.batches[-1].end_offset)
         elif isinstance(listener.event, HandleLoadSnapshot):
             actions += self.reader.loaded(name, listener.event.snapshot_id)
@@ -176,10 +176,10 @@ class StackLockstep(ActionLockstep[StackSpecRun]):
         self._last[name] = memory
         if is_same and not actions:
             return Agreed(None)
-        taken = self._all(actions)
+        taken = self._take_all(actions)
         return self._compare(name, taken, self.nodes[name].of_broker(memory)) or Agreed(taken)
 
-    def _all(self, actions: tuple[Action, ...] | list[Action]) -> SpecAction | None:
+    def _take_all(self, actions: tuple[Action, ...] | list[Action]) -> SpecAction | None:
         for action in actions:
             self._take(action)
         return SpecAction(*actions[-1]) if actions else None
@@ -219,7 +219,7 @@ class StackLockstep(ActionLockstep[StackSpecRun]):
         }))  # fmt: skip
 
 
-def _strange_epochs(listener: ListenerStep) -> list[int]:
+def _epochs_not_active(listener: ListenerStep) -> list[int]:
     """Return the epochs in which a controller appends without being active in them."""
     active = {listener.before.claim_epoch, listener.after.claim_epoch} - {NO_EPOCH}
     appended = [one.epoch for one in listener.effects if isinstance(one, Append)]
