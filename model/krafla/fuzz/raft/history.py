@@ -72,7 +72,7 @@ class Written(NamedTuple):
 
 @dataclass(slots=True)
 class Fetches:
-    """The fetches that a leader received since its voters last changed; times are of its own clock.
+    """The fetches since a leader was elected or its voters changed; times are of its own clock.
 
     ``fetched`` has the time of each replica's last successful fetch. ``quorum`` is the time since
     which a majority has fetched. Once that is too long ago, ``polls_left`` counts the polls that
