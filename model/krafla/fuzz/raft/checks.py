@@ -174,9 +174,9 @@ class Checks:
             commit_checks.check_new_leader(history, replica, after)
             self._check_stable(replica, after.role.epoch)
             assert step.event is not None
-            leader_checks.begin_to_hear(replica, step.event.now)
+            leader_checks.restart_fetches(replica, step.event.now)
         elif isinstance(before.role, Leader):
-            leader_checks.check_heard(replica, step, before, after)
+            leader_checks.check_fetches(replica, step, before, after)
             leader_checks.check_pending(replica, step, before, after)
         if after.role is not before.role:
             commit_checks.check_noted(history, before, after)
@@ -195,8 +195,8 @@ class Checks:
     def _check_stable(self, replica: Replica, epoch: int) -> None:
         """Check that a new leader had not followed the one before.
 
-        A replica that had not heard of that leader may take over, even if it voted for it. Spec:
-        KRaftState!StandOn.
+        A replica that had not heard of that leader may take over, even if it voted for it.
+        Spec: KRaftState!StandOn.
         """
         leading = self.history.elections.leading
         last = max((each for each in leading if each < epoch), default=None)

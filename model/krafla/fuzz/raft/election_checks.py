@@ -129,7 +129,7 @@ def check_matches(replica: Replica, after: RaftState) -> None:
     if file_of(role) != replica.file:
         raise Violated(
             "RoleMatchesStateInv",
-            f"{who} has {_said(file_of(role))} in memory and {_said(replica.file)} in its file",
+            f"{who} has {_shown(file_of(role))} in memory and {_shown(replica.file)} in its file",
         )
     if isinstance(role, Leader | Resigned):
         wrong = "names another leader" if role.leader_id != me else ""
@@ -215,7 +215,7 @@ def _is_voter(voters: VoterSet, key: ReplicaKey | None) -> bool:
     return key is not None and (key in known or ReplicaKey(key.node_id) in known)
 
 
-def _said(file: QuorumFile) -> str:
+def _shown(file: QuorumFile) -> str:
     leader = "no leader" if file.leader_id is None else f"leader {file.leader_id}"
     voted = "no vote" if file.voted is None else f"a vote for {file.voted.node_id}"
     return f"epoch {file.epoch}, {leader}, {voted}"

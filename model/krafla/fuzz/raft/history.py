@@ -71,8 +71,8 @@ class Written(NamedTuple):
 
 
 @dataclass(slots=True)
-class Heard:
-    """The fetches that a leader received since its voters last changed; times are of its own clock.
+class Fetches:
+    """The fetches since a leader was elected or its voters changed; times are of its own clock.
 
     ``fetched`` has the time of each replica's last successful fetch. ``quorum`` is the time since
     which a majority has fetched. Once that is too long ago, ``polls_left`` counts the polls that
@@ -113,7 +113,7 @@ class Replica:
     next_commit: int = -1
     told: tuple[int, NodeId | None] = (-1, None)
     last_correlation: int = -1
-    heard: Heard = field(default_factory=Heard)
+    fetches: Fetches = field(default_factory=Fetches)
 
     def is_sole_voter(self, state: RaftState) -> bool:
         """Return whether its node is the only voter in a state."""

@@ -14,6 +14,7 @@ from kraft.ids import ReplicaKey
 from kraft.log.image import LogImage, Snapshot
 from kraft.raft.effects import AppendLog, CleanLog, Fatal, TruncateLog, TruncateToSnapshot
 from kraft.raft.roles import Follower, Leader
+from kraft.raft.snapshot_file import read_snapshot
 from kraft.rpc.fetch import FetchResponse
 
 if TYPE_CHECKING:
@@ -116,8 +117,8 @@ def check_diverged(replica: Replica, event: ResponseReceived, step: SimStep) -> 
     """Check that a replica keeps nothing behind the end of an epoch that its leader names.
 
     It must not keep anything of a later epoch either; about what it has of an earlier one it asks
-    next. If truncating would remove committed records, the process ends instead. Spec:
-    KRaft!TruncateDiverging.
+    next. If truncating would remove committed records, the process ends instead.
+    Spec: KRaft!TruncateDiverging.
     """
     answer, after, before = event.response, step.after, step.before
     if not isinstance(answer, FetchResponse) or answer.diverging is None:
@@ -249,8 +250,6 @@ def note_snapshot(
 
 def _values_digest(data: bytes) -> int:
     """Return a digest of the values in a snapshot, without the time of writing."""
-    from kraft.raft.snapshot_file import read_snapshot
-
     return hash(read_snapshot(data).values)
 
 

@@ -48,21 +48,21 @@ def check_voters(
     elif sets and sets[-1][1] != _keys(after.controls.voters):
         raise Violated(
             "LatestVotersCountInv",
-            f"{who} goes by voters {_said(_keys(after.controls.voters))}, its log says "
-            f"{_said(sets[-1][1])}",
+            f"{who} goes by voters {_shown(_keys(after.controls.voters))}, its log says "
+            f"{_shown(sets[-1][1])}",
         )
     elif not sets and after.controls.voter_sets:
         raise Violated(
             "LatestVotersCountInv",
-            f"{who} goes by voters {_said(_keys(after.controls.voters))}, its log has no voters",
+            f"{who} goes by voters {_shown(_keys(after.controls.voters))}, its log has no voters",
         )
     if not after.controls.voters.voters and sets:
         raise Violated("VoterSetInv", f"{who} has no voters left")
     for old, new in pairwise(sets):
-        if not _meet(old[1], new[1]):
+        if not _majorities_meet(old[1], new[1]):
             raise Violated(
                 "OverlappingMajoritiesInv",
-                f"{who} has voters {_said(old[1])} and next {_said(new[1])}: majorities need not "
+                f"{who} has voters {_shown(old[1])} and next {_shown(new[1])}: majorities need not "
                 "meet",
             )
     if not history.suspended:
@@ -110,7 +110,7 @@ def _check_change(history: History, replica: Replica, before: RaftState) -> None
             )
 
 
-def _meet(voters: frozenset[ReplicaKey], others: frozenset[ReplicaKey]) -> bool:
+def _majorities_meet(voters: frozenset[ReplicaKey], others: frozenset[ReplicaKey]) -> bool:
     """Return whether every majority of one set meets every majority of the other.
 
     Spec: KRaftVotersProperties!MajoritiesMeetCounted.
@@ -123,5 +123,5 @@ def _meet(voters: frozenset[ReplicaKey], others: frozenset[ReplicaKey]) -> bool:
     return needed(voters, others) + needed(others, voters) > both
 
 
-def _said(keys: frozenset[ReplicaKey]) -> str:
+def _shown(keys: frozenset[ReplicaKey]) -> str:
     return "{" + ", ".join(str(key.node_id) for key in sorted(keys, key=order_of)) + "}"

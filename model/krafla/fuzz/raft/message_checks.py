@@ -93,8 +93,8 @@ def check_awaited(
 ) -> None:
     """Check that an answer changes nothing if it is not awaited, or is of an earlier epoch.
 
-    An answer of an earlier epoch only frees its connection. Spec: KRaftState!Waiting,
-    KRaftElection!IgnoreResponse.
+    An answer of an earlier epoch only frees its connection.
+    Spec: KRaftState!Waiting, KRaftElection!IgnoreResponse.
     """
     connection = before.connections.get(event.sender)
     if connection is not None and connection.correlation_id == event.correlation_id:
@@ -116,7 +116,7 @@ def check_awaited(
 def _only_frees(before: RaftState, node: NodeId, step: SimStep) -> bool:
     """Return whether a step changes one connection only; any step may tell the listener."""
     after = step.after
-    assert after is not None, "it is asked of steps that come to their end"
+    assert after is not None, "only complete steps are checked"
     connections = after.connections
     other = {each for each in before.connections if each != node}
     return (
@@ -170,7 +170,7 @@ def _check_granted(
         or file.voted is None
         or file.voted.node_id != request.candidate_id
     ):
-        voted = "nobody" if file.voted is None else name_of(file.voted)
+        voted = "no replica" if file.voted is None else name_of(file.voted)
         raise Violated(
             _WRITTEN,
             f"{name_of(replica.key)} grants node {request.candidate_id} its vote of epoch "

@@ -77,7 +77,7 @@ class AnswerChecks:
         granted = getattr(response_of(listener, event.token), "partitions", ())
         for asked, one in zip(request.partitions, granted, strict=False):
             if one.error_code is not ErrorCode.NONE:
-                _check_told_ahead(image, asked, one.error_code)
+                _check_ahead(image, asked, one.error_code)
                 continue
             partition = image.partitions[asked.topic_id, asked.partition_index]
             by = request.broker_id, asked.leader_epoch, asked.partition_epoch
@@ -157,7 +157,7 @@ def _check_waiting(listener: ListenerStep) -> None:
                 )
 
 
-def _check_told_ahead(image: MetadataImage, asked: AlterPartitionData, code: ErrorCode) -> None:
+def _check_ahead(image: MetadataImage, asked: AlterPartitionData, code: ErrorCode) -> None:
     """Check that a leader that is ahead of the controller, and no other, hears NOT_CONTROLLER.
 
     Source: KAFKA-14154.
@@ -176,7 +176,7 @@ def _check_told_ahead(image: MetadataImage, asked: AlterPartitionData, code: Err
         )
 
 
-def _wrong(text: str, name: str = "AnsweredIsCommittedInv") -> Violated:
+def _untrue(text: str, name: str = "AnsweredIsCommittedInv") -> Violated:
     return Violated(name, text)
 
 
@@ -194,7 +194,7 @@ def _altered(image: MetadataImage, _request: Any, response: Any) -> None:
             partition.leader_recovery_state, partition.partition_epoch,
         )  # fmt: skip
         if told != there:
-            raise _wrong(
+            raise _untrue(
                 f"a leader is told (leader, epoch, ISR, recovery, partition epoch) {told}, "
                 f"committed is {there}",
                 "AlteredIsCommittedInv",
@@ -206,9 +206,9 @@ def _heartbeat(image: MetadataImage, request: Any, response: Any) -> None:
         return
     broker_id, registration = request.broker_id, image.brokers.get(request.broker_id)
     if registration is None or registration.epoch != request.broker_epoch:
-        raise _wrong(f"broker {broker_id} is answered for an epoch that is not registered")
+        raise _untrue(f"broker {broker_id} is answered for an epoch that is not registered")
     if response.is_fenced != registration.fenced:
-        raise _wrong(
+        raise _untrue(
             f"broker {broker_id} is told that it is {_fenced(response.is_fenced)}, "
             f"committed is that it is {_fenced(registration.fenced)}"
         )
@@ -216,7 +216,7 @@ def _heartbeat(image: MetadataImage, request: Any, response: Any) -> None:
         return
     for key, partition in image.partitions.items():
         if partition.leader == broker_id or (broker_id in partition.isr and len(partition.isr) > 1):
-            raise _wrong(
+            raise _untrue(
                 f"broker {broker_id} may shut down, but leads or is in sync in partition {key[1]}: "
                 f"leader {partition.leader}, ISR {list(partition.isr)}",
                 "GrantedIsOutProp",
@@ -234,7 +234,7 @@ def _registration(image: MetadataImage, request: Any, response: Any) -> None:
     told = request.incarnation_id, response.broker_epoch
     there = registration and (registration.incarnation_id, registration.epoch)
     if told != there:
-        raise _wrong(f"a broker is told that it is registered as {told}, committed is {there}")
+        raise _untrue(f"a broker is told that it is registered as {told}, committed is {there}")
 
 
 def _topics(image: MetadataImage, request: Any, response: Any) -> None:
@@ -242,7 +242,7 @@ def _topics(image: MetadataImage, request: Any, response: Any) -> None:
         return
     for one in response.topics:
         if one.error_code is ErrorCode.NONE and image.topic_ids.get(one.name) != one.topic_id:
-            raise _wrong(f"the answer says that topic {one.name} was created; it does not exist")
+            raise _untrue(f"the answer says that topic {one.name} was created; it does not exist")
 
 
 def _partitions(image: MetadataImage, request: Any, response: Any) -> None:
@@ -254,7 +254,7 @@ def _partitions(image: MetadataImage, request: Any, response: Any) -> None:
         topic_id = image.topic_ids.get(asked.name)
         count = 0 if topic_id is None else len(image.topics[topic_id].partition_ids)
         if count != asked.count:
-            raise _wrong(
+            raise _untrue(
                 f"the answer says that topic {asked.name} has {asked.count} partitions; "
                 f"it has {count}"
             )
@@ -264,12 +264,12 @@ def _deleted(image: MetadataImage, _request: Any, response: Any) -> None:
     for topic_id, code in response.responses:
         if code is ErrorCode.NONE and topic_id in image.topics:
             name = image.topics[topic_id].name
-            raise _wrong(f"the answer says that topic {name} was deleted; it still exists")
+            raise _untrue(f"the answer says that topic {name} was deleted; it still exists")
 
 
 def _unregistered(image: MetadataImage, request: Any, response: Any) -> None:
     if response.error_code is ErrorCode.NONE and request.broker_id in image.brokers:
-        raise _wrong(
+        raise _untrue(
             f"the answer says that broker {request.broker_id} was unregistered; it was not"
         )
 
@@ -281,7 +281,9 @@ def _reassigned(image: MetadataImage, request: Any, response: Any) -> None:
         topic_id = image.topic_ids.get(asked.name)
         partition = topic_id and image.partitions.get((topic_id, asked.partition_index))
         if partition and (partition.adding_replicas or partition.removing_replicas):
-            raise _wrong(f"the answer says that the move of {asked.name} was cancelled; it goes on")
+            raise _untrue(
+                f"the answer says that the move of {asked.name} was cancelled; it goes on"
+            )
 
 
 def _listed(image: MetadataImage, _request: Any, response: Any) -> None:
@@ -297,7 +299,7 @@ def _listed(image: MetadataImage, _request: Any, response: Any) -> None:
         if one.adding_replicas or one.removing_replicas
     }  # fmt: skip
     if told != there:
-        raise _wrong(f"the answer lists the moves {sorted(told)}; committed are {sorted(there)}")
+        raise _untrue(f"the answer lists the moves {sorted(told)}; committed are {sorted(there)}")
 
 
 _CHECKS: Final[dict[type[Any], Callable[[MetadataImage, Any, Any], None]]] = {

@@ -61,11 +61,11 @@ class BrokerChecks:
                 _check_state(before, after, step, listener)
             return
         _check_leading(after)
-        _check_speaks(after)
+        _check_sends(after)
         if before is not None:
             _check_state(before, after, step, listener)
             _check_requests(before, after, step, listener)
-            self._check_asked(step.incarnation, after, listener)
+            self._check_isr_requests(step.incarnation, after, listener)
 
     def _note_fetch(self, leader_id: int, fetch: ReplicaFetchRequest) -> None:
         replica = fetch.replica_id, fetch.replica_epoch
@@ -86,7 +86,9 @@ class BrokerChecks:
             image = self._ahead.pop(end)
             self._committed_log.compare("BrokerShowsCommittedInv", end, image, "a broker")
 
-    def _check_asked(self, incarnation: int, after: BrokerView, listener: ListenerStep) -> None:
+    def _check_isr_requests(
+        self, incarnation: int, after: BrokerView, listener: ListenerStep
+    ) -> None:
         """Check that a leader requests the ISR it waits for, unless a refusal makes it wait."""
         waits = {key: one.pending for key, one in after.leading.items() if one.pending}
         refused = self._refused.get(incarnation, set()) | _refused_in(listener.event)
@@ -156,7 +158,7 @@ def _check_leading(view: BrokerView) -> None:
         )
 
 
-def _check_speaks(view: BrokerView) -> None:
+def _check_sends(view: BrokerView) -> None:
     """Check that a live broker awaits an answer, or has a time at which it sends next."""
     life = view.life
     if life.lifecycle.request is None and life.communication_ms is None:
@@ -195,7 +197,7 @@ def _check_state(
     awaited = before.life.lifecycle.request
     if word is None or (now is BrokerState.SHUTTING_DOWN and listener.event == "due"):
         if now is BrokerState.PENDING_CONTROLLED_SHUTDOWN:
-            _check_asks_at_once(after)
+            _check_shutdown_sent_at_once(after)
         return
     answers = None if step.received is None else step.received.correlation_id
     mine = awaited is not None and answers == awaited.correlation_id
@@ -205,7 +207,7 @@ def _check_state(
         )
 
 
-def _check_asks_at_once(view: BrokerView) -> None:
+def _check_shutdown_sent_at_once(view: BrokerView) -> None:
     life = view.life
     soon = life.communication_ms is not None and life.communication_ms <= view.now_ms
     if not soon and not (life.lifecycle.request is not None and life.wants_sooner):

@@ -112,7 +112,7 @@ class StackChecks:
         self.progress.raft(step)
         for effect in step.effects:
             if isinstance(effect, HandleCommit):
-                self.log_judge.hear(effect.batches)
+                self.log_judge.add(effect.batches)
 
     def _listener(self, step: SimStep, listener: ListenerStep) -> None:
         if listener.kind == "controller":

@@ -47,7 +47,7 @@ class CommittedLog:
         self.observers: list[Callable[[CommittedBatch, MetadataImage, MetadataImage], None]] = []
         self._before: MetadataImage | None = None
 
-    def hear(self, batches: Iterable[CommittedBatch]) -> None:
+    def add(self, batches: Iterable[CommittedBatch]) -> None:
         """Add batches that a node has heard of as committed, and skip those that are known."""
         for batch in batches:
             if batch.base_offset < self.end:
@@ -88,7 +88,7 @@ class CommittedLog:
                     f"the batch at offset {batch.base_offset} cannot be replayed: {error}",
                 ) from None
 
-    def demand(self, name: str, end: int) -> MetadataImage | None:
+    def image_at(self, name: str, end: int) -> MetadataImage | None:
         """Return the image that may be visible where a committed batch ends; None if forgotten.
 
         Raises Violated, for the property with this name, if no batch ends there.
@@ -104,7 +104,7 @@ class CommittedLog:
 
         Raises Violated, for the property with this name.
         """
-        image = self.demand(name, end)
+        image = self.image_at(name, end)
         if image is not None and shown is not image and shown != image:
             raise Violated(
                 name, f"at offset {end} {node} shows another image than the committed log has"

@@ -54,7 +54,7 @@ class ControllerChecks:
         """Check a step of a controller. Raises Violated."""
         before, after, event = listener.before, listener.after, listener.event
         if isinstance(event, events.BatchesCommitted):
-            self._committed_log.hear(event.batches)
+            self._committed_log.add(event.batches)
         _check_ends(after)
         self._check_appends(listener)
         self._check_replies(step, listener)
@@ -171,7 +171,7 @@ class ControllerChecks:
 
     def check_snapshot(self, effect: does.CreateSnapshot) -> None:
         """Check that a snapshot holds what the log says at its end. Raises Violated."""
-        image = self._committed_log.demand("SnapshotIsFoldInv", effect.snapshot_id.end_offset)
+        image = self._committed_log.image_at("SnapshotIsFoldInv", effect.snapshot_id.end_offset)
         if image is not None and replay(EMPTY_IMAGE, effect.records) != image:
             raise Violated(
                 "SnapshotIsFoldInv",

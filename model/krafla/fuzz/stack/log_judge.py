@@ -56,7 +56,7 @@ class LogJudge:
         """The number of steps of the lease's spec in the log, as far as it was judged."""
         return self._history.outcome().steps
 
-    def hear(self, batches: Iterable[LogBatch]) -> None:
+    def add(self, batches: Iterable[LogBatch]) -> None:
         """Judge batches that a node has heard of as committed, and skip those that are known.
 
         Raises Violated.

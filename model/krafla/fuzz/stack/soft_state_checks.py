@@ -82,9 +82,11 @@ class SoftStateChecks:
     def __init__(self, committed_log: CommittedLog) -> None:
         self._tenures: dict[int, _Tenure] = {}
         self._registered: dict[_Key, int] = {}
-        committed_log.observers.append(self._hear)
+        committed_log.observers.append(self._note_registrations)
 
-    def _hear(self, batch: CommittedBatch, _before: MetadataImage, _after: MetadataImage) -> None:
+    def _note_registrations(
+        self, batch: CommittedBatch, _before: MetadataImage, _after: MetadataImage
+    ) -> None:
         for offset, record in enumerate(batch.records, start=batch.base_offset):
             if isinstance(record, RegisterBrokerRecord):
                 self._registered[record.broker_id, record.broker_epoch] = offset

@@ -122,15 +122,15 @@ def request_value(envelope: Envelope, awaited: bool) -> Value:
                 **fields,
             )
         case AlterPartitionRequest():
-            (asked,) = request.partitions
+            (data,) = request.partitions
             return record(
                 type="AlterPartitionRequest",
                 broker=request.broker_id,
                 epoch=request.broker_epoch,
-                leader_epoch=asked.leader_epoch,
-                partition_epoch=asked.partition_epoch,
-                isr=function(asked.new_isr_with_epochs),
-                recovery=RECOVERY[asked.leader_recovery_state],
+                leader_epoch=data.leader_epoch,
+                partition_epoch=data.partition_epoch,
+                isr=function(data.new_isr_with_epochs),
+                recovery=RECOVERY[data.leader_recovery_state],
                 **fields,
             )
         case _:

@@ -45,12 +45,12 @@ class ActionLockstep(ABC, Generic[Run]):
 
     def judge(self, step: Any) -> Judgement:
         """Return what the spec says of the next step of the run."""
-        assert self.finding is None, "the run was judged already"
+        assert self.finding is None, "a run is not judged beyond its finding"
         self.steps += 1
         try:
             judgement = self._judge(step)
         except RefusalError as refusal:
-            action = self.spec_run.spoken(refusal.action)
+            action = self.spec_run.spec_action(refusal.action)
             judgement = self._divergence(action, self.spec_run.explain(refusal))
         if not isinstance(judgement, Agreed):
             self.finding = judgement

@@ -65,7 +65,7 @@ class Judge:
 
     def judge(self, step: Any) -> Judgement:
         """Return what the spec says of the next step of the run."""
-        assert self.finding is None, "the run was judged already"
+        assert self.finding is None, "a run is not judged beyond its finding"
         self.steps += 1
         judgement = self._enter(step.before) or self._judge(step)
         if isinstance(judgement, Agreed):
@@ -91,7 +91,7 @@ class Judge:
             return None
         variables = self.mapping.variables(cluster)
         if any(not same(self.state[name], value) for name, value in variables.items()):
-            return self._elsewhere(variables)
+            return self._wrong_beginning(variables)
         self._variables = variables
         # Later steps check only what they change, so the first state is checked in full.
         broken = self.judged.all_broken_by(self.state, self.state)
@@ -102,7 +102,7 @@ class Judge:
         parameters = self.mapping.parameters_of(step.before, step.choice)
         if isinstance(step.outcome, Refused):
             return self._judge_refusal(step, step.outcome.reason, variables)
-        assert parameters is not None, f"{step.choice} was possible on nothing that exists"
+        assert parameters is not None, f"{step.choice} was possible, but names what does not exist"
         action = SpecAction(self.mapping.action_of(step.outcome.action), parameters)
         before = self.state
         changed = self._changed(variables)
@@ -154,13 +154,13 @@ class Judge:
         self, action: SpecAction, variables: dict[str, Value], reached: State
     ) -> Divergence:
         details = self._differences(variables)
-        explanation = Explanation(f"{action} was refused, and yet changed the state", (), details)
+        explanation = Explanation(f"{action} was refused but changed the state", (), details)
         broken = self.judged.all_broken_by(self.state, reached)
         return Divergence(self.steps, action, explanation, variables_of(details), broken)
 
-    def _elsewhere(self, variables: dict[str, Value]) -> Divergence:
+    def _wrong_beginning(self, variables: dict[str, Value]) -> Divergence:
         details = self._differences(variables)
-        explanation = Explanation("the step begins where the spec is not", (), details)
+        explanation = Explanation("the step does not begin in the spec's state", (), details)
         return Divergence(self.steps, SpecAction("Init", ()), explanation, variables_of(details))
 
     def _divergence(

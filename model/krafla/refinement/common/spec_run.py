@@ -68,11 +68,11 @@ class SpecRun:
 
     def explain(self, refusal: RefusalError) -> Explanation:
         """Return which conjunct is false, or which variables differ."""
-        action = self.spoken(refusal.action)
+        action = self.spec_action(refusal.action)
         state = State(self.spec, refusal.state)
         return self.spec.explain(state, action.name, action.parameters, after=refusal.after)
 
-    def spoken(self, action: Action) -> SpecAction:
+    def spec_action(self, action: Action) -> SpecAction:
         """Return an action with its parameters as plain values."""
         return SpecAction(action.name, action.parameters)
 

@@ -123,7 +123,7 @@ class LeaseMapping(StepMapping):
         got = self.serving(cluster)
         if got == expected:
             return None
-        finding = "the implementation takes other processes for servers than the spec"
+        finding = "implementation and spec disagree on which processes serve"
         return Disagreement(finding, "ServingProcesses", expected, got)
 
     def serving(self, cluster: Cluster) -> frozenset[Value]:

@@ -105,13 +105,13 @@ class _Nodes:
     def process(self, value: Value) -> IncarnationId:
         """Return the process with a name; ``KraflaError`` if there is none."""
         if value not in self._processes:
-            raise KraflaError(f"{fmt(value)} is no process of the trace", self.place)
+            raise KraflaError(f"{fmt(value)} is not a process of the trace", self.place)
         return self._processes[value]
 
     def broker(self, value: Value) -> BrokerId:
         """Return the broker with a name; ``KraflaError`` if there is none."""
         if value not in self._brokers:
-            raise KraflaError(f"{fmt(value)} is no broker of the trace", self.place)
+            raise KraflaError(f"{fmt(value)} is not a broker of the trace", self.place)
         return self._brokers[value]
 
 

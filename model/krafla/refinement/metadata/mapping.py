@@ -199,7 +199,7 @@ def _timeline(state: ControllerState, ends: _Ends) -> Value:
 
 def _deferred(parked: Deferred, ends: _Ends) -> Value:
     answer = parked.response
-    assert isinstance(parked.token, SetValue), "nobody else waits"
+    assert isinstance(parked.token, SetValue), "only such requests are deferred"
     code = answer.error_code if isinstance(answer, Failure) else answer
     return record(request=request_value(parked.token), end=ends.of(parked.end), result=code.name)
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from krafla.refinement.common.spec_run import Action
 from krafla.refinement.raft.requests import answer_of, is_seen, other_answer
 from kraft.errors import ErrorCode
+from kraft.ids import ReplicaKey
+from kraft.log.batches import read_batches
 from kraft.raft.effects import AppendLog, CleanLog, FlushLog, SendRequest, WriteSnapshot
 from kraft.raft.events import RequestReceived, SnapshotCreated
 from kraft.raft.roles import Candidate, Follower, Leader, Prospective, Unattached, leader_of
@@ -77,7 +79,7 @@ class RaftReader:
         """Return what replica `name` made of a request; no `response`: it has not answered."""
         if response is None:
             if message.type == "FetchRequest":
-                actions, taken = self._for_me(name, message)
+                actions, taken = self._addressed_to(name, message)
                 return Taken((*actions, Action("ParkFetch", (taken,))), taken, None, is_held=True)
             return Taken((), message, None, is_lost=True)
         if is_piece(response):
@@ -86,15 +88,15 @@ class RaftReader:
             if message.receiver != name and message.type in _TO_ONE_DISK:
                 answer = other_answer(self.naming, message, response)
                 return Taken((Action("MeetOtherDisk", (message, name)),), message, answer)
-            actions, taken = self._for_me(name, message)
+            actions, taken = self._addressed_to(name, message)
             answer = other_answer(self.naming, taken, response)
             return Taken((*actions, Action("AnswerOtherwise", (taken,))), taken, answer)
         if response.error_code == ErrorCode.INVALID_VOTER_KEY:
             answer = answer_of(self.naming, message, response)
             return Taken((Action("MeetOtherDisk", (message, name)),), message, answer)
-        actions, taken = self._for_me(name, message)
+        actions, taken = self._addressed_to(name, message)
         answer = answer_of(self.naming, taken, response)
-        found = _taking(payload, response)
+        found = _answering_action(payload, response)
         parameters: tuple[Any, ...] = (taken,)
         if found == "AnswerFetch":
             parameters = (taken, _end_of(taken, response))
@@ -103,7 +105,7 @@ class RaftReader:
     def parked(self, message: Message, response: FetchResponse) -> tuple[Action, Message | None]:
         """Return the action that answers a parked fetch, and the answer."""
         answer = answer_of(self.naming, message, response)
-        name = _taking(None, response)
+        name = _answering_action(None, response)
         if name == "AnswerFetch":
             end = _end_of(message, response)
             return Action("AnswerParkedFetch", (message, end)), answer
@@ -181,7 +183,7 @@ class RaftReader:
         forgotten = sorted(self.naming.replica(key) for key in gone)
         return [Action("ForgetObserver", (name, observer)) for observer in forgotten]
 
-    def _for_me(self, name: str, message: Message) -> tuple[tuple[Action, ...], Message]:
+    def _addressed_to(self, name: str, message: Message) -> tuple[tuple[Action, ...], Message]:
         if message.receiver == name:
             return (), message
         terms = self.naming.terms
@@ -246,15 +248,15 @@ class RaftReader:
         """Return the voter that a leader is about to add."""
         role = state.role
         assert isinstance(role, Leader), "only a leader adds voters"
-        assert role.pending_change is not None, "it remembers whom"
+        assert role.pending_change is not None, "a leader that adds a voter remembers which"
         return self.naming.replica(role.pending_change.voter.key)
 
     def _voters_action(self, name: str, event: Event) -> Action:
-        assert isinstance(event, RequestReceived), "somebody asks for a change of the voters"
+        assert isinstance(event, RequestReceived), "voters change on request"
         request = event.request
-        assert isinstance(request, RemoveRaftVoterRequest | UpdateRaftVoterRequest), "for which"
-        from kraft.ids import ReplicaKey
-
+        assert isinstance(request, RemoveRaftVoterRequest | UpdateRaftVoterRequest), (
+            "other requests append no voters"
+        )
         voter = self.naming.replica(ReplicaKey(request.voter_id, request.voter_directory_id))
         kind = "RemoveVoter" if isinstance(request, RemoveRaftVoterRequest) else "UpdateVoter"
         return Action(kind, (name, voter))
@@ -269,7 +271,7 @@ def is_piece(response: object) -> bool:
     )
 
 
-def _taking(payload: object, response: RaftResponse) -> str:
+def _answering_action(payload: object, response: RaftResponse) -> str:
     """Return the action that answers a request in this way."""
     error = response.error_code
     if error == ErrorCode.FENCED_LEADER_EPOCH:
@@ -297,9 +299,7 @@ def _taking(payload: object, response: RaftResponse) -> str:
 
 def _end_of(message: Message, response: RaftResponse) -> int:
     """Return the offset at which the records of an answer end."""
-    from kraft.log.batches import read_batches
-
-    assert isinstance(response, FetchResponse), "only these have records"
+    assert isinstance(response, FetchResponse), "only a FetchResponse has records"
     if not response.records:
         return int(dict(message.fields)["offset"])
     return read_batches(response.records)[-1].end_offset

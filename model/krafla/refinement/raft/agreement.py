@@ -50,7 +50,7 @@ class RaftAgreement(ActionLockstep[RaftSpecRun]):
         self.deaths = 0
         self._properties = RaftProperties(self.spec) if with_properties else None
 
-    def conclude(
+    def judge_actions(
         self, name: str | None, after: RaftState | None, actions: list[Action],
         lost: list[Message], has_new_log: bool = False,
     ) -> Judgement:  # fmt: skip
@@ -66,17 +66,19 @@ class RaftAgreement(ActionLockstep[RaftSpecRun]):
             same = name is None or row is None or row == self.spec_run.rows[name]
             if same and not has_new_log and not self.exchanges.has_changed:
                 return Agreed(None)
-            explanation = self.spec_run.claimed(name or names[0], row, has_new_log, self.exchanges)
+            explanation = self.spec_run.explain_change(
+                name or names[0], row, has_new_log, self.exchanges
+            )
             if not explanation.differences:
                 return Agreed(None)
             return self._divergence(None, explanation)
-        before, reached, changed = self.spec_run.agree(
+        before, reached, changed = self.spec_run.take(
             name or names[0], row, has_new_log, self.exchanges, actions
         )
         properties = self._properties
         broken = None if properties is None else properties.broken_by(before, reached, changed)
         if broken is not None:
-            return PropertyViolated(self.steps, self.spec_run.spoken(actions[-1]), *broken)
+            return PropertyViolated(self.steps, self.spec_run.spec_action(actions[-1]), *broken)
         self.coverage.update(action.name for action in actions)
         return Agreed(SpecAction(actions[0].name, ()))
 
@@ -92,7 +94,7 @@ class RaftAgreement(ActionLockstep[RaftSpecRun]):
             return False
         return self.naming.leader(epoch, named) != self.vocabulary.name(step.replica)
 
-    def astray(self, name: str, after: RaftState) -> Divergence:
+    def log_divergence(self, name: str, after: RaftState) -> Divergence:
         """Return the finding that a replica's log in memory is not the one on its disk."""
         disk, log = self.spec_run.disks[name], after.log
         finding = (

@@ -71,9 +71,9 @@ def happened(step: SimStep, whole: Step, found: RaftState) -> bool:
     match whole.effects[done]:
         case WriteQuorumState(epoch, leader_id, voted, version):
             left, role = _before(step).role, found.role
-            said = (left.epoch, leader_of(left), _as_written(voted_of(left), version))
-            says = (role.epoch, leader_of(role), _as_written(voted_of(role), version))
-            return says == (epoch, leader_id, _as_written(voted, version)) != said
+            old = (left.epoch, leader_of(left), _as_written(voted_of(left), version))
+            new = (role.epoch, leader_of(role), _as_written(voted_of(role), version))
+            return new == (epoch, leader_id, _as_written(voted, version)) != old
         case AppendLog():
             return found.log.end_offset > _before(step).log.end_offset
         case TruncateLog(end_offset):

@@ -74,7 +74,7 @@ class RaftLockstep(RaftAgreement):
         envelope = step.received
         if envelope is None or not envelope.is_request:
             return Agreed(None)
-        return self.conclude(None, None, [], list(self.exchanges.lose(envelope.message_id)))
+        return self.judge_actions(None, None, [], list(self.exchanges.lose(envelope.message_id)))
 
     def _duplicated(self, step: SimStep) -> Judgement:
         copy = step.received
@@ -84,7 +84,7 @@ class RaftLockstep(RaftAgreement):
         late = self.terms.unawaited(message)
         self.exchanges.put(late)
         self.exchanges.late[copy.message_id] = late
-        return self.conclude(None, None, [Action("DuplicateMessage", (message,))], [])
+        return self.judge_actions(None, None, [Action("DuplicateMessage", (message,))], [])
 
     # One event
 
@@ -116,7 +116,7 @@ class RaftLockstep(RaftAgreement):
             self.naming.leaders[after.role.epoch, after.configuration.node_id] = name
         has_new_log = self.spec_run.disks[name].perform(effects)
         if not self.spec_run.disks[name].matches(after.log):
-            return self.astray(name, after)
+            return self.log_divergence(name, after)
         lost: list[Message] = []
         envelope = step.received
         actions = self._read(name, step, after, effects, lost)
@@ -134,7 +134,7 @@ class RaftLockstep(RaftAgreement):
             and after.high_watermark == before.high_watermark
             and after.log.snapshots is before.log.snapshots
         )
-        return self.conclude(name, None if unchanged else after, actions, lost, has_new_log)
+        return self.judge_actions(name, None if unchanged else after, actions, lost, has_new_log)
 
     def _read(
         self, name: str, step: SimStep, after: RaftState, effects: Sequence[Effect],
@@ -151,7 +151,7 @@ class RaftLockstep(RaftAgreement):
             if message is None:
                 return self._own(name, event, before, after, effects, step.incarnation)
             return self._take_request(name, step, message, effects, lost)
-        exchange = self.exchanges.asked(step.incarnation, envelope.correlation_id)
+        exchange = self.exchanges.awaited(step.incarnation, envelope.correlation_id)
         if exchange is None or after is before:
             return []
         message = exchange.message
@@ -202,7 +202,7 @@ class RaftLockstep(RaftAgreement):
         actions = self.reader.own(name, event, before, after, effects)
         for effect in effects:
             if isinstance(effect, SendRequest) and isinstance(effect.request, FetchSnapshotRequest):
-                carried = self.exchanges.asked(incarnation, CARRIED)
+                carried = self.exchanges.awaited(incarnation, CARRIED)
                 if carried is None:
                     actions.append(Action("SendFetchSnapshot", (name,)))
         return actions
@@ -256,7 +256,7 @@ class RaftLockstep(RaftAgreement):
             request = effect.request
             carried = None
             if isinstance(request, FetchSnapshotRequest):
-                carried = self.exchanges.asked(incarnation, CARRIED)
+                carried = self.exchanges.awaited(incarnation, CARRIED)
             if carried is not None:
                 self.exchanges.forget(carried)
                 message = carried.message
@@ -280,7 +280,7 @@ class RaftLockstep(RaftAgreement):
         lost: list[Message] = []
         for request_id in self.exchanges.parked_by(incarnation):
             lost += self.exchanges.lose(request_id)
-        return self.conclude(None, None, [], lost)
+        return self.judge_actions(None, None, [], lost)
 
     def _start(self, step: SimStep) -> Judgement:
         after = step.after
@@ -297,7 +297,7 @@ class RaftLockstep(RaftAgreement):
             exchange = None
             crash = crash_in(cut, whole, after)
             if crash is not None and cut.received is not None:
-                exchange = self.exchanges.asked(cut.incarnation, cut.received.correlation_id)
+                exchange = self.exchanges.awaited(cut.incarnation, cut.received.correlation_id)
             if crash is not None and exchange is not None and exchange.message is not None:
                 message = exchange.message
                 actions.append(Action(crash, (message, after.log.end_offset)))
@@ -318,7 +318,7 @@ class RaftLockstep(RaftAgreement):
         self._incarnations[name] = step.incarnation
         disk.read(after.log)
         self._send(name, step.incarnation, after, step.sent, step.effects)
-        return self.conclude(name, after, actions, lost, has_new_log=True)
+        return self.judge_actions(name, after, actions, lost, has_new_log=True)
 
     def _died(self, step: SimStep) -> Judgement:
         """Judge that a process ends itself: a finding, unless Kafka's process would end as well.
@@ -335,5 +335,5 @@ class RaftLockstep(RaftAgreement):
         lost: list[Message] = []
         if step.received is not None and step.received.is_request:
             lost += self.exchanges.lose(step.received.message_id)
-        judged = self.conclude(None, None, [], lost)
+        judged = self.judge_actions(None, None, [], lost)
         return self._ended(step.incarnation) if isinstance(judged, Agreed) else judged

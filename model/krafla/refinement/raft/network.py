@@ -60,7 +60,7 @@ class Exchanges:
         self.has_changed = False
         self.by_request: dict[int, Exchange] = {}
         self.late: dict[int, Message] = {}
-        self._asked: dict[int, dict[int, Exchange]] = {}
+        self._awaited: dict[int, dict[int, Exchange]] = {}
         self._parked: dict[int, set[int]] = {}
 
     def java(self) -> Any:
@@ -85,17 +85,17 @@ class Exchanges:
     def send(self, exchange: Exchange, is_new: bool = True) -> None:
         """Begin an exchange; unless it `is_new`, its message is in flight already."""
         self.by_request[exchange.request_id] = exchange
-        self._asked.setdefault(exchange.incarnation, {})[exchange.correlation_id] = exchange
+        self._awaited.setdefault(exchange.incarnation, {})[exchange.correlation_id] = exchange
         if exchange.message is not None and is_new:
             self.put(exchange.message)
 
-    def asked(self, incarnation: int, correlation_id: int) -> Exchange | None:
+    def awaited(self, incarnation: int, correlation_id: int) -> Exchange | None:
         """Return the exchange that a process awaits under a correlation id."""
-        return self._asked.get(incarnation, {}).get(correlation_id)
+        return self._awaited.get(incarnation, {}).get(correlation_id)
 
     def open_of(self, incarnation: int) -> Iterable[Exchange]:
         """Return all exchanges that a process awaits."""
-        return tuple(self._asked.get(incarnation, {}).values())
+        return tuple(self._awaited.get(incarnation, {}).values())
 
     def request(self, message_id: int) -> Message | None:
         """Return the request that a message delivers, if the spec has it in flight."""
@@ -142,10 +142,10 @@ class Exchanges:
 
     def forget(self, exchange: Exchange) -> None:
         """Stop awaiting an answer, and leave the bag as it is."""
-        asked = self._asked.get(exchange.incarnation, {})
-        asked.pop(exchange.correlation_id, None)
-        if not asked:
-            self._asked.pop(exchange.incarnation, None)
+        awaited = self._awaited.get(exchange.incarnation, {})
+        awaited.pop(exchange.correlation_id, None)
+        if not awaited:
+            self._awaited.pop(exchange.incarnation, None)
         self.by_request.pop(exchange.request_id, None)
 
     def carry(self, exchange: Exchange) -> None:
@@ -157,7 +157,7 @@ class Exchanges:
             message,
         )  # fmt: skip
         kept.is_present = False
-        self._asked.setdefault(kept.incarnation, {})[CARRIED] = kept
+        self._awaited.setdefault(kept.incarnation, {})[CARRIED] = kept
 
     def park(self, incarnation: int, message_id: int) -> None:
         """Note that a process holds a request that it has not answered."""

@@ -90,4 +90,4 @@ class RaftProperties:
             found = spec.explain_action_property(name, old, new)
             if found.reasons:
                 return name, found
-        raise KraflaError("TLC has a property broken, and each of them alone kept: a bug of krafla")
+        raise KraflaError("TLC finds a property broken, but each holds alone: a bug of krafla")

@@ -72,7 +72,7 @@ class RaftSpecRun(SpecRun):
             ways = longer
         return ways
 
-    def agree(
+    def take(
         self, name: str, row: Row | None, has_new_log: bool, exchanges: Exchanges,
         actions: Sequence[Action],
     ) -> tuple[Any, Any, tuple[str, ...]]:  # fmt: skip
@@ -98,7 +98,7 @@ class RaftSpecRun(SpecRun):
                 break
         else:
             wrong, way = min(
-                ((self._wrong(expected, way[-1]), way) for way in ways),
+                ((self._differing(expected, way[-1]), way) for way in ways),
                 key=lambda pair: len(pair[0]),
             )
             raise RefusalError(actions[-1], way[-2], wrong)
@@ -109,14 +109,14 @@ class RaftSpecRun(SpecRun):
             changed.append("committed")
         return before, expected, tuple(changed)
 
-    def spoken(self, action: Action) -> SpecAction:
+    def spec_action(self, action: Action) -> SpecAction:
         """Return an action with its parameters as plain values."""
         to_python = self.spec.converter.to_python
         return SpecAction(
             action.name, tuple(to_python(self._java(one)) for one in action.parameters)
         )
 
-    def claimed(
+    def explain_change(
         self, name: str, row: Row | None, has_new_log: bool, exchanges: Exchanges
     ) -> Explanation:
         """Return what changed in a step that is no action."""
@@ -128,11 +128,11 @@ class RaftSpecRun(SpecRun):
         if exchanges.has_changed:
             expected.bind(self._variables["messages"], exchanges.java())
         details: list[Difference] = []
-        for variable, value in self._wrong(expected, self.state).items():
+        for variable, value in self._differing(expected, self.state).items():
             old = self.spec.converter.to_python(self.state.lookup(self._variables[variable]))
             details += differences(variable, old, value)
         return Explanation(
-            f"replica {name} changed in a step that no action is", (), tuple(details)
+            f"replica {name} changed in a step that is no action", (), tuple(details)
         )
 
     def _enter(self, name: str, row: Row | None, reached: Any, has_new_log: bool) -> list[str]:
@@ -196,7 +196,7 @@ class RaftSpecRun(SpecRun):
             return terms.set_of(self.naming.snapshots[one].java for one in value)
         return terms.plain(value)
 
-    def _wrong(self, expected: Any, reached: Any) -> dict[str, Any]:
+    def _differing(self, expected: Any, reached: Any) -> dict[str, Any]:
         to_python = self.spec.converter.to_python
         return {
             name: to_python(expected.lookup(variable))

@@ -234,7 +234,7 @@ class Terms:
                 for one in fields["voters"]
             ]
             return self._entry(epoch, "Voters", self.members(voters))
-        raise ValueError(f"control type {kind} does not stand in a log")
+        raise ValueError(f"a log has no control records of type {kind}")
 
     def _leader_of(self, epoch: int, node: NodeId, name_of: Callable[[ReplicaKey], str]) -> str:
         known = self.leaders.get((epoch, node))

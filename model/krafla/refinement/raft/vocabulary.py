@@ -46,7 +46,7 @@ class Quorum:
         for node in sorted(self.disks):
             count = self.disks[node]
             if count > len(_LETTERS):
-                raise KraflaError(f"node {node} has {count} disks, the most are {len(_LETTERS)}")
+                raise KraflaError(f"node {node} has {count} disks, more than {len(_LETTERS)}")
             found += [(_name(node, disk), node) for disk in range(count)]
         return tuple(found)
 

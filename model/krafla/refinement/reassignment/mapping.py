@@ -149,15 +149,15 @@ def _view(view: PartitionLeader | None) -> Value:
 
 
 def _request(request: AlterPartitionRequest) -> Value:
-    (asked,) = request.partitions
+    (data,) = request.partitions
     return record(
         type="AlterPartitionRequest",
         broker=request.broker_id,
         broker_epoch=request.broker_epoch,
-        leader_epoch=asked.leader_epoch,
-        partition_epoch=asked.partition_epoch,
-        isr=function(asked.new_isr_with_epochs),
-        recovery=RECOVERY[asked.leader_recovery_state],
+        leader_epoch=data.leader_epoch,
+        partition_epoch=data.partition_epoch,
+        isr=function(data.new_isr_with_epochs),
+        recovery=RECOVERY[data.leader_recovery_state],
     )
 
 
@@ -174,15 +174,15 @@ def _stray(choice: choices.SendStrayRequest) -> Value:
 
 
 def _response(request: AlterPartitionRequest, response: AlterPartitionResponse) -> Value:
-    (asked,) = request.partitions
+    (data,) = request.partitions
     answer = response.partitions[0] if response.partitions else None
     code = response.error_code if answer is None else answer.error_code
     granted = answer is not None and code is ErrorCode.NONE
     return record(
         type="AlterPartitionResponse",
         broker=request.broker_id,
-        leader_epoch=asked.leader_epoch,
-        partition_epoch=asked.partition_epoch,
+        leader_epoch=data.leader_epoch,
+        partition_epoch=data.partition_epoch,
         error=code.name,
         new_isr=frozenset(answer.isr if answer is not None and granted else ()),
         new_partition_epoch=answer.partition_epoch if answer is not None and granted else 0,

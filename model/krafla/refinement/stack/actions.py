@@ -46,26 +46,26 @@ _TWICE: Final = object()
 class Reading(NamedTuple):
     """The actions of a step, and the answers sent in it by the numbers of their requests.
 
-    `asked` are the requests that must have been answered, as values of the spec. While
+    `due` are the requests that must have been answered, as values of the spec. While
     `is_pending`, Raft has yet to refuse what the controller appends, and what the node shows is not
     compared.
     """
 
     actions: tuple[Action, ...] = ()
-    asked: frozenset[Value] = frozenset()
-    told: frozenset[Value] = frozenset()
+    due: frozenset[Value] = frozenset()
+    answers: frozenset[Value] = frozenset()
     is_pending: bool = False
 
 
 class _Refused(NamedTuple):
     """The step of a controller whose append Raft has yet to refuse, and the answers sent in it.
 
-    `asked` is the token of the request that caused the append, if there is one.
+    `token` is the token of the request that caused the append, if there is one.
     """
 
     actions: tuple[Action, ...] = ()
-    told: tuple[tuple[object, object], ...] = ()
-    asked: object = None
+    answers: tuple[tuple[object, object], ...] = ()
+    token: object = None
 
 
 class _Written(NamedTuple):
@@ -84,18 +84,18 @@ class StackReader:
         self._images = images
         self._nodes = nodes
         self.leaders: dict[int, str] = {}
-        self.asked: dict[str, dict[object, ControllerRequest]] = {name: {} for name in nodes}
+        self.requests: dict[str, dict[object, ControllerRequest]] = {name: {} for name in nodes}
         self._refused: dict[str, _Refused] = {}
-        self._requests = 0
+        self._request_count = 0
 
     def forget(self, name: str) -> None:
         """Forget the requests of a process that has ended."""
-        self.asked[name].clear()
+        self.requests[name].clear()
         self._refused.pop(name, None)
 
     # What Raft delivers
 
-    def hear(self, batches: Iterable[events.CommittedBatch]) -> list[Action]:
+    def read_commits(self, batches: Iterable[events.CommittedBatch]) -> list[Action]:
         """Return what happens to the log when a node first hears of committed batches.
 
         A batch that differs from what its leader appended is read as an impossible step: it commits
@@ -170,7 +170,7 @@ class StackReader:
             actions += refused.actions
         match event:
             case events.BatchesCommitted():
-                actions += self.hear(event.batches)
+                actions += self.read_commits(event.batches)
                 actions += self._commits(name, before, event)
             case events.LeaderChanged():
                 actions += self._told_leader(name, before, event, appended)
@@ -184,8 +184,10 @@ class StackReader:
                 actions += self._write(name, before, appended, None)
         actions += self._snapshots(name, listener)
         if name in self._refused:
-            asked = event.token if isinstance(event, events.RequestReceived) else None
-            self._refused[name] = self._refused[name]._replace(told=_told(listener), asked=asked)
+            token = event.token if isinstance(event, events.RequestReceived) else None
+            self._refused[name] = self._refused[name]._replace(
+                answers=_answers_in(listener), token=token
+            )
             return Reading(is_pending=True)
         node = self._nodes[name]
         if any(
@@ -244,10 +246,10 @@ class StackReader:
             return [Action("AnswerRead", (name, image))]
         parked = {one.token: one.response for one in after.deferred}
         response = parked.get(event.token, replies.get(event.token))
-        self._requests += 1
+        self._request_count += 1
         records = () if appended is None else appended.records
-        value = request_value(self._requests, records)
-        self.asked[name][event.token] = ControllerRequest(self._requests, value, response)
+        value = request_value(self._request_count, records)
+        self.requests[name][event.token] = ControllerRequest(self._request_count, value, response)
         asks = Action("Ask", (value,))
         if not is_active(before):
             return [asks, Action("RefuseRequest", (name, value))]
@@ -282,11 +284,11 @@ class StackReader:
     def _append(self, name: str, appended: _Written) -> None:
         """Note what a controller appends: where it ends, and the image afterwards."""
         node, log = self._nodes[name], self._log
-        base, said = appended.effect.base_offset, appended.effect.records
-        node.append(base + len(said), appended.replayed.image)
+        base, records = appended.effect.base_offset, appended.effect.records
+        node.append(base + len(records), appended.replayed.image)
         if node.leads == log.epoch:
             log.uncommitted.append(
-                Appended(base, base + len(said), log.epoch, said, appended.replayed)
+                Appended(base, base + len(records), log.epoch, records, appended.replayed)
             )
 
     def _read(self, name: str, event: events.RequestReceived, response: object) -> int:
@@ -329,44 +331,44 @@ class StackReader:
         if refused:
             asks = refused[0]
         else:
-            self._requests += 1
+            self._request_count += 1
             nothing = record(type="Change", **{"from": NO_IMAGE, "to": NO_IMAGE})
-            asks = Action("Ask", (request_value(self._requests, (nothing,)),))
+            asks = Action("Ask", (request_value(self._request_count, (nothing,)),))
         return [asks, Action("RefuseAppend", (name, *asks.parameters))]
 
     def _reading(
         self, name: str, listener: ListenerStep, actions: list[Action], refused: _Refused
     ) -> Reading:
         """Return a reading, with the answers that were sent and those that were due."""
-        event, known = listener.event, self.asked[name]
-        answers = [*refused.told, *_told(listener)]
-        told = dict(answers)
-        told |= {token: _TWICE for token in told if sum(token == one for one, _ in answers) > 1}
+        event, known = listener.event, self.requests[name]
+        sent = [*refused.answers, *_answers_in(listener)]
+        answers = dict(sent)
+        answers |= {token: _TWICE for token in answers if sum(token == one for one, _ in sent) > 1}
         waiting = {one.token for one in listener.after.deferred}
         due = [one.token for one in listener.before.deferred if one.token not in waiting]
-        if refused.asked is not None:
-            due.append(refused.asked)
+        if refused.token is not None:
+            due.append(refused.token)
         if isinstance(event, events.RequestReceived):
             if type(event.request) in OPERATIONS.reads:
-                told.pop(event.token, None)
+                answers.pop(event.token, None)
             elif event.token not in waiting:
                 due.append(event.token)
-        tokens = dict.fromkeys((*due, *told))
-        asked = {token: known.pop(token, None) for token in tokens}
+        tokens = dict.fromkeys((*due, *answers))
+        requests = {token: known.pop(token, None) for token in tokens}
         return Reading(
             tuple(actions),
-            frozenset(one.value for one in asked.values() if one is not None),
+            frozenset(one.value for one in requests.values() if one is not None),
             frozenset(
                 (0 if one is None else one.number,
-                 NOTHING if token not in told
-                 else SOMETHING_ELSE if told[token] is _TWICE
-                 else answer_value(told[token], one))
-                for token, one in asked.items()
+                 NOTHING if token not in answers
+                 else SOMETHING_ELSE if answers[token] is _TWICE
+                 else answer_value(answers[token], one))
+                for token, one in requests.items()
             ),
         )  # fmt: skip
 
 
-def _told(listener: ListenerStep) -> tuple[tuple[object, object], ...]:
+def _answers_in(listener: ListenerStep) -> tuple[tuple[object, object], ...]:
     """Return the answers that a step sends, by token."""
     return tuple(
         (one.token, one.response) for one in listener.effects if isinstance(one, does.Reply)

@@ -136,7 +136,7 @@ class StackLockstep(ActionLockstep[StackSpecRun]):
 
     def _listener(self, step: SimStep) -> Judgement:
         listener, name = step.listener, self.vocabulary.name(step.replica)
-        assert listener is not None, "of that kind"
+        assert listener is not None, "a listener step has a listener"
         if listener.kind == "controller":
             return self._controller(name, listener)
         if listener.kind == "broker":
@@ -145,26 +145,30 @@ class StackLockstep(ActionLockstep[StackSpecRun]):
 
     def _controller(self, name: str, listener: ListenerStep) -> Judgement:
         reading = self.reader.controller(name, listener)
-        strange = _strange_epochs(listener)
-        if strange:
+        wrong = _epochs_not_active(listener)
+        if wrong:
             return self._divergence(None, Explanation(
-                f"node {name} appends in epoch {strange[0]}, and is active in another", (), ()
+                f"node {name} appends in epoch {wrong[0]} but is active in another", (), ()
             ))  # fmt: skip
         if reading.is_pending:
             return Agreed(None)
-        taken = self._all(reading.actions)
+        taken = self._take_all(reading.actions)
         is_same = self._last.get(name) is listener.after
         self._last[name] = listener.after
-        if is_same and not reading.actions and not reading.told:
+        if is_same and not reading.actions and not reading.answers:
             return Agreed(None)
-        view = self.nodes[name].of_controller(listener.after, self.reader.asked[name])
-        return self._compare(name, taken, view) or self._told(taken, reading) or Agreed(taken)
+        view = self.nodes[name].of_controller(listener.after, self.reader.requests[name])
+        return (
+            self._compare(name, taken, view)
+            or self._compare_answers(taken, reading)
+            or Agreed(taken)
+        )
 
     def _broker(self, name: str, listener: ListenerStep) -> Judgement:
         memory = listener.after.memory
         actions: list[Action] = []
         if isinstance(listener.event, HandleCommit):
-            actions += self.reader.hear(_decoded(listener.event, self.log))
+            actions += self.reader.read_commits(_decoded(listener.event, self.log))
             actions += self.reader.committed(name, listener.event.batches[-1].end_offset)
         elif isinstance(listener.event, HandleLoadSnapshot):
             actions += self.reader.loaded(name, listener.event.snapshot_id)
@@ -172,10 +176,10 @@ class StackLockstep(ActionLockstep[StackSpecRun]):
         self._last[name] = memory
         if is_same and not actions:
             return Agreed(None)
-        taken = self._all(actions)
+        taken = self._take_all(actions)
         return self._compare(name, taken, self.nodes[name].of_broker(memory)) or Agreed(taken)
 
-    def _all(self, actions: tuple[Action, ...] | list[Action]) -> SpecAction | None:
+    def _take_all(self, actions: tuple[Action, ...] | list[Action]) -> SpecAction | None:
         for action in actions:
             self._take(action)
         return SpecAction(*actions[-1]) if actions else None
@@ -189,24 +193,22 @@ class StackLockstep(ActionLockstep[StackSpecRun]):
         expected = self.spec_run.value("ViewOf", name)
         if expected == got:
             return None
-        what = f"{taken} leads to another" if taken else "what is no step of the spec changes the"
+        what = f"{taken} leads to another" if taken else "a step that is no action changes the"
         return self._divergence(taken, Explanation(
             f"{what} state of node {name}", (), differences(name, expected, got)
         ))  # fmt: skip
 
-    def _told(self, taken: SpecAction | None, reading: Reading) -> Divergence | None:
+    def _compare_answers(self, taken: SpecAction | None, reading: Reading) -> Divergence | None:
         """Return the finding that other answers were sent than the spec says, if they were."""
         try:
-            expected = (
-                self.spec_run.value("ToldTo", reading.asked) if reading.asked else frozenset()
-            )
+            expected = self.spec_run.value("ToldTo", reading.due) if reading.due else frozenset()
         except EvaluationError:
             # The spec has no such request: what came before was read as another step.
             expected = NOTHING
-        if expected == reading.told:
+        if expected == reading.answers:
             return None
         return self._divergence(taken, Explanation(
-            f"{taken} gives other answers", (), differences("answers", expected, reading.told)
+            f"{taken} gives other answers", (), differences("answers", expected, reading.answers)
         ))  # fmt: skip
 
     def _variables_of(self, explanation: Explanation) -> tuple[str, ...]:
@@ -217,7 +219,7 @@ class StackLockstep(ActionLockstep[StackSpecRun]):
         }))  # fmt: skip
 
 
-def _strange_epochs(listener: ListenerStep) -> list[int]:
+def _epochs_not_active(listener: ListenerStep) -> list[int]:
     """Return the epochs in which a controller appends without being active in them."""
     active = {listener.before.claim_epoch, listener.after.claim_epoch} - {NO_EPOCH}
     appended = [one.epoch for one in listener.effects if isinstance(one, Append)]

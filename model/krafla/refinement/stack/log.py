@@ -140,15 +140,15 @@ class Log:
     ) -> int | None:
         """Add a committed batch; return how many appends it holds, None if it matches none."""
         count, at = 0, base
-        said: list[TypedRecord] = []
+        found: list[TypedRecord] = []
         while at < end and count < len(self.uncommitted):
             one = self.uncommitted[count]
             if one.base != at or one.epoch != epoch:
                 return None
             at = one.end
-            said += one.records
+            found += one.records
             count += 1
-        if at != end or tuple(said) != records:
+        if at != end or tuple(found) != records:
             return None
         for _ in range(count):
             one = self.uncommitted.popleft()

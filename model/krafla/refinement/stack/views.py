@@ -53,15 +53,15 @@ def request_value(number: int, records: tuple[Value, ...]) -> Value:
     return record(id=number, records=records, result=f"answer {number}")
 
 
-def answer_value(response: object, asked: ControllerRequest | None) -> Value:
+def answer_value(response: object, request: ControllerRequest | None) -> Value:
     """Return an answer of the spec: an operation's own answer is named after its request.
 
     NOT_CONTROLLER comes from the controller, not from an operation.
     """
     if isinstance(response, Failure) and response.error_code is ErrorCode.NOT_CONTROLLER:
         return "NOT_CONTROLLER"
-    if asked is not None and (response is asked.response or response == asked.response):
-        return f"answer {asked.number}"
+    if request is not None and (response is request.response or response == request.response):
+        return f"answer {request.number}"
     return SOMETHING_ELSE
 
 
@@ -104,7 +104,7 @@ class Node:
         return ends.get(offset, NO_END)
 
     def of_controller(
-        self, state: ControllerState, asked: Mapping[object, ControllerRequest]
+        self, state: ControllerState, requests: Mapping[object, ControllerRequest]
     ) -> Value:
         """Return what a controller has. Spec: MetadataLogSteps!ViewOf."""
         committed = state.committed_end
@@ -112,7 +112,7 @@ class Node:
         # A token that is deferred twice stands for an unknown request.
         tokens = [one.token for one in state.deferred]
         parked = [
-            (asked.get(one.token) if tokens.count(one.token) == 1 else None, one)
+            (requests.get(one.token) if tokens.count(one.token) == 1 else None, one)
             for one in state.deferred
         ]
         visible = state.timeline.get(state.stable_end)

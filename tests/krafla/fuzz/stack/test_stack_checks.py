@@ -144,7 +144,7 @@ def appends_in_another_epoch() -> None:
 
 def a_committed_batch_cannot_be_replayed() -> None:
     record = PartitionChangeRecord(FIRST, TOPIC)
-    CommittedLog().hear([events.CommittedBatch(Offset(0), 1, (record,), 1)])
+    CommittedLog().add([events.CommittedBatch(Offset(0), 1, (record,), 1)])
 
 
 def a_broker_shows_something_else() -> None:

@@ -36,7 +36,7 @@ JUDGES = {
     f"{ROOM}.controller_checks.ControllerChecks.check": CONTROLLER_PROPERTIES,
     f"{ROOM}.controller_checks.ControllerChecks.check_snapshot": CONTROLLER_PROPERTIES,
     f"{ROOM}.data_checks.DataChecks.check": DATA_PROPERTIES,
-    f"{ROOM}.log_judge.LogJudge.hear": LOG_PROPERTIES,
+    f"{ROOM}.log_judge.LogJudge.add": LOG_PROPERTIES,
     f"{ROOM}.log_judge.LogJudge.finish": LOG_PROPERTIES,
     f"{ROOM}.progress_checks.ProgressChecks.check": PROGRESS_PROPERTIES,
     f"{ROOM}.progress_checks.ProgressChecks.raft": PROGRESS_PROPERTIES,
@@ -90,7 +90,7 @@ def steps_back_by_itself():
 
 def test_a_step_that_the_spec_of_raft_forbids_is_the_finding_of_a_lockstep(monkeypatch):
     def objects(_judge, step):
-        return Violation(REFINEMENT, "whatever it is", step.number, step.time, "somebody")
+        return Violation(REFINEMENT, "whatever it is", step.number, step.time, "a node")
 
     monkeypatch.setattr(LockstepJudge, "judge", objects)
     violation = SYSTEM.play(CALM, lockstep=True).violation

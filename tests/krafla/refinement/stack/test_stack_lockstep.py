@@ -336,7 +336,7 @@ def test_a_request_whose_append_raft_refuses_gets_that_one_answer(run):
         (stays_active_when_refused, "RefuseAppend"),
         (appends_when_raft_does_not_lead, "HandleWrite("),
         (loads_another_snapshot, "LoadSnapshot"),
-        (RemembersItsPast(), "what is no step of the spec changes the state"),
+        (RemembersItsPast(), "a step that is no action changes the state"),
         (resigns_for_nothing, "leader_epoch: expected"),
         (tells_two_answers, "gives other answers"),
         (parks_an_answer_twice, "deferred: "),
