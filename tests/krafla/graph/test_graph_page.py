@@ -236,7 +236,7 @@ def test_a_page_that_was_cut_says_so(maze, model, tmp_path, number):
     assert "AtGoal no way on this page" in shown["goals"]
 
 
-def test_where_the_search_stopped_nobody_knows_what_follows(model, tmp_path):
+def test_steps_after_the_cut_of_the_search_are_unknown(model, tmp_path):
     graph = build(model(), [Question("AtGoal", "here")], limit=2)
     path = tmp_path / "stopped.html"
     path.write_text(page(graph, model(), judge(model(), graph, dead_ends(graph)), limit=100))

@@ -63,7 +63,7 @@ def test_a_refinement_that_begins_or_goes_on_otherwise_fails_by_its_name(judged,
     assert judged(**wrong, expect="violates").verdict is Verdict.HELD
 
 
-def test_what_comes_in_the_end_is_left_to_tlc_by_its_name(judged):
+def test_a_temporal_property_is_named_and_left_to_tlc(judged):
     found = judged(spec="FairSpec")
 
     assert found.verdict is Verdict.INCONCLUSIVE

@@ -57,7 +57,7 @@ def with_another_claim(trace):
     return replace(trace, claim=Claim(trace.claim.kind, "EpochUniqueInv"))
 
 
-def test_a_claim_that_is_true_is_shown_to_all_who_ask(overlap):
+def test_a_true_claim_is_shown_by_every_tool(overlap):
     assert claim_shown(overlap).is_shown
     assert violation_of(overlap).reasons[0].text == "~r.fenced"
     assert outcome_of(overlap).is_bad
@@ -76,7 +76,7 @@ def test_a_claim_that_is_true_is_shown_to_all_who_ask(overlap):
         (with_another_claim, "does not violate EpochUniqueInv at its end"),
     ],
 )
-def test_a_claim_that_is_false_is_shown_to_none(overlap, change, sentence):
+def test_a_false_claim_is_not_shown(overlap, change, sentence):
     trace = change(overlap)
 
     assert check_trace(trace).rejection is None
@@ -87,7 +87,7 @@ def test_a_claim_that_is_false_is_shown_to_none(overlap, change, sentence):
         shrink_behaviour(trace)
 
 
-def test_a_claim_of_what_is_no_behaviour_counts_for_nothing(overlap):
+def test_the_claim_of_a_trace_that_is_no_behaviour_is_not_shown(overlap):
     trace = with_hole(overlap)
 
     rejected_at = check_trace(trace).rejection.index
@@ -107,14 +107,14 @@ def test_a_claim_of_what_is_no_behaviour_counts_for_nothing(overlap):
         ("", None, None, "needs an infinite behaviour; this one ends"),
     ],
 )
-def test_a_cycle_must_close_to_show_what_never_happens(back, lasso, is_shown, sentence):
+def test_a_temporal_claim_needs_a_cycle_that_closes(back, lasso, is_shown, sentence):
     claim = Claim(ClaimKind.TEMPORAL_PROPERTY, "EventuallyServed")
     shown = claim_shown(replace(going_round(back, lasso), claim=claim))
     assert shown.is_shown is is_shown
     assert sentence in shown.sentence
 
 
-def test_a_trace_cannot_redefine_what_it_is_judged_by(overlap):
+def test_a_trace_cannot_redefine_a_definition_of_its_spec(overlap):
     constants = (*overlap.constants, ("NoOverlapInv", False))
     trace = replace(overlap, constants=tuple(sorted(constants)))
 

@@ -31,7 +31,7 @@ def test_good_traces_are_accepted(profile):
 
 @pytest.mark.by_day(2)
 @pytest.mark.parametrize("profile", PROFILES)
-def test_good_traces_are_accepted_though_three_steps_in_ten_were_not_seen(profile):
+def test_good_traces_with_three_in_ten_steps_hidden_are_accepted(profile):
     hidden = 0
     for number in range(GAPPED):
         trace = good(profile, number)
@@ -49,7 +49,7 @@ def test_good_traces_are_accepted_though_three_steps_in_ten_were_not_seen(profil
 
 @pytest.mark.by_day(2)
 @pytest.mark.parametrize("profile", PROFILES)
-def test_spoiled_traces_are_rejected_at_the_step_that_is_wrong_and_say_why(profile):
+def test_spoiled_traces_are_rejected_at_the_wrong_step_with_the_reason(profile):
     ways = set()
     for number in range(SPOILED):
         bad = spoiled(good(profile, number), f"{profile} {number}")

@@ -120,7 +120,7 @@ def test_a_lasso_that_does_not_close_is_rejected_at_its_last_step(back, lasso):
 
 
 @pytest.mark.parametrize(("back", "closes"), [("LoseMessage", True), ("", True), ("Tick", False)])
-def test_parameters_that_are_chosen_too_narrowly_do_not_open_a_lasso(back, closes):
+def test_a_lasso_closes_although_too_few_parameters_are_chosen(back, closes):
     trace = going_round(back)
     spec = validation.loaded(trace.spec, trace.constants)
     narrow = Choice("LoseMessage", likely=lambda *_: (), others=lambda *_: ())

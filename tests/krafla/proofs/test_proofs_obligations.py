@@ -115,7 +115,7 @@ def test_the_obligations_are_those_of_the_plan(proofs, cases_of, name):
 
 
 @pytest.mark.nightly
-def test_in_one_proof_whatever_an_action_evaluates_is_defined(proofs, cases_of):
+def test_in_one_proof_everything_an_action_evaluates_is_defined(proofs, cases_of):
     (name,) = (name for name, plan in PLANS.items() if plan.get("defined"))
     defined = [case for case in cases_of(name) if case.kind is Kind.DEFINED]
 

@@ -54,7 +54,7 @@ def test_values_within_the_limits_are_read():
     ],
     ids=lambda value: value[:24] if isinstance(value, str) else None,
 )
-def test_what_is_too_large_is_refused_with_its_line(text, line, problem):
+def test_data_beyond_a_limit_is_refused_with_its_line(text, line, problem):
     with pytest.raises(TraceFormatError) as refused:
         loads(text, "large.ndjson")
 

@@ -9,7 +9,7 @@ SPEC = {"actions": {"Up", "Down"}, "variables": {"x"}, "constants": {"N"}}
 STEPS = (Step("Init", (), record(x=0)), Step("Up", (), record(x=1)))
 
 
-def test_a_trace_of_what_the_spec_has_has_no_unknown_names():
+def test_a_trace_with_names_of_its_spec_has_no_unknown_names():
     trace = Trace("S", STEPS, (("N", 1),), lasso=0, back="Down")
 
     assert unknown_names(trace, **SPEC) == ()
