@@ -1,4 +1,4 @@
-"""Ways through a graph whose states stand for several, and ways to what is violated."""
+"""Ways through a graph whose states stand for several states, and ways to violations."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_under_symmetry_a_way_is_still_a_behaviour():
     assert any(spec.reductions)
     traces = [behaviour(graph, way_to(graph, state), spec="Ballot") for state in range(len(graph))]
     assert all(is_behaviour(spec, trace) for trace in traces)
-    # Also by steps that lead to a state which stands for another one.
+    # Also by steps to a state that stands for another one.
     across = [
         step
         for step in range(graph.found.edges)

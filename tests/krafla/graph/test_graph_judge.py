@@ -1,4 +1,4 @@
-"""What a state graph is said to show, and which question nobody can ask."""
+"""The verdict on a state graph, and the questions that are refused."""
 
 from __future__ import annotations
 
@@ -75,9 +75,7 @@ def test_a_violation_does_not_end_the_graph(model):
         ("IF room = 4 THEN walls.x = 1 ELSE TRUE", "--to", "cannot be evaluated"),
     ],
 )
-def test_a_question_that_is_no_state_predicate_is_refused_with_its_place(
-    model, text, place, message
-):
+def test_a_question_without_a_boolean_value_is_refused_with_its_place(model, text, place, message):
     with pytest.raises(KraflaError) as caught:
         build(model(), [Question(text, "--to"), Question("AtGoal", "--from")])
 

@@ -1,4 +1,4 @@
-"""What is said of a graph whose every property can be checked by hand."""
+"""The answers about a graph whose properties can be checked by hand."""
 
 from __future__ import annotations
 

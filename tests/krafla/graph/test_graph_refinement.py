@@ -1,4 +1,4 @@
-"""A refined spec says where behaviours begin, how they go on, and what comes in the end."""
+"""A refined spec constrains the beginning, the steps and the liveness of behaviours."""
 
 from __future__ import annotations
 

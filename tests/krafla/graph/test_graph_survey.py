@@ -1,4 +1,4 @@
-"""What a report on many models says of each, and what makes it anything but held."""
+"""The report on many models: its findings, and its verdicts other than held."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WHY = 'why = "so"'
 
 @pytest.fixture
 def tree(tmp_path, monkeypatch):
-    """Return what builds a tree of one room with the maze, and what is said of its progress."""
+    """Return a function that builds a tree of one room with the maze and a progress table."""
     room = tmp_path / "maze"
     room.mkdir()
     (room / "Maze.tla").write_text((SPECS / "Maze.tla").read_text())

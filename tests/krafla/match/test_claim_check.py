@@ -1,4 +1,4 @@
-"""One question, one answer: whether a trace shows what it claims, whoever asks."""
+"""Whether a trace shows what it claims: every tool gives the same answer."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ TRACES = Path(__file__).resolve().parents[3] / "traces"
 
 @pytest.fixture(scope="module")
 def overlap():
-    """The counterexample of NoSelfFence: a broker is fenced for its silence, and serves on."""
+    """The counterexample of NoSelfFence: a silent broker is fenced, and still serves."""
     entries = (entry for entry in read_index(TRACES) if entry.kind == "counterexamples")
     return min((read(entry.path) for entry in entries), key=len)
 
 
 def with_hole(trace):
-    """Leave out a step in the middle: what follows is no step of the spec any more."""
+    """Leave out a step in the middle, so that the next one is no step of the spec."""
     return trace.with_steps((*trace.steps[:5], *trace.steps[6:]))
 
 
 def with_more(trace):
-    """Go on after the violation, with a step in which nothing is mended."""
+    """Add a step after the violation; the property stays false."""
     last = trace.steps[-1]
     (broker,) = dict(trace.constants)["Broker"]
     state = last.state
@@ -62,7 +62,7 @@ def test_a_true_claim_is_shown_by_every_tool(overlap):
     assert violation_of(overlap).reasons[0].text == "~r.fenced"
     assert outcome_of(overlap).is_bad
     shrunk = shrink_behaviour(overlap, tries=1).result.claim
-    # The line on which the conjunct stands is another one whenever the spec grows.
+    # The line of the conjunct changes with every edit of the spec.
     assert (shrunk.kind, shrunk.property) == (overlap.claim.kind, overlap.claim.property)
     assert shrunk.conjunct.text == overlap.claim.conjunct.text
     assert shrunk.conjunct.values == overlap.claim.conjunct.values

@@ -19,8 +19,8 @@ from krafla.traces import Observation, PartialTrace, dumps, loads, partial, read
 from krafla.values import Function
 from krafla.verdict import KraflaError, Verdict
 
-# One of each room, of a property of states or of steps; some have operators for constants, one
-# puts another action in the place of the spec's, one breaks a refinement.
+# One of each room, for a property of states or of steps. Some have operators for constants, one
+# replaces an action of the spec, one breaks a refinement.
 MODELS = (
     "SoleVoterLosesCommitted",
     "ReplacedVoter",
@@ -138,7 +138,7 @@ def test_each_command_takes_the_file_that_check_writes(tmp_path):
 
 @pytest.fixture
 def partly_seen(standby):
-    """Of the steps only their actions, of the states one variable."""
+    """The actions of the steps, and one variable of the states."""
     seen = tuple(
         Observation(step.action, None, ((("committed",), step.state["committed"]),))
         for step in standby.steps

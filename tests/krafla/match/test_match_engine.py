@@ -83,7 +83,7 @@ def test_a_search_that_was_cut_off_is_inconclusive():
 
 @pytest.fixture
 def lamps(tmp_path):
-    """A spec in which one lamp can be lit only after the other was: nothing else relates them."""
+    """A spec in which one lamp can be lit only after the other; they are otherwise unrelated."""
     (tmp_path / "Lamps.tla").write_text(
         """---- MODULE Lamps ----
 VARIABLE lit
@@ -115,7 +115,7 @@ def test_a_search_that_gives_up_unlikely_steps_does_not_call_it_impossible(lamps
     report = match(lamps, SECOND_IS_LIT, frontier=1)
     assert report.verdict is Verdict.INCONCLUSIVE
     assert "only 1 candidates" in report.doubt
-    # Where no step was left out, that there is none is known.
+    # Without hidden steps the answer is certain.
     dark = Observation("Light", ("second",), ((("lit", "first"), False),))
     report = match(lamps, replace(SECOND_IS_LIT, observations=(dark,)))
     assert (report.verdict, report.doubt) == (Verdict.VIOLATED, None)
@@ -126,7 +126,7 @@ def test_a_search_that_gives_up_unlikely_steps_does_not_call_it_impossible(lamps
     [
         ({"SelfFence": True}, ("Tick",), Verdict.INCONCLUSIVE),
         ({"SessionTimeout": 13}, ("Tick",), Verdict.INCONCLUSIVE),
-        # Of a short timeout every tick is tried.
+        # With a short timeout every tick is tried.
         ({}, ("Tick",), Verdict.VIOLATED),
         ({"SelfFence": True}, ("StartBroker",), Verdict.VIOLATED),
     ],
@@ -156,7 +156,7 @@ def test_the_longest_part_is_told_with_the_false_conjunct_and_the_nearest_action
 
 
 def test_every_candidate_at_the_frontier_is_counted_and_some_are_explained():
-    # Either process may have started: nobody saw which.
+    # Either process may have started: the observation does not show which.
     start = Observation("StartBroker")
     report = validate(observed(start, Observation("KeepFenced")))
     assert report.accepted == 1
@@ -166,7 +166,7 @@ def test_every_candidate_at_the_frontier_is_counted_and_some_are_explained():
 
 
 def test_a_candidate_without_further_steps_is_replaced_by_another():
-    # The process that runs must be the one that started, which only the end tells.
+    # Only the last observation shows which process started.
     start = Observation("StartBroker")
     told = Observation("SendRegistration", (PROCESS,))
     report = validate(observed(start, told))
@@ -220,7 +220,7 @@ def test_an_empty_trace_an_unknown_hidden_action_and_foreign_constants_are_error
     trace = observed(status("STARTING"))
     with pytest.raises(KraflaError, match="Karma: no constant"):
         validate(replace(trace, constants=(*LIFE.constants, ("Karma", 1))))
-    # A definition of the spec is no constant: a trace may not change its judge.
+    # A trace may not give a value to a definition of the spec.
     with pytest.raises(KraflaError, match="NoEpoch: no constant"):
         validate(replace(trace, constants=(*LIFE.constants, ("NoEpoch", 7))))
     without = tuple(pair for pair in LIFE.constants if pair[0] != "Reorder")

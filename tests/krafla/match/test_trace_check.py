@@ -68,10 +68,10 @@ def test_a_step_without_parameters_is_found_among_the_steps_of_its_action():
 
 @pytest.fixture
 def judged_for_overlaps(monkeypatch):
-    """Judge NoOverlapInv in every trace, whose condition the counterexamples do not meet."""
+    """Judge NoOverlapInv in every trace, though the counterexamples do not meet its condition."""
     both = read_properties(find_module(MODULE, None), also=["NoOverlapInv"])
     monkeypatch.setattr(validation, "judged_properties", lambda _: both)
-    # Judges are remembered, with the properties that they judge.
+    # Judges are cached together with their properties.
     trace_check._known_judge.cache_clear()
     yield
     trace_check._known_judge.cache_clear()
@@ -194,7 +194,7 @@ def test_a_trace_that_lacks_a_constant_is_an_error_that_names_it():
 
 @pytest.fixture
 def copied(tmp_path):
-    """A copy of the corpus, to be spoiled."""
+    """A copy of the corpus that a test may spoil."""
     root = tmp_path / "traces"
     for entry in ENTRIES:
         target = root / entry.path.relative_to(CORPUS)
@@ -255,7 +255,7 @@ def test_a_corpus_in_which_a_counterexample_shows_no_violation_is_violated(copie
     path = min((copied / "counterexamples").rglob("*.ndjson"))
     write(spoil(read(path)), path)
     index = copied / "index.toml"
-    # What the implementation does with it is another question.
+    # This test does not ask the implementation.
     index.write_text(index.read_text().replace("implementation = true", ""))
     corpus = check_corpus(copied, within=path)
     assert corpus.verdict is Verdict.VIOLATED

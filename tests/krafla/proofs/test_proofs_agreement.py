@@ -1,4 +1,4 @@
-"""The translated actions and TLC's are one relation, and a wrong rule would be seen."""
+"""The translated actions and TLC's are one relation, and a wrong rule is noticed."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_wrong_init_is_noticed(proof_specs, tmp_path, text, reason):
     assert source.count(line) == 1
     (tmp_path / "Constructs.tla").write_text(source.replace(line, text))
     wrong = Theory.load("Constructs", path=tmp_path)
-    # TLC reads the right one, z3 the wrong one.
+    # TLC reads the right module, z3 the wrong one.
     wrong.module = replace(wrong.module, path=proof_specs / "Constructs.tla")
 
     found = agreement(wrong, [SAMPLE]).initial.differences

@@ -1,4 +1,4 @@
-"""What has no translation is refused, with its operator and its place."""
+"""Expressions without a translation are refused, with their operator and place."""
 
 from __future__ import annotations
 

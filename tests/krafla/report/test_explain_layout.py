@@ -1,4 +1,4 @@
-"""Which view lays out a trace, where several specs have variables of the same names."""
+"""The view that lays out a trace, if several specs have variables of the same names."""
 
 from __future__ import annotations
 

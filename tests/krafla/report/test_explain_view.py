@@ -16,7 +16,7 @@ from krafla.values import Function, ModelValue, record
 
 
 def texts(view, number):
-    """The lines of a step by the names of the columns that have some."""
+    """The lines of a step by the name of their column."""
     cells = zip(view.columns, view.steps[number].cells, strict=True)
     return {column.name: [line.text for line in lines] for column, lines in cells if lines}
 

@@ -26,13 +26,13 @@ CONSTANTS = {
     "Reorder": True,
     "Nil": ModelValue("Nil"),
 }
-# What ends a process makes a random walk last too long.
+# Actions that end a process would make a random walk too long.
 LEFT_OUT = {"Crash", "RequestShutdown", "UnregisterBroker"}
 NEVER_FENCED = (
     "[][\\A b \\in Broker : (Registered(b) /\\ Registered(b)') => "
     "(registrations'[b].fenced => registrations[b].fenced)]_registrations"
 )
-# What TLC's search, breadth first, finds of NoSelfFence.
+# The length of TLC's counterexample of NoSelfFence; its search is breadth first.
 SHORTEST = 14
 
 

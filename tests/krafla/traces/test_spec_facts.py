@@ -1,4 +1,4 @@
-"""What ``traces.toml`` of the rooms says of specs, and what is refused in it."""
+"""The facts about specs in ``traces.toml`` of the rooms, and the errors for wrong ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from krafla.verdict import KraflaError
 
 @pytest.fixture
 def write_facts(tmp_path, monkeypatch):
-    """Return a function that gives a tree of one room its facts."""
+    """Return a function that writes the facts of a tree with one room."""
     (tmp_path / "lamp").mkdir()
     (tmp_path / "lamp" / "models.toml").write_text("")
     (tmp_path / "manifest.toml").write_text('rooms = ["lamp"]\n')

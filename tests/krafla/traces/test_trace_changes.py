@@ -1,4 +1,4 @@
-"""What a step changed, said briefly."""
+"""The changes of a step, in short lines."""
 
 from __future__ import annotations
 

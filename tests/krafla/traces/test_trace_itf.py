@@ -1,4 +1,4 @@
-"""The Informal Trace Format: our traces survive it, those of others are read."""
+"""The Informal Trace Format: our traces survive it, and those of other tools are read."""
 
 from __future__ import annotations
 

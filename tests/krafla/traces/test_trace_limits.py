@@ -1,4 +1,4 @@
-"""How large a trace may be: each limit is met once, with one line that says where."""
+"""The limits of a trace: exceeding each gives an error of one line with the place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that the spec of a trace has not are found before it is replayed."""
+"""Names in a trace that its spec lacks are found before the replay."""
 
 from __future__ import annotations
 

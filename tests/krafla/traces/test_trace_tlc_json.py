@@ -1,4 +1,4 @@
-"""TLC's own JSON: typed by known values, or refused where they do not tell."""
+"""TLC's JSON: known values give it types; ambiguous data is refused."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_data_that_is_no_counterexample_is_refused_with_the_place(data, problem)
     ],
 )
 def test_known_values_show_the_meaning_of_data(data, known, value):
-    """``None``: it may be more than one value, and that is said."""
+    """``None`` if the data is reported as ambiguous."""
     shapes = Shapes({"x": [known], "names": [A, NIL]})
 
     if value is None:
