@@ -1,8 +1,8 @@
-"""Whether z3's actions and TLC's are the same relation, and Init the same, on small models.
+"""The comparison of z3's Init and actions with TLC's on small models.
 
-For each state and each parameter, TLC enumerates the steps of an action. Of the formula that the
-proofs use, with that state and parameter put in, z3 must show two things: each of these steps
-satisfies it, and no other state after the step does. The same is asked of Init and its states.
+For each state and each parameter, TLC enumerates the steps of an action. With that state and
+parameter put into the formula that the proofs use, z3 must show two things: each of these steps
+satisfies the formula, and no other next state does. The same holds for Init and its states.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ __all__ = [
     "agreement",
 ]
 
-# z3 needs a few milliseconds; what takes this long is not known to agree.
+# z3 needs a few milliseconds; a question that takes this long is reported as undecided.
 _TIMEOUT_MS = 10_000
-# The operator, in the module around the instance's, that bounds its states.
+# The operator that bounds the states, in a module around the one of the instance.
 _BOUNDS = "KraflaBounds"
-# Numbers that a parameter is tried with: below, within and above what the guards let through.
+# The numbers tried for a parameter: below, within and above what the guards allow.
 _NUMBERS = (-1, 0, 1, 2)
 
 
@@ -49,8 +49,8 @@ _NUMBERS = (-1, 0, 1, 2)
 class Instance:
     """A small model whose states are compared.
 
-    ``definition`` is TLA+ text that bounds it. ``limit`` is how many states are looked at for
-    each action: half of those in which it is enabled, as far as there are so many.
+    ``bounds`` is TLA+ text that bounds it. ``limit`` is the number of states compared for each
+    action; half of them have the action enabled, if there are enough.
     """
 
     label: str
@@ -66,7 +66,7 @@ class Instance:
 class Difference:
     """A step that only one of the two allows, or that z3 could not decide.
 
-    ``before`` is the state it is a step from, ``None`` of Init.
+    ``before`` is the state before the step, ``None`` for Init.
     """
 
     instance: str
@@ -82,10 +82,10 @@ class Difference:
 
 @dataclass(slots=True)
 class ActionAgreement:
-    """One action: how many states and parameters were asked, and what the two answered.
+    """The comparison of one action: how many states and parameters, and what both answered.
 
-    ``steps_tlc`` are TLC's steps, ``steps_z3`` those of them that the formula allows and those
-    besides. ``refused`` counts states with parameters in which neither allows any step.
+    ``steps_tlc`` counts TLC's steps. ``steps_z3`` counts the steps that the formula allows, TLC's
+    or others. ``refused`` counts pairs of state and parameters for which neither allows a step.
     """
 
     action: str
@@ -114,9 +114,9 @@ class ActionAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What was compared, by action; the two agree if there are no differences.
+    """The comparison of all actions; z3 and TLC agree if there are no differences.
 
-    ``initial`` is about the start: its steps are the initial states.
+    ``initial`` is the comparison of Init: its steps are the initial states.
     """
 
     initial: ActionAgreement
@@ -129,7 +129,7 @@ class Agreement:
 
     @property
     def rows(self) -> tuple[ActionAgreement, ...]:
-        """Return what was compared of Init, then of each action."""
+        """Return the comparison of Init, then that of each action."""
         return (self.initial, *self.actions)
 
 
@@ -139,7 +139,7 @@ def agreement(
     instances: Sequence[Instance],
     progress: Callable[[str], None] | None = None,
 ) -> Agreement:
-    """Return whether a theory's Init and actions are TLC's on the states of some small models."""
+    """Return the comparison of a theory's Init and actions with TLC's, on some small models."""
     initial = ActionAgreement("Init")
     rows = {action.name: ActionAgreement(action.name) for action in theory.actions}
     for instance in instances:
@@ -185,15 +185,15 @@ class _Comparison:
             if name not in self._elements:
                 value = freeze(instance.constants[name])
                 self._constants.replace(term, self._universe.term(value, term.type))
-        # Few values of a variable occur in many states.
+        # A variable has few values in many states, so their terms are kept.
         self._known: dict[tuple[Any, ...], Substitution] = {}
         self._different: dict[tuple[Any, ...], z3.BoolRef] = {}
         self._next: dict[int, dict[tuple[str, tuple[Any, ...]], set[int]]] = {}
 
     def compare_initial(self, row: ActionAgreement) -> None:
-        """Compare the initial states: those of the instance, or of Init if the theory has others.
+        """Compare the initial states, by the instance's operator if the theory has it, else Init.
 
-        The state after a step stands for the initial one.
+        The symbols of the state after a step stand for the initial state.
         """
         theory, instance = self._theory, self._instance
         is_known = instance.init in theory.module.operators
@@ -209,7 +209,7 @@ class _Comparison:
             row.differences.append(Difference(instance.label, "Init", (), None, reason))
 
     def compare(self, action: NextAction, row: ActionAgreement) -> None:
-        """Compare one action in the states chosen for it."""
+        """Compare one action in the chosen states."""
         theory = self._theory
         parameters = theory.parameters(action.name)
         formula = self._constants(theory.action(action.name, parameters, self._before, self._after))
@@ -224,7 +224,7 @@ class _Comparison:
             self._compare_state(question, row)
 
     def _chosen(self, action: str) -> list[int]:
-        """Return states by index: half of them with the action enabled, spread over all found."""
+        """Return the indexes of evenly spread states, half of them with the action enabled."""
         half = self._instance.limit // 2
         enabled = list(self._enabled.get(action, ()))
         every = range(len(self._states))
@@ -269,7 +269,7 @@ class _Comparison:
     def _states_differ(
         self, formula: z3.BoolRef, found: Sequence[KnownState], row: ActionAgreement
     ) -> Iterator[str]:
-        """Yield why the states after, that a formula allows, are not those that TLC found."""
+        """Yield the reasons why a formula allows other next states than TLC found."""
         if not found and z3.is_false(formula):
             row.refused += 1
             return
@@ -295,7 +295,7 @@ class _Comparison:
         row.steps_z3 += allowed
 
     def _differs(self, after: KnownState) -> z3.BoolRef:
-        """Return the formula that the state after the step is another one."""
+        """Return the formula that the state after the step differs from this one."""
         found = []
         for symbol in self._theory.module.variables:
             key = symbol.key, sort_key(after[symbol.name])
@@ -307,7 +307,7 @@ class _Comparison:
         return disjunction(*found)
 
     def _state(self, known: KnownState, unknown: State) -> Substitution:
-        """Return what puts the values of a state in the place of an unknown one's."""
+        """Return the substitution of the values of a state for the symbols of an unknown one."""
         put_in = Substitution(self._theory.algebra)
         for symbol in self._theory.module.variables:
             key = unknown.name, symbol.key, sort_key(known[symbol.name])
@@ -321,7 +321,7 @@ class _Comparison:
     def _steps(
         self, index: int, before: KnownState
     ) -> Mapping[tuple[str, tuple[Any, ...]], set[int]]:
-        """Return the states that Next leads to, by action and parameters."""
+        """Return the next states by action and parameters."""
         if index not in self._next:
             found: dict[tuple[str, tuple[Any, ...]], set[int]] = {}
             for action, values, after in self._spec.successors(before):
@@ -337,7 +337,7 @@ class _Comparison:
         return product(*choices)
 
     def _values(self, type_: Type, before: KnownState) -> list[Value]:
-        """Return the values that a parameter is tried with, Next's among them."""
+        """Return the values tried for a parameter; they include those of Next."""
         if type_ == BOOLEAN:
             return [False, True]
         if type_ == INTEGER:
@@ -351,7 +351,7 @@ class _Comparison:
                 function(zip(members, results, strict=True))
                 for results in product(_NUMBERS, repeat=len(members))
             ]
-        # What is left are messages: of those in flight, since others cannot be taken.
+        # The remaining type is a message: only one in flight can be taken.
         return [
             argument
             for name, known in self._theory.types.items()
@@ -362,7 +362,7 @@ class _Comparison:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Question:
-    """An action in one state: its formula and Next's bounds with that state put in."""
+    """An action in one state: its formula and the bounds of Next, with that state substituted."""
 
     action: str
     parameters: tuple[Term, ...]
@@ -373,7 +373,7 @@ class _Question:
 
 
 def _spread(indexes: Sequence[int], number: int) -> list[int]:
-    """Return so many of the indexes, evenly spread, the first and the last among them."""
+    """Return ``number`` of the indexes, evenly spread, with the first and the last."""
     if len(indexes) <= number:
         return list(indexes)
     last = max(number - 1, 1)
@@ -387,7 +387,7 @@ def _solver() -> z3.Solver:
 
 
 def _is_satisfied(formula: z3.BoolRef) -> bool:
-    """Return whether a formula about known values is true, for some choice of CHOOSE at least."""
+    """Return whether a formula about known values is true for some choice of CHOOSE."""
     if z3.is_true(formula) or z3.is_false(formula):
         return bool(z3.is_true(formula))
     solver = _solver()

@@ -1,4 +1,4 @@
-"""What every kind of value understands: equality, choice between two, quantifiers."""
+"""The operations on every kind of value: equality, IF, quantifiers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = ["Algebra", "both_candidates"]
 
 
 class Algebra:
-    """Equality, choice and quantifiers over the terms of a theory; ``Mismatch`` if types clash."""
+    """Equality, IF and quantifiers over the terms of a theory; ``Mismatch`` if types clash."""
 
     def __init__(self, sorts: Sorts) -> None:
         self.sorts = sorts
@@ -58,7 +58,7 @@ class Algebra:
         return [self.expression(term, type_)]
 
     def expression(self, term: Term, type_: Type) -> z3.ExprRef:
-        """Return a value as one expression of a type that has it."""
+        """Return a value as one expression of a type to which it belongs."""
         if isinstance(term, Scalar) and term.type == type_:
             return term.expression
         if isinstance(type_, RecordType | UnionType):
@@ -85,7 +85,7 @@ class Algebra:
         raise Mismatch(f"{wanted} is no {type_}")
 
     def _widened(self, term: Scalar, type_: Type) -> z3.ExprRef:
-        """Return the same value in a wider type: made anew, alternative by alternative."""
+        """Return the same value in a wider type, rebuilt alternative by alternative."""
         result: z3.ExprRef | None = None
         for shape in reversed(self.sorts.shapes(term.type)):
             made = self.expression(self.opened(term, shape), type_)
@@ -95,7 +95,7 @@ class Algebra:
         return result
 
     def opened(self, term: Scalar, shape: Shape) -> AtomTerm | RecordTerm:
-        """Return the value as this alternative; what its fields are if it is none is left open."""
+        """Return the value as this alternative; the fields of any other one are unspecified."""
         if isinstance(shape.alternative, AtomType):
             return AtomTerm(shape.alternative.constant)
         return RecordTerm({
@@ -110,7 +110,7 @@ class Algebra:
         return shape.recognizer(term.expression)
 
     def _cases(self, term: Term) -> list[tuple[z3.BoolRef, AtomTerm | RecordTerm]]:
-        """Return what a value may be: each alternative under its condition."""
+        """Return the alternatives of a value, each with its condition."""
         if isinstance(term, AtomTerm | RecordTerm):
             return [(z3.BoolVal(True), term)]
         if not isinstance(term, Scalar) or not isinstance(term.type, RecordType | UnionType):
@@ -129,7 +129,7 @@ class Algebra:
         ))  # fmt: skip
 
     def field(self, term: Term, name: str) -> Term:
-        """Return a field of a record; of a value without the field, nothing is known."""
+        """Return a field of a record; it is unspecified if the value has no such field."""
         found: Term | None = None
         for condition, case in reversed(self._cases(term)):
             if isinstance(case, RecordTerm) and name in case.fields:
@@ -140,7 +140,7 @@ class Algebra:
         return found
 
     def with_field(self, term: Term, name: str, change: Callable[[Term], Term]) -> Term:
-        """Return a record with one field changed, itself if it has no such field."""
+        """Return a record with one field changed, or unchanged if it has no such field."""
         found: Term | None = None
         for condition, case in reversed(self._cases(term)):
             if isinstance(case, RecordTerm):
@@ -186,7 +186,7 @@ class Algebra:
         both = joined(left.type, right.type)
         if both == left.type or both == right.type:
             return self.expression(left, both) == self.expression(right, both)
-        # Neither has all values of the other: they are equal only in what they share.
+        # Neither type contains the other: the values are equal only in a shared alternative.
         assert isinstance(left, Scalar)
         return disjunction(*(
             conjunction(
@@ -308,7 +308,7 @@ class Algebra:
 
 
 def both_candidates(left: SetTerm, right: SetTerm) -> tuple[Term, ...] | None:
-    """Return values among which are all members of two sets, if they are known."""
+    """Return values that include all members of two sets, if these are known."""
     if left.candidates is None or right.candidates is None:
         return None
     if left.candidates is right.candidates:

@@ -1,4 +1,4 @@
-"""The behaviour that refutes a claim as a trace: to be replayed, shrunk, explained and kept."""
+"""The behaviour that refutes a claim, as a trace for replaying, shrinking and explaining."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ __all__ = ["behaviour_of"]
 def behaviour_of(found: Refutation) -> Trace:
     """Return the behaviour of a refutation, from Init to the step that breaks the claim.
 
-    Every step has its parameters, the constants are values, and the claim names the conjunct
-    that is false. ``KraflaError`` if no behaviour was found, or the module of the proof extends no
-    spec whose traces stand alone.
+    Every step has its parameters, the constants are values, and the claim names the false conjunct.
+    ``KraflaError`` if no behaviour was found, or if the module of the proof extends no spec whose
+    traces stand alone.
     """
     broken = found.counterexample
     path = None if found.reached is None else found.reached.path
@@ -71,7 +71,7 @@ def _claim(
     constants: tuple[tuple[str, Value], ...],
     steps: list[Step],
 ) -> Claim:
-    """Return the claim that the last step breaks what it does, judged by the module's own text."""
+    """Return the claim about the last step, with the false conjunct in the module's own text."""
     spec = loaded(module, constants)
     before, after = (
         spec.state({str(key): value for key, value in step.state.items()}) for step in steps

@@ -1,4 +1,4 @@
-"""Which clauses an invariant needs: what fails without each of them."""
+"""The clauses that an invariant needs: what fails without each of them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ __all__ = ["Need", "needs"]
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What fails if one clause is left out of every invariant.
+    """The obligation that fails if one clause is left out of every invariant.
 
-    Without a ``counterexample`` nothing was found to fail: the clause is not shown needed.
-    ``tried`` counts the obligations looked at.
+    Without a ``counterexample`` none was found to fail, so the clause is not shown needed.
+    ``tried`` counts the obligations that were tried.
     """
 
     clause: str
@@ -54,7 +54,7 @@ class Need:
 def needs(proofs: Proofs, only: str | None = None) -> tuple[Need, ...]:
     """Return for each clause an obligation that fails without it, with the step that shows so.
 
-    ``only`` is a clause's name, or has wildcards as in a shell; ``KraflaError`` if none is meant.
+    ``only`` is a clause's name, or has wildcards as in a shell; ``KraflaError`` if it matches none.
     """
     wanted = [
         (proof.name, clause)
@@ -64,7 +64,7 @@ def needs(proofs: Proofs, only: str | None = None) -> tuple[Need, ...]:
     ]
     if not wanted:
         raise KraflaError(f"no clause is named {only}")
-    # An obligation can fail only if its proof used the clause: no other need be tried.
+    # An obligation can fail only if its proof used the clause, so no others are tried.
     answered = []
     all_cases = list(proofs.cases())
     for number, case in enumerate(all_cases):
@@ -84,7 +84,7 @@ def _need(
     tried = 0
     for case, answer in answered:
         obligation = answer.obligation
-        # Without the clause nobody asks that it be kept; a property stays one.
+        # Without the clause, keeping it is no obligation; properties remain obligations.
         is_asked = obligation.goal != clause or obligation.kind is Kind.IMPLIED
         if clause not in answer.used or not is_asked:
             continue

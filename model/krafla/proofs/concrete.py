@@ -1,4 +1,4 @@
-"""Known values in the place of unknown ones: a formula asked about one state, or one step."""
+"""Substituting known values for unknown ones: a formula about one state or one step."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ __all__ = ["Substitution", "Universe"]
 
 
 class Universe:
-    """Names for the elements of a bounded theory's sets, and values of TLA+ as terms over them."""
+    """Names for the elements of a bounded theory's sets; TLA+ values as terms over them."""
 
     def __init__(self, algebra: Algebra, elements: Mapping[str, Sequence[ModelValue]]) -> None:
         self._algebra = algebra
@@ -52,7 +52,7 @@ class Universe:
         }
 
     def term(self, value: Value, type_: Type) -> Term:
-        """Return a value as a term of a type; ``Mismatch`` if it has another."""
+        """Return a value as a term of a type; ``Mismatch`` if it does not have the type."""
         if isinstance(value, bool):
             return boolean(value)
         if isinstance(value, int):
@@ -127,7 +127,7 @@ class Universe:
 
 
 class Substitution:
-    """Puts known terms in the place of the symbols of unknown ones, in any formula."""
+    """Substitutes known terms for the symbols of unknown ones in formulas."""
 
     def __init__(self, algebra: Algebra) -> None:
         self._algebra = algebra
@@ -135,11 +135,11 @@ class Substitution:
         self._constants: list[tuple[z3.ExprRef, z3.ExprRef]] = []
 
     def replace(self, unknown: Term, known: Term) -> None:
-        """Note that a known term stands in the place of an unknown one."""
+        """Add the substitution of a known term for an unknown one."""
         self._replace(unknown, known, [])
 
     def extend(self, other: Substitution) -> None:
-        """Note all that another substitution replaces."""
+        """Add all replacements of another substitution."""
         self._functions += other._functions
         self._constants += other._constants
 
@@ -173,7 +173,7 @@ class Substitution:
         self._functions.append((symbol.decl(), z3.substitute(value, *places)))
 
     def __call__(self, formula: z3.ExprRef) -> z3.ExprRef:
-        """Return the formula with the known in the place of the unknown."""
+        """Return the formula with the known terms in place of the unknown ones."""
         if self._constants:
             formula = z3.substitute(formula, *self._constants)
         return z3.substitute_funs(formula, *self._functions) if self._functions else formula

@@ -1,4 +1,4 @@
-"""Steps that break a clause: what z3 found, asked again of TLC's evaluator."""
+"""Steps that break a clause: found by z3, confirmed by TLC's evaluator."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ __all__ = ["Counterexample", "confirmed", "is_initial"]
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """A state in which every hypothesis holds, and what follows from it that should not.
+    """A state in which every hypothesis holds and the obligation fails.
 
-    ``after`` is the state that the action leads to, None if the state itself is at fault, or if
-    the action means nothing there. TLC's evaluator has agreed to all of it.
+    ``after`` is the state that the action leads to. It is None if the state itself breaks the goal,
+    or if the action has no meaning there. TLC's evaluator has confirmed all of it.
     """
 
     obligation: Obligation
@@ -42,7 +42,7 @@ class Counterexample:
         return f"{self.obligation.action}({', '.join(map(fmt, self.parameters))})"
 
     def lines(self) -> Iterator[str]:
-        """Yield the pair of states for a reader: all of the first, of the second what changed."""
+        """Yield lines: the whole state before, and what changed in the state after."""
         names = ", ".join(
             f"{name} = {fmt(value)}"
             for name, value in sorted(self.constants.items())
@@ -81,7 +81,7 @@ def confirmed(
 def is_initial(
     case: Case, situation: Situation, *, module: str, path: Path, search_path: Sequence[Path]
 ) -> bool:
-    """Return whether TLC's evaluator has the state among those of Init, with these constants."""
+    """Return whether TLC's evaluator has the state as initial, under the conditions."""
     spec = Spec.load(module, dict(situation.constants), path=path, search_path=search_path)
     try:
         state = spec.state(situation.before)
@@ -119,7 +119,7 @@ def _undefined(
     spec: Spec, obligation: Obligation, before: State,
     parameters: tuple[Value, ...], constants: Mapping[str, Value],
 ) -> Counterexample | str:  # fmt: skip
-    """Return a state in which TLC stops at an action, instead of taking it or not."""
+    """Return a counterexample if TLC cannot evaluate the action in a state, else the reason."""
     assert obligation.action is not None
     try:
         spec.outcomes(before, obligation.action, *parameters)

@@ -1,8 +1,8 @@
-"""The types of constants and variables, as the module itself declares them.
+"""The types of constants and variables, as the module declares them.
 
 A variable has the type of the set that ``TypeOK`` puts it in. A constant that is used as a set
-gets a sort of its own; one that an ASSUME puts in a set has that set's type; any other is a
-value of its own, as TLC's model values are.
+gets its own sort. A constant that an ASSUME puts in a set has that set's type. Any other constant
+is a value different from all others, as TLC's model values are.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["TYPE_INVARIANT", "conjuncts", "constants", "every_node", "literals", "variable_types"]
 
 TYPE_INVARIANT = "TypeOK"
-# Which arguments of these operators are sets.
+# The arguments of these operators that are sets.
 _SET_ARGUMENTS = {
     "\\in": (1,), "\\notin": (1,), "\\subseteq": (0, 1), "\\union": (0, 1), "\\cup": (0, 1),
     "\\intersect": (0, 1), "\\cap": (0, 1), "\\": (0, 1), "SUBSET": (0,), "$SetOfFcns": (0, 1),
@@ -33,7 +33,7 @@ _SET_ARGUMENTS = {
 
 
 def every_node(module: Module) -> Iterator[Node]:
-    """Yield every expression of a module and of those it extends."""
+    """Yield every expression of a module and of the modules it extends."""
     waiting = [node for _, node in module.assumptions]
     waiting += [definition.body for definition in module.operators.values()]
     seen: set[int] = set()
@@ -58,7 +58,7 @@ def conjuncts(
 ) -> Iterator[tuple[str, Node, Scope]]:  # fmt: skip
     """Yield the conjuncts of a formula with their names and scopes, through definitions.
 
-    A conjunct is named by the operator that it is, or by the one around it and its number.
+    The name is the operator that the conjunct is, or the operator around it with a number.
     """
     if isinstance(node, Call) and not node.definition.is_recursive:
         pairs = zip(node.definition.formals, node.arguments, strict=True)
@@ -116,7 +116,7 @@ def _used_as_sets(module: Module) -> Iterator[int]:
 def _memberships(
     entries: list[tuple[str, Node, Scope]],
 ) -> Iterator[tuple[int, tuple[Node, Scope]]]:
-    r"""Yield what ``x \in S`` says of a symbol x, by the symbol's key."""
+    r"""Yield the key of each symbol x with the set S of a conjunct ``x \in S``."""
     for _, node, scope in entries:
         if isinstance(node, Apply) and node.operator == "\\in":
             element, domain = node.arguments
@@ -126,7 +126,7 @@ def _memberships(
 
 
 def _symbol(node: Node | None, scope: Scope) -> Symbol | None:
-    """Return the constant or variable that an expression is, through parameters."""
+    """Return the constant or variable that an expression denotes, through parameters."""
     while isinstance(node, Name):
         bound = scope.bindings.get(node.symbol.key)
         if bound is None:
@@ -178,7 +178,7 @@ def _domain_of(node: Node | None, scope: Scope) -> Symbol | None:
 def _result(
     entries: list[tuple[str, Node, Scope]], function: Symbol, translator: Translator
 ) -> Type | None:
-    r"""Return what ``\A x \in DOMAIN f : f[x] \in R`` says of the results of f."""
+    r"""Return what ``\A x \in DOMAIN f : f[x] \in R`` says about the results of f."""
     for _, node, scope in entries:
         if not (isinstance(node, Apply) and node.operator == "$BoundedForall"):
             continue

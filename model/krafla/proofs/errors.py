@@ -1,4 +1,4 @@
-"""What the translation from TLA+ to z3 refuses."""
+"""The error for what the translation from TLA+ to z3 refuses."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["Untranslatable"]
 
 
 class Untranslatable(KraflaError):  # noqa: N818 - says what the expression is
-    """An expression has no translation; ``operator`` is what stands in the way.
+    """An expression has no translation, because of its ``operator``.
 
-    The place is the file and line. Nothing is ever translated by a guess.
+    The place is the file and line. The translation never guesses.
     """
 
     def __init__(self, operator: str, reason: str, place: Place) -> None:

@@ -1,10 +1,10 @@
-"""Models of formulas among a few elements, by writing out every quantifier.
+"""Models of formulas over a few elements, by writing out every quantifier.
 
-z3 finds contradictions among quantified formulas fast, and models of them seldom. So where a
-model is wanted, it is sought in a small world: a few elements of each set, a few messages, small
-numbers. There every quantifier is a finite conjunction or disjunction. What is found is a model
-of the formulas as far as these elements go, and must be checked by TLC's evaluator; that nothing
-is found means nothing beyond the small world.
+z3 finds contradictions among quantified formulas fast, but seldom finds models of them. So a model
+is sought in a small world: a few elements of each set, a few messages, small numbers. There every
+quantifier is a finite conjunction or disjunction. A model found there satisfies the formulas over
+these elements only, so TLC's evaluator must check it. If none is found, a larger world may still
+have one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["SMALL", "Found", "World", "find_model", "find_models"]
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """How large a world is: elements of each set, members of each bag, and numbers up to."""
+    """The size of a world: elements of each set, members of each bag, and the largest number."""
 
     elements: int
     members: int
@@ -38,8 +38,8 @@ class World:
 class Found:
     """A model: the elements of each set by the name of its sort, and the values of expressions.
 
-    ``candidates`` holds, for each sort whose members may be in a bag, all that may be; ``symbols``
-    are the terms that the formulas are about.
+    ``candidates`` holds the possible members of bags, by their sort. ``symbols`` are the terms that
+    occur in the formulas.
     """
 
     model: z3.ModelRef
@@ -49,7 +49,7 @@ class Found:
     places: Mapping[int, z3.BoolRef]
 
     def another(self, constants: Collection[str], variables: Collection[str]) -> z3.BoolRef:
-        """Return that some of the variables has another value, and the constants are the same."""
+        """Return the formula that some variable has another value, with the same constants."""
         # z3 has its own names for the elements of a model; another model may have others.
         names = [
             (self.value(one), one)
@@ -69,7 +69,7 @@ class Found:
         return z3.And(*same, z3.Or(*others))
 
     def _counts(self, symbol: z3.ExprRef) -> bool:
-        """Return whether a symbol says something of the state: a place in a bag may be empty."""
+        """Return whether a symbol describes the state: its place in a bag is not empty."""
         used = self.places.get(symbol.get_id())
         if used is not None:
             return bool(z3.is_true(self.value(used)))
@@ -78,16 +78,16 @@ class Found:
         return bag is None or bool(z3.is_true(self.value(bag(symbol.arg(0)))))
 
     def value(self, expression: z3.ExprRef) -> z3.ExprRef:
-        """Return the value of an expression, which may ask what is in a bag."""
+        """Return the value of an expression, which may depend on the members of a bag."""
         asked = z3.substitute_funs(expression, *self.bags)
         return self.model.eval(asked, model_completion=True)
 
 
-# In the order in which they are tried: the first model found is among the smallest.
+# The worlds in the order in which they are tried, so that a small model is found first.
 SMALL = (World(1, 1, 3), World(2, 2, 4), World(3, 3, 6))
-# Of z3's steps (its rlimit); most models take a tenth of it, and about a second goes by.
+# A limit in z3's steps (its rlimit), about one second; most models take a tenth of it.
 _EFFORT = 40_000_000
-# What a step may add to a bag: the answer to a message, and a request with another mark.
+# The most messages a step adds to a bag: a response, and a request with another flag.
 _ADDED = 2
 
 
@@ -96,8 +96,8 @@ def find_model(
 ) -> Found | None:
     """Return a model of the formulas in the first of the worlds that has one, or None.
 
-    The state ``before`` has no members of bags but those of the world. How long z3 searches each
-    world is counted in its own steps, so that the answer is the same on any machine.
+    The bags of the state ``before`` have only the members of the world. The limit of each search is
+    counted in z3's own steps, so that the answer is the same on any machine.
     """
     return next(find_models(theory, formulas, worlds), None)
 
@@ -105,10 +105,10 @@ def find_model(
 def find_models(
     theory: Theory, formulas: Sequence[z3.BoolRef], worlds: Sequence[World] = SMALL
 ) -> Generator[Found, Collection[str] | None, None]:
-    """Yield models as ``find_model`` does, all of one world and one choice of constants.
+    """Yield models as ``find_model`` does, all in one world with the same constants.
 
-    No two have the same state ``before``. Variables that are sent do not have their values of
-    the model before in any that follows.
+    All have different states ``before``. The caller can send names of variables: no later model has
+    their values of the last one.
     """
     for world in worlds:
         found = _Search(theory, world, ("before",)).models(formulas, theory.constants.keys())
@@ -131,7 +131,7 @@ class _Search:
         self._places: dict[int, z3.BoolRef] = {}
         self._variables = theory.variables
         self._expanded: dict[int, z3.ExprRef] = {}
-        # Keeps the expressions alive whose ids are keys.
+        # Keeps expressions alive whose ids are keys.
         self._kept: list[z3.ExprRef] = []
         for name, sort in sorted(theory.sorts.elements.items()):
             self._set(name, sort)
@@ -209,7 +209,7 @@ class _Search:
         return z3.Or(*changed) if z3.is_or(node) else node.decl()(*changed)
 
     def _limits(self, formulas: Iterable[z3.ExprRef]) -> Iterator[z3.BoolRef]:
-        """Keep every number that the formulas speak of small."""
+        """Bound every number in the formulas."""
         for node in _nodes(formulas):
             is_field = z3.is_app(node) and node.decl().kind() == z3.Z3_OP_DT_ACCESSOR
             if z3.is_int(node) and (is_field or _is_symbol(node)):
@@ -222,7 +222,7 @@ def _is_symbol(node: z3.ExprRef) -> bool:
 
 
 def _nodes(formulas: Iterable[z3.ExprRef]) -> Iterator[z3.ExprRef]:
-    """Yield each subexpression once, of those that lie under no quantifier."""
+    """Yield each subexpression that is not under a quantifier, once."""
     seen: set[int] = set()
     waiting = list(formulas)
     while waiting:

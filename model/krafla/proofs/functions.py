@@ -191,7 +191,7 @@ def _changed(
     translator: Translator, node: Apply, scope: Scope, old: Term, path: list[Node],
     new: Callable[[Term], Term],
 ) -> Term:  # fmt: skip
-    """Return a value with what lies at the end of a path replaced."""
+    """Return a value with the part at the end of a path replaced."""
     if not path:
         return new(old)
     algebra = translator.algebra

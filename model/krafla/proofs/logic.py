@@ -1,4 +1,4 @@
-"""Rules for logic, numbers, choice between values, quantifiers, and steps."""
+"""Rules for logic, numbers, IF and CASE, quantifiers, and steps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["LOGIC_RULES", "operands"]
 
 
 def operands(node: Apply) -> tuple[Node, ...]:
-    """Return the arguments of a node that has no empty ones."""
+    """Return the arguments of a node, none of which may be empty."""
     return tuple(argument for argument in node.arguments if argument is not None)
 
 
@@ -41,7 +41,7 @@ def _and(translator: Translator, node: Apply, scope: Scope) -> Term:
 
 
 def _conjunction(translator: Translator, nodes: list[Node], scope: Scope) -> z3.BoolRef:
-    """Return a conjunction; each part may rely on those before it."""
+    """Return a conjunction; each part may rely on the parts before it."""
     if not nodes:
         return z3.BoolVal(True)
     first = translator.formula(nodes[0], scope)
@@ -156,7 +156,7 @@ def _counted(translator: Translator, node: Apply, scope: Scope) -> Term | None:
 
     if operator in ("=", "/="):
         equal = conjunction(at_least(count), negation(at_least(count + 1)))
-        # The counterpart is negated by whoever asked.
+        # The caller negates it for ``/=``.
         return boolean(equal)
     found = {
         "\\leq": lambda: negation(at_least(count + 1)),
@@ -170,7 +170,7 @@ def _counted(translator: Translator, node: Apply, scope: Scope) -> Term | None:
 def _has_members(
     translator: Translator, members: SetTerm, number: int, known: tuple[Term, ...]
 ) -> z3.BoolRef:
-    """Return the formula that a set has so many members besides those known."""
+    """Return the formula that a set has at least ``number`` members besides the known ones."""
     if number <= 0:
         return z3.BoolVal(True)
     equal = translator.algebra.equal

@@ -24,7 +24,7 @@ __all__ = ["Reader", "Situation"]
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What a model says in TLA+ values: of the constants, of a state, of an action's parameters."""
+    """A model as TLA+ values: the constants, a state, and an action's parameters."""
 
     constants: Mapping[str, Value]
     before: Mapping[str, Value]
@@ -32,7 +32,7 @@ class Situation:
 
 
 class Reader:
-    """Reads one model of a theory."""
+    """Reads a model of a theory."""
 
     def __init__(self, theory: Theory, found: Found) -> None:
         self._theory = theory
@@ -97,7 +97,7 @@ class Reader:
         raise AssertionError(f"{value} is no {type_}")
 
     def _element(self, value: z3.ExprRef, type_: ElementType) -> ModelValue:
-        """Return an element by a name of its own: the n-th broker is ``broker_n``."""
+        """Return an element under a name of its own: the n-th element of ``Node`` is ``node_n``."""
         elements = self._found.candidates[str(value.sort())]
         known = [self._found.value(element) for element in elements]
         index = next(number for number, one in enumerate(known, start=1) if one.eq(value))

@@ -37,7 +37,7 @@ class ProofMutant:
 
 @dataclass(frozen=True, slots=True)
 class MutantAnswer:
-    """What became of a mutant: held if the named obligation was refuted, and TLC agreed."""
+    """The result for a mutant: held if the named obligation was refuted, and TLC agreed."""
 
     id: str
     obligation: str
@@ -82,7 +82,7 @@ def refute_mutants(
 
 @gc_paused()
 def refute_mutant(specs: Path, subject: str, mutant: ProofMutant, timeout: float) -> MutantAnswer:
-    """Return whether the obligation that a mutant names is refuted in a copy of the specs."""
+    """Return the result for a mutant, in a copy of the specs."""
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="krafla-mutant-") as name:
         folder = (Path(name) / "specs").resolve()

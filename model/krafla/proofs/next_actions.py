@@ -1,4 +1,4 @@
-r"""The actions of Next: what its disjunctions and quantifiers choose among."""
+r"""The actions of Next, among which its disjunctions and quantifiers choose."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["NextAction", "Parameter", "next_actions"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
-    """A parameter of an action: the name that Next binds, and the set it takes it from."""
+    """A parameter of an action: the name that Next binds, and its set."""
 
     symbol: Symbol
     domain: Node
@@ -36,8 +36,7 @@ class NextAction:
 def next_actions(definition: Definition) -> tuple[NextAction, ...]:
     r"""Return the actions of a next-state relation of the form ``\/ \E x \in S : A(x)``.
 
-    ``Untranslatable`` where an argument is anything but a quantified name: the others have no
-    set that they come from.
+    ``Untranslatable`` if an argument is not a quantified name: it would have no set.
     """
     return tuple(_leaves(definition.body, {}))
 

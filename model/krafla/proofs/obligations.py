@@ -1,4 +1,4 @@
-"""What must be shown of a proof: each clause at the start, after each action, each property."""
+"""The obligations of a proof: each clause at the start and after each action, each property."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Case", "Goal", "Hypothesis", "Kind", "Obligation", "cases", "clauses
 
 
 class Kind(Enum):
-    """What sort of obligation it is."""
+    """The kind of an obligation."""
 
     INITIAL = "initial"
     KEPT = "kept"
@@ -33,9 +33,9 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """One thing to be shown: ``goal`` is a clause or property, ``action`` what is done if any.
+    """One thing to show: ``goal`` is a clause or property, ``action`` that of the step, if any.
 
-    ``conjunct`` counts the conjuncts of the goal; each is an obligation of its own.
+    Each conjunct of the goal is an obligation of its own; ``conjunct`` is its number.
     """
 
     proof: str
@@ -46,7 +46,7 @@ class Obligation:
 
     @property
     def name(self) -> str:
-        """Return the name by which ``--only`` finds it."""
+        """Return the name for ``--only``."""
         return "/".join((self.proof, self.action or self.kind.value, self.goal))
 
 
@@ -60,7 +60,7 @@ class Hypothesis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Goal:
-    """What is to follow, and the obligation that it meets."""
+    """A formula to show, and its obligation."""
 
     obligation: Obligation
     formula: z3.BoolRef
@@ -68,10 +68,10 @@ class Goal:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
-    """The obligations with the same assumptions: those at the start, of no step, or of one action.
+    """The obligations with the same assumptions: at the start, without a step, or of one action.
 
-    ``premises`` can not be given up (what the action does, what is said of constants);
-    ``hypotheses`` can, to see whether they are needed. ``before`` and ``after`` name the states.
+    ``premises`` are always assumed: the action, and the facts about constants. ``hypotheses`` can
+    be left out, to find out whether they are needed. ``before`` and ``after`` are the states.
     """
 
     proof: Proof
@@ -90,7 +90,7 @@ class Case:
 
 
 def clauses(theory: Theory, invariant: str) -> tuple[str, ...]:
-    """Return the operators that an invariant is the conjunction of, through such conjunctions."""
+    """Return the operators in the conjunction of an invariant, also through nested conjunctions."""
     body = theory.module.operator(invariant).body
     if not isinstance(body, Apply) or body.operator not in ("$ConjList", "\\land"):
         return (invariant,)
@@ -105,7 +105,7 @@ def clauses(theory: Theory, invariant: str) -> tuple[str, ...]:
 
 
 def own_clauses(theory: Theory, proof: Proof, earlier: Sequence[Proof]) -> tuple[str, ...]:
-    """Return the clauses that the invariant has beyond those of the proofs it builds on."""
+    """Return the clauses of the invariant that the proofs it builds on do not have."""
     known = {
         clause
         for other in earlier
@@ -118,8 +118,8 @@ def own_clauses(theory: Theory, proof: Proof, earlier: Sequence[Proof]) -> tuple
 def cases(theory: Theory, proof: Proof, earlier: Sequence[Proof] = ()) -> Iterator[Case]:
     """Yield the obligations of a proof: at the start, of every state, of each action of Next.
 
-    ``earlier`` are the proofs already read; the clauses of those in ``proof.after`` are relied on
-    and not shown again.
+    ``earlier`` are the proofs before it. The clauses of those in ``proof.after`` are assumed, and
+    not shown again.
     """
     _check_names(theory, proof)
     builder = _Builder(theory, proof, own_clauses(theory, proof, earlier))
@@ -179,7 +179,7 @@ class _Builder:
         )  # fmt: skip
 
     def defined(self, action: str) -> Case:
-        """Return that what the action evaluates means something, whether or not it is taken."""
+        """Return the case that everything the action evaluates has a meaning, taken or not."""
         theory, kind = self.theory, Kind.DEFINED
         parameters = theory.parameters(action)
         premises = [*self.constants]
@@ -197,7 +197,7 @@ class _Builder:
     def _goals(
         self, kind: Kind, action: str | None, names: Sequence[str], state: State
     ) -> tuple[Goal, ...]:
-        """Return the obligations that these operators hold of a state, conjunct by conjunct."""
+        """Return the goals that these operators hold in a state, conjunct by conjunct."""
         return tuple(
             Goal(Obligation(self.proof.name, kind, action, name, number), conjunct.formula)
             for name in names

@@ -1,4 +1,4 @@
-"""Read ``specs/proofs.toml``: what is to be proved, of which module, under which conditions."""
+"""Reading ``specs/proofs.toml``: the proofs, their modules and their conditions."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _LISTS = ("after", "conditions", "step_conditions", "any_parameters", "implies",
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """One proof: an invariant to be shown inductive, and what follows from it.
+    """One proof: an invariant to show inductive, and the properties that follow from it.
 
-    ``implies`` names properties of states, ``steps`` of steps. ``conditions`` (over constants)
-    and ``step_conditions`` (over a step) are operators that are assumed. ``after`` names the
-    proofs on whose invariants this one builds. The parameters of ``any_parameters`` may be
-    anything, not only what Next chooses from. ``never`` gives, with the reason, each action that
-    the conditions rule out. One that ``is_refuted`` must fail, by a behaviour of the spec. One that
-    ``is_defined`` also shows that whatever an action evaluates means something.
+    ``implies`` names properties of states, ``steps`` properties of steps. ``conditions`` (over
+    constants) and ``step_conditions`` (over a step) are operators that are assumed. ``after`` names
+    the proofs whose invariants are assumed too. Actions in ``any_parameters`` may have any
+    parameters, not only those from Next. ``never`` gives each action that the conditions rule out,
+    with the reason. If ``is_refuted``, the proof must fail by a behaviour of the spec. If
+    ``is_defined``, it also shows that everything an action evaluates has a meaning.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Proof:
 def load_plans(specs: Path, of: str | None = None) -> tuple[Proof, ...]:
     """Return the proofs of a folder of specs, or those ``of`` one subject, in the file's order.
 
-    ``KraflaError`` names the line and what is wrong there.
+    ``KraflaError`` names the line and the error.
     """
     path = specs / PLANS_NAME
     try:

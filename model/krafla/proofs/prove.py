@@ -1,4 +1,4 @@
-"""All proofs of one subject: every obligation answered, every action shown possible."""
+"""All proofs of a subject: every obligation is answered, every action is shown possible."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 __all__ = ["CaseReport", "Progress", "Proofs", "ProofsReport"]
 
-# Told: what is being done, how many cases are done, how many there are.
+# Called with the current task, the number of finished cases, and the number of all cases.
 Progress: TypeAlias = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class CaseReport:
-    """The answers to one case: at the start of a proof, of its properties, or of one action.
+    """The answers to one case: the start of a proof, its properties, or one action.
 
-    ``is_possible`` is None where nobody asked: a stronger proof, or another case of the same
+    ``is_possible`` is None if it was not asked: a stronger proof, or another case of the same
     action, has shown it.
     """
 
@@ -46,7 +46,7 @@ class CaseReport:
 
     @property
     def possibility(self) -> Verdict:
-        """Return held unless an action is possible against the plan, or impossible against it."""
+        """Return held unless the action is possible and should not be, or the other way round."""
         if self.is_possible is None:
             return Verdict.HELD
         expected = self.action not in dict(self.proof.never)
@@ -55,7 +55,7 @@ class CaseReport:
 
 @dataclass(frozen=True, slots=True)
 class ProofsReport:
-    """What became of the obligations of a subject, case by case."""
+    """The answers to the obligations of a subject, case by case."""
 
     cases: tuple[CaseReport, ...]
     seconds: float
@@ -67,14 +67,14 @@ class ProofsReport:
 
     @property
     def verdict(self) -> Verdict:
-        """Return the worst of all answers; what is unknown, or proved of nothing, is not held."""
+        """Return the worst of all answers; an unknown one or an impossible action is not held."""
         return worst(
             [answer.verdict for answer in self.answers] + [case.possibility for case in self.cases]
         )
 
 
 class Proofs:
-    """The proofs of a subject, from a folder of specs. Theories are translated once."""
+    """The proofs of a subject in a folder of specs. Each theory is translated once."""
 
     def __init__(
         self, specs: Path, subject: str, *, timeout: float = 10.0,
@@ -102,11 +102,11 @@ class Proofs:
         return self._theories[proof.module]
 
     def solver(self, proof: Proof) -> Solver:
-        """Return who answers the obligations of a proof."""
+        """Return the solver for the obligations of a proof."""
         return self._solvers[proof.module]
 
     def reach(self, proof: Proof) -> Reach:
-        """Return searches for states, by steps that a proof is about."""
+        """Return the search for states by the steps that a proof is about."""
         if proof.name not in self._searches:
             self._searches[proof.name] = Reach(
                 self.theory(proof), self._specs, proof.module, proof.step_conditions
@@ -132,7 +132,7 @@ class Proofs:
         ``KraflaError`` if it matches nothing.
         """
         started = time.perf_counter()
-        # Most proofs are not asked about if a name begins with that of one.
+        # If the pattern begins with the name of a proof, the others need not be translated.
         first = "*" if only is None else only.partition("/")[0]
         all_cases = [
             case
@@ -159,10 +159,10 @@ class Proofs:
         return ProofsReport(tuple(reports), time.perf_counter() - started)
 
     def _possible(self, chosen: Sequence[Case]) -> dict[str, bool]:
-        """Return for each case whether it can happen, unless a stronger proof answers that."""
+        """Return for each case whether it can happen, unless a stronger proof shows it."""
         found: dict[str, bool] = {}
         known: set[tuple[str, Kind, str | None]] = set()
-        # What an action evaluates is asked from the states and parameters that it is asked of.
+        # Whether an action is defined has its own states and parameters, so ask for these too.
         wanted = [case for case in reversed(chosen) if case.kind is not Kind.DEFINED]
         wanted += [case for case in chosen if case.kind is Kind.DEFINED]
         for number, case in enumerate(wanted):
@@ -178,7 +178,7 @@ class Proofs:
 
 
 def _narrowed(case: Case, only: str | None) -> Case | None:
-    """Return the case with the goals that match, None if none does."""
+    """Return the case with the goals that match; None if none does."""
     goals = tuple(goal for goal in case.goals if only is None or _matches(goal, only))
     return replace(case, goals=goals) if goals else None
 

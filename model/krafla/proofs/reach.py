@@ -1,4 +1,4 @@
-"""Whether TLC reaches a state: the states of a small model, and the way to one of them."""
+"""Whether TLC reaches a state: the search in a small model, and the way to the state."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 __all__ = ["Reach", "Reached"]
 
 _STATES = 40_000
-# Numbers up to here are always looked at, so that one search serves many states.
+# Numbers up to this are always within the bounds, so that one search serves many states.
 _NUMBER = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """How far a search went: a shortest way to the state, or None if it was not met.
+    """The result of a search: a shortest way to the state, or None if it was not found.
 
-    Each entry of ``path`` is an action and the state it led to; the first is ``Init``.
-    ``is_complete`` says that all states within ``bounds`` were looked at.
+    Each entry of ``path`` is an action and the state after it; the first action is ``Init``.
+    ``is_complete``: all states within ``bounds`` were searched.
     """
 
     path: tuple[tuple[str, State], ...] | None
@@ -48,7 +48,7 @@ class Reached:
 
 @dataclass(slots=True)
 class Reach:
-    """Searches of one theory; what was explored is kept for the next state with the same bounds.
+    """Searches in one theory. Explored states are kept for the next search with the same bounds.
 
     Only steps that satisfy the ``step_conditions`` are taken.
     """
@@ -65,7 +65,7 @@ class Reach:
     def search(
         self, constants: Mapping[str, Value], before: Mapping[str, Value]
     ) -> Reached:  # fmt: skip
-        """Return whether behaviours from Init meet a state, given as values of the variables."""
+        """Return whether a behaviour from Init has a state, given as values of the variables."""
         bounds = self._bounds(before)
         key = self._key(constants, before)
         if key not in self._known:
@@ -81,8 +81,7 @@ class Reach:
     ) -> tuple[str, ...]:
         """Return a few variables whose values in a state no reached state has together.
 
-        Three at most, or else all of them: what is not reached has a reason, and a smaller one
-        rules out more.
+        They are at most three, or else all variables: fewer variables rule out more states.
         """
         key = self._key(constants, before)
         _, found, _ = self._known[key]
@@ -119,7 +118,7 @@ class Reach:
         return spec, found, index
 
     def _bounds(self, state: Mapping[str, Value]) -> str:
-        """Return what keeps the search near the state: no greater numbers, no larger bags."""
+        """Return the bounds of a search for a state: its largest numbers and bags."""
         parts = []
         for variable, type_ in self.theory.types.items():
             value = state[variable]

@@ -1,4 +1,4 @@
-"""Claims that must fail: a step that breaks one, from a state that the spec's behaviours meet."""
+"""Claims that must fail: a step that breaks the claim, from a state that a behaviour reaches."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Refutation", "refute"]
 
-# Of one action; z3 gives another state each time, and a part of them can be reached.
+# For one action. z3 gives a different state each time; only some of them are reachable.
 _STATES_TRIED = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Refutation:
-    """What became of a claim that must fail.
+    """The result for a claim that must fail.
 
-    ``counterexample`` is a step that breaks it, ``reached`` the search for its first state. The
-    verdict is held (it failed, as it must) only if that state was reached. ``tried`` counts the
-    states that z3 gave.
+    ``counterexample`` is a step that breaks it, ``reached`` the search for the state before that
+    step. The verdict is held (the claim failed, as it must) only if that state was reached.
+    ``tried`` counts the states that z3 gave.
     """
 
     proof: Proof
@@ -56,9 +56,9 @@ class Refutation:
 
 @gc_paused()
 def refute(proofs: Proofs, proof: Proof) -> Refutation:
-    """Return a step that breaks a claim, and the way to where it starts.
+    """Return a step that breaks a claim, and the way to the state before it.
 
-    z3 finds the step, in a small world; TLC's evaluator agrees to it, and walks to its start.
+    z3 finds the step in a small world. TLC's evaluator confirms it, and searches for the way.
     """
     started = time.perf_counter()
     reach = proofs.reach(proof)

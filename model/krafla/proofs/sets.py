@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 __all__ = ["SET_RULES"]
 
-# Intervals between literals are written out up to this length.
+# The longest interval between literals that is written out.
 _MOST_LISTED = 64
 
 
 def number(member: Term) -> z3.ArithRef:
-    """Return a value that is an integer as z3's expression; ``Mismatch`` for any other."""
+    """Return z3's expression of an integer; ``Mismatch`` for any other value."""
     if not isinstance(member, Scalar) or member.type != INTEGER:
         raise Mismatch(f"{member.type} is no number")
     assert isinstance(member.expression, z3.ArithRef)
@@ -177,7 +177,7 @@ def _powerset(translator: Translator, node: Apply, scope: Scope) -> Term:
 
 
 def _choose(translator: Translator, node: Apply, scope: Scope) -> Term:
-    """Return any member that satisfies: which one CHOOSE takes is not said.
+    """Return an unspecified member that satisfies the condition of a CHOOSE.
 
     The same condition gives the same value; another CHOOSE may give another.
     """

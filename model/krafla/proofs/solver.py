@@ -1,4 +1,4 @@
-"""One obligation put to z3: proved, refuted by a step that TLC agrees to, or unknown."""
+"""z3's answer to an obligation: proved, refuted by a step that TLC confirms, or unknown."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Solver"]
 
-# What can be proved is proved in hundredths of a second. So after this long, a counterexample is
-# sought before more time is spent on a proof.
+# A proof usually takes hundredths of a second. After this time a counterexample is sought, before
+# more time is spent on the proof.
 _FIRST_SECONDS = 1.0
-# To see whether a proof does without a clause.
+# The time for finding out whether a proof needs a clause.
 _AGAIN_SECONDS = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What became of an obligation.
+    """The answer to an obligation.
 
-    ``used`` names the clauses and conditions of the proof that was found; ``reason`` says why
-    the answer is not known.
+    ``used`` names the clauses and conditions that the found proof uses. ``reason`` says why the
+    answer is unknown.
     """
 
     obligation: Obligation
@@ -50,7 +50,7 @@ class Answer:
 
 
 class Solver:
-    """Puts obligations of one theory to z3; ``specs`` is the folder its modules are in.
+    """Asks z3 about the obligations of one theory; ``specs`` is the folder of its modules.
 
     ``timeout`` is in seconds, for each obligation.
     """
@@ -87,7 +87,7 @@ class Solver:
     def is_possible(self, case: Case) -> bool:
         """Return whether the hypotheses and the step of a case hold together in a small world.
 
-        At the start, TLC's evaluator must also have the state as one of those that Init allows.
+        At the start, the state must also be initial for TLC's evaluator.
         """
         formulas = [*case.premises, *(one.formula for one in case.hypotheses)]
         found = find_model(self._theory, formulas)
@@ -131,8 +131,8 @@ class Solver:
     ) -> Generator[Situation, Collection[str] | None, None]:
         """Yield states of a small world, with parameters, from which a step breaks the goal.
 
-        That is what z3 says; ``confirm`` asks TLC. All are of one choice of constants. Variables
-        that are sent do not have their values in any that follows.
+        z3 says so; ``confirm`` asks TLC. All have the same constants. The caller can send names of
+        variables: no later state has their values of the last one.
         """
         formulas = [*case.premises, *(one.formula for one in case.hypotheses)]
         models = find_models(self._theory, [*formulas, z3.Not(goal.formula)])
@@ -147,7 +147,7 @@ class Solver:
     def confirm(
         self, case: Case, goal: Goal, situation: Situation, hypotheses: Sequence[Hypothesis]
     ) -> Counterexample | str:
-        """Return a situation as a counterexample if TLC's evaluator agrees, else why not."""
+        """Return a situation as a counterexample if TLC's evaluator agrees, else the reason."""
         module = case.proof.module
         answer = confirmed(
             case, goal.obligation, situation, [one.clause for one in hypotheses],

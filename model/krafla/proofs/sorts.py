@@ -42,7 +42,7 @@ __all__ = ["Shape", "Sorts"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:
-    """One alternative of a datatype: how to make, recognise and read it."""
+    """One alternative of a datatype: its constructor, recognizer and accessors."""
 
     alternative: Alternative
     constructor: z3.FuncDeclRef
@@ -55,16 +55,16 @@ class Shape:
         return self.alternative.fields if isinstance(self.alternative, RecordType) else ()
 
 
-# z3 knows a datatype by its name, in all theories of a process.
+# z3 identifies a datatype by its name, across all theories of a process.
 _SERIAL = itertools.count()
 
 
 class Sorts:
-    """The sorts of one theory; ``literals`` are all strings that its modules write.
+    """The sorts of one theory; ``literals`` are all strings in its modules.
 
-    ``sizes`` says how many elements a CONSTANT set has. Without it nothing is said of their
-    number, and z3 must show a formula for all. If ``is_written_out``, a quantifier over so few
-    becomes a conjunction or disjunction.
+    ``sizes`` gives the number of elements of a CONSTANT set. Without it the number is unknown, and
+    z3 must show a formula for any number. If ``is_written_out``, a quantifier over a set of known
+    size becomes a conjunction or disjunction.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Sorts:
         self.serial = next(_SERIAL)
         self.sizes = sizes
         self._is_written_out = is_written_out
-        # Strings that no module writes are still strings: one for each number.
+        # Strings that occur in no module are still strings: one for each number.
         text = z3.Datatype(f"STRING.{self.serial}")
         for literal in self.literals:
             text.declare(f'"{literal}"')
@@ -87,16 +87,16 @@ class Sorts:
         self.elements: dict[str, z3.SortRef] = {}
         self._shapes: dict[Type, tuple[z3.SortRef, tuple[Shape, ...]]] = {}
         self._fresh = 0
-        # z3 gives a number anew once nothing refers to its expression, so these are kept.
+        # z3 reuses the id of an expression that nothing refers to, so these are kept.
         self._bound: set[int] = set()
         self._kept: list[z3.ExprRef] = []
 
     def literal(self, value: str) -> z3.ExprRef:
-        """Return a string of the modules."""
+        """Return the term of a string that the modules contain."""
         return self.text.constructor(self.literals.index(value))()
 
     def of(self, type_: Type) -> z3.SortRef:
-        """Return the sort of a type; ``Mismatch`` for one that is no single z3 expression."""
+        """Return the sort of a type; ``Mismatch`` if its values are no single z3 expressions."""
         if type_ == BOOLEAN:
             return z3.BoolSort()
         if type_ == INTEGER:
@@ -120,7 +120,7 @@ class Sorts:
         return self.elements[name]
 
     def all_of(self, type_: Type) -> tuple[Term, ...] | None:
-        """Return all values of a type, where a quantifier over them is written out."""
+        """Return all values of a type, if a quantifier over them is written out."""
         if type_ == BOOLEAN:
             return (boolean(False), boolean(True))
         if isinstance(type_, ElementType) and self.sizes is not None and self._is_written_out:
@@ -128,7 +128,7 @@ class Sorts:
         return None
 
     def elements_of(self, type_: ElementType) -> tuple[Scalar, ...]:
-        """Return the elements of a CONSTANT set whose size is given."""
+        """Return the elements of a CONSTANT set with a given size."""
         sort = self.of(type_)
         return tuple(Scalar(type_, sort.constructor(n)()) for n in range(sort.num_constructors()))
 
@@ -162,18 +162,18 @@ class Sorts:
         return self._shapes[type_]
 
     def flat(self, type_: Type) -> list[z3.SortRef]:
-        """Return the sorts of the arguments that stand for one value: several for a tuple."""
+        """Return the sorts of the arguments for one value: several for a tuple."""
         if isinstance(type_, TupleType):
             return [sort for element in type_.elements for sort in self.flat(element)]
         return [] if isinstance(type_, AtomType) else [self.of(type_)]
 
     def name(self, stem: str) -> str:
-        """Return a name that nothing else has."""
+        """Return a new name."""
         self._fresh += 1
         return f"{stem}!{self._fresh}"
 
     def bound(self, type_: Type, stem: str) -> tuple[Term, list[z3.ExprRef]]:
-        """Return a variable to quantify over, with the z3 constants that it consists of."""
+        """Return a variable for a quantifier, with the z3 constants that make it up."""
         found: list[z3.ExprRef] = []
         term = self._made(type_, stem, found)
         self._bound.update(constant.get_id() for constant in found)
@@ -181,7 +181,7 @@ class Sorts:
         return term, found
 
     def constant(self, type_: Type, stem: str) -> Term:
-        """Return a value of which nothing is known."""
+        """Return an unknown value."""
         return self._made(type_, stem, [])
 
     def _made(self, type_: Type, stem: str, found: list[z3.ExprRef]) -> Term:
@@ -194,7 +194,7 @@ class Sorts:
         return Scalar(type_, constant)
 
     def has_bound_names(self, formula: z3.ExprRef) -> bool:
-        """Return whether a name that some quantifier binds further out occurs in a formula."""
+        """Return whether a formula contains a name that an outer quantifier binds."""
         seen: set[int] = set()
         waiting = [formula]
         while waiting:
@@ -219,8 +219,8 @@ class Sorts:
     ) -> Callable[[Sequence[z3.ExprRef]], Term]:
         """Return a symbol of any type, for each value of the arguments in ``prefix``.
 
-        A function becomes a z3 function, a set a predicate; ``flatten`` turns an argument into
-        expressions. A function that is not total has a second symbol, its domain.
+        A function becomes a z3 function, a set a predicate. ``flatten`` turns an argument into
+        expressions. A function that is not total has a second symbol for its domain.
         """
         if isinstance(type_, AtomType):
             return lambda _: AtomTerm(type_.constant)

@@ -1,7 +1,7 @@
-"""TLA+ values during translation: z3 expressions, and sets and functions as what they answer.
+"""TLA+ values during translation: z3 expressions, or sets and functions as Python functions.
 
-A set is its membership test and a function its domain and application, so neither needs a sort
-of its own: only what is asked of them becomes a formula.
+A set is its membership test, a function its domain and application. So neither needs a sort of its
+own: only the tests and applications become formulas.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scalar:
-    """A value that z3 holds as one expression: basic values, elements, records and unions."""
+    """A value as a single z3 expression: basic values, elements, records and unions."""
 
     type: Type
     expression: z3.ExprRef
@@ -84,8 +84,8 @@ class RecordTerm:
 class SetTerm:
     """A set: ``contains`` decides whether a value belongs to it.
 
-    ``candidates``, where they are known, have all members among them; if ``is_listed`` they are
-    the members. ``is_everything`` says that every value of the element type belongs to it.
+    ``candidates``, if known, include all members; if ``is_listed`` they are exactly the members.
+    ``is_everything``: every value of the element type belongs to the set.
     """
 
     element: Type
@@ -102,7 +102,7 @@ class SetTerm:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FunctionTerm:
-    """A function: what ``apply`` gives outside ``domain`` means nothing."""
+    """A function; outside ``domain`` the result of ``apply`` has no meaning."""
 
     domain: SetTerm
     result: Type
@@ -128,7 +128,7 @@ class TupleTerm:
 
 @dataclass(frozen=True, slots=True)
 class Unspecified:
-    """What the empty function gives: fits everywhere, and is never asked for."""
+    """The result of the empty function: it fits every type, and is never used."""
 
     @property
     def type(self) -> Type:
@@ -150,7 +150,7 @@ def integer(value: z3.ArithRef | int) -> Scalar:
 
 
 def everything(element: Type, values: tuple[Term, ...] | None = None) -> SetTerm:
-    """Return the set of all values of a type; these are ``values``, if there are so few."""
+    """Return the set of all values of a type; ``values`` lists them if they are few."""
 
     def contains(member: Term) -> z3.BoolRef:
         if member.type != element:
@@ -190,14 +190,14 @@ def disjunction(*parts: z3.BoolRef) -> z3.BoolRef:
 
 
 def negation(part: z3.BoolRef) -> z3.BoolRef:
-    """Return the negation; of a negation what it stands around."""
+    """Return the negation; for a negation the negated formula."""
     if z3.is_true(part) or z3.is_false(part):
         return z3.BoolVal(z3.is_false(part))
     return part.arg(0) if z3.is_not(part) else z3.Not(part)
 
 
 def implication(left: z3.BoolRef, right: z3.BoolRef) -> z3.BoolRef:
-    """Return the implication, simplified where a side is constant."""
+    """Return the implication, simplified if a side is constant."""
     if z3.is_false(left) or z3.is_true(right):
         return z3.BoolVal(True)
     if z3.is_true(left):

@@ -1,7 +1,7 @@
 """A module as a theory of z3: its predicates, actions and step properties as formulas.
 
-Everything comes from the text of the module. The z3 sorts stand for any number of brokers and
-processes, and numbers have no bound.
+Everything comes from the text of the module. The z3 sorts stand for sets of any size, and numbers
+have no bound.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ RULES: Mapping[str, Rule] = {**LOGIC_RULES, **SET_RULES, **FUNCTION_RULES}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """A state of which nothing is known: each variable is a z3 symbol named ``variable@name``."""
+    """An unknown state: each variable is a z3 symbol named ``variable@name``."""
 
     name: str
     terms: Mapping[int, Term]
@@ -47,7 +47,7 @@ class State:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conjunct:
-    """One conjunct of a formula: the operator that it is (with its number), and its place."""
+    """One conjunct of a formula: its operator (with a number), and its place."""
 
     name: str
     place: Place
@@ -57,7 +57,7 @@ class Conjunct:
 class Theory:
     """One module, translated; make it with ``Theory.load``.
 
-    ``rules`` translate the built-in operators: a test may break one.
+    ``rules`` translate the built-in operators; a test may break one.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Theory:
     ) -> Theory:
         """Return the theory of a module; constants need no values.
 
-        ``path`` is the module's file or folder (default: wherever it is in the spec tree).
+        ``path`` is the module's file or folder (default: its place in the spec tree).
         ``SpecError`` if it does not parse, ``Untranslatable`` if a declaration has no translation.
         """
         module = read_module(name, None if path is None else Path(path), search_path)
@@ -100,8 +100,8 @@ class Theory:
     def bounded(self, sizes: Mapping[str, int], *, is_written_out: bool = True) -> Theory:
         """Return the same module over CONSTANT sets of these sizes.
 
-        z3 finds no models of formulas with quantifiers. If ``is_written_out``, there are none over
-        these sets.
+        z3 finds no models of formulas with quantifiers. If ``is_written_out``, no quantifiers over
+        these sets remain.
         """
         missing = [
             name
@@ -113,7 +113,7 @@ class Theory:
         return Theory(self.module, self._rules, sizes, is_written_out=is_written_out)
 
     def state(self, name: str) -> State:
-        """Return a state of which nothing is known."""
+        """Return an unknown state."""
         terms = {}
         for symbol in self.module.variables:
             type_ = self._types[symbol.key]
@@ -125,7 +125,7 @@ class Theory:
         return State(name, terms)
 
     def assumptions(self) -> list[Conjunct]:
-        """Return what each ASSUME says of the constants.
+        """Return the formula of each ASSUME about the constants.
 
         That a set is finite is left out: what holds for any set holds for every finite one.
         """
@@ -138,7 +138,7 @@ class Theory:
         ]
 
     def predicate(self, name: str, state: State, *arguments: Term) -> z3.BoolRef:
-        """Return an operator that is true or false of a state, for these arguments."""
+        """Return the formula of a state predicate, for these arguments."""
         translator = self._translator(state, None)
         formula = self._applied(translator, name, arguments)
         self._refuse_choices(translator, name)
@@ -161,7 +161,7 @@ class Theory:
         return next_actions(self._definition("Next", 0))
 
     def parameters(self, action: str, suffix: str = "") -> tuple[Term, ...]:
-        """Return parameters of an action of which only the types are known, as Next gives them."""
+        """Return unknown parameters of an action, with the types that Next gives them."""
         found = self._next_action(action)
         scope = Scope()
         translator = self._translator(self.state("any"), None)
@@ -178,7 +178,7 @@ class Theory:
         return tuple(terms)
 
     def bounds(self, action: str, parameters: Sequence[Term], state: State) -> list[z3.BoolRef]:
-        """Return, for each parameter of an action, that Next takes it from where it does."""
+        """Return for each parameter of an action the formula that it is in its set in Next."""
         translator = self._translator(state, None)
         scope = Scope()
         found = []
@@ -190,16 +190,16 @@ class Theory:
     def action(
         self, name: str, parameters: Sequence[Term], before: State, after: State
     ) -> z3.BoolRef:
-        """Return that a step is one of this action: to be assumed, not to be proved.
+        """Return the formula that a step is one of this action: for assuming, not for proving.
 
-        What CHOOSE chooses is a constant of which the formula says what is known.
+        The value of a CHOOSE is a constant; the formula says what is known of it.
         """
         translator = self._translator(before, after)
         formula = self._applied(translator, name, parameters)
         return conjunction(formula, *translator.facts)
 
     def step_property(self, name: str, before: State, after: State) -> z3.BoolRef:
-        """Return what ``[][A]_v``, or an operator over two states, says of a step."""
+        """Return the formula of ``[][A]_v``, or of an operator over two states, for a step."""
         body = self._definition(name, 0).body
         translator = self._translator(before, after)
         if isinstance(body, Apply) and body.operator == "[]" and body.arguments[0] is not None:
@@ -211,10 +211,10 @@ class Theory:
     def requirements(
         self, name: str, arguments: Sequence[Term], before: State, after: State | None = None
     ) -> list[Requirement]:
-        """Return what must hold for an operator's value to mean anything, part by part.
+        """Return the requirements for the value of an operator to have a meaning, one by one.
 
-        A function is applied inside its domain, a field is one that the record has, CHOOSE has
-        something to choose. Left out is what is plainly so.
+        Functions are applied inside their domains, records have the fields that are read, and
+        CHOOSE has a value to choose. Requirements that are plainly true are left out.
         """
         translator = self._translator(before, after, requiring=True)
         self._applied(translator, name, arguments)

@@ -1,7 +1,7 @@
-"""From SANY's tree to terms: one rule for each built-in operator, all others by their definition.
+"""The translation of SANY's tree to terms: rules for built-in operators, definitions for others.
 
-A rule takes the translator, the node and the scope, and returns a term. An operator without a
-rule is refused, with its place. Operators of the spec are put in place of their calls; their
+A rule takes the translator, the node and the scope, and returns a term. A built-in operator without
+a rule is refused, with its place. The definition of an operator of the spec replaces its call. Its
 arguments are translated where they are used, so that a prime reaches into them.
 """
 
@@ -40,7 +40,7 @@ __all__ = ["Argument", "Requirement", "Rule", "Scope", "Translator"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Argument:
-    """An argument, not yet translated, with the scope it was written in."""
+    """An argument that is not yet translated, with its scope."""
 
     node: Node
     scope: Scope
@@ -49,7 +49,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
-    """What names mean at a node, whether it stands under a prime, and what ``@`` is there."""
+    """The scope of a node: the meaning of names and of ``@``, and whether it is under a prime."""
 
     bindings: Mapping[int, Term | Argument] = field(default_factory=dict)
     is_primed: bool = False
@@ -62,9 +62,9 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Requirement:
-    """What must be true where an expression is evaluated, or its value would mean nothing.
+    """A condition without which the value of an expression has no meaning.
 
-    As a formula it is universally valid or not: bound names in it are free constants.
+    It is a formula that must be valid: bound names in it are free constants.
     """
 
     place: Place
@@ -76,9 +76,9 @@ Rule: TypeAlias = Callable[["Translator", Apply, Scope], Term]
 
 
 class Translator:
-    """Translates expressions in one pair of states; ``after`` is ``None`` where there is one state.
+    """Translates expressions in one pair of states; ``after`` is ``None`` for a single state.
 
-    ``facts`` are what is known of the values that CHOOSE has chosen: true, whatever is proved.
+    ``facts`` are true formulas about the values that CHOOSE has chosen.
     """
 
     def __init__(
@@ -195,7 +195,7 @@ class Translator:
         return self.term(definition.body, scope.binding(arguments))
 
     def bind(self, bound: Bound, member: Term, scope: Scope, place: Place) -> Scope:
-        """Return the scope in which the one name of a bound, or its tuple, is a member."""
+        """Return the scope in which the name of a bound, or its tuple, is a member."""
         if not bound.is_tuple:
             return scope.binding({bound.symbols[0].key: member})
         if not isinstance(member, TupleTerm) or len(member.elements) != len(bound.symbols):
@@ -219,7 +219,7 @@ class Translator:
     def inside(
         self, domain: SetTerm, body: Callable[[Term], z3.BoolRef]
     ) -> Callable[[Term], z3.BoolRef]:
-        """Return ``body`` with its argument known to be a member of a set."""
+        """Return ``body`` translated with its argument known to be a member of a set."""
 
         def guarded(member: Term) -> z3.BoolRef:
             with self.assuming(lambda: domain.contains(member)):
@@ -229,7 +229,7 @@ class Translator:
 
     @contextmanager
     def assuming(self, condition: Callable[[], z3.BoolRef]) -> Iterator[None]:
-        """While inside, requirements need hold only where the condition does."""
+        """Inside this context, requirements need to hold only if the condition does."""
         if not self._requiring:
             yield
             return
@@ -242,7 +242,7 @@ class Translator:
     def choose(
         self, node: Apply, exists: z3.BoolRef, type_: Type, fits: Callable[[Term], z3.BoolRef]
     ) -> Term:
-        """Return what a CHOOSE chooses: the same for the same condition, else nothing is known."""
+        """Return the value of a CHOOSE: the same for the same condition, else unspecified."""
         earlier = self._chosen.setdefault(node.place, [])
         for chosen, condition in earlier:
             if fits(chosen).eq(condition):
@@ -253,7 +253,7 @@ class Translator:
         return chosen
 
     def require(self, condition: Callable[[], z3.BoolRef], node: Apply) -> None:
-        """Note that an expression means nothing unless a condition holds."""
+        """Record that an expression has a meaning only if a condition holds."""
         if self._requiring:
             formula = implication(_all(self._path), condition())
             if not z3.is_true(formula):

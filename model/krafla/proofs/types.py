@@ -1,7 +1,7 @@
-"""The types the translation gives to TLA+'s untyped values, and which of them fit together.
+"""The types that the translation gives to TLA+'s untyped values, and their common types.
 
-A type is wider than the sets of a spec: every age is an ``INTEGER``. What a spec says of its
-values beyond that stays a formula.
+A type is wider than the sets of a spec: every age is an ``INTEGER``. All else that a spec says
+about a value stays a formula.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class Mismatch(Exception):  # noqa: N818 - says what was found; becomes an Untranslatable
-    """Two values can have no type in common."""
+    """Two values have no type in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ NOTHING = BasicType("nothing")
 
 @dataclass(frozen=True, slots=True)
 class ElementType:
-    """The members of a CONSTANT that is a set: of any number, told apart by nothing but ``=``."""
+    """The members of a CONSTANT set: any number of them, distinguished only by ``=``."""
 
     constant: str
 
@@ -61,7 +61,7 @@ class ElementType:
 
 @dataclass(frozen=True, slots=True)
 class AtomType:
-    """A CONSTANT that equals nothing but itself, like ``Nil``: TLC's model value."""
+    """A CONSTANT that equals only itself, like ``Nil``: TLC's model value."""
 
     constant: str
 
@@ -135,7 +135,7 @@ Type: TypeAlias = (
 
 
 def joined(left: Type, right: Type) -> Type:
-    """Return the smallest type that has the values of both; ``Mismatch`` if there is none."""
+    """Return the smallest type with the values of both; ``Mismatch`` if there is none."""
     if left == right or right == NOTHING:
         return left
     if left == NOTHING:
@@ -163,7 +163,7 @@ def _alternatives(type_: AtomType | RecordType | UnionType) -> tuple[Alternative
 
 
 def _union(parts: list[Alternative]) -> Type:
-    """Return the union, records of one shape made one alternative."""
+    """Return the union, with records of one shape merged into one alternative."""
     found: dict[tuple[str, ...], Alternative] = {}
     for part in parts:
         if isinstance(part, AtomType):

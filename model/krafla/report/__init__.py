@@ -1,1 +1,1 @@
-"""Verdicts in the forms that people and machines read."""
+"""Verdicts, explanations and pages, in forms for people and for machines."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from enum import Enum
 
-# XML 1.0 has no way to write these at all, not even escaped.
+# XML 1.0 cannot contain these characters, not even escaped.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -47,7 +47,7 @@ class _Report(Protocol):
 
 
 def junit_xml(report: _Report) -> str:
-    """Return the report as one JUnit test suite, one test case a row.
+    """Return the report as one JUnit test suite with a test case for each row.
 
     A violated row is a failure and an inconclusive one an error, so that neither is green. Evidence
     and the reproducing command stand in ``system-out``.

@@ -1,4 +1,4 @@
-"""Pages: one HTML file each, with everything in it, to be opened offline at any time later."""
+"""HTML pages: each is one self-contained file that opens offline."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ __all__ = ["embed", "render"]
 
 
 def render(template: str, *, title: str, **data: Any) -> str:
-    """Return the page that a template of ``krafla/report/templates`` makes of the data.
+    """Return the page that a template of ``krafla/report/templates`` makes from the data.
 
-    Text is escaped wherever it is put. A name that the template asks for and nobody gave is an
-    error, not an empty place.
+    Every text is escaped. A name that the template uses and the data lacks is an error.
     """
     return _environment().get_template(template).render(title=title, **data)
 
 
 def embed(name: str, value: Any) -> Markup:
-    """Return a script element from which the page reads ``value``, as JSON, by its ``id``.
+    """Return a script element with ``value`` as JSON, which the page finds by its ``id``.
 
-    Text in it cannot end the element, whatever it is.
+    No text in the value can end the element.
     """
     text = json.encode(value).decode()
     for character in "<>&\u2028\u2029":

@@ -1,4 +1,4 @@
-"""A small graph whose every property is known, in a manifest of its own."""
+"""A small graph with known properties, in a manifest of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ways through a graph whose states stand for several, and ways to what is violated."""
+"""Ways through a graph whose states stand for several states, and ways to violations."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_under_symmetry_a_way_is_still_a_behaviour():
     assert any(spec.reductions)
     traces = [behaviour(graph, way_to(graph, state), spec="Ballot") for state in range(len(graph))]
     assert all(is_behaviour(spec, trace) for trace in traces)
-    # Also by steps that lead to a state which stands for another one.
+    # Also by steps to a state that stands for another one.
     across = [
         step
         for step in range(graph.found.edges)
@@ -72,7 +72,7 @@ def test_under_symmetry_a_way_is_still_a_behaviour():
     assert words
 
 
-def test_a_view_that_hides_what_a_step_needs_is_told(tmp_path):
+def test_a_view_that_hides_what_a_step_needs_is_an_error(tmp_path):
     (tmp_path / "Viewed.tla").write_text(VIEWED)
     (tmp_path / "Viewed.cfg").write_text("INIT Init\nNEXT Next\nVIEW OnlyX\n")
     model = model_of(tmp_path / "Viewed.tla", tmp_path / "Viewed.cfg")
@@ -101,7 +101,7 @@ def test_the_way_to_a_violation_is_a_behaviour_with_that_claim(model, name, kind
     assert is_behaviour(graph.found.spec, trace)
 
 
-def test_an_action_that_is_handed_to_another_is_no_parameter(tmp_path):
+def test_an_action_passed_to_another_is_no_parameter(tmp_path):
     (tmp_path / "Heals.tla").write_text(HEALS)
     (tmp_path / "Heals.cfg").write_text("INIT Init\nNEXT Next\nCHECK_DEADLOCK FALSE\n")
     graph = build(model_of(tmp_path / "Heals.tla", tmp_path / "Heals.cfg"))

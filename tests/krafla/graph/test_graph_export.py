@@ -35,7 +35,7 @@ def test_graphml_reads_back_as_the_same_graph(maze, number):
     assert steps["Stay"] == "Stay"
 
 
-def test_what_lies_around_a_state_is_within_so_many_steps_of_it(maze, number):
+def test_the_neighbourhood_of_a_state_is_within_its_radius(maze, number):
     (three, six) = number(3, 6)
 
     assert around(maze, three, 0) == [three]
@@ -52,7 +52,7 @@ def test_a_part_of_the_graph_has_only_the_steps_inside_it(maze, number):
     assert {data["action"] for _, _, data in read.edges(data=True)} == {"Fall", "Leave"}
 
 
-def test_dot_names_what_differs_and_marks_what_was_asked_for(maze, number):
+def test_dot_shows_variables_that_differ_and_marks_the_given_states(maze, number):
     states = sorted(number(2, 3, 6))
     three = number(3)[0]
 
@@ -69,7 +69,7 @@ def test_dot_names_what_differs_and_marks_what_was_asked_for(maze, number):
     assert re.findall(r'-> n\d+ \[label="(.*)"\];', text) == ["Fall", "Leave"]
 
 
-def test_a_file_is_there_whole_or_not_at_all(tmp_path):
+def test_a_file_is_written_completely_or_not_at_all(tmp_path):
     path = tmp_path / "out.txt"
     path.write_text("before")
 

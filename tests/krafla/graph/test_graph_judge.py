@@ -1,4 +1,4 @@
-"""What a state graph is said to show, and which question nobody can ask."""
+"""The verdict on a state graph, and the questions that are refused."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def judged(model, **options):
         ("MazeMustFail", Verdict.VIOLATED, "InHouse should fail in this model, but holds"),
     ],
 )
-def test_only_what_is_known_is_held(model, name, verdict, reason):
+def test_a_model_is_held_only_if_all_its_expectations_are_met(model, name, verdict, reason):
     found = judged(model(name))
 
     assert found.verdict is verdict
@@ -47,7 +47,7 @@ def test_a_graph_that_was_cut_is_inconclusive(model):
     assert "the search was cut at" in found.reasons[0]
 
 
-def test_a_model_without_states_is_told(model):
+def test_a_model_without_states_is_an_error(model):
     with pytest.raises(KraflaError, match="model MazeEmpty: no state is initial"):
         build(model("MazeEmpty"))
 
@@ -75,7 +75,7 @@ def test_a_violation_does_not_end_the_graph(model):
         ("IF room = 4 THEN walls.x = 1 ELSE TRUE", "--to", "cannot be evaluated"),
     ],
 )
-def test_what_is_no_state_predicate_is_refused_with_its_place(model, text, place, message):
+def test_a_question_without_a_boolean_value_is_refused_with_its_place(model, text, place, message):
     with pytest.raises(KraflaError) as caught:
         build(model(), [Question(text, "--to"), Question("AtGoal", "--from")])
 
@@ -93,7 +93,7 @@ def test_a_witness_just_out_of_bounds_is_reached_as_tlc_reaches_it(model):
     assert judge(missed, graph, dead_ends(graph)).verdict is Verdict.INCONCLUSIVE
 
 
-def test_an_action_is_excused_by_the_name_of_what_stands_in_its_place(model, tmp_path):
+def test_an_untaken_action_may_be_listed_by_the_name_of_its_stand_in(model, tmp_path):
     maze = model()
     module, config = tmp_path / "MCMaze.tla", tmp_path / "MCMaze.cfg"
     (tmp_path / "Maze.tla").write_text(maze.module.read_text())

@@ -1,4 +1,4 @@
-"""What is said of a graph whose every property can be checked by hand."""
+"""The answers about a graph whose properties can be checked by hand."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_steps_are_the_doors(maze, number):
     assert (len(maze), maze.found.edges, maze.found.generated) == (8, 11, 12)
 
 
-def test_each_state_knows_what_follows_and_what_comes_before(maze, number):
+def test_each_state_has_its_successors_and_predecessors(maze, number):
     (two, four) = number(2, 4)
 
     assert sorted(number.rooms[state] for state in maze.successors(two)) == [0, 3, 6]
@@ -113,7 +113,7 @@ def test_a_door_out_of_the_trap_ends_the_livelock(maze, number):
     assert [number.rooms[found.found[part].first] for part in found.livelocks()] == [7]
 
 
-def test_dead_ends_are_told_apart(maze, number):
+def test_the_three_kinds_of_dead_ends_are_distinguished(maze, number):
     ends = dead_ends(maze)
 
     assert list(ends.stepless) == number(3)
@@ -231,7 +231,7 @@ def test_a_way_is_a_behaviour_with_parameters(maze):
     assert trace.steps[1].location.startswith("Maze:")
 
 
-def test_the_words_of_all_steps_are_what_the_spec_says(maze):
+def test_the_actions_and_parameters_of_all_steps_are_those_of_the_spec(maze):
     words, numbers = step_words(maze, range(len(maze)))
     said = [words[number] for number in numbers]
 

@@ -1,4 +1,4 @@
-"""The page of a state graph, as a browser shows it."""
+"""The page of a state graph in a browser."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from krafla.graph.judge import judge
 from krafla.graph.page import page
 from krafla.traces import loads
 
-# What a reader does, one thing after another: the page redraws itself in between.
+# The actions of a reader, one after another: the page redraws itself in between.
 HANDS = """<script>
 (async () => {
   for (const act of [%s]) {
@@ -35,7 +35,7 @@ function jumpTo(number) {
 
 @pytest.fixture
 def used(maze, model, tmp_path):
-    """Return what the page shows after somebody did some things with it, and its fragment."""
+    """Return what the page shows after some actions, and its fragment."""
 
     def use(*acts):
         judgement = judge(model(), maze, dead_ends(maze))
@@ -59,7 +59,7 @@ def opened(maze, model, tmp_path_factory):
 
 
 class Shown:
-    """What stands in each element of the page that has an id, as text."""
+    """The text of each element of the page that has an id."""
 
     def __init__(self, document):
         self.document = document
@@ -236,7 +236,7 @@ def test_a_page_that_was_cut_says_so(maze, model, tmp_path, number):
     assert "AtGoal no way on this page" in shown["goals"]
 
 
-def test_where_the_search_stopped_nobody_knows_what_follows(model, tmp_path):
+def test_steps_after_the_cut_of_the_search_are_unknown(model, tmp_path):
     graph = build(model(), [Question("AtGoal", "here")], limit=2)
     path = tmp_path / "stopped.html"
     path.write_text(page(graph, model(), judge(model(), graph, dead_ends(graph)), limit=100))
@@ -267,7 +267,7 @@ Next == (\E n \in {a, b} : Send(n)) \/ (\E m \in DOMAIN mail : Hear(m))
 
 @pytest.fixture(scope="module")
 def nodes(tmp_path_factory):
-    """Return what a page shows of a spec with two nodes that send messages."""
+    """Return what the page of a spec with two nodes and messages shows."""
     folder = tmp_path_factory.mktemp("nodes")
     (folder / "Nodes.tla").write_text(NODES)
     (folder / "Nodes.cfg").write_text("CONSTANTS a = a  b = b\nINIT Init\nNEXT Next\n")

@@ -1,4 +1,4 @@
-"""A refined spec says where behaviours begin, how they go on, and what comes in the end."""
+"""A refined spec constrains the beginning, the steps and the liveness of behaviours."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_refinement_that_begins_or_goes_on_otherwise_fails_by_its_name(judged,
     assert judged(**wrong, expect="violates").verdict is Verdict.HELD
 
 
-def test_what_comes_in_the_end_is_left_to_tlc_by_its_name(judged):
+def test_a_temporal_property_is_named_and_left_to_tlc(judged):
     found = judged(spec="FairSpec")
 
     assert found.verdict is Verdict.INCONCLUSIVE

@@ -1,4 +1,4 @@
-"""What a report on many models says of each, and what makes it anything but held."""
+"""The report on many models: its findings, and its verdicts other than held."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WHY = 'why = "so"'
 
 @pytest.fixture
 def tree(tmp_path, monkeypatch):
-    """Return what builds a tree of one room with the maze, and what is said of its progress."""
+    """Return a function that builds a tree of one room with the maze and a progress table."""
     room = tmp_path / "maze"
     room.mkdir()
     (room / "Maze.tla").write_text((SPECS / "Maze.tla").read_text())
@@ -78,7 +78,7 @@ def test_a_ring_that_only_idle_steps_go_round_is_one_unless_the_goal_is_in_it(
         assert found.reasons == ("1 component without progress",)
 
 
-def test_without_a_word_on_progress_the_world_of_the_view_is_idle(tree):
+def test_without_a_progress_table_the_world_actions_of_the_view_are_idle(tree):
     view = '[[view]]\nspec = "Maze"\nworld = ["Circle"]\nnode = []\n'
 
     assert row(tree(views=view)).livelock_count == 1
@@ -95,7 +95,7 @@ def test_a_dead_end_where_the_spec_does_not_rest_is_a_doubt(tree, rest, unrested
     assert ("not at rest" in [what for what, _ in found.dead_ends]) == (unrested > 0)
 
 
-def test_a_count_that_is_not_pinned_so_and_a_predicate_that_is_none_are_told(tree):
+def test_a_wrong_pinned_count_and_a_wrong_predicate_are_reported(tree):
     wrong = row(tree(more=f"distinct = 9\n{UNTAKEN}"))
     assert (wrong.verdict, wrong.could_run) == (Verdict.INCONCLUSIVE, True)
     assert "pinned are 9" in wrong.reasons[0]
@@ -108,7 +108,7 @@ def test_a_count_that_is_not_pinned_so_and_a_predicate_that_is_none_are_told(tre
 @pytest.mark.parametrize(
     "text", ['idle = "Tick"\nwhy = "so"', 'stray = 1\nwhy = "so"', 'idle = ["Tick"]']
 )
-def test_a_word_on_progress_that_is_not_as_it_should_be_is_refused(tree, text):
+def test_a_wrong_progress_table_is_refused(tree, text):
     tree(text)
 
     with pytest.raises(KraflaError, match="progress"):

@@ -1,4 +1,4 @@
-"""Whole models: the graph has what TLC itself counts."""
+"""Real models: the graph has the numbers that TLC counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces by the dozen: good ones from seeds, spoiled ones, and some with steps that nobody saw."""
+"""Dozens of traces: good ones from seeds, spoiled ones, and some with hidden steps."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def good(profile: str, number: int, steps: int = STEPS) -> Trace:
 
 
 def gapped(trace: Trace, seed: str, share: float = 0.3) -> PartialTrace:
-    """The trace without that share of its steps; which, nobody knows."""
+    """The trace without that share of its steps, which are hidden."""
     chance = Random(seed)
     first, *rest = partial(trace).observations
     kept = tuple(one for one in rest if chance.random() >= share)
@@ -46,7 +46,7 @@ def gapped(trace: Trace, seed: str, share: float = 0.3) -> PartialTrace:
 
 
 def spoiled(trace: Trace, seed: str) -> Spoiled:
-    """The trace with one fault that the spec, asked for successors, does not allow."""
+    """The trace with one change after which a state is no successor of the one before."""
     chance = Random(seed)
     ways = (another_value, another_action, another_parameter, left_out, repeated, swapped)
     while True:
@@ -76,7 +76,7 @@ def first_impossible(trace: Trace) -> int | None:
 
 
 def another_value(trace, index, chance):
-    """One part of the state after a step is otherwise, and stays as it was from the next on."""
+    """One part of the state after a single step is changed."""
     step = trace.steps[index]
     name = chance.choice(sorted(step.state))
     return with_step(
@@ -103,7 +103,7 @@ def bent(value, chance):
 
 
 def another_action(trace, index, chance):
-    """A step is called otherwise."""
+    """A step has another action."""
     step = trace.steps[index]
     spec = loaded(trace.spec, trace.constants)
     alike = [
@@ -133,12 +133,12 @@ def left_out(trace, index, _chance):
 
 
 def repeated(trace, index, _chance):
-    """A step is there twice."""
+    """A step is repeated."""
     return trace.with_steps(trace.steps[: index + 1] + trace.steps[index:])
 
 
 def swapped(trace, index, _chance):
-    """Two steps changed places."""
+    """Two steps are exchanged."""
     steps = list(trace.steps)
     steps[index], steps[index + 1] = steps[index + 1], steps[index]
     return trace.with_steps(tuple(steps))

@@ -1,4 +1,4 @@
-"""One question, one answer: whether a trace shows what it claims, whoever asks."""
+"""Whether a trace shows what it claims: every tool gives the same answer."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ TRACES = Path(__file__).resolve().parents[3] / "traces"
 
 @pytest.fixture(scope="module")
 def overlap():
-    """The counterexample of NoSelfFence: a broker is fenced for its silence, and serves on."""
+    """The counterexample of NoSelfFence: a silent broker is fenced, and still serves."""
     entries = (entry for entry in read_index(TRACES) if entry.kind == "counterexamples")
     return min((read(entry.path) for entry in entries), key=len)
 
 
 def with_hole(trace):
-    """Leave out a step in the middle: what follows is no step of the spec any more."""
+    """Leave out a step in the middle, so that the next one is no step of the spec."""
     return trace.with_steps((*trace.steps[:5], *trace.steps[6:]))
 
 
 def with_more(trace):
-    """Go on after the violation, with a step in which nothing is mended."""
+    """Add a step after the violation; the property stays false."""
     last = trace.steps[-1]
     (broker,) = dict(trace.constants)["Broker"]
     state = last.state
@@ -57,12 +57,12 @@ def with_another_claim(trace):
     return replace(trace, claim=Claim(trace.claim.kind, "EpochUniqueInv"))
 
 
-def test_a_claim_that_is_true_is_shown_to_all_who_ask(overlap):
+def test_a_true_claim_is_shown_by_every_tool(overlap):
     assert claim_shown(overlap).is_shown
     assert violation_of(overlap).reasons[0].text == "~r.fenced"
     assert outcome_of(overlap).is_bad
     shrunk = shrink_behaviour(overlap, tries=1).result.claim
-    # The line on which the conjunct stands is another one whenever the spec grows.
+    # The line of the conjunct changes with every edit of the spec.
     assert (shrunk.kind, shrunk.property) == (overlap.claim.kind, overlap.claim.property)
     assert shrunk.conjunct.text == overlap.claim.conjunct.text
     assert shrunk.conjunct.values == overlap.claim.conjunct.values
@@ -76,7 +76,7 @@ def test_a_claim_that_is_true_is_shown_to_all_who_ask(overlap):
         (with_another_claim, "does not violate EpochUniqueInv at its end"),
     ],
 )
-def test_a_claim_that_is_false_is_shown_to_none(overlap, change, sentence):
+def test_a_false_claim_is_not_shown(overlap, change, sentence):
     trace = change(overlap)
 
     assert check_trace(trace).rejection is None
@@ -87,7 +87,7 @@ def test_a_claim_that_is_false_is_shown_to_none(overlap, change, sentence):
         shrink_behaviour(trace)
 
 
-def test_a_claim_of_what_is_no_behaviour_counts_for_nothing(overlap):
+def test_the_claim_of_a_trace_that_is_no_behaviour_is_not_shown(overlap):
     trace = with_hole(overlap)
 
     rejected_at = check_trace(trace).rejection.index
@@ -107,14 +107,14 @@ def test_a_claim_of_what_is_no_behaviour_counts_for_nothing(overlap):
         ("", None, None, "needs an infinite behaviour; this one ends"),
     ],
 )
-def test_a_cycle_must_close_to_show_what_never_happens(back, lasso, is_shown, sentence):
+def test_a_temporal_claim_needs_a_cycle_that_closes(back, lasso, is_shown, sentence):
     claim = Claim(ClaimKind.TEMPORAL_PROPERTY, "EventuallyServed")
     shown = claim_shown(replace(going_round(back, lasso), claim=claim))
     assert shown.is_shown is is_shown
     assert sentence in shown.sentence
 
 
-def test_a_trace_cannot_redefine_what_it_is_judged_by(overlap):
+def test_a_trace_cannot_redefine_a_definition_of_its_spec(overlap):
     constants = (*overlap.constants, ("NoOverlapInv", False))
     trace = replace(overlap, constants=tuple(sorted(constants)))
 

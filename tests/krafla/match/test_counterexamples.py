@@ -19,8 +19,8 @@ from krafla.traces import Observation, PartialTrace, dumps, loads, partial, read
 from krafla.values import Function
 from krafla.verdict import KraflaError, Verdict
 
-# One of each room, of a property of states or of steps; some have operators for constants, one
-# puts another action in the place of the spec's, one breaks a refinement.
+# One of each room, for a property of states or of steps. Some have operators for constants, one
+# replaces an action of the spec, one breaks a refinement.
 MODELS = (
     "SoleVoterLosesCommitted",
     "ReplacedVoter",
@@ -54,7 +54,7 @@ def test_it_is_a_behaviour_of_its_model_that_violates_what_it_claims(found):
     assert shown.explanation.reasons
 
 
-def test_without_its_claim_the_property_is_noticed_at_the_end(found):
+def test_without_its_claim_it_breaks_the_property_at_its_end(found):
     report = check_trace(replace(found, claim=None))
 
     assert report.verdict is Verdict.VIOLATED
@@ -73,7 +73,7 @@ def test_its_steps_are_actions_of_the_spec_with_their_parameters(found):
         assert len(step.parameters) == len(actions[step.action].parameters)
 
 
-def test_what_stands_in_for_an_action_keeps_its_own_name():
+def test_a_stand_in_for_an_action_keeps_its_name():
     (model,) = manifest.load().select(("ReplacedVoter",))
     found = replayable(check_model(model, workers=1).result.counterexample, model)
 
@@ -81,7 +81,7 @@ def test_what_stands_in_for_an_action_keeps_its_own_name():
     assert "ReplaceVoter" in {step.action for step in shrink_behaviour(found).result.steps}
 
 
-def test_shrunk_it_shows_the_same_in_no_more_steps(found):
+def test_the_shrunk_trace_shows_the_same_claim_and_is_no_longer(found):
     shrunk = shrink_behaviour(found)
 
     assert shrunk.is_minimal
@@ -99,7 +99,7 @@ def test_another_state_at_its_end_is_denied(found):
     assert report.rejection.index == len(found) - 1
 
 
-def test_what_a_model_set_is_not_made_smaller(standby):
+def test_the_constants_of_a_model_are_not_made_smaller(standby):
     assert shrink_behaviour(standby).result.constants == standby.constants
 
 
@@ -138,7 +138,7 @@ def test_each_command_takes_the_file_that_check_writes(tmp_path):
 
 @pytest.fixture
 def partly_seen(standby):
-    """Of the steps only their actions, of the states one variable."""
+    """The actions of the steps, and one variable of the states."""
     seen = tuple(
         Observation(step.action, None, ((("committed",), step.state["committed"]),))
         for step in standby.steps
@@ -146,7 +146,7 @@ def partly_seen(standby):
     return PartialTrace(standby.spec, seen, model=standby.model)
 
 
-def test_what_was_seen_of_it_is_shown_by_a_behaviour_of_its_model(partly_seen, tmp_path):
+def test_a_partial_trace_of_it_has_a_behaviour_of_its_model(partly_seen, tmp_path):
     file = tmp_path / "seen.ndjson"
     before = replace(partly_seen, observations=partly_seen.observations[:-1])
     write(before, file)
@@ -161,13 +161,13 @@ def test_what_was_seen_of_it_is_shown_by_a_behaviour_of_its_model(partly_seen, t
     assert "breaks ReplayNeverFailsInv" in result.output
 
 
-def test_what_no_behaviour_of_the_model_shows_is_denied(partly_seen):
+def test_a_partial_trace_without_a_behaviour_of_its_model_is_rejected(partly_seen):
     one = replace(partly_seen.observations[-1], seen=((("committed",), ()),))
     never = replace(partly_seen, observations=(*partly_seen.observations[:-1], one, one))
     assert validate(never).verdict is Verdict.VIOLATED
 
 
-def test_the_implementation_of_the_lease_says_that_it_is_no_other(standby, tmp_path):
+def test_the_implementation_of_the_lease_refuses_traces_of_other_specs(standby, tmp_path):
     file = tmp_path / "found.ndjson"
     file.write_text(dumps(standby))
     result = run("replay", str(file), "--impl")

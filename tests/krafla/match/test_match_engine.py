@@ -28,7 +28,7 @@ def status(value, action=None):
     return Observation(action, None, ((("status", PROCESS), value),))
 
 
-def test_variables_that_nobody_saw_are_free():
+def test_unobserved_variables_are_free():
     seen = partial(LIFE)
     narrow = tuple(
         replace(one, seen=tuple(pair for pair in one.seen if pair[0] == ("log_end",)))
@@ -37,7 +37,7 @@ def test_variables_that_nobody_saw_are_free():
     assert validate(replace(seen, observations=narrow)).verdict is Verdict.HELD
 
 
-def test_actions_and_parameters_that_nobody_saw_are_found():
+def test_unobserved_actions_and_parameters_are_found():
     seen = partial(LIFE)
     nameless = tuple(
         Observation(None, None, one.seen) if index % 2 else replace(one, parameters=None)
@@ -60,7 +60,7 @@ def test_hidden_steps_are_found_between_two_observations():
         assert spec.allows_step(before.state, after.state), str(after)
 
 
-def test_only_the_actions_named_may_be_hidden_and_only_so_many_in_a_row():
+def test_only_named_actions_may_be_hidden_and_at_most_hidden_max_in_a_row():
     both = (status("STARTING"), status("RECOVERY"))
     needed = (
         "SendRegistration", "RegisterBroker", "HandleRegistrationResponse", "ReplayMetadata",
@@ -83,7 +83,7 @@ def test_a_search_that_was_cut_off_is_inconclusive():
 
 @pytest.fixture
 def lamps(tmp_path):
-    """A spec in which one lamp can be lit only after the other was: nothing else relates them."""
+    """A spec in which one lamp can be lit only after the other; they are otherwise unrelated."""
     (tmp_path / "Lamps.tla").write_text(
         """---- MODULE Lamps ----
 VARIABLE lit
@@ -105,7 +105,7 @@ SECOND_IS_LIT = PartialTrace(
 )
 
 
-def test_a_step_that_concerns_nobody_of_those_seen_is_tried_in_the_end(lamps):
+def test_a_step_that_concerns_no_observed_node_is_tried_last(lamps):
     report = match(lamps, SECOND_IS_LIT)
     assert report.verdict is Verdict.HELD
     assert list(map(str, report.behaviour)) == ["Init", 'Light("first")', 'Light("second")']
@@ -115,7 +115,7 @@ def test_a_search_that_gives_up_unlikely_steps_does_not_call_it_impossible(lamps
     report = match(lamps, SECOND_IS_LIT, frontier=1)
     assert report.verdict is Verdict.INCONCLUSIVE
     assert "only 1 candidates" in report.doubt
-    # Where no step was left out, that there is none is known.
+    # Without hidden steps the answer is certain.
     dark = Observation("Light", ("second",), ((("lit", "first"), False),))
     report = match(lamps, replace(SECOND_IS_LIT, observations=(dark,)))
     assert (report.verdict, report.doubt) == (Verdict.VIOLATED, None)
@@ -126,12 +126,12 @@ def test_a_search_that_gives_up_unlikely_steps_does_not_call_it_impossible(lamps
     [
         ({"SelfFence": True}, ("Tick",), Verdict.INCONCLUSIVE),
         ({"SessionTimeout": 13}, ("Tick",), Verdict.INCONCLUSIVE),
-        # Of a short timeout every tick is tried.
+        # With a short timeout every tick is tried.
         ({}, ("Tick",), Verdict.VIOLATED),
         ({"SelfFence": True}, ("StartBroker",), Verdict.VIOLATED),
     ],
 )
-def test_where_hidden_ticks_are_guessed_failure_is_in_doubt(changes, hidden, verdict):
+def test_a_failure_with_guessed_hidden_ticks_is_inconclusive(changes, hidden, verdict):
     constants = tuple(sorted({**dict(LIFE.constants), **changes}.items()))
     trace = observed(Observation("KeepFenced"), hidden=hidden)
     report = validate(replace(trace, constants=constants))
@@ -156,7 +156,7 @@ def test_the_longest_part_is_told_with_the_false_conjunct_and_the_nearest_action
 
 
 def test_every_candidate_at_the_frontier_is_counted_and_some_are_explained():
-    # Either process may have started: nobody saw which.
+    # Either process may have started: the observation does not show which.
     start = Observation("StartBroker")
     report = validate(observed(start, Observation("KeepFenced")))
     assert report.accepted == 1
@@ -165,8 +165,8 @@ def test_every_candidate_at_the_frontier_is_counted_and_some_are_explained():
     assert "KeepFenced, whatever its parameters, is not enabled" in str(report.stuck[0].explanation)
 
 
-def test_a_candidate_that_leads_nowhere_is_given_up_for_another():
-    # The process that runs must be the one that started, which only the end tells.
+def test_a_candidate_without_further_steps_is_replaced_by_another():
+    # Only the last observation shows which process started.
     start = Observation("StartBroker")
     told = Observation("SendRegistration", (PROCESS,))
     report = validate(observed(start, told))
@@ -194,7 +194,7 @@ def test_a_step_that_breaks_a_property_is_not_taken():
         (Observation(None, None, ((("karma",), 1),)), "karma: no variable of"),
     ],
 )
-def test_what_the_spec_has_not_is_an_error_with_its_place(observation, words):
+def test_a_name_that_the_spec_lacks_is_an_error_with_its_place(observation, words):
     with pytest.raises(KraflaError, match=words) as caught:
         validate(observed(replace(observation, place="x.ndjson:7")))
     assert caught.value.place == "x.ndjson:7"
@@ -220,7 +220,7 @@ def test_an_empty_trace_an_unknown_hidden_action_and_foreign_constants_are_error
     trace = observed(status("STARTING"))
     with pytest.raises(KraflaError, match="Karma: no constant"):
         validate(replace(trace, constants=(*LIFE.constants, ("Karma", 1))))
-    # A definition of the spec is no constant: a trace may not change its judge.
+    # A trace may not give a value to a definition of the spec.
     with pytest.raises(KraflaError, match="NoEpoch: no constant"):
         validate(replace(trace, constants=(*LIFE.constants, ("NoEpoch", 7))))
     without = tuple(pair for pair in LIFE.constants if pair[0] != "Reorder")

@@ -1,4 +1,4 @@
-"""Traces by the hundred: good ones accepted, gaps and all; spoiled ones rejected where they err."""
+"""Many traces: good ones are accepted, also with gaps; spoiled ones are rejected at the error."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def test_good_traces_are_accepted(profile):
 
 @pytest.mark.by_day(2)
 @pytest.mark.parametrize("profile", PROFILES)
-def test_good_traces_are_accepted_though_three_steps_in_ten_were_not_seen(profile):
+def test_good_traces_with_three_in_ten_steps_hidden_are_accepted(profile):
     hidden = 0
     for number in range(GAPPED):
         trace = good(profile, number)
         report = validate(gapped(trace, f"{profile} {number}"))
         assert report.verdict is Verdict.HELD, (number, report.accepted, report.looked_at)
-        # Another judge than the one that searched: each step is asked for among TLC's successors.
+        # A second judge, without a search: each step must be among TLC's successors.
         taken = report.behaviour
         steps = [Step(one.action, one.parameters, one.state.as_function()) for one in taken]
         assert first_impossible(trace.with_steps(tuple(steps))) is None
@@ -49,7 +49,7 @@ def test_good_traces_are_accepted_though_three_steps_in_ten_were_not_seen(profil
 
 @pytest.mark.by_day(2)
 @pytest.mark.parametrize("profile", PROFILES)
-def test_spoiled_traces_are_rejected_at_the_step_that_is_wrong_and_say_why(profile):
+def test_spoiled_traces_are_rejected_at_the_wrong_step_with_the_reason(profile):
     ways = set()
     for number in range(SPOILED):
         bad = spoiled(good(profile, number), f"{profile} {number}")

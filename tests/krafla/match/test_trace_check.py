@@ -67,10 +67,10 @@ def test_a_step_without_parameters_is_found_among_the_steps_of_its_action():
 
 @pytest.fixture
 def judged_for_overlaps(monkeypatch):
-    """Judge NoOverlapInv in every trace, whose condition the counterexamples do not meet."""
+    """Judge NoOverlapInv in every trace, though the counterexamples do not meet its condition."""
     both = read_properties(find_module(MODULE, None), also=["NoOverlapInv"])
     monkeypatch.setattr(validation, "judged_properties", lambda _: both)
-    # Judges are remembered, with the properties that they judge.
+    # Judges are cached together with their properties.
     trace_check._known_judge.cache_clear()
     yield
     trace_check._known_judge.cache_clear()
@@ -119,7 +119,7 @@ def test_a_lasso_that_does_not_close_is_rejected_at_its_last_step(back, lasso):
 
 
 @pytest.mark.parametrize(("back", "closes"), [("LoseMessage", True), ("", True), ("Tick", False)])
-def test_parameters_that_are_chosen_too_narrowly_do_not_open_a_lasso(back, closes):
+def test_a_lasso_closes_although_too_few_parameters_are_chosen(back, closes):
     trace = going_round(back)
     spec = validation.loaded(trace.spec, trace.constants)
     narrow = Choice("LoseMessage", likely=lambda *_: (), others=lambda *_: ())
@@ -193,7 +193,7 @@ def test_a_trace_that_lacks_a_constant_is_an_error_that_names_it():
 
 @pytest.fixture
 def copied(tmp_path):
-    """A copy of the corpus, to be spoiled."""
+    """A copy of the corpus that a test may spoil."""
     root = tmp_path / "traces"
     for entry in ENTRIES:
         target = root / entry.path.relative_to(CORPUS)
@@ -254,7 +254,7 @@ def test_a_corpus_in_which_a_counterexample_shows_no_violation_is_violated(copie
     path = min((copied / "counterexamples").rglob("*.ndjson"))
     write(spoil(read(path)), path)
     index = copied / "index.toml"
-    # What the implementation does with it is another question.
+    # This test does not ask the implementation.
     index.write_text(index.read_text().replace("implementation = true", ""))
     corpus = check_corpus(copied, within=path)
     assert corpus.verdict is Verdict.VIOLATED

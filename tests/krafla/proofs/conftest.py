@@ -1,4 +1,4 @@
-"""The sample modules, translated once for each test process, beside TLC's evaluator."""
+"""The sample modules, translated once for each test process, and TLC's evaluator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CONSTANTS = {"Node": {N1, N2}, "Limit": 2, "None": ModelValue("None")}
 
 @pytest.fixture(autouse=True)
 def no_formula_is_freed_while_z3_reads_it():
-    """The tests call z3 beside the functions that see to this themselves."""
+    """The tests also call z3 outside the functions that do this themselves."""
     with gc_paused():
         yield
 

@@ -1,4 +1,4 @@
-"""The translated actions and TLC's are one relation, and a wrong rule would be seen."""
+"""The translated actions and TLC's are one relation, and a wrong rule is noticed."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def test_the_initial_states_of_the_lease_are_those_of_tlc(of_the_lease):
         ("  /\\ total = 0 /\\ total = 1\n", "TLC takes a step that the formula refuses"),
     ],
 )
-def test_another_init_is_seen(proof_specs, tmp_path, text, reason):
+def test_a_wrong_init_is_noticed(proof_specs, tmp_path, text, reason):
     source = (proof_specs / "Constructs.tla").read_text()
     line = "  /\\ total = 0\n"
     assert source.count(line) == 1
     (tmp_path / "Constructs.tla").write_text(source.replace(line, text))
     wrong = Theory.load("Constructs", path=tmp_path)
-    # TLC reads the right one, z3 the wrong one.
+    # TLC reads the right module, z3 the wrong one.
     wrong.module = replace(wrong.module, path=proof_specs / "Constructs.tla")
 
     found = agreement(wrong, [SAMPLE]).initial.differences
@@ -110,7 +110,7 @@ def _whole_domain(translator, node, scope):
         ("'", lambda translator, node, scope: translator.term(node.arguments[0], scope)),
     ],
 )
-def test_a_wrong_rule_is_seen(proof_specs, operator, rule):
+def test_a_wrong_rule_is_noticed(proof_specs, operator, rule):
     wrong = Theory.load("Constructs", path=proof_specs, rules={**RULES, operator: rule})
 
     assert agreement(wrong, [SAMPLE]).differences
@@ -125,7 +125,7 @@ def test_a_difference_says_where_it_is(proof_specs):
     assert set(difference.before) == set(wrong.variables)
 
 
-def test_what_z3_cannot_decide_is_a_difference(constructs, monkeypatch):
+def test_a_step_that_z3_cannot_decide_is_a_difference(constructs, monkeypatch):
     class Undecided(z3.Solver):
         def check(self):
             return z3.unknown

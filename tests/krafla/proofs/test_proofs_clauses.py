@@ -1,4 +1,4 @@
-"""The clauses and properties of the lease mean in z3 what TLC's evaluator says of known states."""
+"""On known states, z3 and TLC's evaluator agree on the lease's clauses and properties."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MODULE = "BrokerLeaseInductive"
 
 
 class Samples:
-    """States of a small model, and more, in which some variables were taken from others."""
+    """States of a small model, and mixtures of the variables of two of them."""
 
     def __init__(self):
         instance = lease_instances()[1]
@@ -49,7 +49,7 @@ class Samples:
         return theory.bounded(dict(zip(SETS, sizes, strict=True)))
 
     def answers(self, theory, name):
-        """Return what TLC and z3 say, state by state; without those in which TLC stops."""
+        """Return the answers of TLC and z3 by state, without the states in which TLC stops."""
         elements = {key: list(sorted_values(self.constants[key])) for key in SETS}
         small = self.bounded(theory, tuple(len(one) for one in elements.values()))
         universe = Universe(small.algebra, elements)
@@ -72,7 +72,7 @@ class Samples:
 
 
 def levelled(value, chance):
-    """Return a function of processes or brokers with one of its values everywhere."""
+    """Return a function of processes or brokers with one of its values as every result."""
     if isinstance(value, Function) and len(value) > 1:
         one = chance.choice(list(value.values()))
         return function(dict.fromkeys(value, one))
@@ -109,7 +109,7 @@ def test_every_clause_and_property_means_what_tlc_says(lease, samples):
         values[name] = {tlc for tlc, _ in answers}
 
     assert all(True in found for found in values.values())
-    # Where variables are of another state, many clauses are false.
+    # Many clauses are false if some variables come from another state.
     assert sum(found == {True, False} for found in values.values()) >= 10
 
 

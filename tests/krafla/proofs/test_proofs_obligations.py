@@ -1,4 +1,4 @@
-"""What is asked of z3 is all that the plan and the spec's text name, and nothing is proved of none.
+"""z3 is asked all that the plan and the spec name, and every proof is about something possible.
 
 What is expected is read from the text here, not by the code that makes the obligations.
 """
@@ -21,7 +21,7 @@ from krafla.verdict import Verdict
 
 SPECS = find_specs()
 PLANS = {plan["name"]: plan for plan in tomllib.loads((SPECS / "proofs.toml").read_text())["proof"]}
-# By day those that the other tests here look at, too.
+# By day only those that other tests here use too.
 BY_DAY = ("processes", "epochs")
 NAMES = [pytest.param(name, marks=() if name in BY_DAY else pytest.mark.nightly) for name in PLANS]
 TEXT = "".join(
@@ -37,7 +37,7 @@ def body(name):
 
 
 def named(name):
-    """Return the clauses that a definition lists, through definitions that only list others."""
+    """Return the clauses that a definition lists, directly or through other lists."""
     lines = [line.strip() for line in body(name).splitlines() if line.strip()]
     if not all(re.fullmatch(r"(/\\ \w+ *)+", line) for line in lines):
         return [name]
@@ -58,7 +58,7 @@ def proofs():
 
 @pytest.fixture(scope="module")
 def cases_of(proofs):
-    """Return the cases of the plan with a name: to write them out takes seconds for each plan."""
+    """Return the cases of the named plan; writing them out takes seconds for each plan."""
     plans = {proof.name: proof for proof in proofs.plans}
     return cache(lambda name: list(proofs.cases_of(plans[name])))
 
@@ -115,11 +115,11 @@ def test_the_obligations_are_those_of_the_plan(proofs, cases_of, name):
 
 
 @pytest.mark.nightly
-def test_in_one_proof_whatever_an_action_evaluates_is_defined(proofs, cases_of):
+def test_in_one_proof_everything_an_action_evaluates_is_defined(proofs, cases_of):
     (name,) = (name for name, plan in PLANS.items() if plan.get("defined"))
     defined = [case for case in cases_of(name) if case.kind is Kind.DEFINED]
 
-    # All others evaluate only what means something in any state.
+    # All others evaluate only expressions that have a meaning in every state.
     assert {"RegisterBroker", "KeepFenced"} <= {case.action for case in defined if case.goals}
     report = proofs.run(f"{name}/*/defined")
     assert report.verdict is Verdict.HELD

@@ -1,4 +1,4 @@
-"""What has no translation is refused, with its operator and its place."""
+"""Expressions without a translation are refused, with their operator and place."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_an_operator_without_a_translation_is_refused_with_its_place(
         assert int(line) == line_of(proof_specs, name)
 
 
-def test_a_variable_that_typeok_says_nothing_of_is_refused(proof_specs):
+def test_a_variable_without_a_type_in_typeok_is_refused(proof_specs):
     with pytest.raises(Untranslatable, match="TypeOK does not say what it is") as caught:
         Theory.load("Untyped", path=proof_specs)
 

@@ -1,4 +1,4 @@
-"""A theory: its declarations, the conjuncts and actions it finds, and what must be defined."""
+"""A theory: its declarations, conjuncts and actions, and what must be defined."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from krafla.proofs.theory import Theory
 
 def proved(hypotheses, goal):
     solver = z3.Solver()
-    # z3 looks for a model for ever where there is one with quantifiers.
+    # z3 can search for ever for a model of formulas with quantifiers.
     solver.set("timeout", 2000)
     solver.add(*hypotheses, z3.Not(goal))
     return solver.check() == z3.unsat
@@ -96,7 +96,7 @@ def test_what_an_action_evaluates_is_defined_if_its_guards_come_first(lease, sta
 
     assert required
     assert all(proved([*hypotheses, *in_flight], one.formula) for one in required)
-    # A message that is not in flight has no number of copies.
+    # A message that is not in flight has no count.
     applied = [one for one in required if one.operator == "$FcnApply"][:3]
     unproved = [one for one in applied if not proved(hypotheses, one.formula)]
     assert {one.operator for one in unproved} >= {"$FcnApply"}

@@ -1,4 +1,4 @@
-"""Each construct with a translation means what TLC's evaluator says it does."""
+"""Each construct with a translation has the meaning that TLC's evaluator gives it."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ PREDICATES = (
     "TupleElement", "InTuples",
 )  # fmt: skip
 
-# True of every state; all others are asked where they are true and where they are false.
+# True in every state; all others are tried in states where they are true and false.
 ALWAYS_TRUE = ("AtomIsNoRecord",)
-# So many states in which it is true, and as many in which it is false.
+# The number of states in which it is true, and of those in which it is false.
 EACH = 40 if os.environ.get("KRAFLA_NIGHTLY") else 5
 
 SHAPES = [record(kind="square", side=side) for side in (0, 1)] + [
@@ -54,7 +54,7 @@ def sampled(chance):
 
 
 class Small:
-    """A theory over the elements of the sample, to be asked about known states."""
+    """A theory over the elements of the sample, for questions about known states."""
 
     def __init__(self, theory, *, is_written_out):
         self.theory = theory.bounded({"Node": 2}, is_written_out=is_written_out)

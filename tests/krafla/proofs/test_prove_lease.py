@@ -1,4 +1,4 @@
-"""The proofs of the lease: what holds is proved, what is false refuted, and no clause is idle."""
+"""The proofs of the lease: what holds is proved, what is false is refuted, no clause is idle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from krafla.proofs.prove import Proofs
 from krafla.proofs.refutation import refute
 from krafla.verdict import KraflaError, Verdict
 
-# One of each sort by day, and those that z3 refutes soonest.
+# By day one of each kind, and those that z3 refutes fastest.
 BY_DAY = {"lease-from-answer", "skew-not-counted"}
 MUTANTS = [
     pytest.param(one, id=one.id, marks=() if one.id in BY_DAY else pytest.mark.nightly)
@@ -44,7 +44,7 @@ def test_the_epochs_are_proved_for_any_number_of_brokers(proofs):
     assert {"EpochUniqueInv", "OneLiveIncarnationInv", "StaleHeartbeatIgnoredProp"} <= goals
 
 
-# This, too, `make verify` proves; there it counts the actions that were shown to be possible.
+# `make verify` proves this too; it counts the actions that were shown possible.
 @pytest.mark.nightly
 def test_no_overlap_is_proved_under_its_conditions(overlap):
     assert overlap.verdict is Verdict.HELD
@@ -61,7 +61,7 @@ def test_every_action_is_possible_but_those_that_the_conditions_rule_out(overlap
     }
 
 
-# By day in one action, of the command line.
+# By day only in one action, by a test of the command line.
 @pytest.mark.nightly
 @pytest.mark.parametrize("clause", ["GivenToOneProcessInv"])
 def test_without_a_clause_an_obligation_fails(proofs, clause):
@@ -74,7 +74,7 @@ def test_without_a_clause_an_obligation_fails(proofs, clause):
 def test_time_too_short_for_z3_is_inconclusive():
     hasty = Proofs(find_specs(), "lease", timeout=0.000001)
 
-    # Of several, for on a busy machine z3 may be done with one before its clock is read.
+    # Several: on a busy machine z3 may finish one before it reads its clock.
     report = hasty.run("epochs/S*/GivenToHolderInv")
 
     assert report.verdict is Verdict.INCONCLUSIVE
@@ -117,7 +117,7 @@ def test_a_wrong_plan_is_refused_with_its_place(tmp_path, text, problem):
     assert "proofs.toml" in str(error.value.place)
 
 
-# By day by the command line, which says less of it.
+# By day a test of the command line covers it, in less detail.
 @pytest.mark.nightly
 def test_without_self_fencing_a_behaviour_of_the_spec_breaks_the_promise(proofs):
     (proof,) = (one for one in proofs.plans if one.is_refuted)

@@ -26,14 +26,14 @@ def message(kind="Ask", node=p1, **fields):
 
 
 def small(*states, claim=None, actions=None):
-    """A trace of a spec that nobody knows: nodes and messages are seen by their looks."""
+    """A trace of an unknown spec: nodes and messages are guessed from the values."""
     names = actions or ["Init", *(f"Step{number}" for number in range(1, len(states)))]
     steps = tuple(Step(name, (), one) for name, one in zip(names, states, strict=True))
     return Trace("Unknown", steps, (("Node", frozenset({p1, p2})),), claim)
 
 
 def hostile():
-    """Every text that a trace can hold, as bad as it can be."""
+    """A trace in which every text is hostile."""
     conjunct = Conjunct(HOSTILE, HOSTILE, ((HOSTILE, HOSTILE),))
     bad = Function({ModelValue(HOSTILE): HOSTILE})
     first, second = record(x=bad, y="calm"), record(x=bad, y=HOSTILE)

@@ -1,4 +1,4 @@
-"""Which view lays out a trace, where several specs have variables of the same names."""
+"""The view that lays out a trace, if several specs have variables of the same names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def specs(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("specs")
 @pytest.mark.parametrize(("spec", "column"), [("Unknown", "large"), ("Small", "small")])
-def test_the_spec_s_own_view_lays_it_out_else_the_one_that_knows_most(spec, column):
+def test_the_layout_is_the_spec_s_own_view_else_the_one_with_most_variables(spec, column):
     trace = replace(small(state(0), state(1)), spec=spec)
 
     assert [one.name for one in layout_of(trace).columns] == [column, "other"]

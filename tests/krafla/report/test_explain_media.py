@@ -80,7 +80,7 @@ def test_a_narrow_terminal_has_a_line_for_each_change(shutdown):
     assert printed(shutdown, 10) == printed(shutdown, 60)
 
 
-def test_colour_says_nothing_that_the_text_does_not(shutdown):
+def test_colour_carries_no_information_of_its_own(shutdown):
     coloured = printed(shutdown, 200, colours=True)
     assert "\x1b[" in coloured
     assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == printed(shutdown, 200)
@@ -99,7 +99,7 @@ def test_the_whole_state_of_a_step_is_shown_if_asked_for(shutdown):
     assert "log_end = 5" in printed(shutdown, 80, steps={24}, whole=True)
 
 
-def test_a_behaviour_that_goes_round_says_where_to():
+def test_a_lasso_shows_the_state_to_which_it_returns():
     trace = small(state(0), state(1))
     from dataclasses import replace
 
@@ -109,7 +109,7 @@ def test_a_behaviour_that_goes_round_says_where_to():
     assert "stays in the state of step 1 for ever" in printed(replace(trace, lasso=1), 80)
 
 
-def test_nothing_that_a_trace_holds_steers_the_terminal():
+def test_no_text_of_a_trace_controls_the_terminal():
     text = printed(hostile(), 80)
     assert "\x1b" not in text
     assert "\u202e" not in text
@@ -135,7 +135,7 @@ def test_markdown_has_the_steps_the_claim_and_the_way_back():
     assert f"krafla replay {SHUTDOWN}" in result.output
 
 
-def test_the_command_shows_where_the_spec_parts_and_how_to_see_it_again():
+def test_the_command_shows_the_rejected_step_and_how_to_see_it_again():
     result = explain(SHUTDOWN, "--steps", "27-")
     assert result.exit_code == 0
     lines = result.output.splitlines()
@@ -153,7 +153,7 @@ def test_documents_are_written_whole(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "a.md"]
 
 
-def test_a_trace_of_another_text_of_the_spec_is_said_to_be_one(tmp_path):
+def test_a_trace_made_with_another_text_of_the_spec_is_marked(tmp_path):
     trace = recorded("rejected/lease/shutdown-offset-moves")
     other = replace(trace, origin=Origin("simulator", digest="0" * 64))
     write(other, tmp_path / "other.ndjson")
@@ -168,7 +168,7 @@ def test_a_trace_of_another_text_of_the_spec_is_said_to_be_one(tmp_path):
 
 
 @pytest.mark.parametrize("option", ["--html", "--markdown"])
-def test_a_trace_is_not_overwritten_by_what_is_said_of_it(tmp_path, option):
+def test_a_trace_is_not_overwritten_by_its_explanation(tmp_path, option):
     trace = tmp_path / "a.ndjson"
     trace.write_text(Path(SHUTDOWN).read_text())
     result = explain(trace, option, tmp_path / "x" / ".." / "a.ndjson", "--no-ask")
@@ -187,7 +187,7 @@ def test_a_trace_is_not_overwritten_by_what_is_said_of_it(tmp_path, option):
         ([SHUTDOWN, "--html", "/nowhere/a.html"], "/nowhere: there is no such folder"),
     ],
 )
-def test_what_cannot_be_shown_is_one_line_and_status_2(arguments, complaint):
+def test_a_file_that_cannot_be_shown_is_one_line_and_status_2(arguments, complaint):
     result = explain(*arguments)
     assert result.exit_code == 2
     assert complaint in re.sub(r"\s+", " ", result.output)

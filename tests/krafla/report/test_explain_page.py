@@ -1,4 +1,4 @@
-"""The page of a trace, as a browser shows it."""
+"""The page of a trace in a browser."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def heads(document):
 
 
 def text_of(document, identity):
-    """The text of the element with this id, tags taken out."""
+    """The text of the element with this id, without tags."""
     body = document.split("<script")[0] if identity == "cut" else document
     found = re.search(rf'<(\w+)[^>]*\bid="{identity}"[^>]*>(.*?)</\1>', body, re.DOTALL)
     return html.unescape(re.sub(r"<[^>]+>", " ", found[2]))

@@ -16,7 +16,7 @@ from krafla.values import Function, ModelValue, record
 
 
 def texts(view, number):
-    """The lines of a step by the names of the columns that have some."""
+    """The lines of a step by the name of their column."""
     cells = zip(view.columns, view.steps[number].cells, strict=True)
     return {column.name: [line.text for line in lines] for column, lines in cells if lines}
 
@@ -42,7 +42,7 @@ def test_a_change_stands_in_the_column_of_its_node(lease):
     }
 
 
-def test_who_acted_is_known_by_parameters_and_messages(lease):
+def test_the_acting_node_is_found_from_parameters_and_messages(lease):
     named = {step.number: step.node for step in lease.steps}
     assert lease.steps[1].call == "StartBroker(p1)"
     assert named[1] == 1
@@ -60,7 +60,7 @@ def test_the_whole_value_is_kept_beside_the_short_one(lease):
     assert '"broker-1-process-1---A"' in line.whole
 
 
-def test_a_spec_that_nobody_knows_is_laid_out_by_its_values():
+def test_a_spec_without_a_view_is_laid_out_by_its_values():
     ask = message()
     view = view_of(small(state(0), state(1, [ask], ("ON", "OFF"))))
     assert [column.name for column in view.columns] == ["shared", "p1", "p2", "network"]
@@ -78,7 +78,7 @@ def test_variables_without_nodes_are_one_column():
     assert texts(view, 1) == {"state": ["x: 0 -> 1"]}
 
 
-def test_the_whole_state_after_a_step_is_told_piece_by_piece(lease):
+def test_the_state_after_a_step_is_shown_in_pieces(lease):
     pieces = {(lease.columns[part.column].name, part.name): part.text for part in lease.parts(3)}
     assert pieces["controller", "log_end"] == "1"
     assert pieces["p1", "status"] == "STARTING"
@@ -143,7 +143,7 @@ def test_what_the_spec_expects_stands_beside_what_was_done():
     assert outcome.falsehoods[0].text == "contact_age' = [contact_age EXCEPT ![b] = 0]"
 
 
-def test_a_claimed_property_is_asked_of_the_spec_again():
+def test_a_claimed_property_is_judged_by_the_spec_again():
     trace = recorded("accepted/lease/fenced-after-the-timeout")
     fenced = next(n for n, s in enumerate(trace.steps) if s.action == "FenceStaleBroker")
     claimed = replace(trace, claim=Claim(ClaimKind.INVARIANT, "NoOverlapInv"))
@@ -156,20 +156,20 @@ def test_a_claimed_property_is_asked_of_the_spec_again():
     assert "does not violate NoOverlapInv at its end" in unfounded.headline
 
 
-def test_a_trace_whose_spec_cannot_be_asked_is_told_by_the_file():
+def test_a_trace_whose_spec_cannot_be_asked_shows_the_claim_of_its_file():
     outcome = outcome_of(small(state(0), claim=Claim(ClaimKind.INVARIANT, "Never")))
     assert outcome.headline == "invariant Never is violated"
     assert "could not be asked" in outcome.source
 
 
-def test_of_a_trace_without_a_claim_whose_spec_is_away_only_that_is_said():
+def test_a_trace_without_claim_and_spec_says_that_nothing_is_claimed():
     outcome = outcome_of(small(state(0)))
     assert outcome.headline == "the file claims nothing of it"
     assert not outcome.is_bad
     assert "could not be asked" in outcome.source
 
 
-def test_a_claim_that_no_formula_carries_is_told_in_words():
+def test_a_claim_without_a_formula_is_told_in_words():
     trace = small(state(0), claim=Claim(ClaimKind.DEADLOCK))
     assert outcome_of(trace, asks=False).headline == "no action is enabled any more"
     gave_up = small(state(0), claim=Claim(ClaimKind.FAILURE, "AssertionError: epoch"))
@@ -178,7 +178,7 @@ def test_a_claim_that_no_formula_carries_is_told_in_words():
     )
 
 
-def test_a_run_that_parts_from_the_spec_is_compared_with_it():
+def test_a_divergence_is_compared_with_the_spec():
     rejected = recorded("rejected/lease/amended-and-fenced")
     short = rejected.with_steps(rejected.steps[:14])
     outcome = outcome_of(replace(short, claim=Claim(ClaimKind.DIVERGENCE, "AmendRegistration")))
@@ -188,7 +188,7 @@ def test_a_run_that_parts_from_the_spec_is_compared_with_it():
     assert outcome.differences == (("registrations[1].fenced", "FALSE", "TRUE"),)
 
 
-def test_nothing_in_a_trace_reaches_the_terminal_alive():
+def test_control_characters_of_a_trace_never_reach_the_terminal():
     view = view_of(hostile(), outcome_of(hostile(), asks=False))
     told = repr([view.title, view.facts, view.columns, view.steps, view.outcome, view.flights])
     assert "\\x1b" not in told

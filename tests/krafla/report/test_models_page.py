@@ -1,4 +1,4 @@
-"""``specs/MODELS.md`` is what the manifest says, to the letter."""
+"""``specs/MODELS.md`` is exactly what the manifest says."""
 
 from __future__ import annotations
 

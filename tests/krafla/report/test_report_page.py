@@ -12,14 +12,14 @@ from krafla.report.page import embed, render
 HOSTILE = "</script><b>&\u2028'\""
 
 
-def test_text_is_escaped_wherever_it_is_put():
+def test_all_text_is_escaped():
     page = render("base.html", title=HOSTILE)
 
     assert HOSTILE not in page
     assert "&lt;/script&gt;&lt;b&gt;" in page
 
 
-def test_what_is_embedded_reads_back_and_cannot_end_its_element():
+def test_embedded_data_reads_back_and_cannot_end_its_element():
     element = embed("data", {HOSTILE: [1, HOSTILE]})
 
     text = re.fullmatch(r'<script type="application/json" id="data">(.*)</script>', element)[1]
@@ -27,7 +27,7 @@ def test_what_is_embedded_reads_back_and_cannot_end_its_element():
     assert json.loads(text) == {HOSTILE: [1, HOSTILE]}
 
 
-def test_what_nobody_gave_is_an_error():
+def test_a_missing_name_of_a_template_is_an_error():
     from krafla.report.page import _environment
 
     with pytest.raises(UndefinedError):

@@ -26,13 +26,13 @@ CONSTANTS = {
     "Reorder": True,
     "Nil": ModelValue("Nil"),
 }
-# What ends a process makes a random walk last too long.
+# Actions that end a process would make a random walk too long.
 LEFT_OUT = {"Crash", "RequestShutdown", "UnregisterBroker"}
 NEVER_FENCED = (
     "[][\\A b \\in Broker : (Registered(b) /\\ Registered(b)') => "
     "(registrations'[b].fenced => registrations[b].fenced)]_registrations"
 )
-# What TLC's search, breadth first, finds of NoSelfFence.
+# The length of TLC's counterexample of NoSelfFence; its search is breadth first.
 SHORTEST = 14
 
 
@@ -75,7 +75,7 @@ def test_a_random_walk_shrinks_to_the_length_of_the_shortest_counterexample(wand
     assert dict(shrunk.result.constants)["Reorder"] is False
 
 
-def test_what_is_left_is_a_behaviour_that_shows_the_same(shrunk):
+def test_the_shrunk_trace_is_a_behaviour_that_shows_the_same_claim(shrunk):
     trace = shrunk.result
 
     assert check_trace(trace).rejection is None
@@ -102,7 +102,7 @@ def test_another_conjunct_of_the_same_property_does_not_count(shrunk):
     assert other is None
 
 
-def test_a_step_property_is_asked_of_the_last_step(shrunk):
+def test_a_step_property_is_judged_on_the_last_step(shrunk):
     whole = shrunk.result
     loaded = Spec.load(
         whole.spec,
@@ -118,7 +118,7 @@ def test_a_step_property_is_asked_of_the_last_step(shrunk):
     assert play.play(behaviour._wanted(whole)[:-1]) is None
 
 
-def test_a_spent_budget_is_told_and_still_gives_a_behaviour(wandering):
+def test_a_spent_budget_is_reported_and_still_gives_a_behaviour(wandering):
     hurried, again = (shrink_behaviour(wandering, tries=10) for _ in range(2))
 
     assert not hurried.is_minimal

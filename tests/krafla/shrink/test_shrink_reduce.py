@@ -11,20 +11,20 @@ def needing(*wanted):
 
 
 @given(st.sets(st.integers(0, 30)), st.integers(0, 40))
-def test_what_is_left_is_exactly_what_is_needed_in_its_order(wanted, surplus):
+def test_the_needed_items_are_left_in_their_order(wanted, surplus):
     items = list(range(31 + surplus))
 
     assert minimise(items, needing(*wanted), Budget(100_000)) == tuple(sorted(wanted))
 
 
-def test_two_items_that_can_only_go_together_go_together():
+def test_two_items_that_can_only_be_left_out_together_are_left_out():
     def fails(items):
         return (1 in items) == (2 in items) and 5 in items
 
     assert minimise(range(8), fails, Budget(10_000)) == (5,)
 
 
-def test_what_is_left_still_fails_when_the_budget_is_spent():
+def test_the_result_still_fails_when_the_budget_is_spent():
     budget = Budget(5)
 
     left = minimise(range(100), needing(7, 13), budget)

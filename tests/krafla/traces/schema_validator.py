@@ -1,4 +1,4 @@
-"""As much of a JSON Schema validator as the schema of traces needs; unknown keywords raise."""
+"""A JSON Schema validator for the keywords in the schema of traces; other keywords raise."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TYPES = {
     "null": lambda data: data is None,
 }
 _SILENT = {"$schema", "$defs", "title", "description", "default"}
-# A keyword says something only of data of its type.
+# A keyword constrains only data of its type.
 _OF = {
     "minimum": "integer",
     "maximum": "integer",

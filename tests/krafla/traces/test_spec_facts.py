@@ -1,4 +1,4 @@
-"""What ``traces.toml`` of the rooms says of specs, and what is refused in it."""
+"""The facts about specs in ``traces.toml`` of the rooms, and the errors for wrong ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from krafla.verdict import KraflaError
 
 @pytest.fixture
 def write_facts(tmp_path, monkeypatch):
-    """Return a function that gives a tree of one room its facts."""
+    """Return a function that writes the facts of a tree with one room."""
     (tmp_path / "lamp").mkdir()
     (tmp_path / "lamp" / "models.toml").write_text("")
     (tmp_path / "manifest.toml").write_text('rooms = ["lamp"]\n')
@@ -64,7 +64,7 @@ def test_a_copy_of_the_specs_says_the_same(tmp_path, monkeypatch):
         assert new.conditional == old.conditional
 
 
-def test_a_spec_of_which_nothing_is_said_has_the_defaults(write_facts):
+def test_a_spec_without_facts_has_the_defaults(write_facts):
     write_facts("")
     assert facts_of("Lamp") == SpecFacts("Lamp")
     assert shrink_facts_of("Lamp") == ShrinkFacts()
@@ -110,9 +110,7 @@ def test_an_edited_file_is_read_again(write_facts):
         ('[[shrink]]\nspecs = ["A"]\nnumbers = { B = true }\n', r"numbers gives B no least value"),
     ],
 )
-def test_a_fact_that_is_not_as_it_should_be_is_refused_with_its_file_and_key(
-    write_facts, text, message
-):
+def test_a_wrong_fact_is_refused_with_its_file_and_key(write_facts, text, message):
     path = write_facts(text)
     with pytest.raises(KraflaError, match=message) as refused:
         facts_of("A")

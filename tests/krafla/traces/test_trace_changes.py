@@ -1,4 +1,4 @@
-"""What a step changed, said briefly."""
+"""The changes of a step, in short lines."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ r1, r2 = ModelValue("r1"), ModelValue("r2")
         ((record(a=1, b=2),), (record(a=1, b=3),), ["x[1].b: 2 -> 3"]),
     ],
 )
-def test_only_what_changed_is_said(before, after, lines):
+def test_only_changes_are_listed(before, after, lines):
     assert changes("x", before, after) == lines
 
 
-def test_the_first_step_is_said_whole_and_the_next_by_its_changes():
+def test_the_first_step_is_listed_in_full_and_the_next_by_its_changes():
     trace = Trace("S", (Step("Init", (), record(x=0, y=1)), Step("Up", (), record(x=1, y=1))))
 
     assert step_changes(trace, 0) == ["x = 0", "y = 1"]

@@ -1,4 +1,4 @@
-"""Any bytes at all: a trace that is written as it was read, or one error of the right kind."""
+"""Arbitrary bytes give a trace that is written as it was read, or one error of the right kind."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PIECES = st.sampled_from(
 
 
 def is_sound(read):
-    """Return whether a trace is read that survives being written, or it is rightly refused."""
+    """Return whether the data is read as a trace that survives being written, or is refused."""
     try:
         trace = read()
     except TraceFormatError as refused:

@@ -1,4 +1,4 @@
-"""The Informal Trace Format: our traces survive it, those of others are read."""
+"""The Informal Trace Format: our traces survive it, and those of other tools are read."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_parameters_are_constants_given_with_the_first_state():
     assert loads_itf(text).constants == (("N", 3),)
 
 
-def test_others_find_in_our_documents_what_the_format_says():
+def test_our_documents_follow_the_format():
     steps = (
         Step("Init", (), record(x=0, f=function({(1, 1): ModelValue("r1")}))),
         Step("Up", (1,), record(x=1, f=function({(1, 1): ModelValue("r2")}))),
@@ -156,7 +156,7 @@ def test_a_document_that_is_no_trace_is_refused_with_the_place(text, problem):
     assert str(refused.value).startswith("bad.itf.json")
 
 
-def test_the_spec_of_a_document_that_names_none_can_be_said():
+def test_the_spec_of_a_document_that_names_none_can_be_given():
     assert loads_itf(document(**{"#meta": ...}), spec="S").spec == "S"
 
 

@@ -1,4 +1,4 @@
-"""How large a trace may be: each limit is met once, with one line that says where."""
+"""The limits of a trace: exceeding each gives an error of one line with the place."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_values_within_the_limits_are_read():
     ],
     ids=lambda value: value[:24] if isinstance(value, str) else None,
 )
-def test_what_is_too_large_is_refused_with_its_line(text, line, problem):
+def test_data_beyond_a_limit_is_refused_with_its_line(text, line, problem):
     with pytest.raises(TraceFormatError) as refused:
         loads(text, "large.ndjson")
 

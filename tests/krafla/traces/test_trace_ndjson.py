@@ -130,12 +130,12 @@ def test_a_partial_trace_is_not_taken_for_a_whole_one(tmp_path):
         (PartialTrace("S", (Observation("no action"),)), "observation 0: action"),
     ],
 )
-def test_what_could_not_be_read_again_is_not_written(trace, problem):
+def test_a_trace_that_could_not_be_read_again_is_not_written(trace, problem):
     with pytest.raises(TraceFormatError, match=problem):
         dumps(trace)
 
 
-def test_a_file_that_cannot_be_written_is_said_and_leaves_nothing(tmp_path):
+def test_a_file_that_cannot_be_written_is_an_error_and_leaves_nothing(tmp_path):
     with pytest.raises(KraflaError, match="there is no such folder"):
         write(TRACE, tmp_path / "no such folder" / "trace.ndjson")
 

@@ -1,4 +1,4 @@
-"""Files that are no trace: one line says where and why."""
+"""Files that are no trace: the error is one line with the place and the reason."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LINES = TEXT.splitlines()
 
 
 def changed(number, **fields):
-    """The text with other fields in one line; a field that is ``...`` is taken away."""
+    """The text with changed fields in one line; the value ``...`` removes a field."""
     line = json.loads(LINES[number - 1]) | fields
     line = {key: value for key, value in line.items() if value is not ...}
     return "\n".join([*LINES[: number - 1], json.dumps(line), *LINES[number:]]) + "\n"
@@ -227,14 +227,14 @@ def test_a_compressed_file_cut_short_gives_the_steps_that_can_be_unpacked(tmp_pa
 
     with pytest.raises(TruncatedTraceError, match="of 3 steps are whole"):
         read(path)
-    # All steps are there, but not the check sum that would confirm them.
+    # All steps are there, but not the checksum.
     path.write_bytes(packed[:-4])
     with pytest.raises(TruncatedTraceError, match="3 of 3 steps are whole") as refused:
         read(path)
     assert refused.value.trace.steps == STEPS
 
 
-# Without the time in it, which would give the tests another name in each process.
+# Without the time: it would give the tests different names in each process.
 PACKED = gzip.compress(TEXT.encode(), mtime=0)
 
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of traces: what is written satisfies it, and what is refused mostly does not."""
+"""The JSON Schema of traces: written lines satisfy it, and most refused lines do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TLC's own JSON: typed by known values, or refused where they do not tell."""
+"""TLC's JSON: known values give it types; ambiguous data is refused."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_parameters_are_read_where_their_types_are_known():
         ([{"y": []}], "state 1: y: an array may be"),
     ],
 )
-def test_what_is_no_counterexample_is_refused_with_the_place(data, problem):
+def test_data_that_is_no_counterexample_is_refused_with_the_place(data, problem):
     with pytest.raises(TraceFormatError, match=problem) as refused:
         load(data)
     assert refused.value.place.startswith("bad.json")
@@ -137,8 +137,8 @@ def test_what_is_no_counterexample_is_refused_with_the_place(data, problem):
         ({"1": 1}, function({"b": 2, 1: 2}), None),
     ],
 )
-def test_known_values_tell_what_data_stands_for(data, known, value):
-    """``None``: it may be more than one value, and that is said."""
+def test_known_values_show_the_meaning_of_data(data, known, value):
+    """``None`` if the data is reported as ambiguous."""
     shapes = Shapes({"x": [known], "names": [A, NIL]})
 
     if value is None:
@@ -148,7 +148,7 @@ def test_known_values_tell_what_data_stands_for(data, known, value):
         assert same(shapes.read("x", data), value)
 
 
-def test_a_name_that_is_a_string_and_a_model_value_is_told_by_its_place():
+def test_a_name_of_a_string_and_a_model_value_is_read_by_its_place():
     shapes = Shapes({"m": [A], "s": ["A"], "both": [A, "A"]})
 
     assert shapes.read("m", "A") == A
@@ -158,13 +158,13 @@ def test_a_name_that_is_a_string_and_a_model_value_is_told_by_its_place():
             shapes.read(variable, "A")
 
 
-def test_values_of_both_kinds_do_not_tell():
+def test_known_values_of_both_kinds_are_ambiguous():
     with pytest.raises(AmbiguousDataError, match="both kinds"):
         Shapes({"x": [(1,), frozenset({1})]}).read("x", [])
 
 
 @given(VALUES, st.lists(VALUES, max_size=3))
-def test_a_value_is_read_back_or_said_to_be_ambiguous(value, others):
+def test_a_value_is_read_back_or_is_ambiguous(value, others):
     trace = Trace("S", (Step("Init", (), record(x=value)),))
     try:
         again = (

@@ -17,7 +17,7 @@ from krafla.traces import (
 )
 from krafla.values import Function, ModelValue, function, sort_key
 
-# Every character that a value may hold; the others are tried where they are to be refused.
+# Every character that a value may hold; other tests try the rest, which must be refused.
 CHARACTERS = st.one_of(st.characters(exclude_categories=("Cc", "Cs")), st.sampled_from("\t\n\f\r"))
 TEXTS = st.text(CHARACTERS, max_size=4)
 NAMES = st.sampled_from(["S", "BrokerLease", "r_1", "0"])

@@ -1,8 +1,8 @@
-"""How much time can have passed unseen: the ticks of BrokerLease that ages give away.
+"""The parameters of hidden ticks of BrokerLease, computed from the ages in two observations.
 
-Next lets time pass by single units, and each clock by itself: with twelve processes it tries
-thousands of ticks, none of them as long as those of a simulation. Of the ticks between two
-observations only the sum shows, and only in ages and in how far a clock is ahead.
+Next advances time by single units, and each clock separately: with twelve processes it tries
+thousands of ticks, none of them as long as the ticks of a simulation. Two observations show only
+the sum of the ticks between them, and only in ages and in the lead of a clock.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 __all__ = ["ticks"]
 
-# Up to here every length of a tick is tried: a longer one does what one past the timeout does.
+# Up to this timeout every length is tried. A tick longer than the timeout acts like timeout + 1.
 _SHORT_TIMEOUT: Final = 12
 _AGES: Final = ("contact_age", "request_age", "lease_age", "clock_lead")
 _NOT_RUNNING: Final = frozenset({"NOT_RUNNING", "SHUTTING_DOWN", "CRASHED"})
 
 
 def ticks(spec: Spec) -> Choice:
-    """Return how to choose the parameters of a tick of BrokerLease that nobody saw."""
+    """Return how to choose the parameters of a hidden tick of BrokerLease."""
     timeout, self_fence = spec.evaluate("SessionTimeout"), spec.evaluate("SelfFence")
     assert isinstance(timeout, int)
     is_short = timeout <= _SHORT_TIMEOUT
@@ -44,28 +44,28 @@ class _Ticks:
         self._always = always
 
     def likely(self, state: State, seen: Seen) -> list[tuple[Value, ...]]:
-        """Return the ticks whose length some age gives away, with every clock where it ends up."""
+        """Return the ticks whose length follows from an age, with the observed leads of clocks."""
         ahead = self._ahead(state, seen, _running(state))
-        return list(self._ticks(self._given_away(state, seen), state, ahead))
+        return list(self._ticks(self._from_ages(state, seen), state, ahead))
 
     def others(self, state: State, seen: Seen) -> list[tuple[Value, ...]]:
-        """Return those that end a session, that two ages give away together, or that are short."""
+        """Return ticks that end a session, follow from two ages together, or are short."""
         ahead = self._ahead(state, seen, _running(state))
-        lengths = self._given_away(state, seen)
+        lengths = self._from_ages(state, seen)
         more = {*self._always, *(one - other for one in lengths for other in lengths)}
         more |= {self._timeout + 1 - age for age in _numbers(state["contact_age"]).values()}
         known = set(self._ticks(lengths, state, ahead))
         found = [*self._ticks(more, state, ahead), *self._ticks({*more, *lengths}, state, {})]
         return [one for one in dict.fromkeys(found) if one not in known]
 
-    def _given_away(self, state: State, seen: Seen) -> set[int]:
+    def _from_ages(self, state: State, seen: Seen) -> set[int]:
         by_controller, by_broker = _observed(seen)
         lengths = [self._lengths("contact_age", state, seen, {}, by_controller)]
         lengths += [
             self._lengths(name, state, seen, by_broker, by_controller)
             for name in (("request_age", "lease_age") if self._self_fence else ())
         ]
-        # A clock that gets ahead on the way shows so much more than the controller's.
+        # A clock that gains on the controller's makes its ages that much larger.
         ahead = self._ahead(state, seen, list(_entries(state["status"])))
         found, began = {0}, {0}
         for one in lengths:
@@ -73,16 +73,16 @@ class _Ticks:
                 both = {length, length - ahead.get(key, 0)}
                 found |= both
                 began |= set() if has_grown else both
-        # What began on the way leaves so much for the time before it.
+        # For an age that began in between, the rest of the time passed before it began.
         return {whole - part for whole in found for part in began}
 
     def _ticks(
         self, lengths: Iterable[int], state: State, ahead: dict[Value, int]
     ) -> Iterator[tuple[Value, ...]]:
-        """Yield the ticks in which every clock gets ahead at once as far as it has to."""
+        """Yield the ticks in which every clock gains its whole lead at once."""
         shortest = 0 if self._self_fence else 1
         processes = _entries(state["status"])
-        # A clock that falls behind must not run backwards, even if no age tells how long it took.
+        # A tick must be long enough that a clock which falls behind does not run backwards.
         lengths = {*lengths, max(0, -min(ahead.values(), default=0))}
         for length in sorted(lengths):
             by_broker = {process: length + ahead.get(process, 0) for process in processes}
@@ -92,9 +92,9 @@ class _Ticks:
     def _lengths(
         self, name: str, state: State, seen: Seen, observed: dict[Value, int], otherwise: int
     ) -> dict[tuple[Value, bool], int]:
-        """Return how long it can have been since each age was nothing, and since it was as it is.
+        """Return the time since each age began, and since it had its value in ``state``.
 
-        The first stand under ``False``, the others under ``True``.
+        The key is the argument of the age with ``False`` for the first, ``True`` for the second.
         """
         now, then = _numbers(state[name]), _numbers(seen.values.get(name, ()))
         found = {}
@@ -108,7 +108,7 @@ class _Ticks:
         return found
 
     def _ahead(self, state: State, seen: Seen, processes: list[Value]) -> dict[Value, int]:
-        """Return by how much each process's clock gets ahead until what is seen next."""
+        """Return how much lead each process's clock gains up to the next observation."""
         if not self._self_fence:
             return {}
         now, then = _numbers(state["clock_lead"]), _numbers(seen.values.get("clock_lead", ()))
@@ -126,7 +126,7 @@ def _running(state: State) -> list[Value]:
 
 
 def _observed(seen: Seen) -> tuple[int, dict[Value, int]]:
-    """Return how much time the observed step itself lets pass, by each clock."""
+    """Return the time that passes in the observed step, by each clock."""
     observation = seen.observation
     if observation.action != "Tick" or observation.parameters is None:
         return 0, {}
@@ -136,12 +136,12 @@ def _observed(seen: Seen) -> tuple[int, dict[Value, int]]:
 
 
 def _entries(value: Value) -> dict[Value, Value]:
-    """Return a function, which is a sequence where its domain is 1..n, as pairs; else none."""
+    """Return the pairs of a function or a sequence; none for any other value."""
     if isinstance(value, tuple):
         return dict(enumerate(value, 1))
     return dict(value) if isinstance(value, Function) else {}
 
 
 def _numbers(value: Value) -> dict[Value, int]:
-    """Return what a function gives numbers for: in a wrong trace an age may be anything."""
+    """Return the pairs with a number as result: in a wrong trace an age may be anything."""
     return {key: one for key, one in _entries(value).items() if type(one) is int}

@@ -1,4 +1,4 @@
-"""The actions that are faults, under the name by which the simulator's campaigns know them."""
+"""The actions that are faults, as a constant for the simulator's campaigns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["FAULTS"]
 
 
 class _Faults(Mapping[str, str]):
-    """The faults of the specs in use, read when they are asked for."""
+    """The faults of the specs in use, read on access."""
 
     def __getitem__(self, action: str) -> str:
         return faults()[action]

@@ -31,7 +31,7 @@ _TWO_IDS: dict[str, Any] = {
     "Incarnation": {_PROCESS_1, _PROCESS_2},
     "BrokerOf": {_PROCESS_1: _BROKER_1, _PROCESS_2: _BROKER_2},
 }
-# What the module of two running brokers declares besides.
+# The further constants of the module with two running brokers.
 _NAMES: dict[str, Any] = {
     "b1": _BROKER_1,
     "b2": _BROKER_2,
@@ -42,7 +42,7 @@ _NAMES: dict[str, Any] = {
     "MaxInFlight": 1,
 }
 _ONE_MESSAGE = "Cardinality(DOMAIN messages) <= 1"
-# The second process only looks on, and no time passes: a controlled shutdown is deep in the graph.
+# A controlled shutdown is deep in the graph, so the second process is idle and no time passes.
 _ONE_ACTS = r"""
   /\ Bounds
   /\ status[p2] = "RUNNING" /\ request_age[p2] = NoAge /\ applied_offset[p2] = 3
@@ -50,9 +50,9 @@ _ONE_ACTS = r"""
 
 
 def lease_instances(limit: int = 8) -> tuple[Instance, ...]:
-    """Return models in whose states, taken together, every action of the lease is enabled.
+    """Return models that together have, for each action of the lease, states with it enabled.
 
-    ``limit`` is how many states are looked at for each action in each model.
+    ``limit`` is the number of states compared for each action in each model.
     """
     return (
         Instance(

@@ -1,6 +1,6 @@
-"""Which properties of BrokerLease are judged: all that the properties module defines.
+"""The judged properties of BrokerLease: all unconditional ones that its properties module defines.
 
-They are read from the module itself, so a property added there is judged from then on.
+They are read from the module, so a property added there is judged from then on.
 """
 
 from __future__ import annotations

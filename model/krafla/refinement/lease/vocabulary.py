@@ -1,4 +1,4 @@
-"""The constants of BrokerLease for a configuration: which value of the spec names which node."""
+"""The constants of BrokerLease for a configuration, and the names of nodes in the spec."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ NO_AGE: Final = -1
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """How the nodes of a configuration are called in the spec, in the order of their ids.
+    """The names in the spec of the nodes of a configuration, in the order of their ids.
 
-    ``of`` calls a broker by its id, a number, and a process by its incarnation id, a string.
+    ``of`` names a broker by its id, a number, and a process by its incarnation id, a string.
     A trace of a model names them by model values instead.
     """
 
@@ -32,7 +32,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, configuration: Configuration) -> Vocabulary:
-        """Return the vocabulary that calls every node by its own id."""
+        """Return the vocabulary that names every node by its id."""
         identities = configuration.processes
         return cls(
             configuration,
@@ -47,9 +47,9 @@ class Vocabulary:
 
     @cached_property
     def constants(self) -> dict[str, Value]:
-        """Return the constants of BrokerLease; a unit of the spec's time is a millisecond.
+        """Return the constants of BrokerLease; a unit of time in the spec is a millisecond.
 
-        ``BrokerTimeout`` of a broker that does not fence itself is never read.
+        If brokers do not fence themselves, ``BrokerTimeout`` is never read.
         """
         configuration = self.configuration
         return {
@@ -68,5 +68,5 @@ class Vocabulary:
         }
 
     def key(self) -> tuple[tuple[str, str], ...]:
-        """Return what two vocabularies share exactly when one loaded spec serves both."""
+        """Return a key that two vocabularies share if and only if one loaded spec serves both."""
         return tuple((name, fmt(value)) for name, value in sorted(self.constants.items()))

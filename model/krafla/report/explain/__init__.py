@@ -1,1 +1,1 @@
-"""Explanations of traces: what is shown, and the media that show it."""
+"""Explanations of traces: their content, and the media that show it."""

@@ -1,4 +1,4 @@
-"""What a test that replays a kept trace says when it fails."""
+"""The failure text of a test that replays a kept trace."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _STEPS_SHOWN = 6
 
 
 def failure_text(entry: Entry, error: Exception) -> str:
-    """Return the entry's reason, what it comes to instead, the last steps, and how to see more.
+    """Return the entry's reason, the error, the last steps, and the commands that show more.
 
-    The trace is the attribute ``trace`` of the error; without one only the rest is told.
+    The steps are those of the error's attribute ``trace``, if it has one.
     """
     lines = [inert(f"{entry.kind}: {entry.reason}")]
     if entry.tags:

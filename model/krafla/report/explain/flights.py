@@ -1,4 +1,4 @@
-"""Messages on their way: in which step each was put in flight, and in which it left."""
+"""Messages in flight: the step that sent each message, and the step that took or lost it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Flight", "flights"]
 class Flight:
     """A message between two steps; ``taken`` is ``None`` while it is in flight at the end.
 
-    ``sender`` and ``receiver`` are columns. ``is_lost`` says that nobody received it.
+    ``sender`` and ``receiver`` are columns. ``is_lost``: it was not received.
     """
 
     text: str
@@ -33,7 +33,7 @@ class Flight:
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """A message in flight: since when, and the id an implementation gave it."""
+    """A message in flight: the step that sent it, and its id in the implementation."""
 
     message: Value
     sent: int
@@ -43,8 +43,8 @@ class _Open:
 def flights(trace: Trace, layout: Layout) -> tuple[Flight, ...]:
     """Return every message of a trace in the order of sending.
 
-    Copies of one message are told apart by the ids in the steps' events; without ids the oldest
-    copy is taken first.
+    The ids in the steps' events distinguish copies of one message; without ids the oldest copy is
+    taken first.
     """
     if layout.bag is None:
         return ()
@@ -82,7 +82,7 @@ def _step(
             one = next((c for c in copies if c.message_id == taken_id), copies[0])
             copies.remove(one)
             if kept is not None:
-                # What its sender thinks of it changed; it is the same message, still under way.
+                # Only a flag of the message changed, such as whether its sender waits.
                 waiting[sort_key(kept)].append(_Open(kept, one.sent, one.message_id))
             else:
                 is_lost = not is_taken or step.action in layout.lost
@@ -96,7 +96,7 @@ def _step(
 
 
 def _relabelled(message: Value, gained: list[Value]) -> Value | None:
-    """Return the message that differs from this one in a single yes or no, if there is one."""
+    """Return the message that differs from this one in a single boolean field, or ``None``."""
     for other in gained:
         if not isinstance(message, Function) or not isinstance(other, Function):
             continue

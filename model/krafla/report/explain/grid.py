@@ -1,7 +1,7 @@
 """A trace as a table that fits a terminal of 80 or 120 columns: a column for each node.
 
-A step's action stands on a line of its own, what each node changed beneath it side by side.
-Messages, and changes too long for a column, take the whole line below, after their node's name.
+A step's action has a line of its own; below it, the changes of the nodes are side by side.
+Messages, and changes too long for a column, have a whole line, after the name of their node.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ __all__ = ["Grid", "grid_of"]
 
 _INDENT = 5
 _BAR = "| "
-# In a narrower column every change breaks into crumbs.
+# A narrower column would break every change into small pieces.
 _WIDTH_MIN = 18
 _WIDTH_MAX = 44
-# More lines of one column than these leave the others empty for too long.
+# The most lines of one column, so that the others are not empty for too long.
 _CELL_LINES_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The columns side by side, by their index in the view, and the width of each."""
+    """The columns side by side, by their index in the view, and their width."""
 
     view: TraceView
     columns: tuple[int, ...]
@@ -42,7 +42,7 @@ class Grid:
         return self._row(names)
 
     def action(self, number: str, call: str, remarks: Sequence[str]) -> list[str]:
-        """Return the lines of a step's action; what is worth least goes where no room is left."""
+        """Return the lines of a step's action, without the remarks that do not fit."""
         lead, hanging = f"{number:>3} ", " " * (_INDENT + 3)
         lines = textwrap.wrap(
             call, self.whole_width - 1, initial_indent=lead, subsequent_indent=hanging,
@@ -102,10 +102,10 @@ class Grid:
 
 
 def grid_of(view: TraceView, used: Sequence[int], width: int) -> Grid | None:
-    """Return the columns that fit side by side into a width; ``None`` if lines serve better.
+    """Return the columns that fit side by side into a width; ``None`` if plain lines are better.
 
-    ``used`` are the columns that changed. That of the messages is never one of the table: what
-    is on its way between two nodes is wider than a node.
+    ``used`` are the columns that changed. The column of the messages is never in the table: a
+    message is too wide for it.
     """
     bag = view.layout.bag
     network = None if bag is None else view.layout.owner((bag,))[0]

@@ -1,4 +1,4 @@
-"""A trace as one offline page: lanes for the nodes, arrows for messages, a step at a time."""
+"""A trace as one offline page: lanes for nodes, arrows for messages, one step at a time."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 __all__ = ["page_of"]
 
-# A browser still opens a page of so many steps at once; of more, the last are kept.
+# The most steps on a page, which a browser opens at once; the last ones are kept.
 STEPS_MAX = 20_000
 
 _Pieces = dict[tuple[int, str], str]
 
 
 def page_of(view: TraceView, path: str, *, steps_max: int = STEPS_MAX) -> str:
-    """Return the page. What is looked at is in the fragment: ``#step=5&nodes=p1,p2``."""
+    """Return the page. Its fragment says which step and nodes it shows: ``#step=5&nodes=p1,p2``."""
     first = max(0, len(view.steps) - steps_max)
     slots: dict[tuple[int, str], int] = {}
     initial = _delta({}, _whole(view, first), slots)
@@ -95,7 +95,7 @@ def _some(view: TraceView, number: int, names: list[str]) -> _Pieces:
 
 
 def _delta(was: _Pieces, now: _Pieces, slots: dict[tuple[int, str], int]) -> list[list[Any]]:
-    """Return what to set, as ``[slot, text]``, and what to take away, with ``None`` for a text."""
+    """Return the slots that differ as ``[slot, text]``; the text of a removed one is ``None``."""
     changed = [(slot, text) for slot, text in now.items() if was.get(slot) != text]
     gone = [(slot, None) for slot in was if slot not in now]
     return [[slots.setdefault(slot, len(slots)), text] for slot, text in (*changed, *gone)]

@@ -1,6 +1,6 @@
-"""The columns of a trace: which node each part of its state belongs to.
+"""The columns of a trace: the node to which each part of its state belongs.
 
-``views.toml`` of a room says so for its specs; of any other the values say it.
+``views.toml`` of a room says so for its specs. For other specs it is guessed from the values.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OTHER = "other"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A node: its short name, and what it stands for where that is longer."""
+    """A node: its short name, and what the name stands for if that is longer."""
 
     name: str
     stands_for: str = ""
@@ -38,13 +38,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Columns, who owns what, and the words for values.
+    """The columns, the owner of each part of the state, and the words for values.
 
-    ``of_variable`` gives the column of a variable that one node owns; ``of_argument`` those of
-    variables that hold a part for each node, by the ``sort_key`` of the argument. ``bag`` is the
-    variable of the messages in flight, and ``ways`` says by a message's type who sends and who
-    receives it: a field of the message or a column's name. ``lost`` are the actions that lose a
-    message, ``world`` those that no node takes.
+    ``of_variable`` gives the column of a variable that one node owns. ``of_argument`` gives the
+    columns of a variable that holds a part for each node, by the ``sort_key`` of the argument.
+    ``bag`` is the variable of the messages in flight. ``ways`` gives sender and receiver for each
+    type of message, as a field of the message or the name of a column. ``lost`` are the actions
+    that lose a message, ``world`` the actions that no node takes.
     """
 
     columns: tuple[Column, ...]
@@ -68,7 +68,7 @@ class Layout:
 
     def column_of_node(self, node: Value | None) -> int | None:
         """Return the column that a value names, or ``None``."""
-        # A number that is the name of a node is also just a number.
+        # A number is not taken as a node, even if a node has that number as its name.
         if not isinstance(node, str | ModelValue):
             return None
         key = sort_key(node)
@@ -78,7 +78,7 @@ class Layout:
         return self.column_named(node) if isinstance(node, str) else None
 
     def ends(self, message: Value) -> tuple[int | None, int | None] | None:
-        """Return the columns of a message's sender and receiver; ``None`` if it is none."""
+        """Return the columns of sender and receiver; ``None`` if this is no known message."""
         if not isinstance(message, Function):
             return None
         way = self.ways.get(str(message.get("type")))
@@ -97,7 +97,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Variables that one node owns, or (``each``) that hold a part for each of several."""
+    """Variables that one node owns, or (``each``) that hold a part for each of several nodes."""
 
     name: str
     variables: tuple[str, ...]
@@ -116,16 +116,16 @@ class _View:
 
     @property
     def variables(self) -> frozenset[str]:
-        """Return all that it lays out."""
+        """Return all variables that it lays out."""
         return frozenset(name for group in self.groups for name in group.variables)
 
 
 def layout_of(trace: Trace) -> Layout:
-    """Return how the trace is to be laid out; ``KraflaError`` if a ``views.toml`` is at fault."""
+    """Return the layout of a trace; ``KraflaError`` if a ``views.toml`` is wrong."""
     state = trace.steps[0].state if trace.steps else Function({})
     variables = {str(name) for name in state}
     fitting = [view for view in _known_views() if variables.issuperset(view.variables)]
-    # The spec's own; else the one that lays out the most: a small view may fit by chance.
+    # The view of the spec, else the one with the most variables: a small view may fit by chance.
     own = max(
         fitting, key=lambda view: (view.spec == trace.spec, len(view.variables)), default=None
     )
@@ -186,7 +186,7 @@ def _domain(value: Value) -> list[Value]:
 
 
 def _stands_for(node: Value, name: str, trace: Trace) -> str:
-    """Return the node's whole name, and what the constants map it to."""
+    """Return the whole name of a node, and the values to which constants map it."""
     whole = Words().value(node)
     parts = [] if whole == name else [whole]
     for constant, value in trace.constants:
@@ -196,7 +196,7 @@ def _stands_for(node: Value, name: str, trace: Trace) -> str:
 
 
 def _guess(trace: Trace, state: Function) -> _View:
-    """Return a view by the looks of the values: a column for each node of a constant set."""
+    """Return a view guessed from the values: a column for each node of a constant set."""
     sets = [value for _, value in trace.constants if isinstance(value, frozenset) and value]
     groups: list[_Group] = []
     each: dict[tuple[Any, ...], list[str]] = {}

@@ -1,4 +1,4 @@
-"""A trace as Markdown, to be pasted into an issue: what it shows, and how to see it again."""
+"""A trace as Markdown for an issue: what it shows, and the commands that show it again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["code", "markdown_of", "plain"]
 
-# What Markdown or the HTML inside it could take for more than text.
+# The characters to which Markdown, or HTML inside it, could give a meaning.
 _SPECIAL = re.compile(r"[\\`*_{}\[\]#|<>&~@$]|:(?=//)")
 _STEPS_MAX = 500
 
@@ -21,8 +21,8 @@ _STEPS_MAX = 500
 def markdown_of(view: TraceView, path: str) -> str:
     """Return a document about the trace: heading, outcome, table of steps, command to see it.
 
-    Nothing in the trace's own names and texts has an effect in it. Of a very long trace the last
-    steps are listed, with a note.
+    Names and texts of the trace have no effect as markup. A very long trace is cut to its last
+    steps, with a note.
     """
     lines = [f"## {plain(_title(view))}", ""]
     lines += [f"- {name}: {code(value)}" for name, value in view.facts]
@@ -39,12 +39,12 @@ def markdown_of(view: TraceView, path: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return the text so that Markdown shows it as it is."""
+    """Return the text escaped, so that Markdown shows it unchanged."""
     return _SPECIAL.sub(r"\\\g<0>", text.replace("\n", " "))
 
 
 def code(text: str) -> str:
-    """Return the text as code inside a line."""
+    """Return the text as inline code."""
     text = text.replace("\n", " ") or " "
     border = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
     pad = " " if text[0] in "` " or text[-1] in "` " else ""
@@ -52,7 +52,7 @@ def code(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return the text as code inside a cell of a table, which a bar would end even there."""
+    """Return the text as code for a table cell, which an unescaped bar would end."""
     return code(text).replace("|", "\\|")
 
 

@@ -1,4 +1,4 @@
-"""What a definition means, by the comment above it in its module, and where it stands."""
+"""The meaning of a definition, from the comment above it in its module, and its place."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ _SENTENCE = re.compile(r"^.*?[.:](?=\s|$)", re.DOTALL)
 
 
 class Meanings:
-    """The sentences above the definitions of a module, of what it builds on, and of its folder.
+    """The sentences above the definitions of a module, its extended modules and its folder.
 
-    Without the module there is nothing to say, which is no error: a trace may be read where
-    its spec is not.
+    It is no error if the module is missing: a trace may be read where its spec is not.
     """
 
     def __init__(self, module: str) -> None:
@@ -39,7 +38,7 @@ class Meanings:
         return "" if found is None else found[0]
 
     def place(self, name: str) -> str:
-        """Return where a definition stands, as ``Module:line``; empty if nobody knows."""
+        """Return the place of a definition as ``Module:line``; empty if it is not known."""
         found = self._found.get(name)
         return "" if found is None else found[1]
 
@@ -62,7 +61,7 @@ def _modules(module: str) -> dict[str, tuple[str, str]]:
         found = {**definitions, **found}
         wanted += others
         if not wanted:
-            # A property may stand in a module that builds on the trace's.
+            # A property may be in a module that extends the one of the trace.
             wanted = [one for one, other in files.items() if other.parent == path.parent]
             wanted = [one for one in wanted if one not in seen]
     return found
@@ -86,7 +85,7 @@ def _definitions(path: Path, _modified: int) -> tuple[dict[str, tuple[str, str]]
 
 
 def _sentence(lines: list[str], index: int) -> str:
-    """Return the first sentence of the comment that ends just above a line."""
+    """Return the first sentence of the comment directly above a line."""
     comment: list[str] = []
     for line in reversed(lines[:index]):
         if not line.startswith("(*"):

@@ -1,4 +1,4 @@
-"""What a trace comes to: the property that is false, or the step the spec has not, and why."""
+"""The outcome of a trace: the false property, or the step that the spec does not have, and why."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ _BROKEN = {
 class Falsehood:
     """A formula that is false: its text and place, what is wrong with it, the values in it.
 
-    ``via`` is how the spec leads there, outermost first; ``values`` are name, short, whole.
+    ``via`` are the definitions that lead to it, outermost first. A value in ``values`` has a name,
+    a short text and the whole text.
     """
 
     place: str
@@ -48,10 +49,10 @@ class Falsehood:
 class Outcome:
     """The finding about a trace, at its step ``step``, in one sentence and in detail.
 
-    ``differences`` are of a step the spec takes otherwise: part, what the spec expects there,
-    what was done; ``nearest`` is another step that the spec has there, the one most like it.
-    ``source`` says who says all this: the spec, asked now, or only the file.
-    ``is_bad`` is false of a trace of which nothing bad is known.
+    ``differences`` list where the spec takes the step otherwise: the part, what the spec expects,
+    what was done. ``nearest`` is the step of the spec most like it, if it is another one.
+    ``source`` says where the finding comes from: the spec, asked now, or only the file.
+    ``is_bad`` is false if nothing bad is known of the trace.
     """
 
     step: int
@@ -66,10 +67,10 @@ class Outcome:
 
 
 def outcome_of(trace: Trace, *, asks: bool = True) -> Outcome | None:
-    """Return what the trace comes to, asking the spec unless ``asks`` is false.
+    """Return the outcome of a trace, judged by the spec unless ``asks`` is false.
 
-    If the spec cannot be asked (no Java, another module, a trace that does not fit), the file's
-    own claim is what there is, and ``source`` says why. ``None`` if the trace has no state.
+    If the spec cannot be asked (no Java, another module, a trace that does not fit), the outcome is
+    the claim in the file, and ``source`` says why. ``None`` if the trace has no state.
     """
     if not trace.steps:
         return None
@@ -85,7 +86,7 @@ def outcome_of(trace: Trace, *, asks: bool = True) -> Outcome | None:
 
 
 def _other_text(trace: Trace) -> str:
-    """Return a remark if the spec that was asked is not the one that the trace was made with."""
+    """Return a remark if the trace was made with another text of the spec."""
     from krafla.match.validation import digest_of
 
     made_with = None if trace.origin is None else trace.origin.digest
@@ -112,7 +113,7 @@ def _property(trace: Trace, name: str, claimed: Conjunct | None) -> Outcome:
     from krafla.match.trace_check import check_trace
 
     if check_trace(trace).rejection is not None:
-        # What is claimed of a behaviour that is none means nothing.
+        # The trace is no behaviour of the spec, so its claim means nothing.
         return _behaviour(trace)
     last = len(trace.steps) - 1
     shown = claim_shown(trace)
@@ -172,7 +173,7 @@ def _behaviour(trace: Trace) -> Outcome:
 
 
 def _nearest(words: Words, rejection: Rejection) -> str:
-    """Return the step that the spec has there instead, if it is another one than was taken."""
+    """Return the nearest step of the spec, if its call is not the one of the trace."""
     nearest, step = rejection.nearest, rejection.step
     if nearest is None or (nearest.action, nearest.parameters) == (step.action, step.parameters):
         return ""
@@ -183,7 +184,7 @@ def _nearest(words: Words, rejection: Rejection) -> str:
 
 
 def _finding(words: Words, step: Step, finding: str) -> str:
-    """Return the oracle's sentence without the parameters, which the step itself shows."""
+    """Return the oracle's sentence without the parameters, which the step shows already."""
     text = words.text(finding)
     whole = words.whole_call(step.action, step.parameters)
     if text.startswith(whole):
@@ -212,12 +213,12 @@ def _falsehoods(explanation: Explanation, words: Words) -> tuple[Falsehood, ...]
 
 
 def _flat(reason: Reason, words: Words, via: tuple[str, ...]) -> list[Falsehood]:
-    """Return a reason and its alternatives one after another."""
+    """Return a reason and its alternatives as a flat list."""
     found = Falsehood(
         words.text(str(reason.place)),
         "\n".join(map(words.text, reason.text.splitlines())),
         words.told(reason.note),
-        # Those of a disjunction are the values of its alternatives, all together.
+        # The values of a disjunction are those of its alternatives, which follow.
         () if reason.alternatives else _values(reason.values, words),
         (*via, *map(words.told, reason.via)),
     )

@@ -1,6 +1,6 @@
 """A trace as a table with a column for each node, or in plain lines, as wide as the terminal.
 
-Nothing is said by colour alone, so that a pipe, ``NO_COLOR`` and paper lose nothing.
+Nothing is shown by colour alone, so a pipe, ``NO_COLOR`` and paper lose nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["show", "show_outcome"]
 
-# Narrower columns break every value into crumbs.
+# Narrower columns would break every value into small pieces.
 _COLUMN_WIDTH_MIN = 28
 _FIRST_COLUMNS_WIDTH = 44
 _INITIAL_LINES_MAX = 8
@@ -41,9 +41,9 @@ def show(
     nodes: Collection[int] | None = None,
     whole: bool = False,
 ) -> None:
-    """Print the steps of a trace: all, or those named, with the changes of all nodes or of some.
+    """Print all or some steps of a trace, with the changes of all or some nodes.
 
-    ``whole`` adds to each step all of the state after it.
+    ``whole`` adds the whole state after each step.
     """
     chosen = [step for step in view.steps if steps is None or step.number in steps]
     columns = [index for index in range(len(view.columns)) if nodes is None or index in nodes]
@@ -66,7 +66,7 @@ def show(
 
 
 def show_outcome(console: Console, outcome: Outcome) -> None:
-    """Print what a trace comes to: the false conjunct with its values, the sides that differ."""
+    """Print the outcome of a trace: the false conjuncts with their values, and the differences."""
     _line(console, outcome.headline, "bold red" if outcome.is_bad else "bold")
     if outcome.meaning:
         _wrapped(console, outcome.meaning, 4)
@@ -87,7 +87,7 @@ def show_outcome(console: Console, outcome: Outcome) -> None:
 
 
 def _sides(console: Console, outcome: Outcome) -> None:
-    """Print expected and done beside each other if there is room, else below each other."""
+    """Print what was expected and done side by side if there is room, else one below the other."""
     rows = outcome.differences
     path, expected = (max(len(row[i]) for row in rows) for i in (0, 1))
     if 4 + path + expected + max(len(row[2]) for row in rows) + 6 <= console.width:
@@ -133,7 +133,7 @@ def _grid(console: Console, grid: Grid, chosen: Sequence[StepView]) -> None:
 
 
 def _broken(step: StepView) -> str:
-    """Return the call, its arguments on a line of their own where all would not fit on one."""
+    """Return the call; its arguments have a line of their own if it does not fit on one line."""
     if len(step.call) <= _CALL_MAX:
         return step.call
     return f"{step.action}\n{step.call.removeprefix(step.action)}"
@@ -181,7 +181,7 @@ def _labelled(view: TraceView, rows: Sequence[tuple[int, str]], label: int) -> I
 
 
 def _number(view: TraceView, step: StepView) -> str:
-    # A mark that is no colour: this is the step that everything below is about.
+    # A mark without colour: the outcome below is about this step.
     return f">{step.number}" if _is_wrong(view, step) else str(step.number)
 
 

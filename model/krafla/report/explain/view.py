@@ -1,4 +1,4 @@
-"""What is shown of a trace, whatever shows it: steps, changes by node, messages on their way."""
+"""The content of an explanation for any medium: steps, changes by node, messages in flight."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Line", "Part", "StepView", "TraceView", "view_of"]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One change as it is shown, and the same without any shortening."""
+    """One change as it is shown, and in full."""
 
     text: str
     whole: str
@@ -31,7 +31,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a state: its column, what it is called there, and its value."""
+    """A piece of a state: its column, its name there, and its value."""
 
     column: int
     name: str
@@ -56,7 +56,7 @@ class StepView:
 class TraceView:
     """A whole trace, ready to be shown. ``meanings`` has a sentence for each action taken.
 
-    ``end`` says how the behaviour goes on for ever, if it does. Every text is inert.
+    ``end`` says how an infinite behaviour goes on. No text can control a terminal.
     """
 
     title: str
@@ -71,9 +71,9 @@ class TraceView:
     layout: Layout
 
     def parts(self, number: int, names: Sequence[str] | None = None) -> tuple[Part, ...]:
-        """Return the state after a step, piece by piece in the order of the columns.
+        """Return the pieces of the state after a step, in the order of the columns.
 
-        All of it, or only the variables ``names``.
+        ``names`` restricts them to some variables.
         """
         state = self.trace.steps[number].state
         chosen = (str(name) for name in state) if names is None else iter(names)
@@ -82,7 +82,7 @@ class TraceView:
 
 
 def view_of(trace: Trace, outcome: Outcome | None = None) -> TraceView:
-    """Return what is to be shown of a trace, with the finding about it if there is one."""
+    """Return the view of a trace, with the finding about it if there is one."""
     layout = layout_of(trace)
     meanings = Meanings(trace.spec)
     steps = tuple(
@@ -148,7 +148,7 @@ def _lines(layout: Layout, before: Function | None, after: Function) -> Iterator
                 yield part.column, Line(text, text)
             continue
         found = deep_changes(str(name), before[name], value)
-        # What left comes first: an answer follows its request.
+        # The messages that left come first: an answer follows its request.
         for change in sorted(found, key=lambda one: one.sort is not Sort.LOST):
             column, path = layout.owner(change.path)
             text = words.change(change, path, is_bag=name == layout.bag)
@@ -156,7 +156,7 @@ def _lines(layout: Layout, before: Function | None, after: Function) -> Iterator
 
 
 def _pieces(layout: Layout, name: str, value: Value) -> Iterator[Part]:
-    """Yield the value of a variable, in one piece or one for each argument."""
+    """Yield the value of a variable, as one piece or as one piece for each argument."""
     words = layout.words
     if name == layout.bag:
         counts = value.items() if isinstance(value, Function) else ()
@@ -178,7 +178,7 @@ def _pieces(layout: Layout, name: str, value: Value) -> Iterator[Part]:
 
 
 def _acting(layout: Layout, step: Step, cells: list[list[Line]]) -> int | None:
-    """Return the column of the node that acted, as far as the step tells."""
+    """Return the column of the node that acted, if the step shows it."""
     if step.action in layout.world:
         return None
     if step.event is not None and step.event.node is not None:

@@ -1,7 +1,7 @@
-"""Values and names as a person reads them: nodes by short names, messages by what they say.
+"""Values and names in readable form: short names for nodes, words for the fields of messages.
 
-Every text that leaves here is inert: nothing in it moves a cursor, changes a colour or turns
-the direction of writing, whatever a trace holds.
+Every text that is returned is inert: whatever a trace contains, the text cannot move a cursor,
+change a colour or the direction of writing.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Words", "inert", "short_names"]
 
-# A name up to this long needs no shorter one.
+# A name of at most this length is not shortened.
 _NAME_MAX = 12
 _VALUE_MAX = 240
 _UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
 def inert(text: str) -> str:
-    r"""Return the text with what a terminal or a browser would obey spelled out: ``\u001b``."""
+    r"""Return the text with control characters spelled out, as in ``\u001b``."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(
@@ -35,7 +35,7 @@ def inert(text: str) -> str:
 
 
 def short_names(nodes: Sequence[Value], prefix: str, taken: Collection[str]) -> list[str]:
-    """Return a short name for each node: its own if that is one, else a prefix and a number."""
+    """Return a short name for each node: its own if that is short, else a prefix and a number."""
     own = [inert(node if isinstance(node, str) else fmt(node)) for node in nodes]
     numbers = any(isinstance(node, bool | int) for node in nodes)
     if numbers or any(len(name) > _NAME_MAX for name in own) or {*own} & {*taken}:
@@ -52,10 +52,10 @@ def _plain(value: str | ModelValue) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How values are told: ``names`` of nodes by their ``sort_key``, and words for fields.
+    """The words for values: ``names`` of nodes by their ``sort_key``, and words for fields.
 
-    ``fields`` gives, by the name of a message's field and the TLA+ text of its value (or
-    ``other``), what to say; ``{}`` in it stands for the value, and nothing is said for ``""``.
+    ``fields`` gives the words for the field of a message and the TLA+ text of its value (or
+    ``other``). ``{}`` in the words stands for the value; for ``""`` the field is not shown.
     ``quoted`` are the nodes whose TLA+ text is a string, with their names.
     """
 
@@ -64,11 +64,11 @@ class Words:
     quoted: tuple[tuple[str, str], ...] = ()
 
     def text(self, name: str) -> str:
-        """Return a name or a text of a trace, inert."""
+        """Return a name or a text of a trace, with control characters spelled out."""
         return inert(name)
 
     def told(self, text: str) -> str:
-        """Return a text that the spec's judge made, nodes by short names, cut if very long."""
+        """Return a text of the spec's judge with short names for nodes, cut if it is very long."""
         for whole, name in self.quoted:
             text = text.replace(whole, name)
         text = inert(text)
@@ -79,12 +79,12 @@ class Words:
         return inert(fmt(value))
 
     def value(self, value: Value) -> str:
-        """Return the value in few words, cut if it is very long."""
+        """Return the value in short form, cut if it is very long."""
         text = self._value(value)
         return text if len(text) <= _VALUE_MAX else f"{text[: _VALUE_MAX - 3]}..."
 
     def _value(self, value: Value) -> str:
-        # A number that is the name of a node is also just a number.
+        # A number is not taken as a node, even if a node has that number as its name.
         if isinstance(value, str | ModelValue):
             return self.names.get(sort_key(value)) or _plain(value)
         if isinstance(value, tuple):
@@ -120,7 +120,7 @@ class Words:
         return f"{name} {self._value(value)}"
 
     def call(self, action: str, parameters: tuple[Value, ...] | None) -> str:
-        """Return an action with its parameters; without them if they are unknown or none."""
+        """Return an action with its parameters, if they are known and there are any."""
         if not parameters:
             return inert(action)
         return f"{inert(action)}({', '.join(map(self.value, parameters))})"
@@ -141,7 +141,7 @@ class Words:
         return "".join(parts)
 
     def change(self, change: Change, path: tuple[Value, ...], *, is_bag: bool = False) -> str:
-        """Return a change in one line; in a bag of messages the variable is not worth naming."""
+        """Return a change in one line; for a bag of messages it does not name the variable."""
         name = self.path(path)
         before = "" if change.before is None else self.value(change.before)
         after = "" if change.after is None else self.value(change.after)
