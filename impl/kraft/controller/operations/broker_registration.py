@@ -1,6 +1,6 @@
 """Brokers register and are unregistered, and partitions change accordingly.
 
-The rules of the lease (`cluster_control`) decide who may have an id, and under which epoch.
+The rules of the lease (`cluster_control`) decide which process may have a broker id, and its epoch.
 
 Kafka: ClusterControlManager.registerBroker, ReplicationControlManager.unregisterBroker.
 """

@@ -112,8 +112,6 @@ def self_fencing(broker_count: int = 3, processes_per_broker: int = 4) -> Config
     """Return brokers that fence themselves before the controller does, over ordered connections.
 
     This is KIP-343 with the timeouts swapped: only then does no fenced broker serve.
-
-    KIP-343 with the timeouts the other way round: only so does nobody serve who was fenced.
     """
     return Configuration(
         processes(broker_count, processes_per_broker),
