@@ -339,6 +339,7 @@ def _facts(
             "violated": sum(row.verdict == Verdict.VIOLATED.value for row in rows),
             "inconclusive": len(lost),
             **seen.totals,
+            "properties": plan.runs.properties,
         },
         "tallies": seen.tallies,
         "coverage": list(seen.lines()),

@@ -73,19 +73,19 @@ def test_a_file_in_quarantine_is_named_and_the_status_is_3(tmp_path):
         (("pipeline", "audit", "nowhere-at-all"), "no such directory"),
         (("pipeline", "report", "a", "b"), "takes one directory"),
         (("pipeline", "ingest", "nowhere-at-all", "out"), "no such file"),
-        (("campaign", "kafka", "out", "--seeds", "0..1"), "there are: lease, reassignment, "),
+        (("campaign", "kafka", "out", "--seeds", "0..1"), "there are: lease, metadata, "),
         (("campaign", "lease", "out", "--seeds", "1-2"), "as in 0..4999"),
         (
-            ("campaign", "together", "out", "--seeds", "0..1", "--lockstep"),
-            "--lockstep: only for `krafla campaign` raft, cluster",
+            ("campaign", "cluster", "out", "--seeds", "0..1", "--lockstep"),
+            "--lockstep: only for `krafla campaign` raft, stack",
         ),
         (
-            ("campaign", "cluster", "out", "--seeds", "0..1", "--steps", "9", "--profile", "x"),
-            "--steps, --profile: only for `krafla campaign` lease, reassignment, registration, ",
+            ("campaign", "stack", "out", "--seeds", "0..1", "--steps", "9", "--profile", "x"),
+            "--steps, --profile: only for `krafla campaign` lease, metadata, reassignment, ",
         ),
         (
             ("campaign", "metadata", "out", "--seeds", "0..1", "--profile", "moves"),
-            "moves is no profile of metadata",
+            "'moves' is no profile of metadata; it is one of reassignment",
         ),
         (
             ("campaign", "raft", "out", "--seeds", "0..1", "--faults", "rain"),
@@ -124,7 +124,7 @@ def test_a_campaign_of_machines_says_what_went_wrong_in_them_and_how_to_run_it_a
         "krafla campaign raft --seeds 0..1 --faults loss,partition --chaos 6 OUT" in result.output
     )
     document = json.loads(krafla("campaign", "raft", out, *options, "--json").stdout)
-    assert (document["protocol"], document["verdict"]) == ("raft", "held")
+    assert (document["system"], document["verdict"]) == ("raft", "held")
     assert document["faults"] == {"partition": 2}
     assert document["liveness"] == {"progress": 2}
     assert document["counts"]["properties"] > 40

@@ -62,6 +62,11 @@ class MachineRuns(RunSource):
         return system.checks_modules + (system.judge_modules if self.lockstep else ())
 
     @property
+    def properties(self) -> int:  # type: ignore[override]  # the system knows it
+        """Return how many properties are asked after every event."""
+        return len(self._system.properties)
+
+    @property
     def plan(self) -> dict[str, Any]:
         """Return the kinds of faults, the seconds of chaos, and whether specs judge in lockstep."""
         return {"faults": list(self.kinds), "chaos": self.chaos, "lockstep": self.lockstep}

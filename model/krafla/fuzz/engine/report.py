@@ -56,6 +56,7 @@ def document(report: Report, saved: tuple[str, ...] = ()) -> dict[str, Any]:
         "runs": report.examples,
         "seconds": round(report.seconds, 3),
         **seen.totals,
+        "properties": runs.properties,
         **tallies,
         "doubts": list(report.doubts) if failure is None else [],
         "digest": report.digest,

@@ -145,6 +145,8 @@ class RunSource(ABC):
     """How many runs are worth a task of their own."""
     steps_of_a_run: ClassVar[int]
     """About how many steps of a run are judged."""
+    properties: int = 0
+    """How many properties are asked besides those of the specs."""
     keeps_in: ClassVar[Path | None] = None
     """The folder in which ``krafla fuzz`` keeps a failing run unless ``--save`` names another."""
 
