@@ -60,6 +60,7 @@ class Scheduler:
         self._send_due_ms: dict[IncarnationId, int] = {}
         self._ready_ms: dict[IncarnationId, int] = {}
         self._failures: dict[IncarnationId, int] = {}
+        self._cut_off_until_ms: dict[IncarnationId, int] = {}
         for broker_id in self._brokers:
             self._at(random.randint(0, 3_000), self._start, broker_id)
         self._at(random.randint(*FENCING_MS), self._fence, None)
@@ -70,6 +71,7 @@ class Scheduler:
             (plan.conflict_every_ms, self._conflict),
             (plan.fail_over_every_ms, self._fail_over),
             (plan.unregister_every_ms, self._unregister),
+            (plan.cut_off_every_ms, self._cut_off),
         ):
             if every_ms:
                 self._at(random.randint(1, 2 * every_ms), fault, None)
@@ -237,6 +239,14 @@ class Scheduler:
         registered = sorted(cluster.controller.image.registrations)
         return choices.UnregisterBroker(self._random.choice(registered)) if registered else None
 
+    def _cut_off(self, cluster: Cluster, _: None) -> Choice | None:
+        self._again(self._plan.cut_off_every_ms, self._cut_off)
+        running = [each for each in self._incarnations if is_running(cluster.processes[each])]
+        if running:
+            lasts_ms = self._random.randint(1, 2 * self._configuration.session_timeout_ms)
+            self._cut_off_until_ms[self._random.choice(running)] = self._due_ms + lasts_ms
+        return None
+
     def _unused(self, cluster: Cluster, broker_id: BrokerId) -> IncarnationId | None:
         """Return the next process of a broker id that never ran, if one is left."""
         for identity in self._configuration.processes:
@@ -268,7 +278,8 @@ class Scheduler:
             delay_ms = self._random.randint(20, 2 * self._configuration.request_timeout_ms)
         if is_request(envelope) and self._happens(plan.duplicated_permille):
             self._at(self._random.randint(0, delay_ms), self._arrive_again, message_id)
-        arrives = not self._happens(plan.lost_permille)
+        is_cut_off = self._due_ms < self._cut_off_until_ms.get(envelope.incarnation_id, 0)
+        arrives = not self._happens(plan.lost_permille) and not is_cut_off
         self._at(delay_ms, self._arrive if arrives else self._get_lost, message_id)
         if envelope.is_awaited and is_request(envelope):
             request = (envelope.incarnation_id, envelope.correlation_id)

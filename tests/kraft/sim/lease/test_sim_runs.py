@@ -12,7 +12,7 @@ import pytest
 from kraft.sim.common.recording import Recording, RecordingError, from_json, to_json
 from kraft.sim.common.step import Done
 from kraft.sim.lease.choices import Choice
-from kraft.sim.lease.cluster import digest
+from kraft.sim.lease.cluster import digest, is_running
 from kraft.sim.lease.configuration import PROFILES, Configuration, kafka_4_1, self_fencing
 from kraft.sim.lease.faults import FaultPlan
 from kraft.sim.lease.replay import replay_log
@@ -22,7 +22,7 @@ from kraft.sim.lease.step import replay_choices
 PLAY = """
 import sys
 from kraft.sim.lease.choices import Choice
-from kraft.sim.lease.cluster import digest
+from kraft.sim.lease.cluster import digest, is_running
 from kraft.sim.lease.runs import run
 from kraft.sim.lease.configuration import Configuration, PROFILES
 for profile in sorted(PROFILES):
@@ -139,3 +139,24 @@ def test_the_image_is_the_replay_of_the_log_after_every_step():
 def test_different_seeds_give_different_runs():
     digests = {digest(run(kafka_4_1(), seed, 300).last) for seed in range(20)}
     assert len(digests) == 20
+
+
+def test_a_broker_that_is_cut_off_runs_on_and_is_fenced():
+    plan = FaultPlan(cut_off_every_ms=9_000)
+    fenced_while_running = lost = 0
+    for seed in range(6):
+        for step in run(kafka_4_1(), seed=seed, steps=900, plan=plan).results:
+            name = type(step.choice).__name__
+            lost += name == "LoseMessage"
+            if name == "FenceStaleBroker" and isinstance(step.outcome, Done):
+                fenced_while_running += any(
+                    process.lifecycle.broker_id == step.choice.broker_id and is_running(process)
+                    for process in step.after.processes.values()
+                )
+    assert lost > 0
+    assert fenced_while_running > 0
+
+
+def test_no_message_gets_lost_unless_a_broker_is_cut_off():
+    calm = run(kafka_4_1(), seed=0, steps=900, plan=FaultPlan())
+    assert not any(type(choice).__name__ == "LoseMessage" for choice in calm.choices)
