@@ -10,8 +10,8 @@ FUZZ_SECONDS ?= 600
 FUZZ_SEED ?= $(shell date +%Y%m%d)
 # A thousand runs that no night before has played.
 CAMPAIGN_SEEDS ?= $(FUZZ_SEED)000..$(FUZZ_SEED)999
-# Fewer of what takes longer; of together as many as reach its rarest witness, one run in 25.
-TOGETHER_SEEDS ?= $(FUZZ_SEED)000..$(FUZZ_SEED)249
+# Fewer of what takes longer; of cluster as many as reach its rarest witness, one run in 25.
+CLUSTER_SEEDS ?= $(FUZZ_SEED)000..$(FUZZ_SEED)249
 MACHINE_SEEDS ?= $(FUZZ_SEED)000..$(FUZZ_SEED)049
 # A night that was cut off goes on with what it has when it is started again on the same day.
 NIGHT ?= $(VENV)/nightly-$(FUZZ_SEED)
@@ -56,19 +56,19 @@ nightly: $(DEV) ## every model at its widest bounds, long fuzzing, 10,000 exampl
 	$(BIN)/krafla fuzz reassignment --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	$(BIN)/krafla fuzz metadata --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	$(BIN)/krafla fuzz registration --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
-	$(BIN)/krafla fuzz together --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
+	$(BIN)/krafla fuzz cluster --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	$(BIN)/krafla fuzz raft --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2
 	$(BIN)/krafla fuzz raft --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2 --lockstep
-	$(BIN)/krafla fuzz cluster --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2
-	$(BIN)/krafla fuzz cluster --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2 --lockstep
+	$(BIN)/krafla fuzz stack --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2
+	$(BIN)/krafla fuzz stack --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED) --workers 2 --lockstep
 	$(BIN)/krafla campaign lease --seeds $(CAMPAIGN_SEEDS) $(NIGHT)/campaign
 	$(BIN)/krafla pipeline report $(NIGHT)/campaign
-	$(BIN)/krafla campaign together --seeds $(TOGETHER_SEEDS) $(NIGHT)/campaign-together
-	$(BIN)/krafla pipeline report $(NIGHT)/campaign-together
+	$(BIN)/krafla campaign cluster --seeds $(CLUSTER_SEEDS) $(NIGHT)/campaign-cluster
+	$(BIN)/krafla pipeline report $(NIGHT)/campaign-cluster
 	$(BIN)/krafla campaign raft --seeds $(MACHINE_SEEDS) $(NIGHT)/campaign-raft
 	$(BIN)/krafla pipeline report $(NIGHT)/campaign-raft
-	$(BIN)/krafla campaign cluster --seeds $(MACHINE_SEEDS) $(NIGHT)/campaign-cluster
-	$(BIN)/krafla pipeline report $(NIGHT)/campaign-cluster
+	$(BIN)/krafla campaign stack --seeds $(MACHINE_SEEDS) $(NIGHT)/campaign-stack
+	$(BIN)/krafla pipeline report $(NIGHT)/campaign-stack
 	$(BIN)/krafla pipeline ingest traces/kafka-4.1 $(NIGHT)/tables
 	$(BIN)/krafla pipeline audit $(NIGHT)/tables
 	for number in 1 2 3; do rm -rf $(NIGHT)/recorded-$$number; $(BIN)/krafla record kafka \
