@@ -32,8 +32,10 @@ _GATES: Final[dict[int, tuple[tuple[int, int], ...]]] = {
     schemas.REGISTER_CONTROLLER.api_key: ((15, 0),),
     schemas.CLEAR_ELR.api_key: ((23, 0),),
 }
-"""By record type, pairs of a metadata version and the record version written from it on. Kafka:
-MetadataVersion."""
+"""By record type, pairs of a metadata version and the record version written from it on.
+
+Kafka: MetadataVersion.
+"""
 _LEAST: Final = frozenset({schemas.BROKER_REGISTRATION_CHANGE.api_key})
 """Kafka writes these in the least version with the field: in real logs, fencing is version 0."""
 _SUPERSEDED: Final = {schemas.FENCE_BROKER.api_key: 6, schemas.UNFENCE_BROKER.api_key: 6}
