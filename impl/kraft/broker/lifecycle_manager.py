@@ -232,7 +232,7 @@ def begin_controlled_shutdown(process: BrokerProcess, now_ms: int) -> ProcessSte
 def on_directory_failure(
     process: BrokerProcess, directory_id: DirectoryId, now_ms: int
 ) -> BrokerProcess:
-    """Report a failed directory with this and every later heartbeat.
+    """Report a failed log directory in the next heartbeat and in every later one.
 
     Kafka: BrokerLifecycleManager.propagateDirectoryFailure. KIP-858.
     """

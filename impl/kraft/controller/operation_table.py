@@ -130,9 +130,10 @@ def given_principal(operation: Callable[..., Result[Any]]) -> Operation:
 
 
 def given_heartbeats(operation: Callable[..., Generated[Any]]) -> Operation:
-    """Return the operation of a function that takes written, heartbeats, defaults, request, time.
+    """Wrap a function as an operation.
 
-    The time is in milliseconds.
+    It takes the written state, the heartbeats, the defaults, the request and the time in
+    milliseconds.
     """
     return lambda context: operation(
         context.written, context.heartbeats, context.defaults, context.request, context.now_ms

@@ -45,8 +45,8 @@ _SHUTDOWN: Final = "registrations[b].in_controlled_shutdown = in_controlled_shut
 class LeaseRun:
     """The run of one history in UntimedLease: `take` judges steps in order.
 
-    The history starts in Init at offset 0, or at `start` with these registrations. `taken` counts
-    steps.
+    The history starts in Init at offset 0, or at the offset `start` with the registrations of a
+    checkpoint. `taken` is the number of steps so far.
     """
 
     def __init__(

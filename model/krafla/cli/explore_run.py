@@ -73,7 +73,7 @@ class Request:
 
 
 def run(request: Request) -> ExitCode:
-    """Explore, answer, print and write; return the exit status."""
+    """Explore the model, print the answers, write the files; return the exit status."""
     began = time.monotonic()
     model = _model(request.model)
     if request.dot is not None and request.around is None and request.limit is None:
@@ -139,7 +139,7 @@ class _Result:
         screen.line(self.console, text)
 
     def show(self, ends: DeadEnds) -> list[str]:
-        """Print everything but the last lines, write the files, and return their names."""
+        """Print what was found, write the files, return their names; `run` prints the verdict."""
         request, graph = self.request, self.graph
         found = graph.found
         if not request.quiet:

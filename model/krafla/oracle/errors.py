@@ -34,7 +34,7 @@ class EvaluationError(KraflaError):
 
 
 class ValueOutOfRange(KraflaError):  # noqa: N818 - the name says what is wrong
-    """TLC cannot hold a value: its numbers have 32 bits, its model values are declared."""
+    """TLC cannot hold a value: a number beyond 32 bits, or a model value without declaration."""
 
 
 class NotEnabled(KraflaError):  # noqa: N818 - a word of TLA+

@@ -98,7 +98,7 @@ def load_tool(
 
 
 def folders_for(module: Path) -> list[Path]:
-    """Return where the modules it EXTENDS may be: its room, and the spec tree around it."""
+    """Return the folders of the modules that a module may extend: its own room comes first."""
     try:
         tree = manifest.find_specs()
     except KraflaError:

@@ -228,7 +228,7 @@ class Spec:
         return holds and (after is None or self.part_holds(part, after))
 
     def allows_step(self, before: State, after: State) -> bool:
-        """Return whether Next, quantifiers and all, allows this step."""
+        """Return whether any action allows this step: TLC evaluates the whole of Next."""
         return bool(self.asked(self.tool.isValid, self._next, before.java, after.java))
 
     def in_model(self, state: State) -> bool:

@@ -104,7 +104,7 @@ class Algebra:
         })  # fmt: skip
 
     def is_shape(self, term: Scalar, shape: Shape) -> z3.BoolRef:
-        """Return the formula that a record or union is this alternative."""
+        """Return the formula that is true if a value has the shape of this alternative."""
         if len(self.sorts.shapes(term.type)) == 1:
             return z3.BoolVal(True)
         return shape.recognizer(term.expression)

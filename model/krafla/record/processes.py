@@ -50,7 +50,7 @@ class Running:
         return self._process.poll() is None
 
     def send(self, number: signal.Signals) -> None:
-        """Send it a signal; one that has ended gets none."""
+        """Send the process a signal, unless it has ended."""
         # Popen knows whether the id is still ours: it is until the process has been waited for.
         self._process.send_signal(number)
 

@@ -37,10 +37,11 @@ _SOME_ACTION: Final = "Next"
 
 
 def dumps_itf(trace: Trace) -> str:
-    """Return the trace as an ITF document. ``TraceFormatError`` names what cannot be written.
+    """Return the trace in ITF, Apalache's JSON format of traces.
 
-    A model value ``r1`` is written as the string ``r1_OF_MODEL``, as Apalache writes values of
-    an uninterpreted type; a string that looks like one is refused.
+    Raises ``TraceFormatError``, which names the value that ITF cannot express. A model value
+    ``r1`` is written as the string ``r1_OF_MODEL``, as Apalache writes values of an uninterpreted
+    type; a string that looks like one is refused.
     """
     meta = ItfTraceData(
         spec=trace.spec,

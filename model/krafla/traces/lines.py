@@ -75,7 +75,7 @@ class ClaimData(_Line):
 
 
 class OriginData(_Line):
-    """The origin of a trace."""
+    """Where a trace comes from: which tool made it, and from which profile, seed and choices."""
 
     made_by: Text
     profile: Text | None = None

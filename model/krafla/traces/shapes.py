@@ -38,7 +38,7 @@ class _Shape:
     fields: dict[Value, _Shape] = field(default_factory=dict)
 
     def fits(self, data: Any) -> bool:
-        """Return whether a known value would be written as data of this type."""
+        """Return whether a value of this shape can be written as this JSON data."""
         if isinstance(data, list):
             return bool(self.kinds & {"set", "sequence"})
         return bool(self.kinds & {"function", "string", "model value"})

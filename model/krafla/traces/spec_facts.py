@@ -123,7 +123,7 @@ class _Room:
 
 
 def facts_files() -> tuple[Path, ...]:
-    """Return the files that say all this, in the order of the rooms."""
+    """Return the files that state these facts, in the order of the rooms."""
     paths = (room / FACTS_NAME for room in rooms_of(find_specs()))
     return tuple(path for path in paths if path.is_file())
 

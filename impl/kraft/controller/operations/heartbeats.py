@@ -156,7 +156,7 @@ def is_caught_up(registration: BrokerRegistration, request: BrokerHeartbeatReque
 def next_broker_state(
     image: LeaseView, heartbeats: Heartbeats, request: BrokerHeartbeatRequest
 ) -> BrokerControlState:
-    """Return the state that answers a heartbeat of a registered broker.
+    """Return the broker state, such as fenced, with which the controller answers a heartbeat.
 
     Spec: BrokerLease!NextBrokerState.
     Kafka: BrokerHeartbeatManager.calculateNextBrokerState.

@@ -58,9 +58,10 @@ def elect_leader(cluster: Cluster, choice: choices.ElectLeader) -> tuple[Cluster
 
 
 def renounce(cluster: Cluster, choice: choices.Renounce) -> tuple[Cluster, Outcome]:
-    """Let a controller hear that another one leads: its Raft drops its uncommitted batches.
+    """Tell an active controller that another one leads.
 
-    Its answers to processes are dropped: the processes ask elsewhere.
+    It drops its uncommitted batches and the answers that it still owes: the processes ask the new
+    leader.
     """
     node = choice.controller
     controller = cluster.controllers.get(node)

@@ -49,7 +49,7 @@ class KeptRun:
 
 
 def kept(system: str, played: Played, mutant: str = "", *, lockstep: bool = False) -> KeptRun:
-    """Return what a file is to say of a run."""
+    """Return the content of the file that keeps a run."""
     case, violation = played.case, played.violation
     assert case.plan is not None
     assert case.knobs is not None

@@ -30,7 +30,7 @@ _POLLS_MAXIMUM: Final = 8
 
 
 def restart_fetches(replica: Replica, now: int) -> None:
-    """Note that a replica begins to lead, or that its voters have changed."""
+    """Forget all fetches: the replica begins to lead, or its voters have changed."""
     replica.fetches = Fetches(since=now, quorum=now)
 
 

@@ -42,7 +42,7 @@ def judge(configuration: Configuration, also: Collection[str] = ()) -> Judge:
 def load(configuration: Configuration, also: Collection[str] = ()) -> JudgedSpec[LeaseMapping]:
     """Return BrokerLease with the constants of a configuration.
 
-    ``also`` names conditional properties to judge as well.
+    ``also`` names properties to judge as well that hold in some configurations only.
     """
     return load_for(Vocabulary.of(configuration), also)
 

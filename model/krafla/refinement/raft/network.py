@@ -141,7 +141,7 @@ class Exchanges:
         return None
 
     def forget(self, exchange: Exchange) -> None:
-        """Stop awaiting an answer, and leave the bag as it is."""
+        """Stop awaiting an answer; the messages in flight stay there."""
         awaited = self._awaited.get(exchange.incarnation, {})
         awaited.pop(exchange.correlation_id, None)
         if not awaited:
