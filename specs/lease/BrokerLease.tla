@@ -51,9 +51,9 @@
 (*    absent.                                                              *)
 (*  - Partitions. A broker either leads something or leads nothing. The    *)
 (*    records that move leaderships are part of the step that causes them. *)
-(*  - Heartbeats of an epoch other than the registered one. Kafka keeps a  *)
-(*    contact time for each (id, epoch) it hears from, but reads only that *)
-(*    of the registered epoch.                                             *)
+(*  - The contact times of epochs other than the registered one. Kafka     *)
+(*    keeps one for each (id, epoch) it hears from, but reads only that of *)
+(*    the registered epoch.                                                *)
 (*  - Listeners, features, racks, log directories, and every check of a    *)
 (*    registration other than the session of the registered incarnation.   *)
 (*  - A heartbeat that expires in the controller's queue (KAFKA-15019).    *)
@@ -74,7 +74,7 @@
 (*    so that the registration's epoch is less than its record's offset    *)
 (*    (UntimedLease allows that).                                          *)
 (*  - A broker that asked for permission to shut down, is cut off, and     *)
-(*    still serves. It does not count as serving.                          *)
+(*    goes on answering clients. Serving does not count it.                *)
 (*  - Clocks that drift without bound. MaxSkew bounds how far a broker's   *)
 (*    clock and the controller's come apart over a process's whole life.   *)
 (***************************************************************************)
@@ -86,9 +86,9 @@ CONSTANTS
   BrokerOf,        \* [Incarnation -> Broker]: the id a process is configured with.
   SessionTimeout,  \* broker.session.timeout.ms, by the controller's clock.
   BrokerTimeout,   \* KIP-343: a lease older than this is void, by the broker's clock.
-  MaxSkew,         \* The most by which two clocks differ over any interval.
+  MaxSkew,         \* The most by which a broker's clock and the controller's differ.
   SelfFence,       \* TRUE: a broker stops serving when its lease is void. Kafka: FALSE.
-  Reorder,         \* TRUE: a request its sender gave up on may arrive after the next one.
+  Reorder,         \* TRUE: a request may arrive twice, or, given up on, after the next one.
   Nil              \* No registration.
 
 ASSUME Constants ==
@@ -104,16 +104,18 @@ ASSUME Constants ==
 VARIABLES
   registrations,               \* [Broker -> registration or Nil]: the image of the log.
   log_end,                     \* The offset of the next record.
-  contact_age,                 \* [Broker -> age]: since the last heartbeat of its registered epoch.
-  metadata_offset,             \* [Broker -> offset]: what its last heartbeat reported.
-  controlled_shutdown_offset,  \* [Broker -> offset]: others must replay it before it stops.
+  contact_age,                 \* [Broker -> age]: since the last heartbeat of its registered epoch,
+                               \* or since a failover began its session.
+  metadata_offset,             \* [Broker -> offset]: what its last heartbeat reported, or NoOffset
+                               \* after a record about the broker.
+  controlled_shutdown_offset,  \* [Broker -> offset]: the others replay it before the broker stops.
   leads,                       \* The brokers that lead a partition.
   status,                      \* [Incarnation -> broker state], as BrokerState in Kafka.
   broker_epoch,                \* [Incarnation -> epoch]: from the answer to its registration.
   applied_offset,              \* [Incarnation -> offset]: the last record it replayed.
-  request_age,                 \* [Incarnation -> age]: of the request it waits for.
+  request_age,                 \* [Incarnation -> age]: of the request whose answer it awaits.
   lease_age,                   \* [Incarnation -> age]: since it sent the last heartbeat that
-                               \* was answered.
+                               \* was accepted. Always NoAge without SelfFence.
   clock_lead,                  \* [Incarnation -> 0..MaxSkew]: its clock ahead of the controller's.
   messages                     \* The bag of messages in flight.
 
@@ -281,9 +283,9 @@ SendRegistration(i) ==
                  lease_age, clock_lead>>
 
 (***************************************************************************)
-(* A registered process reports the offset it has replayed and what it     *)
-(* wants: to stay fenced while it starts, to be unfenced once it is ready, *)
-(* or to shut down when it was told to stop.                               *)
+(* A process that has an epoch reports the offset it has replayed and what *)
+(* it wants: to stay fenced while it starts, to be unfenced once it is     *)
+(* ready, or to shut down when it was told to stop.                        *)
 (*                                                                         *)
 (* Kafka: BrokerLifecycleManager.sendBrokerHeartbeat.                      *)
 (***************************************************************************)
@@ -320,8 +322,8 @@ HandleRegistrationResponse(m) ==
                         IF m.error = "NONE" THEN m.epoch ELSE @]
   /\ UNCHANGED <<controller_log, soft_state, status, applied_offset, lease_age, clock_lead>>
 
-(* The bag after process i stops waiting for all its messages: a request may *)
-(* still arrive, an answer finds a closed connection.                        *)
+(* The bag after process i stops waiting. Its request may still arrive; an   *)
+(* answer would find a closed connection.                                    *)
 Unawaited(bag, i) ==
   LET answers == {m \in InFlight(bag) : m.incarnation = i /\ ~IsRequest(m)}
       asked   == {m \in InFlight(bag) : m.incarnation = i /\ IsRequest(m) /\ m.awaited}
@@ -503,8 +505,8 @@ CurrentEpoch(m) ==
   LET b == BrokerOf[m.incarnation] IN Registered(b) /\ registrations[b].epoch = m.epoch
 
 (***************************************************************************)
-(* The controller refuses a heartbeat whose epoch is not registered, or no *)
-(* longer. The heartbeat changes nothing.                                  *)
+(* The controller refuses a heartbeat unless it carries the epoch that is  *)
+(* registered now. The heartbeat changes nothing.                          *)
 (*                                                                         *)
 (* Kafka: ReplicationControlManager.processBrokerHeartbeat.                *)
 (***************************************************************************)
@@ -531,7 +533,7 @@ HeedHeartbeat(m, next) ==
                            should_shut_down |-> next = "SHUTDOWN_NOW"])
   /\ UNCHANGED <<status, broker_epoch, applied_offset, broker_clocks>>
 
-(* Heartbeat m changes only the soft state about broker b.                   *)
+(* Heartbeat m changes only the soft state about the broker that sent it.    *)
 RenewSession(m) ==
   /\ metadata_offset' = [metadata_offset EXCEPT ![BrokerOf[m.incarnation]] = m.metadata_offset]
   /\ UNCHANGED <<controller_log, controlled_shutdown_offset>>
@@ -545,8 +547,10 @@ WriteRegistrationChange(b, registration) ==
   /\ log_end' = log_end + 1
   /\ metadata_offset' = [metadata_offset EXCEPT ![b] = NoOffset]
 
-(* The controller fences broker b: b leads nothing and is no longer shutting *)
-(* down. Kafka writes the record also for a broker that is already fenced.   *)
+(* The controller fences broker b: b then leads nothing, and the controller  *)
+(* forgets the offset of its controlled shutdown. The registration keeps     *)
+(* in_controlled_shutdown. Kafka writes the record also for a broker that is *)
+(* already fenced.                                                           *)
 WriteFence(b) ==
   /\ WriteRegistrationChange(b, [registrations[b] EXCEPT !.fenced = TRUE])
   /\ leads' = leads \ {b}
@@ -669,9 +673,10 @@ FailOver ==
 
 (***************************************************************************)
 (* Time passes, by the controller's clock and by the clock of each running *)
-(* process. Over any interval no two clocks differ by more than MaxSkew. A *)
-(* process that does not run measures nothing. A process that does not     *)
-(* fence itself has no use for its clock.                                  *)
+(* process. Over any interval no process's clock differs from the          *)
+(* controller's by more than MaxSkew. A process that does not run, or that *)
+(* does not fence itself, does not use its clock; it advances with the     *)
+(* controller's.                                                           *)
 (***************************************************************************)
 Tick(by_controller, by_broker) ==
   /\ by_controller \in Nat

@@ -2,19 +2,19 @@
 (***************************************************************************)
 (* The properties of BrokerLease. Suffixes: Inv (every state), Prop (every *)
 (* step), Live (in the end), Reach (must be possible). The sentences above *)
-(* each property say what it means, where it comes from, and what breaks   *)
-(* it.                                                                     *)
+(* each property say what it means and, for most, where it comes from and  *)
+(* what breaks it.                                                         *)
 (***************************************************************************)
 EXTENDS BrokerLease
 
 ------------------------------------------------------------------------------
 (* Invariants                                                                *)
 
-(* The epoch of a registration is no later than the last record about it,    *)
-(* and that record is in the log. EpochIsNewOffsetProp says that the epoch   *)
-(* is the offset of the first record.                                        *)
-(* Source: KIP-631, BrokerRegistration. Broken by: an epoch kept over a new  *)
-(* incarnation.                                                              *)
+(* The epoch of a registration is no later than the offset of its newest     *)
+(* registration record, and that record is in the log. EpochIsNewOffsetProp  *)
+(* says that the epoch is the offset of the first one.                       *)
+(* Source: KIP-631, BrokerRegistration. Broken by: an epoch that is the      *)
+(* offset after the record.                                                  *)
 EpochIsRegistrationOffsetInv ==
   \A b \in Broker : Registered(b) =>
     /\ registrations[b].epoch <= registrations[b].record_offset
@@ -26,7 +26,7 @@ EpochUniqueInv ==
   \A a, b \in Broker : (a # b /\ Registered(a) /\ Registered(b)) =>
     registrations[a].epoch # registrations[b].epoch
 
-(* At most one live process of a broker id holds its registered epoch.       *)
+(* No two live processes of a broker id hold the same epoch.                 *)
 (* Source: KIP-631, incarnation ids. Broken by: handing a newcomer the epoch *)
 (* of the registered incarnation.                                            *)
 OneLiveIncarnationInv ==
@@ -45,7 +45,7 @@ EpochBelongsToIncarnationInv ==
       ((r.epoch = broker_epoch[i]) => (r.incarnation = i))
 
 (* A registered process that has an epoch has the registered one. True only  *)
-(* if requests arrive in order: see broken/UnknownRegistration.cfg. After    *)
+(* if requests arrive in order: see broken/lease/UnknownRegistration.cfg. After    *)
 (* the operator removed a registration, an overtaken request of the same     *)
 (* process registers it anew, under an epoch that the process never learns.  *)
 RegistrationIsKnownInv ==
@@ -54,7 +54,8 @@ RegistrationIsKnownInv ==
     (broker_epoch[i] # NoEpoch /\ r # Nil) =>
       ((r.incarnation = i) => (r.epoch = broker_epoch[i]))
 
-(* A fenced broker leads nothing.                                            *)
+(* Only a broker that is registered, unfenced and not in controlled shutdown *)
+(* leads.                                                                    *)
 (* Source: KIP-631, broker leases. Broken by: fencing without moving leaders.*)
 OnlyActiveBrokersLeadInv == \A b \in leads : Active(b)
 
@@ -67,7 +68,7 @@ UnfencedHasSessionInv ==
 (* The controller remembers a controlled shutdown only of an unfenced broker *)
 (* that no longer leads anything.                                            *)
 (* Source: Kafka, BrokerHeartbeatManager.touch. Broken by: fencing a broker  *)
-(* without ending its controlled shutdown.                                   *)
+(* without forgetting its controlled shutdown.                               *)
 ShuttingDownIsUnfencedInv ==
   \A b \in Broker : ShuttingDown(b) =>
     /\ Registered(b)
@@ -82,7 +83,8 @@ SoftStateOfRegisteredInv ==
     /\ metadata_offset[b] = NoOffset
     /\ controlled_shutdown_offset[b] = NoOffset
 
-(* A process waits for exactly one answer, or for none.                      *)
+(* At most one awaited request or answer of a process is in flight, in one   *)
+(* copy, and only while the process waits.                                   *)
 (* Source: Kafka, BrokerLifecycleManager has one request in flight           *)
 (* (KAFKA-15950). Broken by: sending without waiting.                        *)
 OneRequestInFlightInv ==
@@ -112,16 +114,17 @@ Serving(i) ==
 
 ServingProcesses == {i \in Incarnation : Serving(i)}
 
-(* No process serves after the controller fenced it.                         *)
+(* A process serves only while its own registration is in the log and        *)
+(* unfenced.                                                                 *)
 (* Source: KIP-343's self-fencing with its timeouts reversed: the KIP asks   *)
-(* for a broker's timeout longer than the controller's. True only with       *)
-(* SelfFence, BrokerTimeout + MaxSkew <= SessionTimeout, a clock that        *)
-(* differs from the controller's by at most MaxSkew over the process's whole *)
-(* life, requests that arrive in order, one active controller at a time, and *)
-(* no removal of live brokers. Kafka as built does not promise it: epochs,   *)
-(* not time, protect the data. Broken by: SelfFence off; a clock too fast; a *)
-(* lease counted from the answer; an overtaken heartbeat that still asks to  *)
-(* fence.                                                                    *)
+(* for a broker's timeout longer than the controller's. True only if (1)     *)
+(* SelfFence, (2) BrokerTimeout + MaxSkew <= SessionTimeout, (3) each clock  *)
+(* stays within MaxSkew of the controller's over the process's whole life,   *)
+(* (4) requests arrive in order, (5) one controller is active at a time, and *)
+(* (6) no live broker is removed. Kafka as built does not promise it:        *)
+(* epochs, not time, protect the data. Broken by: SelfFence off; a broker's  *)
+(* clock that is too slow; a lease counted from the answer; an overtaken     *)
+(* heartbeat that still asks to fence.                                       *)
 NoOverlapInv ==
   \A i \in Incarnation : Serving(i) =>
     LET r == registrations[BrokerOf[i]] IN
@@ -136,8 +139,8 @@ OneServerPerIdInv ==
 (* Steps. The subscript of each names the variables that it is about: a step *)
 (* that leaves them unchanged cannot break the property.                     *)
 
-(* A copy of message m is handled or lost in this step. A message can cause  *)
-(* only a step that takes it.                                                *)
+(* A copy of message m is handled or lost in this step. A step that a        *)
+(* message causes takes a copy of that message.                              *)
 Consumed(m) ==
   /\ m \in InFlight(messages)
   /\ m \notin InFlight(messages') \/ messages'[m] < messages[m]
@@ -195,7 +198,8 @@ ShutdownNotTakenBackProp ==
        (old # Nil /\ new # Nil /\ old.incarnation = new.incarnation
          /\ old.in_controlled_shutdown) => new.in_controlled_shutdown]_registrations
 
-(* No other incarnation displaces a live incarnation with a valid session.   *)
+(* No other incarnation displaces one whose session is valid, whether that   *)
+(* one still runs or not.                                                    *)
 (* Source: KIP-631, DUPLICATE_BROKER_REGISTRATION. Broken by: registering    *)
 (* without looking at the session, or ending it one unit too early.          *)
 SessionProtectsProp ==
@@ -218,8 +222,8 @@ UnfencedSawOwnRegistrationProp ==
            /\ ~m.want_fence
            /\ m.metadata_offset >= old.record_offset]_registrations
 
-(* The controller fences a broker that asked neither for that nor to shut    *)
-(* down only after its session expired.                                      *)
+(* Unless a broker asked to be fenced or to shut down, the controller fences *)
+(* it only after its session has expired.                                    *)
 (* Source: KIP-631, broker leases. Broken by: fencing at the timeout instead *)
 (* of after it; fencing a broker whose request to shut down is still in      *)
 (* flight.                                                                   *)
@@ -301,8 +305,8 @@ ActiveProcess(i) ==
   /\ registrations[BrokerOf[i]].epoch = broker_epoch[i]
 
 (* If the controller remembers that a broker is shutting down, the broker    *)
-(* gets permission only when every process of an active broker has replayed  *)
-(* the record that took its leaderships away.                                *)
+(* gets permission only when the registered process of every other active    *)
+(* broker has replayed the record that took its leaderships away.            *)
 (* Source: Kafka, BrokerHeartbeatManager.calculateNextBrokerState. Broken    *)
 (* by: not waiting for the others. ShutdownSeenByOthersProp in               *)
 (* MCBrokerLeaseShutdown covers a controller that forgets the shutdown.      *)
@@ -404,8 +408,8 @@ ShutdownCancelledByFenceReach ==
          r.in_controlled_shutdown /\ r.fenced /\ log_end = r.epoch + 5
     /\ contact_age[BrokerOf[i]] = NoAge
 
-(* A process stopped with permission, after a controlled shutdown. (Without  *)
-(* permission, only a process stops that never asked for it.)                *)
+(* A process stopped with permission, after a controlled shutdown. (A        *)
+(* process that stopped without permission had never asked for it.)          *)
 ShutDownWithLeaveReach ==
   \E i \in Incarnation :
     /\ status[i] = "SHUTTING_DOWN"

@@ -23,7 +23,7 @@ HistorySpec == HistoryInit /\ [][HistoryNext]_<<vars, shutdown_record>>
 (* record that began it, and so knows the new leaders.                       *)
 (* Source: Kafka, BrokerHeartbeatManager.calculateNextBrokerState. False     *)
 (* after a failover or an amended registration, which lose the offset: see   *)
-(* broken/ForgottenShutdown.cfg and broken/AmendedShutdown.cfg.              *)
+(* broken/lease/ForgottenShutdown.cfg and broken/lease/AmendedShutdown.cfg.  *)
 ShutdownSeenByOthersProp ==
   [][\A i \in Incarnation :
        (/\ LeaveGiven(i)

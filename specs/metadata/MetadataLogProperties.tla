@@ -116,7 +116,7 @@ BatchAtomicInv == LET images == Images IN \A n \in Node : Visible(n) \in images
 (* No node shows any change of a transaction that has not ended.             *)
 (* Source: KIP-868.                                                          *)
 (* Broken by: taking everything committed for stable; Kafka's bookkeeping of *)
-(* the transaction, as built (broken/StableInTransaction).                   *)
+(* the transaction, as built (broken/metadata/StableInTransaction).          *)
 TransactionAtomicInv ==
   LET images == StableImages IN \A n \in Node : Visible(n) \in images
 
@@ -140,7 +140,7 @@ CanReplayAll(state, records, offset) ==
 (* No node will be given a record that its state cannot take.                *)
 (* Source: Kafka, OffsetControlManager.replay, where the process dies.       *)
 (* Broken by: a transaction within a transaction; reverting to a state that  *)
-(* has forgotten its transaction (broken/DeadStandby).                       *)
+(* has forgotten its transaction (broken/metadata/DeadStandby).              *)
 ReplayNeverFailsInv ==
   \A n \in Standbys \cup Broker :
     committed_end[n] < Len(committed) =>
@@ -176,7 +176,7 @@ CanGoBackInv ==
     /\ committed_end[c] \in DOMAIN timeline[c]
 
 (* A property that is false, kept as an expected failure                     *)
-(* (broken/StaleRefusal): that an answer of a controller that writes nothing *)
+(* (broken/metadata/StaleRefusal): that an answer of a controller that writes nothing *)
 (* is true at the time. A deposed controller may give an answer that has     *)
 (* long been out of date.                                                    *)
 UnchangedIsCurrentProp ==

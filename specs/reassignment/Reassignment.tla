@@ -36,6 +36,7 @@
 (*     RetryAlterPartition after an error of the connection                *)
 (*   Partition.handleAlterPartitionUpdate, handleAlterPartitionError ->    *)
 (*     HandleAlterPartitionResponse                                        *)
+(*   no handler -> SendStrayRequest                                        *)
 (*                                                                         *)
 (* What is not modelled                                                    *)
 (*  - Raft. What the controller writes is committed at once, and it never  *)
