@@ -53,6 +53,7 @@ nightly: $(DEV) ## every model at its widest bounds, long fuzzing, 10,000 exampl
 	$(BIN)/krafla check --tier all --results $(NIGHT)/checked.jsonl
 	$(BIN)/krafla explore --report $(NIGHT)/graphs.html --tier all --max-states $(GRAPH_STATES)
 	$(BIN)/krafla fuzz lease --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
+	$(BIN)/krafla fuzz lease --profile cut-off --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	$(BIN)/krafla fuzz reassignment --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	$(BIN)/krafla fuzz metadata --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	$(BIN)/krafla fuzz registration --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)

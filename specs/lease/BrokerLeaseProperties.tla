@@ -45,9 +45,10 @@ EpochBelongsToIncarnationInv ==
       ((r.epoch = broker_epoch[i]) => (r.incarnation = i))
 
 (* A registered process that has an epoch has the registered one. True only  *)
-(* if requests arrive in order: see broken/lease/UnknownRegistration.cfg. After    *)
-(* the operator removed a registration, an overtaken request of the same     *)
-(* process registers it anew, under an epoch that the process never learns.  *)
+(* if requests arrive in order: see broken/lease/UnknownRegistration.cfg.    *)
+(* After the operator removed a registration, an overtaken request of the    *)
+(* same process registers it anew, under an epoch that the process never     *)
+(* learns.                                                                   *)
 RegistrationIsKnownInv ==
   \A i \in Incarnation :
     LET r == registrations[BrokerOf[i]] IN

@@ -176,9 +176,9 @@ CanGoBackInv ==
     /\ committed_end[c] \in DOMAIN timeline[c]
 
 (* A property that is false, kept as an expected failure                     *)
-(* (broken/metadata/StaleRefusal): that an answer of a controller that writes nothing *)
-(* is true at the time. A deposed controller may give an answer that has     *)
-(* long been out of date.                                                    *)
+(* (broken/metadata/StaleRefusal): that an answer of a controller that       *)
+(* writes nothing is true at the time. A deposed controller may give an      *)
+(* answer that has long been out of date.                                    *)
 UnchangedIsCurrentProp ==
   [][\A c \in Controller, r \in Request :
        AnswerUnchanged(c, r) => answers'[r] = Result(r, CommittedImage)]_answers

@@ -69,7 +69,7 @@ def command(
     \b
     Examples:
       krafla campaign lease --seeds 0..4999 found-today
-      krafla campaign cluster --seeds 0..499 --profile whole found-whole
+      krafla campaign cluster --seeds 0..499 --profile two-and-two found
       krafla campaign stack --seeds 0..199 --faults network,power-loss found-stack
       krafla campaign raft --seeds 0..4999 --master spark://10.0.0.5:7077 /shared/found
       krafla pipeline report found-today

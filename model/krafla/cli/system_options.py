@@ -22,7 +22,7 @@ Steps = Annotated[
 ]
 Profile = Annotated[
     list[str] | None,
-    typer.Option(help="not raft, stack: a kind of run; may be repeated; all by default."),
+    typer.Option(help="not raft, stack: a kind of run; may be repeated; the default ones in turn."),
 ]
 Faults = Annotated[
     str | None,

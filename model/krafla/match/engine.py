@@ -126,7 +126,7 @@ class _Search:
         self._was_cut = False
 
     def report(self, progress: Callable[[int, int], None]) -> MatchReport:
-        """Search until a behaviour explains the trace or no candidate is left; return the report."""
+        """Return the report of a search, which ends with a behaviour or with no candidate."""
         goal = len(self._seen)
         for node in self._beginnings():
             self._push(node)

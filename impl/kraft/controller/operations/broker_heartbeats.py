@@ -65,9 +65,9 @@ def process_broker_heartbeat(
     request: BrokerHeartbeatRequest,
     now_ms: int,
 ) -> Generated[BrokerHeartbeatResponse]:
-    """Return what a heartbeat makes the controller write and answer. It renews the session.
+    """Return what a heartbeat makes the controller write and answer.
 
-    `now_ms` is when the heartbeat arrived.
+    An accepted heartbeat renews the session. `now_ms` is when the heartbeat arrived.
 
     Failed directories are handled last, on the partitions after all other changes. Kafka handles
     them on the partitions before those changes: there, a heartbeat that unfences a broker and

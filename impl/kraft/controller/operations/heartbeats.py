@@ -75,7 +75,7 @@ def heartbeat_state(heartbeats: Heartbeats, broker_id: BrokerId) -> HeartbeatSta
 
 
 def has_valid_session(heartbeats: Heartbeats, broker_id: BrokerId, now_ms: int) -> bool:
-    """Return whether the broker sent a heartbeat within the session timeout, its end included.
+    """Return whether the broker has a session that has not run out, its last moment included.
 
     Spec: BrokerLease!HasValidSession.
     Kafka: BrokerHeartbeatTracker.hasValidSession.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MIN_ITERATIONS: Final = 4096
 MAX_ITERATIONS: Final = 16_384
-"""The least and the most iterations, by mechanism."""
+"""The least and the most iterations, of either mechanism."""
 
 _HASHES: Final = {SCRAM_SHA_256: "sha256", SCRAM_SHA_512: "sha512"}
 

@@ -1,4 +1,4 @@
-"""A simulated quorum as a heap of future events, by time and then by the order of scheduling.
+"""The simulation of Raft as a heap of future events, by time and then by the order of scheduling.
 
 There are no ticks: a message wakes a machine, or a deadline of its code.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kraft.ids import ReplicaKey
 from kraft.raft.roles import Leader
 from kraft.raft.voters import VoterSet
-from kraft.sim.raft.configuration import Knobs, QuorumConfiguration, draw_knobs
+from kraft.sim.raft.configuration import Knobs, RaftConfiguration, draw_knobs
 from kraft.sim.raft.damage_log import DamageLog
 from kraft.sim.raft.faults import LEADER, Plan, draw_plan
 from kraft.sim.raft.injection import Injector
@@ -37,7 +37,7 @@ NOBODY: Final = ReplicaKey(CLIENT)
 
 
 class Simulation:
-    """A simulated quorum, run step by step.
+    """A run of the simulation of Raft, step by step.
 
     `time` is in true nanoseconds; `nodes` are the machines. `plan` and `knobs` are drawn from the
     seed unless given. `faults` counts the effects of faults, by kind. `workload` runs above Raft.
@@ -45,7 +45,7 @@ class Simulation:
 
     def __init__(
         self,
-        configuration: QuorumConfiguration,
+        configuration: RaftConfiguration,
         seed: int,
         plan: Plan | None = None,
         knobs: Knobs | None = None,

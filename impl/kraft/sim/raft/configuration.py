@@ -14,12 +14,12 @@ SECOND: Final = 1000 * MILLISECOND
 MACHINES_MAXIMUM: Final = 64
 
 
-class QuorumConfigurationError(ValueError):
+class RaftConfigurationError(ValueError):
     """A configuration that no quorum can have; the message names the field and the value."""
 
 
 @dataclass(frozen=True, slots=True)
-class QuorumConfiguration:
+class RaftConfiguration:
     """Everything about a run except the seed and the plan. Times are in true nanoseconds.
 
     Machines 0 to `voters` - 1 are the first voters, the next `observers` are observers. Nothing
@@ -28,7 +28,7 @@ class QuorumConfiguration:
     except the lasting ones. The workload leaves at least `voters_minimum` voters. Without `spare`,
     disk faults may take a majority of the copies, and then the promises end.
 
-    Raises QuorumConfigurationError if a value is out of range.
+    Raises RaftConfigurationError if a value is out of range.
     """
 
     voters: int = 5
@@ -45,17 +45,17 @@ class QuorumConfiguration:
     def __post_init__(self) -> None:
         """Refuse an impossible configuration."""
         if not 1 <= self.voters <= MACHINES_MAXIMUM // 2:
-            raise QuorumConfigurationError(f"voters: {self.voters} is not in 1 .. 32")
+            raise RaftConfigurationError(f"voters: {self.voters} is not in 1 .. 32")
         if not 0 <= self.observers <= MACHINES_MAXIMUM // 4:
-            raise QuorumConfigurationError(f"observers: {self.observers} is not in 0 .. 16")
+            raise RaftConfigurationError(f"observers: {self.observers} is not in 0 .. 16")
         if self.kraft_version not in (0, 1):
-            raise QuorumConfigurationError(f"kraft_version: {self.kraft_version} is not 0 or 1")
+            raise RaftConfigurationError(f"kraft_version: {self.kraft_version} is not 0 or 1")
         for name in ("calm", "chaos", "liveness_elections", "voters_minimum"):
             if getattr(self, name) < 0:
-                raise QuorumConfigurationError(f"{name}: {getattr(self, name)} is negative")
+                raise RaftConfigurationError(f"{name}: {getattr(self, name)} is negative")
         unknown = sorted(set(self.kinds) - KINDS.keys())
         if unknown:
-            raise QuorumConfigurationError(
+            raise RaftConfigurationError(
                 f"kinds: no fault is called {', '.join(unknown)}; there are {', '.join(KINDS)}"
             )
 
@@ -84,7 +84,7 @@ class Knobs:
     rates: tuple[tuple[str, int], ...] = ()
 
 
-def draw_knobs(seed: int, configuration: QuorumConfiguration, likely: int | None = None) -> Knobs:
+def draw_knobs(seed: int, configuration: RaftConfiguration, likely: int | None = None) -> Knobs:
     """Return the knobs of a seed.
 
     The probability that a fault is on (in millionths) is drawn first, unless given, so that runs

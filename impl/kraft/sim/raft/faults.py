@@ -13,7 +13,7 @@ from kraft.raft.configuration import MILLISECOND
 from kraft.sim.raft.kinds import KINDS
 
 if TYPE_CHECKING:
-    from kraft.sim.raft.configuration import Knobs, QuorumConfiguration
+    from kraft.sim.raft.configuration import Knobs, RaftConfiguration
 
 SECOND: Final = 1000 * MILLISECOND
 DRIFT_MAXIMUM: Final = 100_000
@@ -40,7 +40,7 @@ LEADER: Final = -1
 """The target of a fault that hits whichever machine leads at its time."""
 
 
-def draw_plan(seed: int, configuration: QuorumConfiguration, knobs: Knobs) -> Plan:
+def draw_plan(seed: int, configuration: RaftConfiguration, knobs: Knobs) -> Plan:
     """Return the plan of a seed: its faults in the order of their times."""
     machines = configuration.voters + configuration.observers
     faults: list[Fault] = []

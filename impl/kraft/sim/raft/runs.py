@@ -14,7 +14,7 @@ from kraft.sim.raft.liveness import LivenessVerdict
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kraft.sim.raft.configuration import Knobs, QuorumConfiguration
+    from kraft.sim.raft.configuration import Knobs, RaftConfiguration
     from kraft.sim.raft.damage_log import Damage
     from kraft.sim.raft.faults import Plan
     from kraft.sim.raft.kraft_core import Core
@@ -35,7 +35,7 @@ class RunResult:
     equal digests mean equal runs.
     """
 
-    configuration: QuorumConfiguration
+    configuration: RaftConfiguration
     seed: int
     plan: Plan
     knobs: Knobs
@@ -100,7 +100,7 @@ def _begins_to_lead(step: SimStep) -> bool:
 
 
 def run(
-    configuration: QuorumConfiguration,
+    configuration: RaftConfiguration,
     seed: int,
     observer: Callable[[SimStep], object] | None = None,
     *,

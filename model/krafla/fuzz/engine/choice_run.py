@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from krafla.fuzz.engine.system import find_system
 from krafla.refinement.common.judgement import Agreed
@@ -127,8 +127,7 @@ def play_seed(
 
 
 def _system_of(profile: Profile) -> ChoiceSystem:
-    system: Any = find_system(profile.system)
-    return system  # type: ignore[no-any-return]  # profiles are of systems that choices drive
+    return cast("ChoiceSystem", find_system(profile.system))
 
 
 def play(

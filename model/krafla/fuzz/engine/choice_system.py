@@ -40,7 +40,7 @@ __all__ = [
     "ChoiceSystem", "play_file", "system_of_trace",
 ]  # fmt: skip
 
-_HUNT_STEPS: Final = 300
+_SEARCH_STEPS: Final = 300
 
 
 def _no_conditions(_configuration: Any, _choices: Sequence[Any]) -> tuple[str, ...]:
@@ -133,7 +133,7 @@ class ChoiceSystem(System):
         """Play run ``number`` of the search for a seeded bug, in the profile the bug asks for."""
         profile = self.profile(mutant.profile or self.default_profiles[0])
         own = str(number) if seed == 0 else f"{seed} {number}"
-        run = play_seed(profile, own, _HUNT_STEPS)
+        run = play_seed(profile, own, _SEARCH_STEPS)
         if run.finding is None:
             return None
         return ChoiceFailure(number, profile.name, run, run, own)
@@ -154,11 +154,11 @@ def play_file(path: Path) -> Run:
 
 
 def system_of_trace(trace: Trace) -> ChoiceSystem:
-    """Return the system whose spec a trace is of; ``KraflaError`` if none is judged by it."""
+    """Return the choice-driven system whose spec a trace is of; ``KraflaError`` if there is none."""
     for system in map(find_system, NAMES):
         if isinstance(system, ChoiceSystem) and trace.spec in system.modules:
             return system
-    raise KraflaError(f"no system of `krafla fuzz` is judged by {trace.spec}")
+    raise KraflaError(f"no system that is driven by choices is judged by {trace.spec}")
 
 
 def _profile_names(system: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import msgspec
 from krafla.fuzz.engine.machine_run import Case
 from krafla.fuzz.engine.run_file import VERSION, format_of
 from krafla.verdict import KraflaError
-from kraft.sim.raft.configuration import Knobs, QuorumConfiguration  # noqa: TC001 - msgspec reads
+from kraft.sim.raft.configuration import Knobs, RaftConfiguration  # noqa: TC001 - msgspec reads
 from kraft.sim.raft.faults import Fault  # noqa: TC001 - msgspec reads the annotations
 from kraft.sim.raft.kinds import KINDS
 from kraft.sim.stack.configuration import StackKnobs  # noqa: TC001 - msgspec reads the annotations
@@ -32,7 +32,7 @@ class KeptRun:
     format: str
     version: int
     seed: int
-    configuration: QuorumConfiguration
+    configuration: RaftConfiguration
     knobs: Knobs
     plan: tuple[Fault, ...]
     digest: str

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from krafla.fuzz.engine.machine_system import MachineSystem
-    from kraft.sim.raft.configuration import Knobs, QuorumConfiguration
+    from kraft.sim.raft.configuration import Knobs, RaftConfiguration
     from kraft.sim.raft.faults import Plan
     from kraft.sim.raft.steps import SimStep
     from kraft.sim.raft.workload import Acknowledged
@@ -33,7 +33,7 @@ class Case:
     ``above`` are the knobs of what runs above Raft, where the system is the stack.
     """
 
-    configuration: QuorumConfiguration
+    configuration: RaftConfiguration
     seed: int
     plan: Plan | None = None
     knobs: Knobs | None = None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "RunOptions", "System", "find_system", "named"]
 
 NAMES: Final = ("lease", "metadata", "reassignment", "registration", "cluster", "raft", "stack")
-"""The seven words, in the order in which they are taught."""
+"""The seven words, in the order of the help."""
 # Nothing answers to these; the error says what does.
 _OLD_WORDS: Final = {
     "together": "cluster",

@@ -10,7 +10,7 @@ from krafla.fuzz.engine.machine_system import SEED_BITS, MachineSystem
 from krafla.fuzz.raft.checks import PROPERTIES, Checks
 from kraft.chance import Stream, derive
 from kraft.raft.configuration import MILLISECOND, Timeouts
-from kraft.sim.raft.configuration import QuorumConfiguration, draw_knobs
+from kraft.sim.raft.configuration import RaftConfiguration, draw_knobs
 from kraft.sim.raft.kinds import DEFAULT_KINDS
 from kraft.sim.raft.register import Register
 
@@ -27,7 +27,7 @@ _OBSERVERS: Final = (0, 0, 1, 2)
 _OBSERVER_SESSIONS_MS: Final = (300_000, 300_000, 3_000)
 _REQUESTS_MS: Final = (2_000, 2_000, 700)
 # A change of the voters takes seconds under one leader: one run in six has only these faults.
-_MOVING: Final = frozenset(
+_OF_VOTER_CHANGES: Final = frozenset(
     ("add-voter", "kill", "newcomer-isolation", "new-port", "remove-voter", "shutdown")
 )
 _ONE_IN: Final = 6
@@ -39,7 +39,7 @@ def raft_case_of(seed: int, example: int, kinds: tuple[str, ...] = DEFAULT_KINDS
     own = derive(seed, "example", example) & ((1 << SEED_BITS) - 1)
     chance = Stream(own, "sizes")
     voters = chance.choice(_VOTERS)
-    configuration = QuorumConfiguration(
+    configuration = RaftConfiguration(
         voters=voters,
         observers=chance.choice(_OBSERVERS),
         kraft_version=0 if chance.below(4) == 0 else 1,
@@ -49,7 +49,7 @@ def raft_case_of(seed: int, example: int, kinds: tuple[str, ...] = DEFAULT_KINDS
         ),
         kinds=kinds,
     )
-    few = tuple(kind for kind in kinds if kind in _MOVING)
+    few = tuple(kind for kind in kinds if kind in _OF_VOTER_CHANGES)
     if few and chance.below(_ONE_IN) == 0:
         configuration = replace(
             configuration,

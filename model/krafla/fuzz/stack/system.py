@@ -9,7 +9,7 @@ from krafla.fuzz.engine.machine_run import Case
 from krafla.fuzz.engine.machine_system import SEED_BITS, MachineSystem
 from krafla.fuzz.stack.checks import PROPERTIES, StackChecks
 from kraft.chance import Stream, derive
-from kraft.sim.raft.configuration import QuorumConfiguration
+from kraft.sim.raft.configuration import RaftConfiguration
 from kraft.sim.raft.kinds import BROKER_KINDS, DEFAULT_KINDS
 from kraft.sim.stack.configuration import draw_stack_knobs
 from kraft.sim.stack.workload import stack_workload
@@ -33,7 +33,7 @@ def stack_case_of(seed: int, example: int, kinds: tuple[str, ...] = KINDS) -> Ca
     """
     own = derive(seed, "cluster example", example) & ((1 << SEED_BITS) - 1)
     chance = Stream(own, "sizes")
-    configuration = QuorumConfiguration(
+    configuration = RaftConfiguration(
         voters=chance.choice(_CONTROLLERS),
         observers=chance.choice(_BROKERS),
         kraft_version=1 - (chance.below(4) == 0),

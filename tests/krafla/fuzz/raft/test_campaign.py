@@ -27,7 +27,7 @@ from kraft.raft.events import RequestReceived
 from kraft.raft.state import Step
 from kraft.rpc.vote import VoteRequest
 from kraft.sim.raft.cluster import Simulation
-from kraft.sim.raft.configuration import QuorumConfiguration
+from kraft.sim.raft.configuration import RaftConfiguration
 from kraft.sim.raft.kraft_core import KRAFT
 
 PROCESSES = 100 if os.environ.get("KRAFLA_NIGHTLY") else 10
@@ -172,7 +172,7 @@ def test_a_quorum_that_chooses_no_leader_breaks_progress(monkeypatch):
 
     core = KRAFT._replace(on_event=deaf)
     monkeypatch.setattr(machine_run, "Simulation", partial(Simulation, core=core))
-    configuration = QuorumConfiguration(voters=3, observers=0, calm=10**9, chaos=10**9)
+    configuration = RaftConfiguration(voters=3, observers=0, calm=10**9, chaos=10**9)
     played = SYSTEM.play(Case(configuration, 1, plan=()))
 
     assert played.liveness == "stuck"

@@ -21,14 +21,14 @@ from kraft.log.raft_storage import RaftStorage
 from kraft.raft.configuration import MILLISECOND
 from kraft.raft.roles import Candidate
 from kraft.sim.raft.cluster import Simulation
-from kraft.sim.raft.configuration import Knobs, QuorumConfiguration
+from kraft.sim.raft.configuration import Knobs, RaftConfiguration
 from kraft.sim.raft.disk import SimulatedDisk
 from kraft.sim.raft.machines import Armed
 
 EVENTS = 200
 # By day one of this many operations is tested, by night each.
 STRIDE = 1 if os.environ.get("KRAFLA_NIGHTLY") else 23
-CONFIGURATION = QuorumConfiguration(
+CONFIGURATION = RaftConfiguration(
     voters=3, observers=0, calm=0, chaos=3_000 * MILLISECOND, kinds=()
 )
 KNOBS = Knobs(append_every=20 * MILLISECOND, snapshot_records=6)

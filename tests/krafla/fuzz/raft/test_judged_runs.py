@@ -14,9 +14,9 @@ from kraft.raft.roles import Follower
 from kraft.raft.state import Step
 from kraft.sim.raft import kraft_core
 from kraft.sim.raft.cluster import Simulation
-from kraft.sim.raft.configuration import QuorumConfiguration
+from kraft.sim.raft.configuration import RaftConfiguration
 
-QUIET = replace(raft_case_of(3, 1), configuration=QuorumConfiguration(3, 0, kinds=()), knobs=None)
+QUIET = replace(raft_case_of(3, 1), configuration=RaftConfiguration(3, 0, kinds=()), knobs=None)
 
 
 class FindsAtStep100:

@@ -17,12 +17,12 @@ from krafla.fuzz.stack.lockstep_judge import METADATA_REFINEMENT
 from krafla.fuzz.stack.system import KINDS, SYSTEM, stack_case_of
 from kraft.raft.configuration import MILLISECOND
 from kraft.sim.raft.cluster import Simulation
-from kraft.sim.raft.configuration import Knobs, QuorumConfiguration
+from kraft.sim.raft.configuration import Knobs, RaftConfiguration
 from kraft.sim.stack.configuration import StackKnobs
 
 SECOND = 10**9
 CALM = Case(
-    QuorumConfiguration(voters=3, observers=2, calm=3 * SECOND, chaos=4 * SECOND),
+    RaftConfiguration(voters=3, observers=2, calm=3 * SECOND, chaos=4 * SECOND),
     7,
     None,
     Knobs(segment_bytes=100_000),
@@ -87,7 +87,7 @@ def test_what_only_metadata_log_notices_ends_a_campaign_in_lockstep_and_is_found
 @pytest.mark.nightly
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_of_fault_alone_leaves_a_cluster_that_holds(kind):
-    configuration = QuorumConfiguration(voters=3, observers=3, kinds=(kind,))
+    configuration = RaftConfiguration(voters=3, observers=3, kinds=(kind,))
     knobs = Knobs(rates=((kind, 800 * MILLISECOND),), segment_bytes=100_000)
     played = SYSTEM.play(Case(configuration, 11, None, knobs, StackKnobs()))
     assert played.violation is None, played.violation

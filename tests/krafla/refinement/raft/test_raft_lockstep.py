@@ -19,7 +19,7 @@ from kraft.raft.state import Step
 from kraft.rpc.fetch import FetchResponse
 from kraft.rpc.vote import VoteRequest, VoteResponse
 from kraft.sim.raft.cluster import Simulation
-from kraft.sim.raft.configuration import QuorumConfiguration
+from kraft.sim.raft.configuration import RaftConfiguration
 from kraft.sim.raft.faults import Fault
 from kraft.sim.raft.kinds import kinds_of
 from kraft.sim.raft.kraft_core import KRAFT
@@ -30,7 +30,7 @@ SECOND = 10**9
 def simulation(seed=1, *, kinds="", core=KRAFT, plan=None, **fields):
     """Return a quorum of three voters and an observer, with faults of these kinds."""
     settings = {"voters": 3, "observers": 1, "calm": 2 * SECOND, "chaos": 10 * SECOND, **fields}
-    configuration = QuorumConfiguration(kinds=kinds_of(kinds), **settings)
+    configuration = RaftConfiguration(kinds=kinds_of(kinds), **settings)
     return Simulation(configuration, seed, plan, core=core)
 
 

@@ -12,14 +12,14 @@ from kraft.controller.events import AppendRefused, RequestReceived
 from kraft.controller.state import is_active
 from kraft.raft.configuration import MILLISECOND
 from kraft.sim.raft.cluster import Simulation
-from kraft.sim.raft.configuration import SECOND, Knobs, QuorumConfiguration
+from kraft.sim.raft.configuration import SECOND, Knobs, RaftConfiguration
 from kraft.sim.stack.configuration import StackKnobs
 
 DROPPED = object()
 """What an alteration returns for a step that is left out."""
 
 STORMY = Case(
-    QuorumConfiguration(
+    RaftConfiguration(
         voters=3, observers=3, calm=2 * SECOND, chaos=6 * SECOND, kinds=("resign", "kill")
     ),
     4,

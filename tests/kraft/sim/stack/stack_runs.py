@@ -8,13 +8,13 @@ from kraft.broker.lease import BrokerState
 from kraft.controller.state import is_active
 from kraft.raft.configuration import MILLISECOND
 from kraft.sim.raft.cluster import Simulation
-from kraft.sim.raft.configuration import Knobs, QuorumConfiguration
+from kraft.sim.raft.configuration import Knobs, RaftConfiguration
 from kraft.sim.raft.kinds import KINDS
 from kraft.sim.stack.configuration import StackKnobs
 from kraft.sim.stack.workload import stack_workload
 
 SECOND = 10**9
-SHORT = QuorumConfiguration(
+SHORT = RaftConfiguration(
     voters=3, observers=3, calm=4 * SECOND, chaos=5 * SECOND, kinds=tuple(KINDS)
 )
 CALM = Knobs(segment_bytes=100_000)

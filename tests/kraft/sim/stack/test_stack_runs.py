@@ -28,10 +28,10 @@ from kraft.sim.stack.configuration import draw_stack_knobs
 
 PROGRAM = """
 from kraft.sim.raft.cluster import Simulation
-from kraft.sim.raft.configuration import QuorumConfiguration
+from kraft.sim.raft.configuration import RaftConfiguration
 from kraft.sim.raft.runs import watch
 from kraft.sim.stack.workload import stack_workload
-quorum = QuorumConfiguration(voters=3, observers=2, chaos=3 * 10**9)
+quorum = RaftConfiguration(voters=3, observers=2, chaos=3 * 10**9)
 result = watch(Simulation(quorum, 5, workload=stack_workload(None)))
 print(result.digest, result.events, result.acknowledged, result.faults)
 """

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 from kraft.raft.effects import HandleCommit
 from kraft.raft.roles import Leader
-from kraft.sim.raft.configuration import Knobs, QuorumConfiguration
+from kraft.sim.raft.configuration import Knobs, RaftConfiguration
 from kraft.sim.raft.kinds import KINDS
 
 SECOND = 10**9
 MILLISECOND = 10**6
-SHORT = QuorumConfiguration(voters=3, observers=1, calm=2 * SECOND, chaos=5 * SECOND)
+SHORT = RaftConfiguration(voters=3, observers=1, calm=2 * SECOND, chaos=5 * SECOND)
 
 
-def only(kind: str, every_ms: int = 700, **changes) -> tuple[QuorumConfiguration, Knobs]:
+def only(kind: str, every_ms: int = 700, **changes) -> tuple[RaftConfiguration, Knobs]:
     """Return a short run in which one kind of fault happens again and again."""
     configuration = replace(SHORT, kinds=tuple(KINDS), **changes)
     knobs = Knobs(

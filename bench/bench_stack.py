@@ -1,6 +1,6 @@
-"""How fast whole simulated clusters are, what judging them costs, and how large an image is.
+"""How fast the simulated stack is, what judging it costs, and how large an image is.
 
-Three controllers and three brokers with all faults of a cluster. The same runs are played with all
+Three controllers and three brokers with all faults of the stack. The same runs are played with all
 properties and the audit's judge, and without any; then an image with 10,000 partitions is made.
 """
 
@@ -18,11 +18,11 @@ from kraft.ids import BrokerId, DirectoryId, Offset, PartitionId, TopicId, uuid_
 from kraft.records.cluster import FeatureLevelRecord
 from kraft.records.topics import PartitionRecord, TopicRecord
 from kraft.sim.raft.cluster import Simulation
-from kraft.sim.raft.configuration import QuorumConfiguration, draw_knobs
+from kraft.sim.raft.configuration import RaftConfiguration, draw_knobs
 from kraft.sim.raft.runs import watch
 from kraft.sim.stack.configuration import draw_stack_knobs
 
-CONFIGURATION = QuorumConfiguration(voters=3, observers=3, kinds=KINDS)
+CONFIGURATION = RaftConfiguration(voters=3, observers=3, kinds=KINDS)
 RUNS = 8
 WARM_UPS = 3
 GOAL_EVENTS = 10_000

@@ -1,4 +1,4 @@
-"""How fast simulated quorums are, what the checks cost, and whether memory stays: by hand.
+"""How fast the simulation of Raft is, what the checks cost, and whether memory stays: by hand.
 
 Runs with all default faults, 5 voters and 2 observers. Kafka's own RaftEventSimulationTest is
 measured beside it if KRAFLA_KAFKA_SIMULATION names a folder with its jars in `lib` and the class
@@ -19,10 +19,10 @@ from krafla.fuzz.engine.machine_run import Case
 from krafla.fuzz.raft.checks import Checks
 from krafla.fuzz.raft.system import SYSTEM
 from kraft.sim.raft.cluster import Simulation
-from kraft.sim.raft.configuration import SECOND, Knobs, QuorumConfiguration
+from kraft.sim.raft.configuration import SECOND, Knobs, RaftConfiguration
 from kraft.sim.raft.runs import run
 
-CONFIGURATION = QuorumConfiguration(voters=5, observers=2)
+CONFIGURATION = RaftConfiguration(voters=5, observers=2)
 RUNS = 20
 GOAL_EVENTS = 30_000
 GOAL_SECONDS = 150

@@ -7,7 +7,7 @@ from collections import Counter
 from kraft.raft.configuration import Timeouts
 from kraft.raft.events import Poll
 from kraft.sim.raft.cluster import Simulation
-from kraft.sim.raft.configuration import Knobs, QuorumConfiguration
+from kraft.sim.raft.configuration import Knobs, RaftConfiguration
 from kraft.sim.raft.kraft_core import KRAFT
 
 SECOND = 10**9
@@ -47,7 +47,7 @@ def asked_at_every_step(seen):
 def test_a_poll_has_an_effect_if_and_only_if_something_is_due():
     seen = Counter()
     for seed in range(4):
-        configuration = QuorumConfiguration(
+        configuration = RaftConfiguration(
             voters=3,
             observers=1,
             kraft_version=seed % 2,

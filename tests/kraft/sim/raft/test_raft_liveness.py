@@ -9,7 +9,7 @@ import pytest
 
 from kraft.raft.roles import Leader
 from kraft.sim.raft.cluster import Simulation
-from kraft.sim.raft.configuration import QuorumConfiguration
+from kraft.sim.raft.configuration import RaftConfiguration
 from kraft.sim.raft.kinds import kinds_of
 
 SECOND = 10**9
@@ -17,7 +17,7 @@ SECOND = 10**9
 
 def at_the_end(kinds=""):
     """Return a simulation after its liveness phase, and the highest earlier high watermark."""
-    configuration = QuorumConfiguration(
+    configuration = RaftConfiguration(
         voters=3, observers=0, calm=4 * SECOND, chaos=4 * SECOND, kinds=kinds_of(kinds)
     )
     simulation = Simulation(configuration, 5)

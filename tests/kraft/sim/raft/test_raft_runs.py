@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from tests.kraft.sim.raft.quorum_runs import SECOND, SHORT, Witness, only
+from tests.kraft.sim.raft.raft_runs import SECOND, SHORT, Witness, only
 
 from kraft.raft.configuration import MILLISECOND
 from kraft.raft.effects import FlushLog, SendResponse, TruncateLog
@@ -15,7 +15,7 @@ from kraft.raft.roles import Prospective
 from kraft.raft.state import Step
 from kraft.rpc.vote import VoteRequest
 from kraft.sim.raft.cluster import Simulation
-from kraft.sim.raft.configuration import Knobs, QuorumConfiguration
+from kraft.sim.raft.configuration import Knobs, RaftConfiguration
 from kraft.sim.raft.faults import Fault, draw_plan
 from kraft.sim.raft.handler_error import HandlerError
 from kraft.sim.raft.kinds import ALL_PROMISES, DEFAULT_KINDS, KINDS
@@ -25,10 +25,10 @@ from kraft.sim.raft.runs import run
 OF_CLUSTERS = {"broker-shutdown", "lost-directory", "quick-restart"}
 """Kinds of faults without effect where there are no brokers."""
 PROGRAM = """
-from kraft.sim.raft.configuration import QuorumConfiguration
+from kraft.sim.raft.configuration import RaftConfiguration
 from kraft.sim.raft.runs import run
 for seed in (3, 8):
-    result = run(QuorumConfiguration(voters=3, observers=1, chaos=6 * 10**9), seed)
+    result = run(RaftConfiguration(voters=3, observers=1, chaos=6 * 10**9), seed)
     print(result.digest, result.events, result.faults)
 """
 
@@ -102,7 +102,7 @@ def test_each_kind_of_fault_takes_effect_and_keeps_its_remaining_promises(kind):
 @pytest.mark.parametrize("seed", range(3))
 def test_all_kinds_together_break_no_promise(seed):
     witness = Witness()
-    result = run(QuorumConfiguration(chaos=12 * SECOND), seed, witness)
+    result = run(RaftConfiguration(chaos=12 * SECOND), seed, witness)
 
     assert not witness.findings
     assert result.liveness.kind == "progress", result.liveness.detail

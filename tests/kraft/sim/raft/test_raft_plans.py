@@ -7,8 +7,8 @@ import pytest
 
 from kraft.sim.raft.configuration import (
     Knobs,
-    QuorumConfiguration,
-    QuorumConfigurationError,
+    RaftConfiguration,
+    RaftConfigurationError,
     draw_knobs,
 )
 from kraft.sim.raft.faults import Fault, draw_plan, whom
@@ -16,7 +16,7 @@ from kraft.sim.raft.kinds import ALL_PROMISES, DEFAULT_KINDS, KINDS, kinds_of
 from kraft.sim.raft.links import network_rules
 from kraft.sim.raft.network import Latency, Network
 
-ALL = QuorumConfiguration(kinds=tuple(KINDS))
+ALL = RaftConfiguration(kinds=tuple(KINDS))
 SECOND = 10**9
 
 
@@ -131,8 +131,8 @@ def test_a_gray_link_of_the_leader_needs_a_leader_and_another_machine():
     ],
 )
 def test_an_impossible_configuration_is_refused_by_its_field(field, value):
-    with pytest.raises(QuorumConfigurationError, match=f"^{field}: "):
-        QuorumConfiguration(**{field: value})
+    with pytest.raises(RaftConfigurationError, match=f"^{field}: "):
+        RaftConfiguration(**{field: value})
 
 
 def test_the_page_on_the_simulator_has_every_kind_with_its_remaining_promises():
