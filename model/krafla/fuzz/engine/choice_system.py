@@ -154,7 +154,7 @@ def play_file(path: Path) -> Run:
 
 
 def system_of_trace(trace: Trace) -> ChoiceSystem:
-    """Return the choice-driven system whose spec a trace is of; ``KraflaError`` if there is none."""
+    """Return the choice-driven system of the spec of a trace; ``KraflaError`` if there is none."""
     for system in map(find_system, NAMES):
         if isinstance(system, ChoiceSystem) and trace.spec in system.modules:
             return system
