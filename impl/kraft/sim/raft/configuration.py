@@ -1,4 +1,4 @@
-"""The configuration of a simulated quorum, and the knobs that a seed draws for each run."""
+"""The configuration of the simulation of Raft, and the knobs that a seed draws for each run."""
 
 from __future__ import annotations
 
