@@ -81,4 +81,6 @@ def test_commits_have_imperative_subjects_of_at_most_72_characters():
         pytest.skip("this checkout has no whole history: its commits cannot be read")
     objections = {one: subject_objection(one) for one in subjects}
 
+    assert objections
+
     assert not {one: why for one, why in objections.items() if why}

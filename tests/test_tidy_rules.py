@@ -356,6 +356,14 @@ def test_a_class_name_of_four_modules_is_flagged_and_one_of_three_or_of_protocol
         ("Added a rule", "imperative"),
         ("Adding a rule", "imperative"),
         ("Fixes a rule", "imperative"),
+        ("Deletes a rule", "imperative"),
+        ("Wrote a rule", "imperative"),
+        ("The rule", "imperative"),
+        ("Fix: a rule", "imperative"),
+        ("Merge branch wip: rewrote everything", None),
+        ("Merge branch wip: rewrote everything" + "!" * 40, "76 characters"),
+        ("Pass a rule", None),
+        ("Focus a rule", None),
     ],
 )
 def test_a_subject_that_is_no_short_imperative_is_refused(subject, why):

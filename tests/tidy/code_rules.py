@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 60
 ASSERTING_CALLS = {"raises", "warns", "fail", "run_state_machine_as_test"}
-ASSERTING_PREFIXES = ("assert_", "check_")
+ASSERTING_PREFIXES = ("assert_",)
 SILENCERS = re.compile(
     r"#\s*(?:type:\s*ignore(?P<types>\[[^\]]+\])?"
     r"|noqa(?P<lint>:\s*[A-Z]+\d+(?:\s*,\s*[A-Z]+\d+)*)?"

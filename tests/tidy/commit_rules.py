@@ -11,18 +11,24 @@ if TYPE_CHECKING:
 
 SUBJECT_MAX = 72
 THIS_FILE = "tests/tidy/commit_rules.py"
-MERGE = re.compile(r"Merge (branch|pull request|remote-tracking) ")
+MERGE = re.compile(r"Merge (branch|remote-tracking branch) '[^']+'( into \S+)?")
 # "Adds", "Added" and "Adding" are no imperatives; neither is a label in front.
-NO_IMPERATIVE = re.compile(r"[a-z]+[:(]|\w+(?:ed|ing)\b|(?:Adds|Fixes|Makes|Moves|Renames|Uses)\b")
+NO_IMPERATIVE = re.compile(
+    r"\w+(?:\(.*?\))?!?:|\w+(?:ed|ing|[^s\W]s)\b"
+    r"|(?:A|An|The|New|WIP|Made|Wrote|Rewrote|Broke|Did|Was|Got|Took|Kept|Gave|Ran)\b"
+)
 IMPERATIVES = {
+    "Bleed",
     "Bring",
     "Embed",
     "Feed",
+    "Focus",
     "Need",
     "Ping",
     "Proceed",
     "Seed",
     "Shed",
+    "Sing",
     "Speed",
     "String",
 }
@@ -30,7 +36,7 @@ IMPERATIVES = {
 
 def subject_objection(subject: str) -> str | None:
     """Return what is wrong with the subject of a commit; None if nothing is."""
-    if MERGE.match(subject):
+    if MERGE.fullmatch(subject):
         return None
     if len(subject) > SUBJECT_MAX:
         return f"{len(subject)} characters, more than {SUBJECT_MAX}"
@@ -46,13 +52,15 @@ def subject_objection(subject: str) -> str | None:
 def subjects_since_the_rule(root: Path) -> list[str] | None:
     """Return the subjects of the commits after the one that added this file.
 
-    None where there is no history to read: not a checkout, or a shallow one.
+    None where there is no history to read: not a checkout, or a shallow one. Raises LookupError
+    if the history does not have that commit: this file was renamed.
     """
     added = _git(root, "log", "--diff-filter=A", "--format=%H", "--", THIS_FILE)
     if added is None or _git(root, "rev-parse", "--is-shallow-repository") == "true":
         return None
-    base = added.splitlines()[-1] if added else ""
-    found = _git(root, "log", "--format=%s", f"{base}..HEAD") if base else ""
+    if not added:
+        raise LookupError(f"no commit added {THIS_FILE}")
+    found = _git(root, "log", "--format=%s", f"{added.splitlines()[-1]}..HEAD")
     return (found or "").splitlines()
 
 

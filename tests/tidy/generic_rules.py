@@ -18,8 +18,8 @@ WORDS = frozenset(
     {
         *("kafka", "kraft", "raft", "isr", "elr"),
         *("broker", "controller", "replica", "partition", "topic", "quorum", "voter", "cluster"),
-        *("lease", "heartbeat", "fence", "fenced", "unfenced", "incarnation", "epoch"),
-        *("registration", "reassignment", "metadata"),
+        *("lease", "heartbeat", "fence", "fenced", "unfence", "unfenced", "fencing", "incarnation"),
+        *("epoch", "registration", "reassignment", "metadata", "kip", "zookeeper", "quora"),
     }
 )
 # A file and a word in it, with the reason why the word may stand there.
@@ -27,7 +27,7 @@ EXCEPTIONS = {
     ("mutate/guards.py", "epoch"): "names by which an operator finds ordered values in any spec",
     ("mutate/guards.py", "quorum"): "the operator weaken-quorum is pinned in specs/mutation.toml",
 }
-WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+WORD = re.compile(r"[A-Z]+s?(?![a-z])|[A-Z]?[a-z]+")
 
 
 def generic_rooms_know_no_protocol(root: Path) -> Inspection:
@@ -38,6 +38,8 @@ def generic_rooms_know_no_protocol(root: Path) -> Inspection:
     looked_at, findings, excused = 0, [], set()
     for room in ROOMS:
         folder = root / "model" / "krafla" / room
+        if (root / "model" / "krafla" / "traces").exists() and not folder.exists():
+            findings.append(Finding("model/krafla", 1, f"{room!r}: no such generic room"))
         for path in files(folder, ".py"):
             inside = f"{room}/{path.relative_to(folder).as_posix()}"
             for line, text in _names_and_texts(parse(path)):
@@ -84,6 +86,12 @@ def _names_and_texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, name
             case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
                 yield node.lineno, name
+            case ast.MatchMapping(rest=str(name)) | ast.ExceptHandler(name=str(name)):
+                yield node.lineno, name
+            case ast.MatchClass(kwd_attrs=names) if names:
+                yield node.lineno, " ".join(names)
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                yield node.lineno, " ".join(names)
 
 
 def _is_bare_text(node: ast.AST) -> bool:

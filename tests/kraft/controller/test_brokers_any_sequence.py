@@ -71,7 +71,7 @@ def expand(driver, index):
     assert set(driver.partition(index).isr) == set(members)
 
 
-def check_partitions(driver):
+def assert_partitions_are_sound(driver):
     """Check P1 to P6 and P11 to P13 of the known invariants of Kafka's partitions."""
     image = driver.written.image
     for partition in image.partitions.values():
@@ -90,7 +90,7 @@ def check_partitions(driver):
         assert len(isr) != 1 or is_active(image, isr[0]) or leader == NO_LEADER
 
 
-def check_brokers(driver):
+def assert_brokers_are_sound(driver):
     """Check that the soft state and the index belong to the registered brokers."""
     written = driver.written
     index = brokers_to_partitions(written.image)
@@ -123,8 +123,8 @@ def test_partitions_are_sound_after_each_operation_on_brokers(min_isr, unclean, 
     driver.create(*PARTITIONS)
     for operation in operations:
         do(driver, *operation)
-        check_partitions(driver)
-        check_brokers(driver)
+        assert_partitions_are_sound(driver)
+        assert_brokers_are_sound(driver)
 
 
 @given(st.lists(OPERATIONS, max_size=10))

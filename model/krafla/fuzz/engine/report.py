@@ -24,7 +24,9 @@ def text_lines(report: Report) -> Iterator[str]:
     if report.failure is not None:
         yield from report.failure.lines()
     summary = seen.summary(max(report.seconds, 1e-9))
-    yield f"{report.verdict.name}  {report.examples:,} runs, {summary}"
+    properties = report.campaign.runs.properties
+    asked = f"; {properties} properties" if properties else ""
+    yield f"{report.verdict.name}  {report.examples:,} runs, {summary}{asked}"
     for doubt in report.doubts if report.failure is None else ():
         yield f"  {doubt}"
     yield f"  digest     {report.digest}"
