@@ -74,23 +74,20 @@ def _names_and_texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, data.decode("latin-1")
             case ast.Name(id=name) | ast.arg(arg=name) | ast.keyword(arg=str(name)):
                 yield node.lineno, name
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                yield node.lineno, name
-            case ast.ClassDef(name=name):
+            case (
+                ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name)
+                | ast.ClassDef(name=name) | ast.ImportFrom(module=str(name))
+                | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name))
+                | ast.MatchMapping(rest=str(name)) | ast.ExceptHandler(name=str(name))
+            ):  # fmt: skip
                 yield node.lineno, name
             case ast.Attribute(attr=name) if name != "partition":
                 yield node.lineno, name
             case ast.alias(name=name, asname=other):
                 yield node.lineno, f"{name} {other or ''}"
-            case ast.ImportFrom(module=str(name)):
-                yield node.lineno, name
-            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                yield node.lineno, name
-            case ast.MatchMapping(rest=str(name)) | ast.ExceptHandler(name=str(name)):
-                yield node.lineno, name
-            case ast.MatchClass(kwd_attrs=names) if names:
-                yield node.lineno, " ".join(names)
             case ast.Global(names=names) | ast.Nonlocal(names=names):
+                yield node.lineno, " ".join(names)
+            case ast.MatchClass(kwd_attrs=[*names]) if names:
                 yield node.lineno, " ".join(names)
 
 
