@@ -36,15 +36,15 @@ def test_in_lockstep_the_spec_judges_each_step_and_untaken_actions_are_told():
     assert counts["SendFetch"] > counts["BecomeLeader"] > counts["UpdateVoter"] == 0
     assert "INCONCLUSIVE  1 runs, " in result.output
     assert re.search("actions never taken: .*UpdateVoter", result.output)
-    (events, judged) = re.search(r"([\d,]+) events .*, ([\d,]+) judged", result.output).groups()
-    assert events == judged
+    (steps, judged) = re.search(r"([\d,]+) steps .*, ([\d,]+) steps judged", result.output).groups()
+    assert steps == judged
 
 
 def test_after_damage_that_the_spec_does_not_know_fewer_events_are_judged_and_it_is_said():
     arguments = ("--seed", "5", "--examples", "2", "--faults", "bit-rot", "--lockstep", "--json")
     document = json.loads(fuzz(*arguments).stdout)
     assert document["faults"]["bit-rot"] > 0
-    assert 0 < document["judged"] < document["events"]
+    assert 0 < document["judged"] < document["steps"]
 
 
 def test_only_the_faults_that_are_named_happen():

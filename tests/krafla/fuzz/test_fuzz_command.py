@@ -88,7 +88,7 @@ def test_all_faults_and_seeded_bugs_can_be_listed_with_what_they_are(word):
 def test_help_teaches_the_seven_systems():
     result = krafla("fuzz", "--help")
     assert result.exit_code == 0
-    assert "krafla fuzz raft --replay" in result.output
+    assert "krafla fuzz stack --seconds 60" in result.output
     assert all(word in result.output for word in NAMES)
 
 

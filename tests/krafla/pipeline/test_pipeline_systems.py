@@ -77,7 +77,7 @@ def test_a_seed_is_the_run_of_krafla_fuzz_with_its_counts_finding_and_files(
     assert [*outcome.tallies["witnesses"]] == [*report.tallies["witnesses"]]
     reached = {name for name, count in outcome.tallies["witnesses"].items() if count}
     assert reached == {*report.first_reached}
-    counts = runs.counts(report.seen)
+    counts = report.seen.totals
     assert outcome.counts | {"states": 0} == outcome.counts | counts | {"states": 0}
     if kept is None:
         assert outcome.findings == ()
@@ -109,7 +109,7 @@ def test_the_page_of_a_campaign_has_the_command_that_replays_its_finding(tmp_pat
     page = dom(write_report(outcome.out))
     assert f"krafla fuzz raft --replay {outcome.out / 'found' / finding['saved'][0]}" in page
     assert f"shrunk from {finding['faults']} faults to {finding['faults_left']}" in page
-    assert "events a second" in page
+    assert "steps a second" in page
 
 
 def test_everything_in_a_result_is_in_its_digest():

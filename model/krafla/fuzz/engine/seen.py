@@ -94,10 +94,10 @@ class Seen:
             return "" if seconds is None else f" ({count / seconds:,.0f}/s)"
 
         totals, ends = self.totals, sorted(self.counts("liveness").items())
-        judged = f"{totals['judged']:,} steps judged by the spec{rate(totals['judged'])}"
-        parts = [judged] if totals["judged"] or not self._on_machines else []
+        parts = [f"{totals['judged']:,} steps judged by the spec{rate(totals['judged'])}"]
         if self._on_machines:
-            parts.insert(0, f"{self.steps:,} events{rate(self.steps)}")
+            judged = parts if totals["judged"] else []
+            parts = [f"{self.steps:,} steps{rate(self.steps)}", *judged]
         if self.states:
             parts.append(f"{'about ' * self.is_estimate}{self.states:,} distinct states")
         parts += [
@@ -122,7 +122,7 @@ class Seen:
         if self._on_machines:
             faults = self.counts("faults")
             return (
-                f"{self.steps:,} events, the properties asked after each",
+                f"{self.steps:,} steps, the properties asked after each",
                 f"{sum(faults.values()):,} effects of {len(faults)} kinds of faults",
                 f"{totals['acknowledged']:,} values acknowledged",
                 f"{totals['simulated_seconds']:,} simulated seconds",
