@@ -83,7 +83,7 @@ def command(
 
     A failing run is shrunk and shown; --save keeps it, --replay plays it again. Exit status: 0 if
     everything held, every action was taken and every witness reached; 1: found; 2: could not run;
-    3: something was missed, raise --seconds; 130: Ctrl-C. --json prints a document of "schema": 1.
+    3: something was missed, play more runs; 130: Ctrl-C. --json prints a document of "schema": 1.
 
     \b
     Examples:

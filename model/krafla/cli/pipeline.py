@@ -68,6 +68,8 @@ def command(
     from krafla.pipeline.needs import require_packages
 
     require_packages()
+    if action not in {"ingest", "audit", "report"}:
+        raise KraflaError(f"nothing is called {action!r} here; there are: ingest, audit, report")
     if action == "ingest":
         if len(paths) < 2:
             raise KraflaError("ingest needs at least one source and then an output directory")
@@ -76,9 +78,7 @@ def command(
         raise KraflaError(f"{action} takes one directory, the output of an ingest or a campaign")
     if action == "audit":
         return _audit(paths[0], master, as_json, quiet)
-    if action == "report":
-        return _report(paths[0])
-    raise KraflaError(f"nothing is called {action!r} here; there are: ingest, audit, report")
+    return _report(paths[0])
 
 
 def _ingest(

@@ -25,6 +25,8 @@ _FORMAT: Final = "krafla fuzz "
 _OLD_FORMATS: Final = {("krafla fuzz cluster", 1): "stack", ("krafla fuzz raft", 1): "raft"}
 # A file without a format is a recording as `krafla fuzz` wrote them before it named the system.
 _UNNAMED: Final = "lease"
+_RECORDED: Final = b'"choices"'
+_TRACE: Final = b'"krafla_trace"'
 
 
 class _Header(msgspec.Struct):
@@ -77,8 +79,10 @@ def system_of(data: bytes, place: str, expected: str | None = None) -> str:
     try:
         header = msgspec.json.decode(data, type=_Header)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise KraflaError(f"no run of `krafla fuzz`: {error}", place) from error
+        raise KraflaError(_no_run(data, str(error)), place) from error
     if not header.format:
+        if _RECORDED not in data:
+            raise KraflaError(_no_run(data, "it does not name its system"), place)
         return expected or _UNNAMED
     name = _OLD_FORMATS.get((header.format, header.version))
     if name is None:
@@ -93,6 +97,15 @@ def system_of(data: bytes, place: str, expected: str | None = None) -> str:
     if expected not in {None, name}:
         raise KraflaError(f"is a run of `krafla fuzz {name}`, not of {expected}", place)
     return name
+
+
+def _no_run(data: bytes, why: str) -> str:
+    """Return what is wrong with a file that holds no run, and what plays it if it is a trace."""
+    if not data.strip():
+        return "no run of `krafla fuzz`: the file is empty"
+    if _TRACE in data[:200]:
+        return "a trace, not a run of `krafla fuzz`: `krafla replay --impl` plays it"
+    return f"neither a run of `krafla fuzz` nor a trace: {why}"
 
 
 def read_bytes(path: Path) -> bytes:
