@@ -78,9 +78,7 @@ def test_every_rule_is_applied():
 def test_commits_have_imperative_subjects_of_at_most_72_characters():
     subjects = subjects_since_the_rule(ROOT)
     if subjects is None:
-        pytest.skip("this checkout has no whole history: its commits cannot be read")
+        pytest.skip("not a checkout: there are no commits to read")
     objections = {one: subject_objection(one) for one in subjects}
-
-    assert objections
 
     assert not {one: why for one, why in objections.items() if why}

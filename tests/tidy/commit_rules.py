@@ -52,11 +52,11 @@ def subject_objection(subject: str) -> str | None:
 def subjects_since_the_rule(root: Path) -> list[str] | None:
     """Return the subjects of the commits after the one that added this file.
 
-    None where there is no history to read: not a checkout, or a shallow one. Raises LookupError
-    if the history does not have that commit: this file was renamed.
+    None where there is no history to read: not a checkout. In a shallow one, the oldest commit
+    counts as the one that added this file. Raises LookupError if no commit did: it was renamed.
     """
     added = _git(root, "log", "--diff-filter=A", "--format=%H", "--", THIS_FILE)
-    if added is None or _git(root, "rev-parse", "--is-shallow-repository") == "true":
+    if added is None:
         return None
     if not added:
         raise LookupError(f"no commit added {THIS_FILE}")

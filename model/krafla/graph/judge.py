@@ -58,9 +58,7 @@ def _expected_failure(model: Model, graph: StateGraph, violated: str | None) -> 
         return Judgement(Verdict.VIOLATED, (f"{model.property} should fail, but {violated} does",))
     if model.property in graph.found.unchecked or not graph.found.is_complete:
         why = "of whole behaviours" if graph.found.is_complete else "the search was cut"
-        return Judgement(
-            Verdict.INCONCLUSIVE, (f"{model.property} should fail; nobody knows: {why}",)
-        )
+        return Judgement(Verdict.INCONCLUSIVE, (f"{model.property} should fail; not known: {why}",))
     reason = f"{model.property} should fail in this model, but holds in every reachable state"
     return Judgement(Verdict.VIOLATED, (reason,))
 

@@ -179,7 +179,7 @@ def sibling_string(spot: Spot) -> Iterator[Candidate]:
 
 
 def strings_of_types(body: Node) -> set[int]:
-    """Return the ids of the strings that name the type of a message: nobody confuses these."""
+    """Return the ids of the strings that name the type of a message: these are not confused."""
     found: set[int] = set()
     for node in nodes(body):
         if not isinstance(node, Apply):

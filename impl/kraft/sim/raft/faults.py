@@ -53,7 +53,7 @@ def draw_plan(seed: int, configuration: RaftConfiguration, knobs: Knobs) -> Plan
     return tuple(sorted(faults))
 
 
-def whom(fault: Fault) -> str:
+def target_of(fault: Fault) -> str:
     """Return the target of a fault in words."""
     if not KINDS[fault.kind].hits_groups:
         return "the leader" if fault.target == LEADER else f"node {fault.target}"

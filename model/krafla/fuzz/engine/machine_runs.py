@@ -11,7 +11,7 @@ from krafla.fuzz.engine.machine_shrink import shrink
 from krafla.fuzz.engine.run_file import write
 from krafla.fuzz.engine.run_source import Failure, Kept, RunResult, RunSource
 from krafla.fuzz.engine.system import find_system
-from kraft.sim.raft.faults import whom
+from kraft.sim.raft.faults import target_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -153,7 +153,7 @@ def case_lines(case: Case) -> Iterator[str]:
         yield f"  a cluster of metadata version {above.metadata_version}{elr}"
     for fault in case.plan or ():
         lasts = f" for {fault.duration / _SECOND:.3f} s" if fault.duration else ""
-        yield f"  {fault.time / _SECOND:>9.3f} s  {fault.kind} of {whom(fault)}{lasts}"
+        yield f"  {fault.time / _SECOND:>9.3f} s  {fault.kind} of {target_of(fault)}{lasts}"
 
 
 @dataclass(frozen=True, slots=True)

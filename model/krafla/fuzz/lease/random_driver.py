@@ -170,5 +170,5 @@ class RandomDriver:
 def _is_refused(cluster: Cluster, choice: Choice) -> bool:
     try:
         return isinstance(step(cluster, choice).outcome, Refused)
-    except Exception:  # noqa: BLE001 - whoever takes this step is to find that it fails
+    except Exception:  # noqa: BLE001 - the judged step fails the same way and is the finding
         return False

@@ -11,7 +11,7 @@ from kraft.sim.raft.configuration import (
     RaftConfigurationError,
     draw_knobs,
 )
-from kraft.sim.raft.faults import Fault, draw_plan, whom
+from kraft.sim.raft.faults import Fault, draw_plan, target_of
 from kraft.sim.raft.kinds import ALL_PROMISES, DEFAULT_KINDS, KINDS, kinds_of
 from kraft.sim.raft.links import network_rules
 from kraft.sim.raft.network import Latency, Network
@@ -40,7 +40,7 @@ def test_a_plan_without_a_kind_has_all_other_faults_unchanged():
     ],
 )
 def test_the_target_of_a_fault_is_named_in_words(kind, target, said):
-    assert whom(Fault(0, kind, target, 0)) == said
+    assert target_of(Fault(0, kind, target, 0)) == said
 
 
 def test_faults_happen_in_the_chaos_only_and_in_order():
