@@ -148,7 +148,8 @@ def page() -> str:
         "`python -m tests.kips --write` writes this page from the tables in `tests/kips`, and"
         "\nprints the counts of each section. The sentences are in our words, each with its test."
         "\nA `test_differs_...` shows what Kafka 4.1 does instead; the sentence's id is in a row of"
-        "\n[kip-differences.md](kip-differences.md). A reason in brackets: not krafla's, no test.",
+        "\n[kip-differences.md](kip-differences.md). A sentence with a reason in brackets is"
+        "\noutside of krafla and has no test.",
     ]
     tests = shown()
     for kip in kips():
