@@ -129,7 +129,10 @@ def test_a_request_given_up_is_still_the_same_message():
 
 def test_a_definition_means_what_the_comment_above_it_says():
     meanings = Meanings("BrokerLeaseProperties")
-    assert meanings.of("NoOverlapInv") == "No process serves after the controller fenced it."
+    assert (
+        meanings.of("NoOverlapInv")
+        == "A process serves only while its own registration is in the log and unfenced."
+    )
     assert meanings.of("StartBroker") == "A process starts."
     assert meanings.of("NoSuchThing") == ""
     assert meanings.place("StartBroker").startswith("BrokerLease:")
@@ -149,7 +152,10 @@ def test_a_claimed_property_is_judged_by_the_spec_again():
     claimed = replace(trace, claim=Claim(ClaimKind.INVARIANT, "NoOverlapInv"))
     outcome = outcome_of(claimed.with_steps(trace.steps[: fenced + 1]))
     assert outcome.is_bad
-    assert outcome.meaning == "No process serves after the controller fenced it."
+    assert (
+        outcome.meaning
+        == "A process serves only while its own registration is in the log and unfenced."
+    )
     assert "~r.fenced" in outcome.falsehoods[0].text
     unfounded = outcome_of(claimed.with_steps(trace.steps[:fenced]))
     assert not unfounded.is_bad
